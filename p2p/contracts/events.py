@@ -1,0 +1,40 @@
+"""The event log of a session: one JSON object per line in `events.jsonl`."""
+
+from enum import StrEnum
+
+from p2p.contracts.base import Contract
+
+
+class EventName(StrEnum):
+    """What happened."""
+
+    SESSION_STARTED = "session.started"
+    SESSION_RESUMED = "session.resumed"
+    SESSION_COMPLETED = "session.completed"
+    SESSION_ERROR = "session.error"
+    INTENT_ELICITED = "intent.elicited"
+    ITERATION_STARTED = "iteration.started"
+    REWARD_START = "reward.generate.start"
+    REWARD_END = "reward.generate.end"
+    REWARD_ERROR = "reward.generate.error"
+    TRAIN_START = "train.start"
+    TRAIN_END = "train.end"
+    JUDGE_START = "judge.start"
+    JUDGE_END = "judge.end"
+    GUARDRAIL = "guardrail.warning"
+    ITERATION_COMPLETED = "iteration.completed"
+    REVISE_START = "revise.start"
+    REVISE_END = "revise.end"
+
+
+class Event(Contract):
+    """One line of the log."""
+
+    seq: int
+    """Gapless, from 1; continues when the log is opened again."""
+    timestamp: str
+    """UTC, ISO 8601."""
+    event: EventName
+    iteration: int | None = None
+    data: dict[str, object] = {}
+    duration_ms: int | None = None

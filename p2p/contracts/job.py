@@ -1,0 +1,50 @@
+"""What a backend executes. A job is a directory; whoever started it may die."""
+
+from enum import StrEnum
+
+from p2p.contracts.base import Contract
+
+
+class JobState(StrEnum):
+    """The life of a job. The last five are final, except that a lost job may be submitted again."""
+
+    QUEUED = "queued"
+    SUBMITTING = "submitting"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+    """Its supervisor died before it could record an end."""
+    UNREACHABLE = "unreachable"
+
+    @property
+    def finished(self) -> bool:
+        """True when nothing more will happen by itself."""
+        return self in (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED, JobState.LOST)
+
+
+class JobSpec(Contract):
+    """What to run (`job.json` in the job's directory)."""
+
+    argv: tuple[str, ...]
+    """The command; "{python}" stands for the interpreter of the machine it runs on."""
+    env: dict[str, str] = {}
+    """Variables set for it. Never holds a key."""
+    secrets: tuple[str, ...] = ()
+    """Names of variables that are passed on from the submitter; their values are never written."""
+    max_memory_mb: int | None = None
+
+
+class JobStatus(Contract):
+    """How a job stands (`status.json` in the job's directory)."""
+
+    state: JobState
+    error: str | None = None
+    """The last lines of its log, for a failed job."""
+    exit_code: int | None = None
+    signal: int | None = None
+    """Number of the signal that ended it."""
+    started_at: str | None = None
+    """UTC, ISO 8601."""
+    updated_at: str | None = None

@@ -1,0 +1,96 @@
+"""How well a policy does what was asked."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from p2p.contracts.base import Contract
+from p2p.contracts.intent import Comparison
+
+
+class Verdict(StrEnum):
+    """What a judge says."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NO_VERDICT = "no_verdict"
+    """The judge could not decide; this is not a score of 0."""
+
+
+class CriterionScore(Contract):
+    """One criterion over all judged rollouts."""
+
+    key: str
+    title: str
+    required: bool
+    weight: float
+    value: float | None
+    """Mean of the measured values, in `unit`; None when no rollout could be measured."""
+    low: float | None
+    """Lower end of the 95 % interval of that mean."""
+    high: float | None
+    comparison: Comparison
+    threshold: float
+    upper: float | None
+    unit: str
+    score: float = Field(ge=0, le=1)
+    """Mean partial credit."""
+    met_share: float = Field(ge=0, le=1)
+    """Share of rollouts that met it."""
+    met: bool
+    """True when enough rollouts met it."""
+
+
+class RolloutScore(Contract):
+    """One judged rollout."""
+
+    seed: int
+    episode_return: float
+    label: str | None
+    intent_score: float = Field(ge=0, le=1)
+    """Weighted mean of the criteria's partial credits."""
+    success: bool
+    """True when every required criterion was met."""
+    values: dict[str, float | None]
+    """Measured value per criterion; None when it could not be measured."""
+
+
+class Provenance(Contract):
+    """Who judged, and on what."""
+
+    judge: str
+    code_hash: str
+    """SHA-256 of the judge's code and of the criteria, first 16 hex digits."""
+    provider: str | None = None
+    model: str | None = None
+    prompt_hash: str | None = None
+    fps: float | None = None
+
+
+class Judgment(Contract):
+    """The judgment of one checkpoint over rollouts nobody selected on (`judgment.json`)."""
+
+    verdict: Verdict
+    intent_score: float | None = Field(ge=0, le=1)
+    """Weighted mean of the criteria's scores; None without a verdict."""
+    pass_threshold: float
+    success_rate: float | None
+    """Share of rollouts that met every required criterion."""
+    success_low: float | None
+    """Lower end of its 95 % Wilson interval."""
+    success_high: float | None
+    n_rollouts: int
+    criteria: tuple[CriterionScore, ...]
+    rollouts: tuple[RolloutScore, ...]
+    diagnosis: str
+    failure_tags: tuple[str, ...] = ()
+    run_id: str | None = None
+    best_checkpoint: int | None = None
+    """Step of the judged checkpoint."""
+    scoring_method: str = "code_judge"
+    provenance: Provenance
+
+    @property
+    def passed(self) -> bool:
+        """True for a verdict of passed."""
+        return self.verdict is Verdict.PASSED

@@ -1,0 +1,80 @@
+"""The seams: what may be swapped, and the few methods each must have."""
+
+from pathlib import Path
+from typing import Protocol
+
+from p2p.contracts.base import Contract
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.intent import Intent
+from p2p.contracts.job import JobSpec, JobStatus
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.reward import RewardDraft, TermStatistics
+from p2p.contracts.revision import Revision
+
+
+class Attempt(Contract):
+    """One finished iteration, as a reviser sees it."""
+
+    number: int
+    source: str
+    """Its reward function."""
+    config_changes: dict[str, object]
+    """What it was trained with, on top of the defaults."""
+    judgment: Judgment
+    terms: tuple[TermStatistics, ...]
+    """Of the best run at its end."""
+    dynamics: dict[str, float]
+    """Numbers of the training itself: explained_variance, approx_kl, return_slope …"""
+    based_on: int | None
+
+
+class IntentElicitor(Protocol):
+    """Turns a sentence into criteria."""
+
+    def elicit(self, prompt: str, env: EnvSpec) -> Intent:
+        """The criteria `prompt` will be judged by.
+
+        Raises:
+            UnknownPhrase: a part of the sentence is not understood; the message names it.
+        """
+        ...
+
+
+class RewardAuthor(Protocol):
+    """Writes a reward function for an intent."""
+
+    def write(self, intent: Intent, env: EnvSpec) -> RewardDraft:
+        """The first reward of a session."""
+        ...
+
+
+class Reviser(Protocol):
+    """Learns from the attempts so far."""
+
+    def revise(self, intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...]) -> Revision:
+        """The next reward and configuration, at most two changes away from one of `attempts`."""
+        ...
+
+
+class Author(IntentElicitor, RewardAuthor, Reviser, Protocol):
+    """One who plays all three writing roles."""
+
+
+class Backend(Protocol):
+    """Where jobs run."""
+
+    def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
+        """Start `spec` in `directory`; called again for a live or completed job, changes nothing."""
+        ...
+
+    def status(self, directory: Path) -> JobStatus:
+        """How the job stands, from its directory alone."""
+        ...
+
+    def cancel(self, directory: Path) -> JobStatus:
+        """End the job and everything it started; wait until it is gone."""
+        ...
+
+    def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:
+        """Log text from byte `offset` on, and the next offset."""
+        ...

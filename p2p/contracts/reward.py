@@ -1,0 +1,77 @@
+"""A reward function: its formula, and what checking it on real transitions showed."""
+
+from p2p.contracts.base import Contract
+
+
+class RewardTerm(Contract):
+    """One summand of a reward."""
+
+    name: str
+    description: str
+    latex: str = ""
+
+
+class RewardSpec(Contract):
+    """What a reward says about itself."""
+
+    latex: str
+    terms: tuple[RewardTerm, ...]
+    description: str = ""
+
+
+class TermStatistics(Contract):
+    """Values one term took on the transitions it was checked on, or in training."""
+
+    name: str
+    mean: float
+    std: float
+    minimum: float
+    maximum: float
+    share: float
+    """|mean| over the sum of all terms' |mean|, in [0, 1]."""
+
+
+class RewardIssue(Contract):
+    """One thing that is wrong, or looks wrong, with a reward."""
+
+    severity: str
+    """"error" stops the training, "warning" is shown."""
+    message: str
+    """What was expected, what came, what to do next."""
+    line: int | None = None
+    """Line in the source; None when no single line is to blame."""
+
+
+class RewardReport(Contract):
+    """The result of loading a reward and running it on real transitions."""
+
+    spec: RewardSpec | None
+    """None when the source does not load."""
+    terms: tuple[TermStatistics, ...] = ()
+    issues: tuple[RewardIssue, ...] = ()
+    transitions: int = 0
+    """How many transitions it was evaluated on."""
+    microseconds_per_call: float = 0.0
+
+    @property
+    def accepted(self) -> bool:
+        """True when nothing in it stops a training."""
+        return all(issue.severity != "error" for issue in self.issues)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The messages that stop a training."""
+        return tuple(_with_line(issue) for issue in self.issues if issue.severity == "error")
+
+
+class RewardDraft(Contract):
+    """A reward as its author hands it in."""
+
+    source: str
+    config_changes: dict[str, object] = {}
+    """Fields of `TrainConfig` this reward should be trained with."""
+    reasoning: str = ""
+
+
+def _with_line(issue: RewardIssue) -> str:
+    return issue.message if issue.line is None else f"line {issue.line}: {issue.message}"

@@ -1,0 +1,54 @@
+"""Evaluation episodes, and which seeds they may use."""
+
+from enum import StrEnum
+
+from p2p.contracts.base import Contract
+
+
+class Purpose(StrEnum):
+    """Why an episode is run. The seeds of the three purposes never meet."""
+
+    TRAINING = "training"
+    SELECTION = "selection"
+    """Chooses the checkpoint."""
+    REPORT = "report"
+    """Is reported, and chooses nothing."""
+
+
+SEED_BLOCK = 100_000_000
+
+
+def first_seed(purpose: Purpose, seed: int) -> int:
+    """First environment seed for `purpose` under training seed `seed`; each block holds 100,000 of them.
+
+    Raises:
+        ValueError: `seed` is outside [0, 1000), where blocks would meet.
+    """
+    if not 0 <= seed < 1000:
+        raise ValueError(f"seed must lie in [0, 1000), got {seed}")
+    return list(Purpose).index(purpose) * SEED_BLOCK + seed * 100_000
+
+
+class Rollout(Contract):
+    """One evaluation episode, as recorded."""
+
+    seed: int
+    """Seed of the environment's reset."""
+    episode_return: float
+    """Sum of the trained reward; of Gymnasium's own reward where the reward was not run."""
+    length: int
+    """[steps]."""
+    label: str | None = None
+    """"p10", "median" or "p90" for the three that are kept whole; None for the others."""
+
+
+class Evaluation(Contract):
+    """The rollouts of one checkpoint for one purpose."""
+
+    run_id: str
+    checkpoint: int
+    """Step of the checkpoint."""
+    purpose: Purpose
+    dt: float
+    """Control period [s]."""
+    rollouts: tuple[Rollout, ...]

@@ -1,0 +1,159 @@
+"""One intent, pursued until it passes or stops."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from p2p.contracts.base import Contract
+from p2p.contracts.judgment import Judgment, Verdict
+
+
+class SessionStatus(StrEnum):
+    """The life of a session."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    PASSED = "passed"
+    MAX_ITERATIONS = "max_iterations"
+    """Ended without passing."""
+    CANCELLED = "cancelled"
+    INVALID_CODE = "invalid_code"
+    """No reward that loads and runs could be written."""
+    ERROR = "error"
+
+    @property
+    def finished(self) -> bool:
+        """True when the loop has ended."""
+        return self not in (SessionStatus.PENDING, SessionStatus.RUNNING)
+
+
+class Session(Contract):
+    """What was asked for, and the limits it is pursued within (`session.json`)."""
+
+    session_id: str
+    prompt: str
+    env_id: str
+    seed: int = Field(default=1, ge=0, lt=100)
+    """Seed of the session; its runs use 10 x seed, 10 x seed + 1 …"""
+    n_seeds: int = Field(default=2, ge=1, le=10)
+    """Trainings of each configuration."""
+    max_iterations: int = Field(default=3, ge=1, le=100)
+    pass_threshold: float = Field(default=0.8, gt=0, le=1)
+    """Score the report rollouts must reach."""
+    n_report_rollouts: int = Field(default=50, ge=10, le=1000)
+    config: dict[str, object] = {}
+    """Fields of `TrainConfig` set by the user; they win over the author's."""
+    configs: dict[str, dict[str, object]] = {"baseline": {}}
+    """Named variants trained side by side, each a set of `TrainConfig` fields."""
+    author: str = "builtin"
+    """Who writes: "builtin", or "provider:model"."""
+    created_at: str
+    """UTC, ISO 8601."""
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Training seeds, different for every session seed."""
+        return tuple(10 * self.seed + offset for offset in range(self.n_seeds))
+
+
+class StatusRecord(Contract):
+    """`status.json` of a session."""
+
+    status: SessionStatus
+    error: str | None = None
+    updated_at: str
+    """UTC, ISO 8601."""
+
+
+class EntityMetadata(Contract):
+    """What a person added to a session (`metadata.json`)."""
+
+    alias: str = ""
+    starred: bool = False
+    tags: tuple[str, ...] = ()
+    deleted_at: str | None = None
+
+
+class IterationData(Contract):
+    """One iteration in the history; the details are in its directory."""
+
+    iteration: int
+    iteration_dir: str
+    intent_score: float | None
+    verdict: Verdict
+    success_rate: float | None
+    diagnosis: str
+    failure_tags: tuple[str, ...]
+    best_run_id: str | None
+    best_checkpoint: int | None
+    final_return: float | None
+    elapsed_time_s: float
+    changes: tuple[str, ...] = ()
+    """What this iteration changed, one line each."""
+    based_on: int | None = None
+
+
+class History(Contract):
+    """`loop_history.json`."""
+
+    session_id: str
+    prompt: str
+    env_id: str
+    status: SessionStatus
+    iterations: tuple[IterationData, ...] = ()
+    best_iteration: int | None = None
+    best_score: float | None = None
+    pass_threshold: float
+    error: str | None = None
+
+
+class RunProgress(Contract):
+    """Where one training run is."""
+
+    run_id: str
+    state: str
+    step: int
+    total_timesteps: int
+    steps_per_second: float | None
+    eta_s: float | None
+    episode_return: float | None
+    returns: tuple[float, ...] = ()
+    """Recent training returns, at most 60, oldest first."""
+    criteria: dict[str, float | None] = {}
+    """Measured value per criterion at the last evaluation."""
+    success_rate: float | None = None
+    """On the selection rollouts of the last evaluation."""
+    error: str | None = None
+
+
+class Artefacts(Contract):
+    """Paths of what a session delivers, relative to the runs directory; None where not made yet."""
+
+    policy: str | None = None
+    reward: str | None = None
+    video: str | None = None
+    contact_sheet: str | None = None
+    learning_curve: str | None = None
+    judgment: str | None = None
+
+
+class SessionView(Contract):
+    """A session at a glance: what `show`, `watch` and the MCP tools return."""
+
+    session: Session
+    status: SessionStatus
+    error: str | None
+    alive: bool
+    """True while a process drives it."""
+    iteration: int
+    step: str
+    """"intent", "reward", "train", "judge", "revise" or "done"."""
+    runs: tuple[RunProgress, ...]
+    """Of the current iteration."""
+    criteria: tuple[str, ...]
+    """One line per criterion."""
+    best_iteration: int | None
+    judgment: Judgment | None
+    """Of the best iteration so far."""
+    history: tuple[IterationData, ...]
+    artefacts: Artefacts

@@ -1,0 +1,168 @@
+"""How a policy is trained, and what came of it. Names as in stable-baselines3 and Gymnasium."""
+
+from typing import Any, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from p2p.contracts.base import Contract
+
+
+class StartStates(Contract):
+    """Training resets away from the rest pose; evaluation never uses them.
+
+    Half of the resets in the air and turning is what made flips learnable at all.
+    """
+
+    share: float = Field(default=0.5, gt=0, le=1)
+    """Share of the training resets that start here, in (0, 1]."""
+    pitch: tuple[float, float] = (0.0, 0.0)
+    """Range of the pitch, nose up positive [rad]."""
+    raised: tuple[float, float] = (0.0, 0.0)
+    """Range of the height added to the rest pose [m]."""
+    pitch_rate: tuple[float, float] = (0.0, 0.0)
+    """Range of the pitch rate, nose up positive [rad/s]."""
+
+
+class TrainConfig(Contract):
+    """One configuration of one training run. Accepts CleanRL's spellings too (`num_envs`, `num_steps` …)."""
+
+    env_id: str = "HalfCheetah-v5"
+    seed: int = Field(default=1, ge=0)
+    total_timesteps: int = Field(default=300_000, ge=1)
+    n_envs: int = Field(default=16, ge=1)
+    n_steps: int = Field(default=64, ge=1)
+    """Steps per environment and rollout."""
+    batch_size: int = Field(default=128, ge=2)
+    n_epochs: int = Field(default=5, ge=1)
+    learning_rate: float = Field(default=7e-4, gt=0, le=1)
+    learning_rate_end: float = Field(default=0.1, ge=0, le=1)
+    """Share of the learning rate left at the end; it falls linearly over the steps."""
+    gamma: float = Field(default=0.99, ge=0, le=1)
+    gae_lambda: float = Field(default=0.95, ge=0, le=1)
+    clip_range: float = Field(default=0.2, gt=0)
+    ent_coef: float = Field(default=0.0, ge=0)
+    vf_coef: float = Field(default=0.5, ge=0)
+    max_grad_norm: float = Field(default=0.5, gt=0)
+    target_kl: float | None = Field(default=0.04, gt=0)
+    """Ends an update's epochs at 1.5 times this; None never does."""
+    net_arch: tuple[int, ...] = (64, 64)
+    activation: Literal["relu", "tanh"] = "relu"
+    log_std_init: float = -0.5
+    normalize_obs: bool = True
+    normalize_reward: bool = True
+    clip_obs: float = Field(default=10.0, gt=0)
+    clip_reward: float = Field(default=10.0, gt=0)
+    episode_s: float = Field(default=5.0, gt=0)
+    """Episode length [s]; `max_episode_steps` overrides it."""
+    max_episode_steps: int | None = Field(default=None, ge=1)
+    terminate_when_unhealthy: bool = False
+    """Ends training episodes by the environment's own rule; evaluation episodes always run their time."""
+    start_states: StartStates | None = None
+    """None starts every training episode as Gymnasium does."""
+    side_info: bool = False
+    """Adds copies of the simulator's named arrays to a reward's `info`."""
+    env_kwargs: dict[str, bool | int | float | str] = {}
+    """Passed to `gymnasium.make`."""
+    num_evals: int = Field(default=4, ge=1)
+    """Evaluation points, the last one at the end."""
+    n_eval_episodes: int = Field(default=20, ge=3)
+    """Selection rollouts at each evaluation point."""
+    device: str = "cpu"
+    iteration_id: str = ""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_cleanrl_names(cls, values: Any) -> Any:
+        return _from_cleanrl(dict(values)) if isinstance(values, dict) else values
+
+    @model_validator(mode="after")
+    def _batch_fits_rollout(self) -> Self:
+        if self.batch_size > self.n_envs * self.n_steps:
+            raise ValueError(
+                f"batch_size {self.batch_size} is larger than a rollout of "
+                f"n_envs x n_steps = {self.n_envs * self.n_steps} transitions"
+            )
+        return self
+
+    def episode_steps(self, dt: float) -> int:
+        """Control steps of one episode, for a control period of `dt` seconds."""
+        return self.max_episode_steps or max(1, round(self.episode_s / dt))
+
+
+class RunSummary(Contract):
+    """What one training run reached (`summary.json`)."""
+
+    total_timesteps: int
+    training_time_s: float
+    final_episodic_return: float | None
+    """Mean return of the last 10 training episodes; None when no episode ended."""
+    total_episodes: int
+    steps_per_second: float
+    algorithm: str = "ppo"
+    learner: str = "sb3"
+    best_checkpoint: int | None
+    """Step of the checkpoint that did best on the selection rollouts."""
+    best_selection_score: float | None
+    """Its intent score there, in [0, 1]; None when the run had no criteria."""
+    best_selection_success: float | None
+    """Share of selection rollouts that met every required criterion; None without criteria."""
+    best_selection_return: float
+    renderer: str
+    """What made the videos: "egl", "osmesa", "raycast", or "none"."""
+
+
+class RunResult(Contract):
+    """One run in an aggregation. A failed run has an error and no numbers."""
+
+    run_id: str
+    config_id: str
+    seed: int
+    status: Literal["completed", "error", "cancelled"]
+    error: str | None = None
+    final_return: float | None = None
+    best_checkpoint: int | None = None
+    selection_score: float | None = None
+    selection_success: float | None = None
+    selection_return: float | None = None
+
+
+class ConfigAggregate(Contract):
+    """One configuration over its completed seeds."""
+
+    mean_best_score: float | None
+    std_best_score: float | None
+    mean_final_return: float | None
+    std_final_return: float | None
+    per_seed: tuple[RunResult, ...]
+
+
+class IterationAggregation(Contract):
+    """All runs of an iteration (`aggregation.json`)."""
+
+    best_config_id: str
+    best_run_id: str
+    best_checkpoint: int
+    configs: dict[str, ConfigAggregate]
+
+
+_CLEANRL_NAMES = {
+    "num_envs": "n_envs",
+    "num_steps": "n_steps",
+    "update_epochs": "n_epochs",
+    "clip_coef": "clip_range",
+    "obs_clip": "clip_obs",
+    "reward_clip": "clip_reward",
+    "num_eval_episodes": "n_eval_episodes",
+}
+
+
+def _from_cleanrl(values: dict[str, Any]) -> dict[str, Any]:
+    renamed = {_CLEANRL_NAMES.get(key, key): value for key, value in values.items()}
+    rollout = renamed.get("n_envs", 16) * renamed.get("n_steps", 64)
+    if "num_minibatches" in renamed:
+        renamed["batch_size"] = max(2, rollout // renamed.pop("num_minibatches"))
+    if {"num_envs", "num_steps"} & values.keys():
+        renamed.setdefault("batch_size", min(128, rollout))
+    return renamed
