@@ -8,8 +8,8 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.job import JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.reward import RewardDraft, TermStatistics
 from p2p.contracts.revision import Revision
+from p2p.contracts.reward import RewardDraft, TermStatistics
 
 
 class Attempt(Contract):

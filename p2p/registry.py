@@ -1,0 +1,38 @@
+"""Name -> "module:attribute", imported on first use: a new author, judge or backend is one file and one line."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from p2p.contracts.errors import MissingExtra, UnknownName
+
+AUTHORS: dict[str, str] = {
+    "builtin": "p2p.agents.builtin.author:BuiltinAuthor",
+}
+JUDGES: dict[str, str] = {
+    "code": "p2p.judges.code:CodeJudge",
+}
+BACKENDS: dict[str, str] = {
+    "local": "p2p.scheduler.backends.local:LocalBackend",
+}
+
+_EXTRA_OF = {"numpy": "train", "mujoco": "train", "gymnasium": "train", "torch": "sb3", "stable_baselines3": "sb3"}
+
+
+def load(kind: str, registry: Mapping[str, str], name: str) -> Any:
+    """The object registered as `name`; `kind` names it in the error.
+
+    Raises:
+        UnknownName: nothing is registered under `name`.
+        MissingExtra: what it needs is not installed.
+    """
+    if name not in registry:
+        raise UnknownName(kind, name, registry)
+    module, attribute = registry[name].split(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").split(".")[0]
+        if package in _EXTRA_OF:
+            raise MissingExtra(package, _EXTRA_OF[package]) from error
+        raise

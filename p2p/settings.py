@@ -1,0 +1,35 @@
+"""Environment variables, read once."""
+
+import os
+from pathlib import Path
+
+from p2p.contracts.base import Contract
+
+API_KEYS = ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY")
+"""Variables that hold keys; their values are never written or shown."""
+
+
+class Settings(Contract):
+    """What a process is told from outside."""
+
+    runs_dir: Path = Path("runs")
+    """Where sessions are kept (`P2P_RUNS_DIR`)."""
+    backend: str = "local"
+    """Where jobs run (`P2P_BACKEND`)."""
+    max_parallel: int | None = None
+    """Trainings at a time (`P2P_MAX_PARALLEL`); None means one per usable core."""
+
+    @classmethod
+    def from_environment(cls, runs_dir: Path | None = None) -> "Settings":
+        """Settings of this process; an explicit `runs_dir` wins over the environment."""
+        parallel = os.environ.get("P2P_MAX_PARALLEL")
+        return cls(
+            runs_dir=(runs_dir or Path(os.environ.get("P2P_RUNS_DIR", "runs"))).absolute(),
+            backend=os.environ.get("P2P_BACKEND", "local"),
+            max_parallel=int(parallel) if parallel else None,
+        )
+
+
+def keys_present() -> dict[str, bool]:
+    """Which API keys are set; never their values."""
+    return {name: bool(os.environ.get(name)) for name in API_KEYS}

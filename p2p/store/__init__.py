@@ -1,0 +1,1 @@
+"""The one owner of run directories: only this package knows a file name, and every write is atomic."""

@@ -1,0 +1,142 @@
+"""Reading and writing: atomic, durable, and forgiving towards a file that is absent or broken."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from p2p.contracts.errors import StorageProblem
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def write_model(path: Path, model: BaseModel) -> None:
+    """Write a contract as JSON; a reader sees the old file or the new one, never half of one."""
+    write_text(path, model.model_dump_json(indent=2) + "\n")
+
+
+def read_model(path: Path, contract: type[M]) -> M | None:
+    """The contract in `path`, or None when the file is absent, empty or broken."""
+    try:
+        return contract.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write plain JSON atomically."""
+    write_text(path, json.dumps(value, indent=2) + "\n")
+
+
+def read_json(path: Path) -> Any | None:
+    """Plain JSON, or None when the file is absent, empty or broken."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` atomically: temporary file, fsync, rename, fsync of the directory.
+
+    Raises:
+        StorageProblem: the directory cannot be written, or the disk is full; the old file stays whole.
+    """
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place when the block succeeds.
+
+    The temporary file keeps the suffix of `path`, since some writers choose a format by it.
+
+    Raises:
+        StorageProblem: the directory cannot be written, or the disk is full.
+    """
+    temporary: Path | None = None
+    try:
+        make_directory(path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        temporary.chmod(0o644)
+        yield temporary
+        temporary.replace(path)
+        _sync_directory(path.parent)
+    except OSError as error:
+        raise storage_problem(path, error) from error
+    finally:
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append one line; a line broken by a crash is ended first, so that it spoils only itself.
+
+    Raises:
+        StorageProblem: the file cannot be written.
+    """
+    try:
+        make_directory(path.parent)
+        with path.open("ab+") as file:
+            if file.seek(0, os.SEEK_END) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
+                file.write(b"\n")
+            file.write(line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise storage_problem(path, error) from error
+
+
+def read_lines(path: Path, offset: int = 0) -> tuple[list[Any], int]:
+    """JSON values of the complete lines from byte `offset` on, and the next offset; broken lines are skipped."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            data = file.read()
+    except OSError:
+        return [], offset
+    complete = data.rfind(b"\n") + 1
+    values = []
+    for line in data[:complete].splitlines():
+        with suppress(ValueError):
+            values.append(json.loads(line))
+    return values, offset + complete
+
+
+def make_directory(path: Path) -> None:
+    """Create `path` and its parents.
+
+    Raises:
+        StorageProblem: it cannot be created.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_problem(path, error) from error
+
+
+def storage_problem(path: Path, error: OSError) -> StorageProblem:
+    """The error a person can act on, for a failed write to `path`."""
+    return StorageProblem(
+        f"Cannot write {path}: {error.strerror or error}. "
+        "Free some space, or choose another place with --runs-dir or P2P_RUNS_DIR; nothing already written is lost."
+    )
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,89 @@
+"""Every file and directory name under the runs directory."""
+
+import re
+
+# a session
+SESSION = "session.json"
+CRITERIA = "criteria.json"
+STATUS = "status.json"
+HISTORY = "loop_history.json"
+LINEAGE = "lineage.json"
+METADATA = "metadata.json"
+ANALYSIS = "analysis.json"
+EVENTS = "events.jsonl"
+DRIVER = "driver"
+"""Job directory of the process that drives a session."""
+
+# an iteration
+REWARD_FN = "reward_fn.py"
+REVISED_REWARD = "reward_fn_revised.py"
+REWARD_SPEC = "reward_spec.json"
+REWARD_REPORT = "reward_report.json"
+DRAFT = "draft.json"
+AGGREGATION = "aggregation.json"
+JUDGMENT = "judgment.json"
+REVISION = "revision.json"
+BEST_RUN = "best_run.json"
+PROMPT = "prompt.txt"
+CHECK = "check"
+"""Job directory of the reward check."""
+REPORT = "report"
+"""Job directory of the report rollouts."""
+LEARNING_CURVE = "learning_curve.png"
+CONTACT_SHEET = "contact_sheet.jpg"
+
+# a run, which is also a job
+CONFIG = "config.json"
+ENV_SPEC = "env_spec.json"
+REQUEST = "request.json"
+SUMMARY = "summary.json"
+METRICS = "metrics"
+SCALARS = "scalars.jsonl"
+CHECKPOINTS = "checkpoints"
+TRAJECTORIES = "trajectories"
+VIDEOS = "videos"
+RENDERERS = "renderers.json"
+
+# a checkpoint
+POLICY = "policy.npz"
+SB3_MODEL = "model.zip"
+SB3_NORMALIZER = "vecnormalize.pkl"
+EVALUATION = "evaluation.json"
+FEATURES = "features.npz"
+
+# a job
+JOB = "job.json"
+LOCK = "lock"
+HANDLE = "handle.json"
+OUTPUT_LOG = "output.log"
+CANCEL = "cancel"
+
+ITERATION = re.compile(r"iter_(\d+)")
+RUN = re.compile(r"(?P<config>[a-z0-9][a-z0-9_-]*)_seed_(?P<seed>\d+)")
+IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+"""What a session, iteration, run or job may be called."""
+
+
+def iteration_name(number: int) -> str:
+    """Directory of iteration `number`, from 1."""
+    return f"iter_{number}"
+
+
+def run_name(config_id: str, seed: int) -> str:
+    """Directory of one run."""
+    return f"{config_id}_seed_{seed}"
+
+
+def trajectory_name(step: int, label: str) -> str:
+    """File of a whole rollout."""
+    return f"trajectory_{step}_{label}.npz"
+
+
+def eval_video_name(step: int, label: str) -> str:
+    """Video of a rollout made while training."""
+    return f"eval_{step}_{label}.mp4"
+
+
+def report_video_name(label: str) -> str:
+    """Video of a report rollout."""
+    return f"report_{label}.mp4"

@@ -1,0 +1,165 @@
+"""The directory contract of a session."""
+
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.intent import Intent
+from p2p.contracts.revision import Lineage
+from p2p.contracts.session import EntityMetadata, History, Session, SessionStatus, StatusRecord
+from p2p.store import files, layout
+from p2p.store.clock import now
+from p2p.store.events import EventLog
+from p2p.store.iterations import IterationRecord
+
+
+class SessionRecord:
+    """Typed access to `runs/<session>/`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.session_id = path.name
+        self.status_path = path / layout.STATUS
+        self.history_path = path / layout.HISTORY
+        self.metadata_path = path / layout.METADATA
+        self.analysis_path = path / layout.ANALYSIS
+        self.lineage_path = path / layout.LINEAGE
+        self.criteria_path = path / layout.CRITERIA
+        self.driver_dir = path / layout.DRIVER
+        self.events = EventLog(path / layout.EVENTS)
+
+    def read_session(self) -> Session:
+        """What was asked for.
+
+        Raises:
+            InvalidInput: the directory holds no readable `session.json`.
+        """
+        session = files.read_model(self.path / layout.SESSION, Session)
+        if session is None:
+            raise InvalidInput(f"{self.path} holds no readable {layout.SESSION}: it is not a session.")
+        return session
+
+    def save_session(self, session: Session) -> None:
+        """Write `session.json`."""
+        files.write_model(self.path / layout.SESSION, session)
+
+    def read_criteria(self) -> Intent | None:
+        """The criteria; None before they are fixed, or for a training without an intent."""
+        return files.read_model(self.criteria_path, Intent)
+
+    def save_criteria(self, intent: Intent) -> None:
+        """Write `criteria.json`."""
+        files.write_model(self.criteria_path, intent)
+
+    def read_status(self) -> StatusRecord | None:
+        """How the loop stands."""
+        return files.read_model(self.status_path, StatusRecord)
+
+    def set_status(self, status: SessionStatus, error: str | None = None) -> None:
+        """Write `status.json`."""
+        files.write_model(self.status_path, StatusRecord(status=status, error=error, updated_at=now()))
+
+    def touch_heartbeat(self) -> None:
+        """Renew `updated_at` and nothing else; does nothing before the first status."""
+        if (record := self.read_status()) is not None:
+            files.write_model(self.status_path, record.model_copy(update={"updated_at": now()}))
+
+    def read_history(self) -> History | None:
+        """The finished iterations."""
+        return files.read_model(self.history_path, History)
+
+    def save_history(self, data: History) -> None:
+        """Write `loop_history.json`."""
+        files.write_model(self.history_path, data)
+
+    def read_lineage(self) -> Lineage:
+        """The tree of attempts; empty at first."""
+        return files.read_model(self.lineage_path, Lineage) or Lineage()
+
+    def save_lineage(self, lineage: Lineage) -> None:
+        """Write `lineage.json`."""
+        files.write_model(self.lineage_path, lineage)
+
+    def read_metadata(self) -> EntityMetadata:
+        """What a person added; defaults when nothing."""
+        return files.read_model(self.metadata_path, EntityMetadata) or EntityMetadata()
+
+    def save_metadata(self, data: EntityMetadata) -> None:
+        """Write `metadata.json`."""
+        files.write_model(self.metadata_path, data)
+
+    def update_metadata(self, **changes: Any) -> EntityMetadata:
+        """Change some fields of the metadata."""
+        values = self.read_metadata().model_dump() | changes
+        metadata = EntityMetadata.model_validate(values)
+        self.save_metadata(metadata)
+        return metadata
+
+    def read_analysis(self) -> dict[str, Any] | None:
+        """A report about the whole session; None when none was made."""
+        value = files.read_json(self.analysis_path)
+        return value if isinstance(value, dict) else None
+
+    def save_analysis(self, data: dict[str, Any]) -> None:
+        """Write `analysis.json`."""
+        files.write_json(self.analysis_path, data)
+
+    def iteration(self, number: int) -> IterationRecord:
+        """Iteration `number`, whether it exists yet or not."""
+        return IterationRecord(self.path / layout.iteration_name(number))
+
+    def iteration_records(self) -> list[IterationRecord]:
+        """Iterations begun so far, in order."""
+        numbers = [int(m[1]) for path in self.path.glob("iter_*") if (m := layout.ITERATION.fullmatch(path.name))]
+        return [self.iteration(number) for number in sorted(numbers)]
+
+    def get_iteration(self, iteration_id: str) -> IterationRecord | None:
+        """The iteration called `iteration_id`, or None."""
+        return next((record for record in self.iteration_records() if record.iteration_id == iteration_id), None)
+
+
+class RunsDirectory:
+    """The root of everything: the sessions of one runs directory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.renderers_path = path / layout.RENDERERS
+
+    def new_session_id(self) -> str:
+        """An id that names no session yet, such as `session_20260403_120000_1a2b3c4d`."""
+        return f"session_{datetime.now(UTC):%Y%m%d_%H%M%S}_{secrets.token_hex(4)}"
+
+    def session(self, session_id: str) -> SessionRecord:
+        """The record of a session, whether it exists yet or not.
+
+        Raises:
+            InvalidInput: `session_id` is not an id, and might lead out of the runs directory.
+        """
+        if not layout.IDENTIFIER.fullmatch(session_id):
+            raise InvalidInput(
+                f"{session_id!r} is not an id: expected lower-case letters, digits, '_' and '-', at most 64 of them."
+            )
+        return SessionRecord(self.path / session_id)
+
+    def sessions(self) -> list[SessionRecord]:
+        """All sessions, newest first."""
+        found = [SessionRecord(path.parent) for path in self.path.glob(f"*/{layout.SESSION}")]
+        return sorted(found, key=lambda record: record.session_id, reverse=True)
+
+    def find(self, text: str) -> SessionRecord:
+        """The session meant by an id, the start or end of one, or "latest".
+
+        Raises:
+            UnknownName: no session, or more than one, is meant.
+        """
+        records = self.sessions()
+        if text == "latest" and records:
+            return records[0]
+        exact = [record for record in records if record.session_id == text]
+        loose = [record for record in records if record.session_id.startswith(text) or record.session_id.endswith(text)]
+        matches = exact or loose
+        if len(matches) != 1:
+            raise UnknownName("session", text, [record.session_id for record in (matches or records)[:10]])
+        return matches[0]
