@@ -14,6 +14,8 @@ class SessionStatus(StrEnum):
     PENDING = "pending"
     RUNNING = "running"
     PASSED = "passed"
+    COMPLETED = "completed"
+    """A training without an intent has ended: there was nothing to pass."""
     MAX_ITERATIONS = "max_iterations"
     """Ended without passing."""
     CANCELLED = "cancelled"
@@ -27,11 +29,11 @@ class SessionStatus(StrEnum):
         return self not in (SessionStatus.PENDING, SessionStatus.RUNNING)
 
 
-class Session(Contract):
-    """What was asked for, and the limits it is pursued within (`session.json`)."""
+class NewSession(Contract):
+    """What is asked for, and the limits it is pursued within."""
 
-    session_id: str
     prompt: str
+    """The sentence; empty for a reward trained without an intent."""
     env_id: str
     seed: int = Field(default=1, ge=0, lt=100)
     """Seed of the session; its runs use 10 x seed, 10 x seed + 1 …"""
@@ -46,14 +48,20 @@ class Session(Contract):
     configs: dict[str, dict[str, object]] = {"baseline": {}}
     """Named variants trained side by side, each a set of `TrainConfig` fields."""
     author: str = "builtin"
-    """Who writes: "builtin", or "provider:model"."""
-    created_at: str
-    """UTC, ISO 8601."""
+    """Who writes: "builtin", "provider:model", or "given" for a reward handed in."""
 
     @property
     def seeds(self) -> tuple[int, ...]:
         """Training seeds, different for every session seed."""
         return tuple(10 * self.seed + offset for offset in range(self.n_seeds))
+
+
+class Session(NewSession):
+    """A session as it is kept (`session.json`)."""
+
+    session_id: str
+    created_at: str
+    """UTC, ISO 8601."""
 
 
 class StatusRecord(Contract):

@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from p2p.contracts.base import Contract
+from p2p.contracts.reward import TermStatistics
 
 
 class StartStates(Contract):
@@ -109,6 +110,12 @@ class RunSummary(Contract):
     best_selection_success: float | None
     """Share of selection rollouts that met every required criterion; None without criteria."""
     best_selection_return: float
+    terms: tuple[TermStatistics, ...] = ()
+    """Of the best checkpoint's selection rollouts, per step."""
+    dynamics: dict[str, float] = {}
+    """Numbers of the training itself, see `p2p.analysis.training_dynamics`."""
+    warnings: tuple[str, ...] = ()
+    """What looks wrong in them, in words."""
     renderer: str
     """What made the videos: "egl", "osmesa", "raycast", or "none"."""
 

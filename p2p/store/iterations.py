@@ -12,8 +12,8 @@ from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec
 from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
 from p2p.store import files, layout
-from p2p.store.checkpoints import CheckpointRecord
 from p2p.store.clock import now
+from p2p.store.evaluations import CheckpointRecord, ReportRecord
 
 
 class IterationRecord:
@@ -45,7 +45,7 @@ class IterationRecord:
         self.revision_path = path / layout.REVISION
         self.revised_reward_path = path / layout.REVISED_REWARD
         self.check_dir = path / layout.CHECK
-        self.report_dir = path / layout.REPORT
+        self.report = ReportRecord(path / layout.REPORT)
         self.learning_curve_path = path / layout.LEARNING_CURVE
         self.contact_sheet_path = path / layout.CONTACT_SHEET
 
