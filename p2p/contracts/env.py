@@ -115,6 +115,8 @@ class Morphology(Contract):
     """Body that reaches for it (the pushed object in Pusher), or None."""
     pole: str | None = None
     """Last pole body of a pendulum, or None."""
+    upright: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    """Orientation of the torso's body frame when the robot stands facing +x, as a quaternion (w, x, y, z)."""
 
 
 class EnvSpec(Contract):
@@ -143,6 +145,8 @@ class EnvSpec(Contract):
     """[kg]."""
     rest_height: float
     """Height of the torso in the initial pose [m]."""
+    rest_clearance: float = 0.0
+    """Height of the robot's lowest point when it rests on the floor [m]; not 0, as contacts have margins and give."""
     morphology: Morphology
     camera: Camera
     features: tuple[Feature, ...] = Field(min_length=1)

@@ -60,6 +60,17 @@ class Author(IntentElicitor, RewardAuthor, Reviser, Protocol):
     """One who plays all three writing roles."""
 
 
+class Judge(Protocol):
+    """Scores rollouts against an intent."""
+
+    def judge_report(self, intent: Intent | None, report: Path, pass_threshold: float) -> Judgment:
+        """Judge the report rollouts recorded in the directory `report`.
+
+        A judge that cannot decide, also because there is no intent, says "no verdict"; it never scores 0 for it.
+        """
+        ...
+
+
 class Backend(Protocol):
     """Where jobs run."""
 

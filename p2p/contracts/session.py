@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from p2p.contracts.base import Contract
+from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Judgment, Verdict
 
 
@@ -32,9 +33,9 @@ class SessionStatus(StrEnum):
 class NewSession(Contract):
     """What is asked for, and the limits it is pursued within."""
 
-    prompt: str
+    prompt: str = ""
     """The sentence; empty for a reward trained without an intent."""
-    env_id: str
+    env_id: str = "HalfCheetah-v5"
     seed: int = Field(default=1, ge=0, lt=100)
     """Seed of the session; its runs use 10 x seed, 10 x seed + 1 …"""
     n_seeds: int = Field(default=2, ge=1, le=10)
@@ -158,8 +159,8 @@ class SessionView(Contract):
     """"intent", "reward", "train", "judge", "revise" or "done"."""
     runs: tuple[RunProgress, ...]
     """Of the current iteration."""
-    criteria: tuple[str, ...]
-    """One line per criterion."""
+    criteria: tuple[Criterion, ...]
+    """What it is judged by; empty without an intent."""
     best_iteration: int | None
     judgment: Judgment | None
     """Of the best iteration so far."""

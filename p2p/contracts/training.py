@@ -1,5 +1,6 @@
 """How a policy is trained, and what came of it. Names as in stable-baselines3 and Gymnasium."""
 
+from difflib import get_close_matches
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -152,6 +153,13 @@ class IterationAggregation(Contract):
     best_run_id: str
     best_checkpoint: int
     configs: dict[str, ConfigAggregate]
+
+
+def nearest_field(name: str) -> str:
+    """What to say about a key that no configuration has."""
+    known = [*TrainConfig.model_fields, *_CLEANRL_NAMES, "num_minibatches"]
+    close = get_close_matches(name, known, n=1)
+    return f"unknown key; did you mean {close[0]!r}?" if close else f"unknown key; known are {', '.join(known)}"
 
 
 _CLEANRL_NAMES = {

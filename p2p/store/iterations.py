@@ -11,6 +11,7 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec
 from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
+from p2p.contracts.work import CheckRequest, DescribeRequest
 from p2p.store import files, layout
 from p2p.store.clock import now
 from p2p.store.evaluations import CheckpointRecord, ReportRecord
@@ -100,6 +101,14 @@ class IterationRecord:
     def save_revised_reward(self, code: str) -> None:
         """Write `reward_fn_revised.py`, the reward the next iteration starts from."""
         files.write_text(self.revised_reward_path, code)
+
+    def save_check_request(self, request: CheckRequest) -> None:
+        """Write what a reward check is to do."""
+        files.write_model(self.path / layout.REQUEST, request)
+
+    def save_describe_request(self, request: DescribeRequest) -> None:
+        """Write which environment is to be described."""
+        files.write_model(self.path / layout.REQUEST, request)
 
     # what came out
     def read_reward_spec(self) -> RewardSpec | None:

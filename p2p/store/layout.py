@@ -32,6 +32,12 @@ REPORT = "report"
 LEARNING_CURVE = "learning_curve.png"
 CONTACT_SHEET = "contact_sheet.jpg"
 
+# the runs directory itself
+ENVIRONMENTS = "environments"
+"""Facts of environments described on the fly."""
+PROBE = "probe"
+"""Job directory of the renderer probe."""
+
 # a run, which is also a job
 CONFIG = "config.json"
 ENV_SPEC = "env_spec.json"
@@ -43,7 +49,6 @@ SCALARS = "scalars.jsonl"
 CHECKPOINTS = "checkpoints"
 TRAJECTORIES = "trajectories"
 VIDEOS = "videos"
-RENDERERS = "renderers.json"
 
 # a checkpoint
 POLICY = "policy.npz"

@@ -1,5 +1,6 @@
 """The directory contract of a session."""
 
+import re
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
@@ -125,7 +126,6 @@ class RunsDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.renderers_path = path / layout.RENDERERS
 
     def new_session_id(self) -> str:
         """An id that names no session yet, such as `session_20260403_120000_1a2b3c4d`."""
@@ -142,6 +142,14 @@ class RunsDirectory:
                 f"{session_id!r} is not an id: expected lower-case letters, digits, '_' and '-', at most 64 of them."
             )
         return SessionRecord(self.path / session_id)
+
+    def environment_dir(self, env_id: str) -> Path:
+        """Where the facts of an environment described on the fly are kept."""
+        return self.path / layout.ENVIRONMENTS / re.sub(r"[^a-z0-9_-]", "_", env_id.lower())
+
+    def probe_dir(self) -> Path:
+        """Job directory of the renderer probe."""
+        return self.path / layout.PROBE
 
     def sessions(self) -> list[SessionRecord]:
         """All sessions, newest first."""

@@ -1,0 +1,40 @@
+"""Environments."""
+
+from pathlib import Path
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import UnknownName
+from p2p.contracts.work import DescribeRequest
+from p2p.envs import catalog
+from p2p.service.jobs import run_to_end
+from p2p.service.wiring import Wiring
+from p2p.store.iterations import IterationRecord
+
+
+class Catalog(Wiring):
+    """What can be trained on."""
+
+    def list_environments(self) -> tuple[EnvSpec, ...]:
+        """The environments described in the package."""
+        return tuple(catalog.load(env_id) for env_id in catalog.known())
+
+    def describe_environment(self, env_id: str) -> EnvSpec:
+        """Facts of an environment; one that the package does not know is described from its live model, once.
+
+        Raises:
+            UnknownName: Gymnasium does not know `env_id` either, or it is not a MuJoCo environment.
+        """
+        if env_id in catalog.known():
+            return catalog.load(env_id)
+        directory = self.runs.environment_dir(env_id)
+        record = IterationRecord(directory)
+        if (spec := record.read_env_spec()) is None:
+            self._describe(env_id, directory)
+            spec = record.read_env_spec()
+        if spec is None:
+            raise UnknownName("environment", env_id, catalog.known())
+        return spec
+
+    def _describe(self, env_id: str, directory: Path) -> None:
+        IterationRecord(directory).save_describe_request(DescribeRequest(env_id=env_id))
+        run_to_end(self.backend, "describe", directory)

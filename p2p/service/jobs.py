@@ -1,0 +1,61 @@
+"""Running the worker: submit a job, wait for its end, and say what went wrong in words."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost, P2PError, TrainingFailed
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.protocols import Backend
+
+SINGLE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+"""One process per run, one thread each: for small networks more threads are slower."""
+
+POLL_S = 0.2
+
+_ERRORS: dict[int, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 4: EnvironmentProblem}
+
+
+def worker_job(verb: str) -> JobSpec:
+    """The job that runs one verb of the worker in its directory."""
+    return JobSpec(argv=("{python}", "-m", "p2p.worker", verb, "{directory}"), env=SINGLE_THREAD)
+
+
+def run_to_end(backend: Backend, verb: str, directory: Path) -> None:
+    """Run one verb of the worker and wait for it.
+
+    Raises:
+        InvalidInput, TrainingFailed, EnvironmentProblem: what the worker refused or failed at.
+        JobLost: the worker was killed.
+    """
+    backend.submit(worker_job(verb), directory)
+    wait([directory], backend)
+    raise_failure(backend.status(directory), f"{verb} in {directory}")
+
+
+def wait(directories: Sequence[Path], backend: Backend, tick: Callable[[], None] = lambda: None) -> None:
+    """Wait until every job has ended; `tick` is called at each look."""
+    while not all(backend.status(directory).state.finished for directory in directories):
+        tick()
+        time.sleep(POLL_S)
+
+
+def raise_failure(status: JobStatus, what: str) -> None:
+    """Turn the end of a job into an error, unless it completed."""
+    if status.state is JobState.COMPLETED:
+        return
+    if status.state is JobState.FAILED and status.exit_code in _ERRORS:
+        raise _ERRORS[status.exit_code](failure_message(status))
+    if status.state is JobState.FAILED and status.signal is None:
+        raise TrainingFailed(f"{what} failed: {failure_message(status)}")
+    raise JobLost(f"{what} was {status.state} before its end. Run `p2p resume` to go on.")
+
+
+def failure_message(status: JobStatus) -> str:
+    """The last line the job wrote, which is its error message."""
+    lines = [line for line in (status.error or "").splitlines() if line.strip()]
+    return lines[-1] if lines else f"exit code {status.exit_code}, signal {status.signal}"

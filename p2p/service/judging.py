@@ -1,0 +1,110 @@
+"""Judging an iteration, and revising it."""
+
+from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
+from p2p.contracts.events import EventName
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.protocols import Attempt
+from p2p.contracts.revision import Revision
+from p2p.contracts.work import EvaluateRequest
+from p2p.service.catalog import Catalog
+from p2p.service.jobs import run_to_end
+from p2p.service.lineage import record_iteration
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+
+class Judging(Catalog):
+    """Steps four and five of the loop."""
+
+    def judge(self, session_id: str, number: int) -> Judgment:
+        """Judge iteration `number` over rollouts that nobody selected on."""
+        record = self.record(session_id)
+        iteration = record.iteration(number)
+        judgment = iteration.read_judgment()
+        if judgment is None:
+            with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number):
+                self._report(record, iteration)
+                judgment = self._judge(record, iteration)
+                iteration.save_judgment(judgment)
+        record_iteration(record, number)
+        return judgment
+
+    def rejudge(self, session_id: str, number: int, prompt: str | None = None) -> Judgment:
+        """Judge the recorded rollouts again, by the session's criteria or by those of another sentence.
+
+        Nothing is simulated and nothing is overwritten.
+
+        Raises:
+            InvalidInput: the iteration has no recorded report rollouts.
+            UnknownPhrase: `prompt` is not understood.
+        """
+        record = self.record(session_id)
+        session, iteration = record.read_session(), record.get_iteration(f"iter_{number}")
+        if iteration is None:
+            raise UnknownName("iteration", str(number), [r.iteration_id for r in record.iteration_records()])
+        if iteration.report.read_evaluation() is None:
+            raise InvalidInput(f"Iteration {number} of {session_id} has no report rollouts yet; it is still training.")
+        intent = record.read_criteria()
+        if prompt is not None:
+            author = "builtin" if session.author == "given" else session.author
+            intent = self.author(author).elicit(prompt, self.describe_environment(session.env_id))
+        return self.judge_called("code").judge_report(intent, iteration.report.path, session.pass_threshold)
+
+    def revise(self, session_id: str, number: int) -> Revision:
+        """Decide what iteration `number + 1` changes."""
+        record = self.record(session_id)
+        iteration = record.iteration(number)
+        if (revision := iteration.read_revision()) is not None:
+            return revision
+        session, intent = record.read_session(), record.read_criteria()
+        assert intent is not None, "a session without an intent ends after one iteration"
+        with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number):
+            attempts = tuple(_attempt(record, index) for index in range(1, number + 1))
+            revision = self.author(session.author).revise(intent, self.describe_environment(session.env_id), attempts)
+            iteration.save_revision(revision)
+        return revision
+
+    def _report(self, record: SessionRecord, iteration: IterationRecord) -> None:
+        """Run the report rollouts of the checkpoint that selection chose, in a fresh process."""
+        session, aggregation = record.read_session(), iteration.read_aggregation()
+        assert aggregation is not None, "an iteration is judged after its training"
+        best = aggregation.best_run_id
+        report = IterationRecord(iteration.report.path)
+        report.save_env_spec(self.describe_environment(session.env_id))
+        if (intent := record.read_criteria()) is not None:
+            report.save_criteria(intent)
+        siblings = [run.iteration_id for run in iteration.runs() if run.iteration_id != best]
+        iteration.report.save_request(
+            EvaluateRequest(
+                run_dir=f"../{best}",
+                run_id=best,
+                checkpoint=aggregation.best_checkpoint,
+                n_rollouts=session.n_report_rollouts,
+                sibling_runs=tuple(f"../{name}" for name in siblings),
+            )
+        )
+        run_to_end(self.backend, "evaluate", report.path)
+
+    def _judge(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
+        session = record.read_session()
+        return self.judge_called("code").judge_report(
+            record.read_criteria(), iteration.report.path, session.pass_threshold
+        )
+
+
+def _attempt(record: SessionRecord, number: int) -> Attempt:
+    iteration = record.iteration(number)
+    draft, judgment, aggregation = iteration.read_draft(), iteration.read_judgment(), iteration.read_aggregation()
+    if draft is None or judgment is None or aggregation is None:
+        raise P2PError(f"Iteration {number} of {record.session_id} is not complete.")
+    summary = IterationRecord(iteration.path / aggregation.best_run_id).read_summary()
+    before = record.iteration(number - 1).read_revision() if number > 1 else None
+    return Attempt(
+        number=number,
+        source=draft.source,
+        config_changes=draft.config_changes,
+        judgment=judgment,
+        terms=summary.terms if summary else (),
+        dynamics=summary.dynamics if summary else {},
+        based_on=before.based_on if before else None,
+    )

@@ -1,0 +1,117 @@
+"""The session's memory: its history, and the tree of attempts with the best so far."""
+
+from p2p.contracts.events import Event, EventName
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.revision import Lesson, Lineage, LineageEntry, Revision
+from p2p.contracts.session import History, IterationData, SessionStatus
+from p2p.store.clock import seconds_between
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+MAX_LESSONS = 25
+
+
+def record_iteration(record: SessionRecord, number: int) -> None:
+    """Write history and lineage from what the iterations' directories hold, up to iteration `number`."""
+    session, status = record.read_session(), record.read_status()
+    judged = [
+        (n, iteration, judgment)
+        for n in range(1, number + 1)
+        if (judgment := (iteration := record.iteration(n)).read_judgment()) is not None
+    ]
+    scores = {n: judgment.intent_score for n, _, judgment in judged if judgment.intent_score is not None}
+    best = best_iteration({n: judgment for n, _, judgment in judged})
+    history = History(
+        session_id=session.session_id,
+        prompt=session.prompt,
+        env_id=session.env_id,
+        status=status.status if status else SessionStatus.RUNNING,
+        iterations=tuple(_iteration_data(record, n, iteration, judgment) for n, iteration, judgment in judged),
+        best_iteration=best,
+        best_score=scores.get(best) if best is not None else None,
+        pass_threshold=session.pass_threshold,
+    )
+    record.save_history(history)
+    record.save_lineage(_lineage(record, [(n, judgment) for n, _, judgment in judged]))
+    if judged and judged[-1][0] == number and not _announced(record, number):
+        _announce(record, number, judged[-1][2])
+
+
+def best_iteration(judgments: dict[int, Judgment]) -> int | None:
+    """The iteration with the highest success rate, then score; the earlier one of equals; None without any."""
+    if not judgments:
+        return None
+    return max(judgments, key=lambda n: (judgments[n].success_rate or 0.0, judgments[n].intent_score or 0.0, -n))
+
+
+def _iteration_data(
+    record: SessionRecord, number: int, iteration: IterationRecord, judgment: Judgment
+) -> IterationData:
+    aggregation = iteration.read_aggregation()
+    summary = None
+    if aggregation is not None:
+        summary = IterationRecord(iteration.path / aggregation.best_run_id).read_summary()
+    before = _revision_into(record, number)
+    return IterationData(
+        iteration=number,
+        iteration_dir=iteration.iteration_id,
+        intent_score=judgment.intent_score,
+        verdict=judgment.verdict,
+        success_rate=judgment.success_rate,
+        diagnosis=judgment.diagnosis,
+        failure_tags=judgment.failure_tags,
+        best_run_id=judgment.run_id,
+        best_checkpoint=judgment.best_checkpoint,
+        final_return=summary.final_episodic_return if summary else None,
+        elapsed_time_s=_elapsed(record.events.read(), number),
+        changes=tuple(f"{c.kind} {c.name}: {c.old} → {c.new} ({c.reason})" for c in before.changes) if before else (),
+        based_on=before.based_on if before else None,
+    )
+
+
+def _lineage(record: SessionRecord, judged: list[tuple[int, Judgment]]) -> Lineage:
+    entries: dict[str, LineageEntry] = {}
+    lessons: list[Lesson] = []
+    best = -1.0
+    for number, judgment in judged:
+        before = _revision_into(record, number)
+        if before is not None and before.lesson:
+            lessons.append(Lesson(text=before.lesson, learned_at=number - 1))
+        star = judgment.intent_score is not None and judgment.intent_score > best
+        best = max(best, judgment.intent_score or -1.0)
+        entries[f"{record.session_id}/iter_{number}"] = LineageEntry(
+            parent=before.based_on if before else None,
+            score=judgment.intent_score,
+            star=star,
+            lesson=before.lesson if before else "",
+            diagnosis=judgment.diagnosis[:300],
+            failure_tags=judgment.failure_tags,
+            best_checkpoint=judgment.best_checkpoint,
+            best_run_id=judgment.run_id,
+        )
+    return Lineage(iterations=entries, lessons=tuple(lessons[-MAX_LESSONS:]))
+
+
+def _revision_into(record: SessionRecord, number: int) -> Revision | None:
+    return record.iteration(number - 1).read_revision() if number > 1 else None
+
+
+def _elapsed(events: list[Event], number: int) -> float:
+    mine = [event for event in events if event.iteration == number]
+    return seconds_between(mine[0].timestamp, mine[-1].timestamp) if mine else 0.0
+
+
+def _announced(record: SessionRecord, number: int) -> bool:
+    return any(e.event is EventName.ITERATION_COMPLETED and e.iteration == number for e in record.events.read())
+
+
+def _announce(record: SessionRecord, number: int, judgment: Judgment) -> None:
+    record.events.emit(
+        EventName.ITERATION_COMPLETED,
+        number,
+        intent_score=judgment.intent_score,
+        passed=judgment.passed,
+        success_rate=judgment.success_rate,
+        diagnosis=judgment.diagnosis[:300],
+        failure_tags=list(judgment.failure_tags),
+    )

@@ -1,0 +1,57 @@
+"""Which configuration each run is trained with."""
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import NewSession
+from p2p.contracts.training import TrainConfig, nearest_field
+from p2p.training.presets import preset
+
+
+def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
+    """The environment's preset, changed by what the reward's author asks for, then by the user.
+
+    Raises:
+        InvalidConfig: a key is misspelt or a value is out of range.
+    """
+    return _config(session, draft, {})
+
+
+def run_configs(session: NewSession, draft: RewardDraft) -> dict[tuple[str, int], TrainConfig]:
+    """Configuration of every run, by configuration id and training seed."""
+    return {
+        (config_id, seed): _config(session, draft, {**fields, "seed": seed})
+        for config_id, fields in session.configs.items()
+        for seed in session.seeds
+    }
+
+
+def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) -> TrainConfig:
+    layers = [preset(session.env_id), draft.config_changes, session.config, fields, {"env_id": session.env_id}]
+    merged: dict[str, object] = {}
+    for layer in layers:
+        merged.update(layer)
+    return parse_config(merged)
+
+
+def parse_config(fields: dict[str, object]) -> TrainConfig:
+    """A configuration from plain values.
+
+    Raises:
+        InvalidConfig: naming each wrong key or value, with the nearest known key.
+    """
+    try:
+        return TrainConfig.model_validate(fields)
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors():
+            name = ".".join(str(part) for part in problem["loc"])
+            hint = (
+                nearest_field(name)
+                if problem["type"] == "extra_forbidden"
+                else f"{problem['msg']}, got {problem['input']!r}"
+            )
+            lines.append(f"  {name or 'config'}: {hint}")
+        raise InvalidConfig("The training configuration is not valid:\n" + "\n".join(lines)) from error

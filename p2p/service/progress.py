@@ -1,0 +1,102 @@
+"""A session at a glance, read from its directory alone."""
+
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.protocols import Backend
+from p2p.contracts.session import Artefacts, RunProgress, Session, SessionStatus, SessionView
+from p2p.service.lineage import best_iteration
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+MAX_RETURNS = 60
+LABELS = ("median", "p90", "p10")
+
+
+def view(record: SessionRecord, backend: Backend) -> SessionView:
+    """The state of a session, of its current iteration and of its best one."""
+    session, status, intent = record.read_session(), record.read_status(), record.read_criteria()
+    iterations = record.iteration_records()
+    judgments = {n: j for n, it in enumerate(iterations, 1) if (j := it.read_judgment()) is not None}
+    best = best_iteration(judgments)
+    history = record.read_history()
+    state = status.status if status is not None else SessionStatus.PENDING
+    return SessionView(
+        session=session,
+        status=state,
+        error=status.error if status is not None else None,
+        alive=_alive(record.driver_dir, backend),
+        iteration=len(iterations),
+        step="done" if state.finished else _step(session, iterations, intent is not None),
+        runs=tuple(run_progress(run) for run in iterations[-1].runs()) if iterations else (),
+        criteria=intent.criteria if intent is not None else (),
+        best_iteration=best,
+        judgment=judgments.get(best) if best is not None else None,
+        history=history.iterations if history is not None else (),
+        artefacts=_artefacts(record, best, judgments),
+    )
+
+
+def run_progress(run: IterationRecord) -> RunProgress:
+    """Where one run is, from its configuration and metrics."""
+    config, status = run.read_config(), run.read_status()
+    training, evaluations = run.parse_scalars()
+    last = training[-1] if training else {}
+    step, total = int(last.get("global_step", 0)), config.total_timesteps if config is not None else 0
+    rate = last.get("sps")
+    returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
+    measured = evaluations[-1] if evaluations else {}
+    return RunProgress(
+        run_id=run.iteration_id,
+        state=run.derive_status(),
+        step=min(step, total),
+        total_timesteps=total,
+        steps_per_second=rate,
+        eta_s=max(0.0, (total - step) / rate) if rate else None,
+        episode_return=returns[-1] if returns else None,
+        returns=tuple(returns[:: max(1, -(-len(returns) // MAX_RETURNS))]),
+        criteria=measured.get("criteria", {}),
+        success_rate=measured.get("success_rate"),
+        error=status.error if status is not None else None,
+    )
+
+
+def _alive(driver: Path, backend: Backend) -> bool:
+    try:
+        return not backend.status(driver).state.finished
+    except InvalidInput:
+        return False
+
+
+def _step(session: Session, iterations: list[IterationRecord], has_intent: bool) -> str:
+    if session.prompt and not has_intent:
+        return "intent"
+    if not iterations or iterations[-1].read_reward_report() is None:
+        return "reward"
+    if iterations[-1].read_aggregation() is None:
+        return "train"
+    return "judge" if iterations[-1].read_judgment() is None else "revise"
+
+
+def _artefacts(record: SessionRecord, best: int | None, judgments: dict[int, Judgment]) -> Artefacts:
+    if best is None:
+        return Artefacts()
+    iteration, judgment = record.iteration(best), judgments[best]
+    root = record.path.parent
+
+    def shown(path: Path) -> str | None:
+        return str(path.relative_to(root)) if path.exists() else None
+
+    policy = None
+    if judgment.run_id is not None and judgment.best_checkpoint is not None:
+        policy = shown(IterationRecord(iteration.path / judgment.run_id).checkpoint(judgment.best_checkpoint).path)
+    videos = [found for label in LABELS if (found := shown(iteration.report.video(label)))]
+    return Artefacts(
+        policy=policy,
+        reward=shown(iteration.reward_fn_path),
+        video=videos[0] if videos else None,
+        contact_sheet=shown(iteration.contact_sheet_path),
+        learning_curve=shown(iteration.learning_curve_path),
+        judgment=shown(iteration.judgment_path),
+    )

@@ -1,0 +1,84 @@
+"""The criteria of an intent, and the reward of an iteration."""
+
+from p2p.contracts.errors import InvalidReward, TrainingFailed
+from p2p.contracts.events import EventName
+from p2p.contracts.intent import Intent
+from p2p.contracts.reward import RewardDraft, RewardReport
+from p2p.contracts.session import Session
+from p2p.contracts.work import CheckRequest
+from p2p.service.catalog import Catalog
+from p2p.service.jobs import run_to_end
+from p2p.service.plan import base_config
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+
+class Rewards(Catalog):
+    """Steps one and two of the loop."""
+
+    def elicit_intent(self, session_id: str) -> Intent | None:
+        """Fix the criteria a session is judged by; they are not changed afterwards.
+
+        Returns:
+            The criteria, or None for a training without an intent.
+        """
+        record = self.record(session_id)
+        session = record.read_session()
+        if (intent := record.read_criteria()) is not None or not session.prompt:
+            return intent
+        name = "builtin" if session.author == "given" else session.author
+        intent = self.author(name).elicit(session.prompt, self.describe_environment(session.env_id))
+        record.save_criteria(intent)
+        record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
+        return intent
+
+    def write_reward(self, session_id: str, number: int) -> RewardReport:
+        """Write the reward of iteration `number`, and check it on real transitions.
+
+        Raises:
+            InvalidReward: it does not load or breaks its contract; nothing is trained.
+        """
+        record = self.record(session_id)
+        iteration = record.iteration(number)
+        report = iteration.read_reward_report()
+        if report is None:
+            with record.events.span(EventName.REWARD_START, EventName.REWARD_END, number):
+                draft = iteration.read_draft() or self._draft(record, number)
+                iteration.save_draft(draft)
+                report = self.check_reward(iteration, record.read_session(), draft)
+                if report.spec is not None:
+                    iteration.save_reward_spec(report.spec)
+                iteration.save_reward_report(report)
+        if not report.accepted:
+            raise InvalidReward("The reward cannot be trained:\n" + "\n".join(f"  {e}" for e in report.errors))
+        return report
+
+    def check_reward(self, iteration: IterationRecord, session: Session, draft: RewardDraft) -> RewardReport:
+        """Run a reward on real transitions, in a process of its own."""
+        config = base_config(session, draft)
+        check = IterationRecord(iteration.check_dir)
+        check.save_env_spec(self.describe_environment(session.env_id))
+        check.save_reward_source(draft.source)
+        check.save_check_request(
+            CheckRequest(
+                terminate_when_unhealthy=config.terminate_when_unhealthy,
+                env_kwargs=config.env_kwargs,
+                side_info=config.side_info,
+            )
+        )
+        run_to_end(self.backend, "check", check.path)
+        report = check.read_reward_report()
+        if report is None:
+            raise TrainingFailed(f"The check of {draft.source[:40]!r}… wrote no report; see {check.path}.")
+        return report
+
+    def _draft(self, record: SessionRecord, number: int) -> RewardDraft:
+        """The first reward is the author's; each later one is what the revision before it says."""
+        session = record.read_session()
+        if number == 1:
+            intent = self.elicit_intent(session.session_id)
+            assert intent is not None, "a session without an intent brings its reward"
+            return self.author(session.author).write(intent, self.describe_environment(session.env_id))
+        revision = record.iteration(number - 1).read_revision()
+        assert revision is not None, f"iteration {number - 1} has not been revised"
+        return RewardDraft(source=revision.source, config_changes=revision.config_changes, reasoning=revision.diagnosis)

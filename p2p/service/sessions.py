@@ -1,0 +1,167 @@
+"""Sessions: created, driven by a process of their own, watched, stopped and resumed."""
+
+from contextlib import suppress
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.events import EventName
+from p2p.contracts.intent import Intent
+from p2p.contracts.job import JobSpec
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import NewSession, Session, SessionStatus, SessionView
+from p2p.service.jobs import SINGLE_THREAD
+from p2p.service.lineage import record_iteration
+from p2p.service.plan import run_configs
+from p2p.service.progress import view
+from p2p.service.rewards import Rewards
+from p2p.store.clock import now
+
+
+class Sessions(Rewards):
+    """The life of a session."""
+
+    def create_session(self, request: NewSession, reward: str | None = None, session_id: str | None = None) -> Session:
+        """Check a request, fix its criteria and write it down; nothing is trained yet.
+
+        Args:
+            request: what is asked for.
+            reward: source of a reward to train instead of writing one; it is trained once.
+            session_id: the id to use; None makes a new one.
+
+        Raises:
+            UnknownName: the environment is not known.
+            UnknownPhrase: the sentence is not understood.
+            InvalidConfig: a field of the configuration is wrong.
+            InvalidInput: neither a sentence nor a reward was given.
+        """
+        if not request.prompt.strip() and reward is None:
+            raise InvalidInput("Say what to do, for example: p2p run 'run forward as fast as you can'.")
+        intent = self._first_look(request)
+        session = Session(
+            **request.model_dump(exclude={"prompt"}),
+            prompt=request.prompt.strip(),
+            session_id=session_id or self.runs.new_session_id(),
+            created_at=now(),
+        )
+        record = self.runs.session(session.session_id)
+        if reward is not None:
+            record.iteration(1).save_draft(RewardDraft(source=reward, reasoning="handed in"))
+        if intent is not None:
+            record.save_criteria(intent)
+        record.set_status(SessionStatus.PENDING)
+        record.save_session(session)
+        return session
+
+    def start_session(self, session_id: str) -> SessionView:
+        """Start the process that drives a session, or leave the one that does; it outlives its caller."""
+        record = self.record(session_id)
+        job = JobSpec(
+            argv=(
+                "{python}",
+                "-m",
+                "p2p.session.run_session",
+                "--session-id",
+                session_id,
+                "--runs-dir",
+                str(self.runs.path),
+            ),
+            env=SINGLE_THREAD,
+        )
+        self.backend.submit(job, record.driver_dir)
+        return self.view_session(session_id)
+
+    def resume_session(self, session_id: str, max_iterations: int | None = None) -> SessionView:
+        """Go on with a session that was stopped, killed or failed; finished steps are not repeated.
+
+        Raises:
+            InvalidInput: it has ended by itself and `max_iterations` asks for no more.
+        """
+        record = self.record(session_id)
+        session, status = record.read_session(), record.read_status()
+        if max_iterations is not None:
+            session = session.model_copy(update={"max_iterations": max_iterations})
+            record.save_session(session)
+        ended = status is not None and status.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
+        used_up = status is not None and status.status is SessionStatus.MAX_ITERATIONS
+        if ended or (used_up and len(record.iteration_records()) >= session.max_iterations):
+            assert status is not None
+            raise InvalidInput(
+                f"{session_id} has ended as {status.status}. "
+                "To go on after the last iteration, give a larger --max-iterations."
+            )
+        if not self.view_session(session_id).alive:
+            record.set_status(SessionStatus.RUNNING)
+            record.events.emit(EventName.SESSION_RESUMED)
+        return self.start_session(session_id)
+
+    def stop_session(self, session_id: str) -> SessionView:
+        """End the driving process and all trainings of a session; what is finished stays."""
+        record = self.record(session_id)
+        jobs = [record.driver_dir]
+        for iteration in record.iteration_records():
+            jobs += [run.path for run in iteration.runs()] + [iteration.check_dir, iteration.report.path]
+        for directory in jobs:
+            with suppress(InvalidInput):
+                if not self.backend.status(directory).state.finished:
+                    self.backend.cancel(directory)
+        status = record.read_status()
+        if status is None or not status.status.finished:
+            record.set_status(SessionStatus.CANCELLED)
+        return self.view_session(session_id)
+
+    def list_sessions(self) -> tuple[SessionView, ...]:
+        """All sessions, newest first."""
+        return tuple(view(record, self.backend) for record in self.runs.sessions())
+
+    def view_session(self, session_id: str) -> SessionView:
+        """A session at a glance."""
+        return view(self.record(session_id), self.backend)
+
+    def find_session(self, text: str) -> str:
+        """Id of the session meant by an id, the start or end of one, or "latest".
+
+        Raises:
+            UnknownName: none, or more than one, is meant.
+        """
+        return self.runs.find(text).session_id
+
+    def outcome(self, session_id: str) -> SessionStatus | None:
+        """How the session ends after the iterations so far; None to go on."""
+        record = self.record(session_id)
+        session = record.read_session()
+        judgments = [j for iteration in record.iteration_records() if (j := iteration.read_judgment()) is not None]
+        return _outcome(session, judgments)
+
+    def close(self, session_id: str, outcome: SessionStatus, error: str | None = None) -> Session:
+        """Write down how a session ended."""
+        record = self.record(session_id)
+        record.set_status(outcome, error)
+        record_iteration(record, len(record.iteration_records()))
+        failed = outcome in (SessionStatus.ERROR, SessionStatus.INVALID_CODE)
+        history = record.read_history()
+        record.events.emit(
+            EventName.SESSION_ERROR if failed else EventName.SESSION_COMPLETED,
+            status=outcome,
+            best_score=history.best_score if history else None,
+            error=error,
+        )
+        return record.read_session()
+
+    def _first_look(self, request: NewSession) -> Intent | None:
+        """Refuse early what could only fail later."""
+        spec = self.describe_environment(request.env_id)
+        run_configs(request, RewardDraft(source=""))
+        if not request.prompt.strip():
+            return None
+        author = self.author("builtin" if request.author == "given" else request.author)
+        return author.elicit(request.prompt.strip(), spec)
+
+
+def _outcome(session: Session, judgments: list[Judgment]) -> SessionStatus | None:
+    if judgments and judgments[-1].passed:
+        return SessionStatus.PASSED
+    if judgments and not session.prompt:
+        return SessionStatus.COMPLETED
+    if len(judgments) >= session.max_iterations or (judgments and session.author == "given"):
+        return SessionStatus.MAX_ITERATIONS
+    return None

@@ -1,0 +1,67 @@
+"""Training an iteration: configurations x seeds, and what came of them."""
+
+from p2p.contracts.errors import TrainingFailed
+from p2p.contracts.events import EventName
+from p2p.contracts.training import IterationAggregation
+from p2p.scheduler.resources import cores
+from p2p.service.aggregation import aggregate
+from p2p.service.catalog import Catalog
+from p2p.service.jobs import worker_job
+from p2p.service.plan import run_configs
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+from p2p.training.trainer import Trainer
+
+
+class Training(Catalog):
+    """Step three of the loop."""
+
+    def train(self, session_id: str, number: int) -> IterationAggregation:
+        """Train every run of iteration `number` that is not trained yet.
+
+        Raises:
+            TrainingFailed: no run reached its end; the message holds the first error.
+        """
+        record = self.record(session_id)
+        iteration = record.iteration(number)
+        if (aggregation := iteration.read_aggregation()) is not None:
+            return aggregation
+        runs = self._prepare(record, iteration)
+        with record.events.span(EventName.TRAIN_START, EventName.TRAIN_END, number):
+            trainer = Trainer(self.backend, worker_job("train"), self.max_parallel, record.touch_heartbeat)
+            trainer.train(runs)
+            aggregation = aggregate(runs)
+            if aggregation is None:
+                errors = [status.error for run in runs if (status := run.read_status()) and status.error]
+                raise TrainingFailed(f"No run of iteration {number} reached its end. {_last_line(errors)}")
+            iteration.save_aggregation(aggregation)
+        return aggregation
+
+    @property
+    def max_parallel(self) -> int:
+        """Trainings at a time."""
+        return self.settings.max_parallel or cores()
+
+    def _prepare(self, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
+        """Write what each run needs into its directory, where that has not been done."""
+        session, intent = record.read_session(), record.read_criteria()
+        draft = iteration.read_draft()
+        assert draft is not None, "an iteration is trained after its reward is written"
+        spec = self.describe_environment(session.env_id)
+        runs = []
+        for (config_id, seed), config in run_configs(session, draft).items():
+            run = iteration.run(config_id, seed)
+            runs.append(run)
+            if run.read_config() is not None:
+                continue
+            run.save_reward_source(draft.source)
+            run.save_env_spec(spec)
+            if intent is not None:
+                run.save_criteria(intent)
+            run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))
+        return runs
+
+
+def _last_line(errors: list[str]) -> str:
+    lines = [line for error in errors for line in error.splitlines() if line.strip()]
+    return lines[-1] if lines else "They left no message."

@@ -1,0 +1,38 @@
+"""What every part of the service holds: settings, the runs directory, and the seams loaded by name."""
+
+from functools import cached_property
+
+from p2p import registry
+from p2p.contracts.protocols import Author, Backend, Judge
+from p2p.settings import Settings
+from p2p.store.sessions import RunsDirectory, SessionRecord
+
+
+class Wiring:
+    """Base of the service's parts."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings.from_environment()
+        self.runs = RunsDirectory(self.settings.runs_dir)
+
+    @cached_property
+    def backend(self) -> Backend:
+        """Where jobs run."""
+        backend: Backend = registry.load("backend", registry.BACKENDS, self.settings.backend)()
+        return backend
+
+    def author(self, name: str) -> Author:
+        """Who writes criteria, rewards and revisions."""
+        author: Author = registry.load("author", registry.AUTHORS, name)()
+        return author
+
+    def judge_called(self, name: str) -> Judge:
+        """Who scores rollouts."""
+        judge: Judge = registry.load("judge", registry.JUDGES, name)()
+        return judge
+
+    def record(self, session_id: str) -> SessionRecord:
+        """The session's directory; its `session.json` must exist."""
+        record = self.runs.session(session_id)
+        record.read_session()
+        return record

@@ -1,0 +1,1 @@
+"""The loop that pursues one intent until it passes or stops."""

@@ -1,0 +1,81 @@
+"""The process that drives one session: `python -m p2p.session.run_session --session-id ID`.
+
+A new session needs `--prompt`; `--loop-config` takes its other fields as JSON. An existing one is continued.
+"""
+
+import argparse
+import sys
+import traceback
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from p2p.contracts.errors import InvalidConfig, InvalidReward, P2PError
+from p2p.contracts.events import EventName
+from p2p.contracts.session import NewSession, SessionStatus
+from p2p.service import Service
+from p2p.session.loop import run
+from p2p.settings import Settings
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Drive a session to its end; the exit code is 0 when it passed, 3 when it ended without."""
+    options = _parse(arguments)
+    service = Service(Settings.from_environment(options.runs_dir))
+    try:
+        session_id = _open(service, options)
+    except P2PError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return drive(service, session_id)
+
+
+def drive(service: Service, session_id: str) -> int:
+    """Run the loop and translate its end into the session's status and an exit code."""
+    record = service.record(session_id)
+    status = record.read_status()
+    if status is None or status.status is SessionStatus.PENDING:
+        session = record.read_session()
+        record.events.emit(EventName.SESSION_STARTED, prompt=session.prompt, max_iterations=session.max_iterations)
+    record.set_status(SessionStatus.RUNNING)
+    try:
+        run(service, session_id)
+    except InvalidReward as error:
+        return _failed(service, session_id, SessionStatus.INVALID_CODE, error)
+    except P2PError as error:
+        return _failed(service, session_id, SessionStatus.ERROR, error)
+    except Exception as error:  # the last door: whatever it was, the session must say so
+        traceback.print_exc()
+        return _failed(service, session_id, SessionStatus.ERROR, error)
+    ended = record.read_status()
+    good = ended is not None and ended.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
+    return 0 if good else 3
+
+
+def _failed(service: Service, session_id: str, status: SessionStatus, error: Exception) -> int:
+    print(error, file=sys.stderr)
+    service.close(session_id, status, str(error) or type(error).__name__)
+    return error.exit_code if isinstance(error, P2PError) else 1
+
+
+def _open(service: Service, options: argparse.Namespace) -> str:
+    if options.prompt is None:
+        return service.find_session(options.session_id)
+    try:
+        request = NewSession.model_validate_json(options.loop_config).model_copy(update={"prompt": options.prompt})
+    except ValidationError as error:
+        raise InvalidConfig(f"--loop-config is not valid: {error}") from error
+    return service.create_session(request, session_id=options.session_id).session_id
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m p2p.session.run_session", description=__doc__)
+    parser.add_argument("--session-id", required=True)
+    parser.add_argument("--runs-dir", type=Path)
+    parser.add_argument("--prompt", help="start a new session with this sentence")
+    parser.add_argument("--loop-config", default="{}", help="other fields of the session, as JSON")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""Spreads the runs of an iteration over a backend, as many at a time as there are cores."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.protocols import Backend
+from p2p.store.iterations import IterationRecord
+
+RETRIES = 2
+"""How often a run that was killed from outside is started again; a run that failed by itself is not."""
+
+
+class Trainer:
+    """Trains runs to their end; called again, it adopts those still alive and skips the finished ones.
+
+    Args:
+        backend: where the runs are executed.
+        job: what executes one run in its directory.
+        max_parallel: runs at a time.
+        tick: called at every look at the runs.
+    """
+
+    def __init__(self, backend: Backend, job: JobSpec, max_parallel: int, tick: Callable[[], None]) -> None:
+        self.backend, self.job, self.max_parallel, self.tick = backend, job, max_parallel, tick
+
+    def train(self, runs: Sequence[IterationRecord], poll_s: float = 0.2) -> None:
+        """Return when every run has completed or failed."""
+        tries = {run.iteration_id: 0 for run in runs}
+        while True:
+            states = {run.iteration_id: self._status(run) for run in runs}
+            waiting = [run for run in runs if self._startable(states[run.iteration_id], tries[run.iteration_id])]
+            running = [state for state in states.values() if state is not None and not state.state.finished]
+            if not waiting and not running:
+                return
+            for run in waiting[: max(0, self.max_parallel - len(running))]:
+                tries[run.iteration_id] += 1
+                self.backend.submit(self.job, run.path)
+            self.tick()
+            time.sleep(poll_s)
+
+    def _status(self, run: IterationRecord) -> JobStatus | None:
+        try:
+            return self.backend.status(run.path)
+        except InvalidInput:
+            return None
+
+    def _startable(self, status: JobStatus | None, tries: int) -> bool:
+        if status is None:
+            return True
+        if status.state is JobState.COMPLETED or not status.state.finished or tries > RETRIES:
+            return False
+        killed = status.state in (JobState.LOST, JobState.CANCELLED) or status.signal is not None
+        return killed or tries == 0
