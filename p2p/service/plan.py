@@ -45,13 +45,12 @@ def parse_config(fields: dict[str, object]) -> TrainConfig:
     try:
         return TrainConfig.model_validate(fields)
     except ValidationError as error:
-        lines = []
-        for problem in error.errors():
-            name = ".".join(str(part) for part in problem["loc"])
-            hint = (
-                nearest_field(name)
-                if problem["type"] == "extra_forbidden"
-                else f"{problem['msg']}, got {problem['input']!r}"
-            )
-            lines.append(f"  {name or 'config'}: {hint}")
-        raise InvalidConfig("The training configuration is not valid:\n" + "\n".join(lines)) from error
+        lines = "\n".join(_explain(problem) for problem in error.errors())
+        raise InvalidConfig(f"The training configuration is not valid:\n{lines}") from error
+
+
+def _explain(problem: ErrorDetails) -> str:
+    name = ".".join(str(part) for part in problem["loc"]) or "config"
+    if problem["type"] == "extra_forbidden":
+        return f"  {name}: {nearest_field(name)}"
+    return f"  {name}: {problem['msg']}, got {problem['input']!r}"

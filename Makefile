@@ -1,0 +1,51 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint fast-tests table clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo  ## Set up, then train a cheetah to run from one sentence, with no key
+	$(BIN)/p2p run "run forward as fast as you can" --env HalfCheetah-v5
+
+test: $(VENV)/.dev  ## Set up, then run every test, the ones that train included
+	$(BIN)/python -m pytest
+
+check: lint fast-tests  ## Lint, types, layers, size budget and the fast tests
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tests/size_budget.py
+
+fast-tests: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "not slow"
+
+table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about an hour on 2 cores)
+	$(BIN)/python examples/behaviour_table.py
+
+clean:  ## Remove the virtual environment and caches; runs/ is kept
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+
+# A stamp is newer than pyproject.toml when its extra is installed; nothing is installed twice.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "p2p needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing p2p into $(VENV) (about a minute) …"
+	@$(PIP) --editable '.[sb3]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing p2p and its development tools into $(VENV) (about a minute) …"
+	@$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.demo
