@@ -5,7 +5,6 @@ from statistics import mean, stdev
 
 from p2p.contracts.job import JobState
 from p2p.contracts.training import ConfigAggregate, IterationAggregation, RunResult
-from p2p.store import layout
 from p2p.store.iterations import IterationRecord
 
 
@@ -33,20 +32,16 @@ def aggregate(runs: Sequence[IterationRecord]) -> IterationAggregation | None:
 
 def run_result(run: IterationRecord) -> RunResult:
     """One run, as it ended."""
-    match = layout.RUN.fullmatch(run.iteration_id)
-    assert match is not None, f"{run.iteration_id} is not a run"
     summary, status = run.read_summary(), run.read_status()
     state = status.state if status is not None else JobState.FAILED
     if state is not JobState.COMPLETED or summary is None:
         error = status.error if status is not None and status.error else f"ended as {state} without a summary"
         failed = "cancelled" if state is JobState.CANCELLED else "error"
-        return RunResult(
-            run_id=run.iteration_id, config_id=match["config"], seed=int(match["seed"]), status=failed, error=error
-        )
+        return RunResult(run_id=run.iteration_id, config_id=run.config_id, seed=run.seed, status=failed, error=error)
     return RunResult(
         run_id=run.iteration_id,
-        config_id=match["config"],
-        seed=int(match["seed"]),
+        config_id=run.config_id,
+        seed=run.seed,
         status="completed",
         final_return=summary.final_episodic_return,
         best_checkpoint=summary.best_checkpoint,

@@ -22,7 +22,7 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 def load_arrays(path: Path) -> dict[str, NDArray[Any]] | None:
     """The arrays of `path`, or None when it is absent or broken."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, zipfile.BadZipFile):
         return None

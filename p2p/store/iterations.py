@@ -51,6 +51,16 @@ class IterationRecord:
         self.contact_sheet_path = path / layout.CONTACT_SHEET
 
     @property
+    def config_id(self) -> str:
+        """Configuration of a run: `baseline` of `baseline_seed_10`."""
+        return self.iteration_id.rpartition("_seed_")[0]
+
+    @property
+    def seed(self) -> int:
+        """Training seed of a run: 10 of `baseline_seed_10`."""
+        return int(self.iteration_id.rpartition("_seed_")[2])
+
+    @property
     def trajectory_path(self) -> Path | None:
         """The latest median rollout, or the latest of any label; None before the first evaluation."""
         found = sorted(self.trajectories_dir.glob("trajectory_*.npz"), key=_trajectory_order)
