@@ -28,7 +28,7 @@ fast-tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not slow"
 
 table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about an hour on 2 cores)
-	$(BIN)/python examples/behaviour_table.py
+	$(BIN)/python -m p2p.benchmark
 
 clean:  ## Remove the virtual environment and caches; runs/ is kept
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,1 @@
+"""Measured results: sentences x seeds, each a session of its own, in one table."""

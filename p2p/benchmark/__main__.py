@@ -1,0 +1,57 @@
+"""`python -m p2p.benchmark`: run every behaviour for several seeds and print the table.
+
+A session that is already there is not run again, so an interrupted benchmark goes on where it stopped.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from p2p.benchmark.cases import BEHAVIOURS, Case
+from p2p.benchmark.report import table
+from p2p.contracts.session import NewSession, SessionView
+from p2p.service import Service
+from p2p.settings import Settings
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the chosen cases one after the other; 0 when all passed, 3 otherwise."""
+    options = _parse(arguments)
+    service = Service(Settings.from_environment(options.runs_dir))
+    chosen = [case for case in BEHAVIOURS if not options.case or case.name in options.case]
+    results = []
+    for case in chosen:
+        for seed in options.seeds:
+            results.append((case, _run(service, case, seed)))
+            _, view = results[-1]
+            print(f"{case.name} seed {seed}: {view.status}", file=sys.stderr, flush=True)
+    print(table(results))
+    return 0 if all(view.status == "passed" for _, view in results) else 3
+
+
+def _run(service: Service, case: Case, seed: int) -> SessionView:
+    session_id = f"{case.name}-seed-{seed}"
+    known = {view.session.session_id: view for view in service.list_sessions()}
+    if session_id not in known:
+        request = NewSession(prompt=case.prompt, env_id=case.env_id, seed=seed)
+        service.create_session(request, session_id=session_id)
+    elif known[session_id].status.finished:
+        return known[session_id]
+    view = service.start_session(session_id)
+    while view.alive:
+        time.sleep(1)
+        view = service.view_session(session_id)
+    return view
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m p2p.benchmark", description=__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--case", nargs="*", help="only these: " + ", ".join(case.name for case in BEHAVIOURS))
+    parser.add_argument("--runs-dir", type=Path, default=Path("runs/benchmark"))
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""The sentences p2p is measured by."""
+
+from p2p.contracts.base import Contract
+
+
+class Case(Contract):
+    """One sentence for one environment."""
+
+    name: str
+    env_id: str
+    prompt: str
+
+
+BEHAVIOURS = (
+    Case(name="cheetah-run", env_id="HalfCheetah-v5", prompt="run forward as fast as you can"),
+    Case(name="cheetah-back", env_id="HalfCheetah-v5", prompt="run backward"),
+    Case(name="hopper-hop", env_id="Hopper-v5", prompt="hop forward without falling"),
+    Case(name="pendulum-balance", env_id="InvertedPendulum-v5", prompt="keep the pole balanced"),
+    Case(name="reacher-reach", env_id="Reacher-v5", prompt="reach the target"),
+    Case(name="ant-left", env_id="Ant-v5", prompt="walk to the left"),
+    Case(name="swimmer-swim", env_id="Swimmer-v5", prompt="swim forward"),
+    Case(name="walker-walk", env_id="Walker2d-v5", prompt="walk forward slowly, upright"),
+)

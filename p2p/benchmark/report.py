@@ -1,0 +1,46 @@
+"""The table of a benchmark, in Markdown."""
+
+from collections.abc import Sequence
+
+from p2p.benchmark.cases import Case
+from p2p.contracts.judgment import CriterionScore
+from p2p.contracts.session import SessionView
+
+HEADER = (
+    "| sentence | environment | seed | verdict | success on report rollouts [95 %] | iterations | time | measured |",
+    "|---|---|---|---|---|---|---|---|",
+)
+
+
+def table(results: Sequence[tuple[Case, SessionView]]) -> str:
+    """One row per session; the measured values are means over the report rollouts with 95 % intervals."""
+    return "\n".join([*HEADER, *(_row(case, view) for case, view in results)])
+
+
+def _row(case: Case, view: SessionView) -> str:
+    judgment = view.judgment
+    seconds = round(sum(iteration.elapsed_time_s for iteration in view.history))
+    success = measured = "–"
+    if judgment is not None and judgment.success_rate is not None:
+        low, high = judgment.success_low or 0.0, judgment.success_high or 0.0
+        success = f"{judgment.success_rate:.0%} [{low:.0%}, {high:.0%}] of {judgment.n_rollouts}"
+        measured = "; ".join(_criterion(criterion) for criterion in judgment.criteria)
+    cells = [
+        f"“{case.prompt}”",
+        case.env_id,
+        str(view.session.seed),
+        str(view.status),
+        success,
+        str(len(view.history)),
+        f"{seconds} s",
+        measured,
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _criterion(criterion: CriterionScore) -> str:
+    if criterion.value is None:
+        return f"{criterion.key} not measured"
+    unit = "" if criterion.unit == "1" else f" {criterion.unit}"
+    half = (criterion.high - criterion.low) / 2 if criterion.low is not None and criterion.high is not None else 0.0
+    return f"{criterion.key.replace('_', ' ')} {criterion.value:.3g} ± {half:.2g}{unit}"
