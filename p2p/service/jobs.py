@@ -22,7 +22,7 @@ _ERRORS: dict[int, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 4: Env
 
 def worker_job(verb: str) -> JobSpec:
     """The job that runs one verb of the worker in its directory."""
-    return JobSpec(argv=("{python}", "-m", "p2p.worker", verb, "{directory}"), env=SINGLE_THREAD)
+    return JobSpec(argv=("{python}", "-m", "p2p.worker", verb, "."), env=SINGLE_THREAD)
 
 
 def run_to_end(backend: Backend, verb: str, directory: Path) -> None:

@@ -1,0 +1,77 @@
+import json
+import os
+import random
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from p2p.contracts.events import EventName
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p.store import layout
+
+KILLS = 20
+TINY = {"total_timesteps": 6_000, "num_evals": 2, "n_eval_episodes": 3}
+
+
+def _processes(session: Path) -> list[int]:
+    """Every live supervisor and job of a session, from their handles."""
+    pids = []
+    for handle in session.rglob(layout.HANDLE):
+        value = json.loads(handle.read_bytes())
+        pids += [pid for pid in (value.get("pid"), value.get("child")) if pid and Path(f"/proc/{pid}").exists()]
+    return pids
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_session_killed_twenty_times_ends_with_no_step_done_twice_and_no_broken_file(tmp_path: Path) -> None:
+    service = Service(Settings(runs_dir=tmp_path))
+    request = NewSession(
+        prompt="keep the pole balanced",
+        env_id="InvertedPendulum-v5",
+        max_iterations=2,
+        pass_threshold=1.0,
+        n_report_rollouts=10,
+        config=TINY,
+    )
+    session_id = service.create_session(request).session_id
+    path = service.record(session_id).path
+    dice = random.Random(0)
+    service.start_session(session_id)
+    kills = 0
+    while service.view_session(session_id).alive or not service.view_session(session_id).status.finished:
+        if kills < KILLS:
+            time.sleep(dice.uniform(0.1, 3.0))  # the moment of a kill is what is random here
+            if victims := _processes(path):
+                os.kill(dice.choice(victims), signal.SIGKILL)
+                kills += 1
+        else:
+            time.sleep(0.5)
+        view = service.view_session(session_id)
+        if not view.alive and not view.status.finished:
+            service.resume_session(session_id)
+        elif view.status.finished and not view.alive and view.status not in ("passed", "max_iterations"):
+            service.resume_session(session_id)
+
+    view = service.view_session(session_id)
+    assert view.status in ("passed", "max_iterations")
+    events = service.record(session_id).events.read()
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    ends = Counter((event.event, event.iteration) for event in events if event.event.endswith((".end", ".completed")))
+    assert all(count == 1 for (name, _), count in ends.items() if name != EventName.SESSION_COMPLETED), ends
+    for file in path.rglob("*.json"):
+        json.loads(file.read_bytes())
+    for iteration in service.record(session_id).iteration_records():
+        aggregation = iteration.read_aggregation()
+        assert aggregation is not None
+        completed = [r for config in aggregation.configs.values() for r in config.per_seed if r.status == "completed"]
+        for result in completed:
+            run = iteration.run(result.config_id, result.seed)
+            assert run.validate() == []
+            steps = [row["global_step"] for row in run.parse_scalars()[0]]
+            assert steps == sorted(set(steps)), "a restarted run leaves no row of the one before"
