@@ -1,0 +1,1 @@
+"""What is known about environments without starting one."""

@@ -1,0 +1,27 @@
+"""The described environments, stored as data so that nothing heavy has to load."""
+
+from functools import cache
+from importlib.resources import files
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import UnknownName
+
+_DATA = files("p2p.envs") / "data"
+
+
+@cache
+def known() -> tuple[str, ...]:
+    """Ids of the environments that are described here, sorted."""
+    return tuple(sorted(file.name.removesuffix(".json") for file in _DATA.iterdir() if file.name.endswith(".json")))
+
+
+@cache
+def load(env_id: str) -> EnvSpec:
+    """The facts of an environment.
+
+    Raises:
+        UnknownName: it is not among the described ones.
+    """
+    if env_id not in known():
+        raise UnknownName("environment", env_id, known())
+    return EnvSpec.model_validate_json((_DATA / f"{env_id}.json").read_text(encoding="utf-8"))

@@ -1,0 +1,102 @@
+"""What each feature means: unit, frame and sign, and which robots have it."""
+
+from enum import StrEnum
+
+from p2p.contracts.env import Feature, Morphology
+
+
+class Base(StrEnum):
+    """How a robot's torso can move."""
+
+    FREE = "free"
+    """In all six directions."""
+    VERTICAL = "vertical"
+    """In the x-z plane: forward, up, and pitch."""
+    HORIZONTAL = "horizontal"
+    """In the x-y plane: forward, sideways, and yaw."""
+    FIXED = "fixed"
+    """Not by itself: an arm, or a cart on a rail."""
+
+
+_SOLID = (Base.FREE, Base.VERTICAL)
+_FLAT = (Base.FREE, Base.HORIZONTAL)
+_MOBILE = (Base.FREE, Base.VERTICAL, Base.HORIZONTAL)
+_ALL = tuple(Base)
+
+_DEFINITIONS: tuple[tuple[str, str, str, str, tuple[Base, ...]], ...] = (
+    ("time", "s", "-", "Time since the episode's start.", _ALL),
+    ("position_x", "m", "world", "x of the torso's frame.", _MOBILE),
+    ("position_y", "m", "world", "y of the torso's frame.", _FLAT),
+    ("height", "m", "world", "z of the torso's frame.", _SOLID),
+    ("velocity_x", "m/s", "world", "Change of position_x over the last control step.", _MOBILE),
+    ("velocity_y", "m/s", "world", "Change of position_y over the last control step.", _FLAT),
+    ("velocity_z", "m/s", "world", "Change of height over the last control step, positive upwards.", _SOLID),
+    ("speed", "m/s", "world", "Horizontal speed of the torso, never negative.", _MOBILE),
+    ("displacement_x", "m", "world", "position_x minus its value at the episode's start.", _MOBILE),
+    ("displacement_y", "m", "world", "position_y minus its value at the episode's start.", _FLAT),
+    ("displacement", "m", "world", "Horizontal distance from the episode's start, never negative.", _MOBILE),
+    ("forward_velocity", "m/s", "heading", "Horizontal velocity along the heading, positive forwards.", _MOBILE),
+    ("lateral_velocity", "m/s", "heading", "Horizontal velocity across the heading, positive to the left.", _FLAT),
+    ("roll", "rad", "world", "Positive with the right side down, in [-pi/2, pi/2].", (Base.FREE,)),
+    ("pitch", "rad", "heading", "Positive with the nose up, in [-pi, pi]; pi is upside down.", _SOLID),
+    ("yaw", "rad", "world", "Heading, positive to the left (counter-clockwise from above), in [-pi, pi].", _FLAT),
+    ("up", "1", "world", "z of the torso's up-vector: 1 upright, 0 on its side, -1 upside down.", _SOLID),
+    ("rotation_x", "rad", "world", "Rotation about the world's x axis since the start, summed.", (Base.FREE,)),
+    ("rotation_y", "rad", "world", "Rotation about the world's y axis since the start, summed; nose down +.", _SOLID),
+    ("rotation_z", "rad", "world", "Rotation about the world's z axis since the start, summed; left +.", _FLAT),
+    ("roll_turns", "turns", "heading", "Turns about the heading since the start, positive to the right.", (Base.FREE,)),
+    ("pitch_turns", "turns", "heading", "Flips since the start: backward (nose up) +, forward -.", _SOLID),
+    ("yaw_turns", "turns", "world", "Turns about the vertical since the start, positive to the left.", _FLAT),
+    ("roll_rate", "rad/s", "heading", "Rate of roll_turns over the last control step, in rad/s.", (Base.FREE,)),
+    ("pitch_rate", "rad/s", "heading", "Rate of pitch_turns over the last control step, in rad/s; nose up +.", _SOLID),
+    ("yaw_rate", "rad/s", "world", "Rate of yaw_turns over the last control step, in rad/s; left +.", _FLAT),
+    ("clearance", "m", "world", "Height of the robot's lowest point over where it is at rest on the floor.", _SOLID),
+    ("airborne", "1", "-", "1 while nothing of the robot touches the floor, else 0.", _SOLID),
+    ("feet_down", "1", "-", "Share of the feet that touch the floor, in [0, 1].", _SOLID),
+    ("torso_contact", "1", "-", "1 while the trunk touches the floor, else 0.", _SOLID),
+    ("top_height", "m", "world", "Height of the highest geom's centre.", _SOLID),
+)
+_CLOSING = (
+    (
+        "joint_speed",
+        "rad/s",
+        "joint",
+        "Mean absolute velocity of the joints inside the body; m/s if none of them turns.",
+    ),
+    ("control_effort", "1", "-", "Mean square of the action scaled to [-1, 1], in [0, 1]."),
+    ("action_rate", "1", "-", "Mean square of the scaled action's change; 0 at an episode's first step."),
+)
+_TARGET = (("target_distance", "m", "world", "Horizontal distance from {effector} to {target}."),)
+_POLE = (
+    ("cart_position", "m", "world", "Place of the cart on its rail."),
+    ("velocity_x", "m/s", "world", "Change of cart_position over the last control step."),
+    ("pole_angle", "rad", "world", "Angle of the pole from upright, never negative; the sum over several poles."),
+    ("pole_height", "m", "world", "Height of the last pole's tip."),
+)
+
+
+def features_of(base: Base, morphology: Morphology, floor: bool) -> tuple[Feature, ...]:
+    """The features a robot has, in the order they are computed.
+
+    Args:
+        base: How its torso can move.
+        morphology: Its feet, target and poles.
+        floor: Whether there is a floor it can touch.
+    """
+    floor = floor and base in _SOLID
+    rows = [row[:4] for row in _DEFINITIONS if base in row[4] and (floor or row[0] not in _ON_THE_FLOOR)]
+    if morphology.pole:
+        rows += _POLE
+    if morphology.target:
+        names = {"effector": morphology.effector, "target": morphology.target}
+        rows += [(name, unit, frame, text.format(**names)) for name, unit, frame, text in _TARGET]
+    if floor:
+        rows += [(f"contact_{foot}", "1", "-", f"1 while {foot} touches the floor.") for foot in morphology.feet]
+    return tuple(_feature(*row) for row in (*rows, *_CLOSING))
+
+
+_ON_THE_FLOOR = frozenset({"clearance", "airborne", "feet_down", "torso_contact"})
+
+
+def _feature(name: str, unit: str, frame: str, description: str) -> Feature:
+    return Feature(name=name, unit=unit, frame=frame, description=description)

@@ -1,0 +1,112 @@
+"""The formula of every feature, in groups that share their intermediate results."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from p2p.rewards.rotations import forward_axis, left_axis, upness
+from p2p.rewards.states import Floats, Sample
+
+Features = dict[str, Floats]
+Formula = Callable[[Sample], Features]
+
+
+def place(sample: Sample) -> Features:
+    """Where the torso is, and how far from where it began."""
+    x, y, z = sample.after.position.T
+    start_x, start_y, _ = sample.sums.start.T
+    return {
+        "position_x": x,
+        "position_y": y,
+        "height": z,
+        "cart_position": x,
+        "displacement_x": x - start_x,
+        "displacement_y": y - start_y,
+        "displacement": np.sqrt((x - start_x) ** 2 + (y - start_y) ** 2),
+    }
+
+
+def motion(sample: Sample) -> Features:
+    """How the torso moved over the last step, in the world and along its heading.
+
+    The heading is square to the body's left axis, so that it does not turn round when the robot flips over.
+    """
+    velocity = (sample.after.position - sample.before.position) / sample.spec.dt
+    x, y, z = velocity.T
+    left = left_axis(sample.after.quaternion)
+    yaw = np.arctan2(-left[:, 0], left[:, 1])
+    cosine, sine = np.cos(yaw), np.sin(yaw)
+    return {
+        "velocity_x": x,
+        "velocity_y": y,
+        "velocity_z": z,
+        "speed": np.sqrt(x**2 + y**2),
+        "forward_velocity": cosine * x + sine * y,
+        "lateral_velocity": cosine * y - sine * x,
+        "yaw": yaw,
+    }
+
+
+def attitude(sample: Sample) -> Features:
+    """How the torso leans: Euler angles in the order yaw, roll, pitch, singular only on its side."""
+    quaternion = sample.after.quaternion
+    up = upness(quaternion)
+    return {
+        "roll": np.arcsin(np.clip(left_axis(quaternion)[:, 2], -1.0, 1.0)),
+        "pitch": np.arctan2(forward_axis(quaternion)[:, 2], up),
+        "up": up,
+    }
+
+
+def rotation(sample: Sample) -> Features:
+    """What has been turned since the episode's start, never wrapped."""
+    features: Features = {f"rotation_{axis}": sample.sums.rotation[:, i] for i, axis in enumerate("xyz")}
+    for i, name in enumerate(("roll", "pitch", "yaw")):
+        features[f"{name}_turns"] = sample.sums.turned[:, i] / (2.0 * np.pi)
+        features[f"{name}_rate"] = sample.rates[:, i]
+    return features
+
+
+def floor(sample: Sample) -> Features:
+    """What touches the floor, and how far the rest is above it."""
+    after, feet = sample.after, sample.spec.morphology.feet
+    return {
+        "clearance": after.low - sample.spec.rest_clearance,
+        "airborne": 1.0 - after.touching,
+        "feet_down": after.feet.sum(axis=1) / max(len(feet), 1),
+        "torso_contact": after.trunk,
+        "top_height": after.top,
+        **{f"contact_{foot}": after.feet[:, i] for i, foot in enumerate(feet)},
+    }
+
+
+def effort(sample: Sample) -> Features:
+    """Time, and what the motors do."""
+    return {
+        "time": sample.sums.steps * sample.spec.dt,
+        "joint_speed": sample.after.joint_speed,
+        "control_effort": np.mean(sample.action**2, axis=1),
+        "action_rate": np.mean(sample.change**2, axis=1),
+    }
+
+
+def task(sample: Sample) -> Features:
+    """Distance to a target, and the state of poles."""
+    return {name: getattr(sample.after, name) for name in ("target_distance", "pole_angle", "pole_height")}
+
+
+GROUPS: Mapping[frozenset[str], Formula] = {
+    frozenset({"position_x", "cart_position"}): place,
+    frozenset({"velocity_x"}): motion,
+    frozenset({"pitch"}): attitude,
+    frozenset({"rotation_y", "rotation_z"}): rotation,
+    frozenset({"top_height"}): floor,
+    frozenset({"time"}): effort,
+    frozenset({"target_distance", "pole_angle"}): task,
+}
+"""A group is computed for an environment that has one of these features."""
+
+
+def formulas_for(names: tuple[str, ...]) -> tuple[Formula, ...]:
+    """The groups needed for the features `names`."""
+    return tuple(formula for members, formula in GROUPS.items() if not members.isdisjoint(names))

@@ -1,0 +1,89 @@
+"""The values features are computed from."""
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.env import EnvSpec
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """What is read from B simulator states; a leading axis B everywhere. What a robot lacks is 0."""
+
+    position: Floats
+    """Torso in the world, shape (B, 3) [m]."""
+    quaternion: Floats
+    """Torso relative to standing upright facing +x, shape (B, 4), (w, x, y, z)."""
+    low: Floats
+    """Lowest point of the robot above the floor, shape (B,) [m]."""
+    top: Floats
+    """Height of the highest geom centre, shape (B,) [m]."""
+    feet: Floats
+    """1 where a foot touches the floor, shape (B, n_feet)."""
+    touching: Floats
+    """1 where anything of the robot touches the floor, shape (B,)."""
+    trunk: Floats
+    """1 where the trunk touches the floor, shape (B,)."""
+    joint_speed: Floats
+    """Mean |velocity| of the joints inside the body, shape (B,) [rad/s]."""
+    target_distance: Floats
+    """Horizontal distance from effector to target, shape (B,) [m]."""
+    pole_angle: Floats
+    """Angle of the poles from upright, summed, shape (B,) [rad]."""
+    pole_height: Floats
+    """Height of the last pole's tip, shape (B,) [m]."""
+
+    @classmethod
+    def zeros_like(cls, states: Self, n: int) -> Self:
+        """Zeros for `n` states, shaped as `states`."""
+        return cls(*(np.zeros((n, *getattr(states, field.name).shape[1:])) for field in fields(cls)))
+
+    def put(self, index: NDArray[np.intp], states: Self) -> None:
+        """Overwrite the rows `index` with the rows of `states`."""
+        for field in fields(self):
+            getattr(self, field.name)[index] = getattr(states, field.name)
+
+    def copy(self) -> Self:
+        """The same values in arrays of their own."""
+        return type(self)(*(getattr(self, field.name).copy() for field in fields(self)))
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def __getitem__(self, index: slice) -> Self:
+        return type(self)(*(getattr(self, field.name)[index] for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What has accumulated since the episode's start, with a leading axis B."""
+
+    steps: Floats
+    """Control steps, shape (B,)."""
+    start: Floats
+    """Torso position after the reset, shape (B, 3) [m]."""
+    rotation: Floats
+    """About the world's axes, shape (B, 3) [rad]."""
+    turned: Floats
+    """Roll, pitch and yaw, shape (B, 3) [rad]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Everything the features of B samples depend on."""
+
+    spec: EnvSpec
+    before: States
+    after: States
+    rates: Floats
+    """Roll, pitch and yaw over the last step, shape (B, 3) [rad/s]."""
+    sums: Sums
+    action: Floats
+    """Scaled to [-1, 1], shape (B, n_actions)."""
+    change: Floats
+    """Difference to the action before, 0 at an episode's first step, shape (B, n_actions)."""
