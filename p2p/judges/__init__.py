@@ -1,0 +1,1 @@
+"""Who decides whether a policy does what was asked."""

@@ -1,0 +1,150 @@
+"""The judge without eyes: criteria measured on recorded rollouts."""
+
+import hashlib
+import inspect
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.analysis import intervals, predicates, scoring, windows
+from p2p.analysis.scoring import MET_SHARE_NEEDED, Scores
+from p2p.analysis.windows import SLACK
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import Judgment, Provenance, Verdict
+from p2p.contracts.rollout import Evaluation, Purpose
+from p2p.judges import diagnosis
+from p2p.store.arrays import load_features
+from p2p.store.evaluations import ReportRecord
+
+Features = Mapping[str, NDArray[np.float64]]
+
+_log = logging.getLogger(__name__)
+
+
+class CodeJudge:
+    """Passes a policy whose score reaches the threshold and which does all that is required often enough."""
+
+    def judge_report(self, intent: Intent | None, report: Path, pass_threshold: float) -> Judgment:
+        """Judge the report rollouts recorded in the directory `report`; says "no verdict" when they are not there."""
+        record = ReportRecord(report)
+        evaluation, features = record.read_evaluation(), load_features(record.features_path)
+        if intent is None:
+            return _no_verdict(None, evaluation, pass_threshold, "There are no criteria to judge by.")
+        if evaluation is None or features is None:
+            return _no_verdict(intent, evaluation, pass_threshold, "The report rollouts are missing or broken.")
+        return self.judge(intent, evaluation, features, pass_threshold)
+
+    def judge(
+        self, intent: Intent, evaluation: Evaluation, features: Sequence[Features], pass_threshold: float
+    ) -> Judgment:
+        """Judge rollouts nobody selected on.
+
+        Args:
+            intent: What was asked.
+            evaluation: The rollouts of one checkpoint.
+            features: Name -> values, shape (T,), for each of them.
+            pass_threshold: Score from which on the policy passes, in [0, 1].
+
+        Returns:
+            `passed` when the score reaches the threshold and at least 80 % of the rollouts meet every required
+            criterion; `no_verdict` when the rollouts cannot be measured, or when all that code can see is fine
+            but a required criterion needs eyes.
+        """
+        try:
+            _check(evaluation, features)
+            measured = [predicates.measure(intent, rollout, evaluation.dt) for rollout in features]
+            scores = scoring.score(intent, measured, evaluation.rollouts)
+        except InvalidInput as error:
+            return _no_verdict(intent, evaluation, pass_threshold, str(error))
+        except Exception as error:  # a judge that crashes gives no verdict: it is not a score of 0
+            _log.exception("the code judge crashed")
+            return _no_verdict(intent, evaluation, pass_threshold, f"The judge crashed: {error!r}.")
+        if scores.intent_score is None:
+            return _no_verdict(intent, evaluation, pass_threshold, "Only eyes can judge these criteria.")
+        return _judgment(intent, evaluation, scores, pass_threshold)
+
+
+def _judgment(intent: Intent, evaluation: Evaluation, scores: Scores, pass_threshold: float) -> Judgment:
+    verdict = _verdict(intent, scores, pass_threshold)
+    decided = verdict is not Verdict.NO_VERDICT
+    return Judgment(
+        verdict=verdict,
+        intent_score=scores.intent_score if decided else None,
+        pass_threshold=pass_threshold,
+        success_rate=scores.success_rate if decided else None,
+        success_low=scores.low if decided else None,
+        success_high=scores.high if decided else None,
+        n_rollouts=len(scores.rollouts),
+        criteria=scores.criteria,
+        rollouts=scores.rollouts,
+        diagnosis=diagnosis.describe(intent, scores, verdict, pass_threshold),
+        failure_tags=diagnosis.failure_tags(intent, scores, verdict, pass_threshold),
+        run_id=evaluation.run_id,
+        best_checkpoint=evaluation.checkpoint,
+        provenance=_provenance(intent),
+    )
+
+
+def _verdict(intent: Intent, scores: Scores, pass_threshold: float) -> Verdict:
+    assert scores.intent_score is not None, "something was measured"
+    assert scores.success_rate is not None, "something was measured"
+    if scores.success_rate < MET_SHARE_NEEDED:
+        return Verdict.FAILED
+    needed = pass_threshold - SLACK
+    measured = {criterion.key for criterion in scores.criteria}
+    unseen = [criterion for criterion in intent.criteria if criterion.key not in measured]
+    if not any(criterion.required for criterion in unseen):
+        return Verdict.PASSED if scores.intent_score >= needed else Verdict.FAILED
+    seen_weight = sum(criterion.weight for criterion in scores.criteria)
+    unseen_weight = sum(criterion.weight for criterion in unseen)
+    best_possible = (scores.intent_score * seen_weight + unseen_weight) / (seen_weight + unseen_weight)
+    return Verdict.NO_VERDICT if best_possible >= needed else Verdict.FAILED
+
+
+def _no_verdict(intent: Intent | None, evaluation: Evaluation | None, pass_threshold: float, reason: str) -> Judgment:
+    return Judgment(
+        verdict=Verdict.NO_VERDICT,
+        intent_score=None,
+        pass_threshold=pass_threshold,
+        success_rate=None,
+        success_low=None,
+        success_high=None,
+        n_rollouts=len(evaluation.rollouts) if evaluation else 0,
+        criteria=(),
+        rollouts=(),
+        diagnosis=f"No verdict. {reason}",
+        run_id=evaluation.run_id if evaluation else None,
+        best_checkpoint=evaluation.checkpoint if evaluation else None,
+        provenance=_provenance(intent),
+    )
+
+
+def _provenance(intent: Intent | None) -> Provenance:
+    digest = hashlib.sha256()
+    for module in (windows, predicates, intervals, scoring):
+        digest.update(inspect.getsource(module).encode())
+    digest.update(inspect.getsource(CodeJudge).encode() + inspect.getsource(_verdict).encode())
+    digest.update(intent.model_dump_json().encode() if intent else b"")
+    return Provenance(judge="code", code_hash=digest.hexdigest()[:16])
+
+
+def _check(evaluation: Evaluation, features: Sequence[Features]) -> None:
+    if evaluation.purpose is not Purpose.REPORT:
+        raise InvalidInput(
+            f"Only report rollouts are judged; these were made for {evaluation.purpose}, "
+            "and may have been used to choose the checkpoint."
+        )
+    if not evaluation.rollouts:
+        raise InvalidInput("There are no rollouts to judge.")
+    if len(features) != len(evaluation.rollouts):
+        raise InvalidInput(f"{len(evaluation.rollouts)} rollouts were recorded, but features of {len(features)}.")
+    for rollout, values in zip(evaluation.rollouts, features, strict=True):
+        if windows.rollout_length(values) != rollout.length:
+            raise InvalidInput(
+                f"The rollout of seed {rollout.seed} has {rollout.length} steps, "
+                f"but features of {windows.rollout_length(values)}."
+            )

@@ -1,0 +1,115 @@
+"""What a judgment says in words, and its stable tags."""
+
+from p2p.analysis.scoring import MET_SHARE_NEEDED, Scores
+from p2p.analysis.windows import SLACK
+from p2p.contracts.intent import CONDITIONAL, Comparison, Criterion, Intent, Predicate, Statistic
+from p2p.contracts.judgment import CriterionScore, Verdict
+
+_OPENING = {Verdict.PASSED: "Passed", Verdict.FAILED: "Not passed", Verdict.NO_VERDICT: "No verdict"}
+_VERB = {
+    Statistic.MEAN: "mean of",
+    Statistic.MIN: "minimum of",
+    Statistic.MAX: "maximum of",
+    Statistic.FINAL: "final",
+    Statistic.CHANGE: "change of",
+    Statistic.COUNT: "number of times that",
+    Statistic.FRACTION: "share of the time with",
+    Statistic.LONGEST_HOLD: "longest time with",
+}
+_SYMBOL = {Comparison.AT_LEAST: ">=", Comparison.AT_MOST: "<="}
+
+
+def describe(intent: Intent, scores: Scores, verdict: Verdict, pass_threshold: float) -> str:
+    """The judgment in words: one line for the whole, then one per criterion with what was measured and wanted."""
+    known = {criterion.key: criterion for criterion in scores.criteria}
+    lines = [_summary(scores, verdict, pass_threshold)]
+    for criterion in intent.criteria:
+        lines.append("- " + _line(criterion, known.get(criterion.key), len(scores.rollouts)))
+    return "\n".join(lines)
+
+
+def failure_tags(intent: Intent, scores: Scores, verdict: Verdict, pass_threshold: float) -> tuple[str, ...]:
+    """Stable snake_case tags of what is missing, in the criteria's order; none when it passed.
+
+    `<key>_not_met` for a criterion, with `<key>_too_low`, `<key>_too_high`, `<key>_not_measured` or, when the mean
+    is right and too many rollouts are not, `<key>_unsteady`; then `score_too_low` and `not_met_together`.
+    """
+    if verdict is Verdict.PASSED:
+        return ()
+    known = {criterion.key: criterion for criterion in scores.criteria}
+    tags: list[str] = []
+    for criterion in intent.criteria:
+        result = known.get(criterion.key)
+        if result is None:
+            tags.append(f"{criterion.key}_needs_eyes")
+        elif not result.met:
+            tags += [f"{criterion.key}_not_met", f"{criterion.key}_{_how_it_misses(result)}"]
+    if scores.intent_score is not None and scores.intent_score < pass_threshold - SLACK:
+        tags.append("score_too_low")
+    if _each_met_but_not_together(scores):
+        tags.append("not_met_together")
+    return tuple(tags)
+
+
+def _summary(scores: Scores, verdict: Verdict, pass_threshold: float) -> str:
+    text = (
+        f"{_OPENING[verdict]}: score {scores.intent_score:.2f}, {pass_threshold:.2f} is needed; "
+        f"{sum(r.success for r in scores.rollouts)} of {len(scores.rollouts)} rollouts met everything required "
+        f"that code can measure (95 % interval {scores.low:.0%} to {scores.high:.0%}), "
+        f"{MET_SHARE_NEEDED:.0%} are needed."
+    )
+    if verdict is Verdict.NO_VERDICT:
+        text += " What is left needs eyes."
+    if _each_met_but_not_together(scores):
+        text += " Each required criterion is met often enough, but not all of them in the same rollouts."
+    return text
+
+
+def _line(criterion: Criterion, result: CriterionScore | None, n_rollouts: int) -> str:
+    if result is None or criterion.predicate is None:
+        return f"{criterion.title}: needs eyes, not measured."
+    state = "met" if result.met else "NOT met"
+    optional = "" if criterion.required else ", optional"
+    met = round(result.met_share * n_rollouts)
+    wanted = f"{_claim(criterion.predicate)} {_wanted(result)}"
+    return (
+        f"{criterion.title} ({criterion.key}{optional}): {state} in {met} of {n_rollouts}; {wanted}, {_found(result)}."
+    )
+
+
+def _found(result: CriterionScore) -> str:
+    if result.value is None:
+        return "could not be measured in any rollout: what must come first did not happen, or a value was not finite"
+    spread = "" if result.low is None else f" (95 % interval {result.low:.3g} to {result.high:.3g})"
+    return f"measured {result.value:.3g} {result.unit}{spread}"
+
+
+def _claim(predicate: Predicate) -> str:
+    if predicate.statistic not in CONDITIONAL:
+        return f"{_VERB[predicate.statistic]} {predicate.feature}"
+    bounds = " and ".join(f"{b.feature} {_interval(b.comparison, b.threshold, b.upper)}" for b in predicate.where)
+    return f"{_VERB[predicate.statistic]} {bounds}"
+
+
+def _wanted(result: CriterionScore) -> str:
+    return f"wanted {_interval(result.comparison, result.threshold, result.upper)} {result.unit}"
+
+
+def _interval(comparison: Comparison, threshold: float, upper: float | None) -> str:
+    if comparison is Comparison.BETWEEN:
+        return f"from {threshold:g} to {upper:g}"
+    return f"{_SYMBOL[comparison]} {threshold:g}"
+
+
+def _how_it_misses(result: CriterionScore) -> str:
+    if result.value is None:
+        return "not_measured"
+    if result.comparison is not Comparison.AT_MOST and result.value < result.threshold - SLACK:
+        return "too_low"
+    highest = result.threshold if result.comparison is Comparison.AT_MOST else result.upper
+    return "too_high" if highest is not None and result.value > highest + SLACK else "unsteady"
+
+
+def _each_met_but_not_together(scores: Scores) -> bool:
+    each = all(criterion.met for criterion in scores.criteria if criterion.required)
+    return each and scores.success_rate is not None and scores.success_rate < MET_SHARE_NEEDED
