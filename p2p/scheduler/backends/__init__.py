@@ -1,0 +1,1 @@
+"""Where jobs run: one file per kind of place."""

@@ -1,0 +1,158 @@
+"""Jobs on this machine, each under a supervisor of its own that outlives whoever started it."""
+
+import codecs
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.scheduler import supervisor
+from p2p.scheduler.processes import is_supervised, kill, unsupervised
+from p2p.store import files, layout
+from p2p.store.clock import now
+
+KILL_AFTER_S = 15.0
+"""Patience of `cancel` with a supervisor, which itself kills after 2 s, and waits for the jobs its job started."""
+LOG_CHUNK = 1 << 20
+"""Most bytes of one answer of `logs`."""
+
+
+class LocalBackend:
+    """Keeps nothing in memory: every answer comes from the job's directory, so anyone may ask, at any time."""
+
+    def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
+        """Start `spec` in `directory`, which is also its working directory.
+
+        A live or completed job is left as it is; one that failed, was cancelled or got lost starts again.
+
+        Raises:
+            InvalidInput: `spec` has no command.
+            StorageProblem: the directory cannot be written.
+            EnvironmentProblem: no supervisor could be started.
+        """
+        if not spec.argv:
+            raise InvalidInput("A job needs a command: expected argv with at least one word.")
+        directory = directory.resolve()
+        files.make_directory(directory)
+        while (status := _read(directory)) and status.state.finished and is_supervised(directory):
+            time.sleep(0.01)  # it is about to leave
+        if not is_supervised(directory) and not (status and status.state is JobState.COMPLETED):
+            files.write_model(directory / layout.JOB, spec)
+        _start_supervisor(directory)
+        return self.status(directory)
+
+    def status(self, directory: Path) -> JobStatus:
+        """How the job stands; `updated_at` of a running one is its last heartbeat.
+
+        Raises:
+            InvalidInput: `directory` holds no job.
+        """
+        _require_job(directory)
+        while True:
+            before, supervised, after = _read(directory), is_supervised(directory), _read(directory)
+            if supervised:
+                return _with_heartbeat(directory, after or JobStatus(state=JobState.SUBMITTING))
+            if after is None:
+                return JobStatus(state=JobState.QUEUED)
+            if after.state.finished:
+                return after
+            if before is not None and before.started_at == after.started_at:
+                reason = "Its supervisor died before it could record an end; submit the job again."
+                return after.model_copy(update={"state": JobState.LOST, "error": reason})
+
+    def cancel(self, directory: Path) -> JobStatus:
+        """End the job, all it started, and the jobs it submitted; return when they are gone.
+
+        Raises:
+            InvalidInput: `directory` holds no job.
+            StorageProblem: the wish to cancel cannot be written.
+        """
+        _require_job(directory)
+        directory = directory.resolve()
+        deadline = time.monotonic() + KILL_AFTER_S
+        try:
+            while not _is_over(directory):
+                if time.monotonic() > deadline:
+                    kill(directory)
+                (directory / layout.CANCEL).touch()
+                time.sleep(0.05)
+        except OSError as error:
+            raise files.storage_problem(directory / layout.CANCEL, error) from error
+        return self.status(directory)
+
+    def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:
+        """Log text from byte `offset` on, at most 1 MiB, and the next offset; a character half written is left for it.
+
+        Raises:
+            InvalidInput: `directory` holds no job, or `offset` is negative.
+        """
+        _require_job(directory)
+        if offset < 0:
+            raise InvalidInput(f"A log offset counts bytes from 0, got {offset}.")
+        try:
+            with (directory / layout.OUTPUT_LOG).open("rb") as file:
+                file.seek(offset)
+                data = file.read(LOG_CHUNK)
+        except FileNotFoundError:
+            return "", offset
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        text = decoder.decode(data)
+        return text, offset + len(data) - len(decoder.getstate()[0])
+
+    def wait(self, directories: Iterable[Path], poll_s: float = 0.2) -> Iterator[tuple[Path, JobStatus]]:
+        """The jobs of `directories` as they end, with their last status."""
+        pending = list(directories)
+        while pending:
+            for directory in tuple(pending):
+                status = self.status(directory)
+                if status.state.finished:
+                    pending.remove(directory)
+                    yield directory, status
+            if pending:
+                time.sleep(poll_s)
+
+
+def _start_supervisor(directory: Path) -> None:
+    command = [sys.executable, "-I", "-S", supervisor.__file__, str(directory)]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, start_new_session=True
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EnvironmentProblem(f"Cannot start the supervisor of {directory}: {error}.") from error
+    if done.returncode:
+        raise EnvironmentProblem(done.stderr.strip() or f"The supervisor of {directory} gave no handle.")
+
+
+def _require_job(directory: Path) -> None:
+    if not (directory / layout.JOB).is_file():
+        raise InvalidInput(f"{directory} is not a job: expected {layout.JOB} in it, as written when one is submitted.")
+
+
+def _read(directory: Path) -> JobStatus | None:
+    return files.read_model(directory / layout.STATUS, JobStatus)
+
+
+def _with_heartbeat(directory: Path, status: JobStatus) -> JobStatus:
+    if status.state is not JobState.RUNNING:
+        return status
+    beat = datetime.fromtimestamp((directory / layout.STATUS).stat().st_mtime, UTC)
+    return status.model_copy(update={"updated_at": beat.isoformat(timespec="milliseconds")})
+
+
+def _is_over(directory: Path) -> bool:
+    """Whether the job is over; one without a supervisor is declared cancelled, unless it had ended."""
+    with unsupervised(directory) as alone:
+        if not alone:
+            return False
+        status = _read(directory)
+        if status is None or not status.state.finished:
+            kill(directory)
+            started_at = status.started_at if status else None
+            ended = JobStatus(state=JobState.CANCELLED, started_at=started_at, updated_at=now())
+            files.write_model(directory / layout.STATUS, ended)
+        return True

@@ -1,0 +1,303 @@
+"""Stands by one job: starts it, keeps its status, ends everything it started.
+
+    python -m p2p.scheduler.supervisor JOB_DIR
+
+Prints a handle once the job runs, and goes on in the background. On a live or completed job it changes nothing and
+prints the same handle. Needs nothing but Python 3.11: a copy of this file runs on any machine.
+
+    job.json     what to run: argv, env, secrets, max_memory_mb (of each process)
+    lock         held (flock) while the supervisor lives: tells life exactly, without pids, clocks, reboots
+    status.json  how the job stands; its modification time is the heartbeat
+    handle.json  who supervises, and who is supervised
+    output.log   what the job writes
+    cancel       a file of this name asks for the end
+
+A job runs in its directory and dies with its supervisor; not so on macOS, which lacks prctl and /proc.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+JOB, LOCK, STATUS, HANDLE, LOG, CANCEL = "job.json", "lock", "status.json", "handle.json", "output.log", "cancel"
+
+PASSED_ON = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "MUJOCO_GL"}
+PASSED_ON |= {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"}
+PASSED_ON_PREFIXES = ("LC_", "P2P_", "XDG_")
+JOB_TAG, SUPERVISOR_TAG = "P2P_JOB", "P2P_SUPERVISOR"
+"""Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""
+
+POLL_S, HEARTBEAT_S, TERM_TO_KILL_S, START_TIMEOUT_S = 0.1, 2.0, 2.0, 15.0
+LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def main(arguments: list[str]) -> int:
+    """Start or find the job of a directory; 0 when it was, 2 when there is no job in it, else 1."""
+    directory = Path(arguments[0]).resolve() if len(arguments) == 1 else Path()
+    spec = read(directory / JOB)
+    if not spec.get("argv"):
+        print(f"usage: supervisor.py JOB_DIR, with a command as 'argv' in {directory / JOB}", file=sys.stderr)
+        return 2
+    if os.environ.get(SUPERVISOR_TAG) != str(directory):  # begin again: a job can read its parent's first environment
+        clean = environment(os.environ, {}, spec.get("secrets", ())) | {SUPERVISOR_TAG: str(directory)}
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], clean)
+    try:
+        if claim(directory) and read(directory / STATUS).get("state") != "completed":
+            return start(directory, spec)
+    except OSError as error:
+        print(f"Cannot start the job in {directory}: {error}.", file=sys.stderr)
+        return 1
+    print(json.dumps(read(directory / HANDLE)))
+    return 0
+
+
+def environment(inherited: Mapping[str, str], added: Mapping[str, str], secrets: Iterable[str]) -> dict[str, str]:
+    """What a job sees: some of the variables `inherited`, and those `added`; a key only when named in `secrets`."""
+    named = set(secrets)
+    kept = {k: v for k, v in inherited.items() if k in PASSED_ON | named or k.startswith(PASSED_ON_PREFIXES)}
+    hidden = {k for k in (*kept, *added) if k.endswith("_API_KEY")} - named | {JOB_TAG, SUPERVISOR_TAG}
+    return {k: v for k, v in {**kept, **added}.items() if k not in hidden}
+
+
+def claim(directory: Path) -> bool:
+    """Take the lock for life; False when a live job holds it.
+
+    Whoever tests the lock, and a supervisor about to leave, hold it for a moment too: they are waited for.
+
+    Raises:
+        TimeoutError: somebody else keeps it.
+    """
+    lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        ended = read(directory / STATUS).get("state") in ("completed", "failed", "cancelled")
+        if not ended and is_alive(read(directory / HANDLE)):
+            return False
+        time.sleep(0.01)
+    raise TimeoutError(f"{LOCK} is held by a process that is not its supervisor")
+
+
+def start(directory: Path, spec: Mapping[str, Any]) -> int:
+    """Leave a supervisor in the background; the process in front prints its handle and returns."""
+    (directory / CANCEL).unlink(missing_ok=True)
+    started_at = now()
+    put_status(directory, state="submitting", started_at=started_at)
+    reader, writer = os.pipe()
+    if os.fork():  # the child shares the lock
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            handle = pipe.read()
+        if not handle:
+            raise OSError(f"its supervisor died; see {directory / LOG}")
+        print(handle)
+        return 0
+    os.setsid()  # `reader` stays open: a front process killed before it reads must not break the pipe
+    if LIBC:
+        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    log = os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    supervise(directory, spec, started_at, writer)
+    return 0
+
+
+def supervise(directory: Path, spec: Mapping[str, Any], started_at: str, announce: int) -> None:
+    """Run the job to its end; its handle goes to the file descriptor `announce` as soon as it runs."""
+    kill_left_over(directory)
+    log_start = os.fstat(1).st_size
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: (directory / CANCEL).touch())
+    signal.signal(signal.SIGHUP, lambda *_: None)
+    try:
+        child = spawn(directory, spec)
+    except (OSError, ValueError, subprocess.SubprocessError) as failure:
+        put_status(directory, state="failed", error=f"Cannot start: {failure}", exit_code=127, started_at=started_at)
+        os.write(announce, b"{}")
+        return
+    handle = {"pid": os.getpid(), "began": processes()[os.getpid()][1], "child": child.pid}
+    put(directory / HANDLE, handle)
+    put_status(directory, state="running", started_at=started_at)
+    os.write(announce, json.dumps(handle).encode())
+    os.close(announce)
+    cancelled = stand_by(directory, child)
+    code = child.returncode
+    state = "cancelled" if cancelled else "failed" if code else "completed"
+    error = last_lines(directory / LOG, log_start) if state == "failed" else None
+    ending = {"exit_code": code} if code >= 0 else {"signal": -code}
+    put_status(directory, state=state, error=error, started_at=started_at, **ending)
+
+
+def spawn(directory: Path, spec: Mapping[str, Any]) -> "subprocess.Popen[bytes]":
+    """Start the command in a session of its own, to die with this process."""
+    supervisor, limit = os.getpid(), (spec.get("max_memory_mb") or 0) << 20
+
+    def before_exec() -> None:
+        if LIBC:
+            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != supervisor:
+            os._exit(1)
+        if limit:
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+    argv = [sys.executable if word == "{python}" else word for word in spec["argv"]]
+    added = {"PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", **spec.get("env", {})}
+    env = environment(os.environ, added, spec.get("secrets", ())) | {JOB_TAG: str(directory)}
+    return subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, cwd=directory, env=env, start_new_session=True, preexec_fn=before_exec
+    )
+
+
+def stand_by(directory: Path, child: "subprocess.Popen[bytes]") -> bool:
+    """Return when the job and all it started are gone; True when it was cancelled."""
+    cancelled_at: float | None = None
+    told, beat = set[int](), time.monotonic()
+    while child.returncode is None or end_family(cancelled_at, told):
+        time.sleep(POLL_S)
+        reap(child)
+        if child.returncode is not None:
+            continue
+        if (directory / CANCEL).exists() or not (directory / STATUS).exists():  # the latter: somebody removed the job
+            cancelled_at = cancelled_at or time.monotonic()
+            end_family(cancelled_at, told)
+        elif time.monotonic() - beat >= HEARTBEAT_S:
+            beat = time.monotonic()
+            os.utime(directory / STATUS)
+    return cancelled_at is not None
+
+
+def reap(child: "subprocess.Popen[bytes]") -> None:
+    """Collect those who ended: the job's process, and orphans, which come to us."""
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            if ended[0] == child.pid:
+                child.returncode = os.waitstatus_to_exitcode(ended[1])
+
+
+def end_family(cancelled_at: float | None, told: set[int]) -> bool:
+    """Signal all descendants, those not in `told` gently at first if the job was cancelled; False when none is left.
+
+    Jobs started by this one cancel themselves when this one is cancelled, and outlive its end by itself.
+    """
+    own, nested = descendants(os.getpid())
+    if cancelled_at is None:
+        nested = set()
+    else:
+        send((own | nested) - told, signal.SIGTERM)
+        told |= own | nested
+    if cancelled_at is None or time.monotonic() - cancelled_at > TERM_TO_KILL_S:
+        send(own, signal.SIGKILL)
+    return bool(own or nested)
+
+
+def descendants(root: int) -> tuple[set[int], set[int]]:
+    """Processes below `root`: its own, and supervisors of other jobs, below which nothing is looked for."""
+    table = processes()
+    own, nested, generation = set[int](), set[int](), {root}
+    while generation:
+        children = {pid for pid, (parent, _) in table.items() if parent in generation}
+        supervisors = {pid for pid in children if variable(pid, SUPERVISOR_TAG)}
+        generation = children - supervisors
+        own, nested = own | generation, nested | supervisors
+    return own, nested
+
+
+def kill_left_over(directory: Path) -> None:
+    """End the processes of a job whose supervisor was killed."""
+    send({pid for pid in processes() if variable(pid, JOB_TAG) == str(directory)}, signal.SIGKILL)
+
+
+def processes() -> dict[int, tuple[int, str]]:
+    """Every process: its parent, and when it began, which tells it from a later one with the same pid."""
+    found = {}
+    if sys.platform == "linux":
+        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        for pid in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - half the time of iterdir
+            with suppress(OSError):
+                fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+                found[int(pid)] = int(fields[1]), f"{boot_id} {fields[19]}"
+    else:
+        table = subprocess.run(["ps", "-axo", "pid=,ppid=,lstart="], capture_output=True, text=True, check=True)
+        for line in table.stdout.splitlines():
+            pid, parent, began = line.split(maxsplit=2)
+            found[int(pid)] = int(parent), began
+    return found
+
+
+def is_alive(handle: Mapping[str, Any]) -> bool:
+    """Whether the supervisor of `handle` lives."""
+    return "pid" in handle and handle["began"] == processes().get(handle["pid"], (0, ""))[1]
+
+
+def variable(pid: int, name: str) -> str | None:
+    """Environment variable a process was started with; None without it, and where there is no /proc."""
+    prefix = os.fsencode(f"{name}=")
+    with suppress(OSError):
+        entries = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return next((os.fsdecode(entry[len(prefix) :]) for entry in entries if entry.startswith(prefix)), None)
+    return None
+
+
+def send(pids: Iterable[int], number: int) -> None:
+    """Signal those processes that are still there."""
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A JSON object; empty when the file is absent or broken."""
+    with suppress(OSError, ValueError):
+        if isinstance(value := json.loads(path.read_bytes()), dict):
+            return value
+    return {}
+
+
+def put(path: Path, value: Mapping[str, Any]) -> None:
+    """Write JSON; a reader, and whoever comes after a crash, finds the old file or the new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("w", encoding="utf-8") as file:
+        json.dump(value, file, indent=2)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    descriptor = os.open(path.parent, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
+
+
+def put_status(directory: Path, **status: Any) -> None:
+    """Write `status.json`."""
+    put(directory / STATUS, {**status, "updated_at": now()})
+
+
+def last_lines(log: Path, start: int) -> str:
+    """The last 10 lines written to the log after byte `start`, of its last 4 KiB."""
+    with log.open("rb") as file:
+        file.seek(max(start, log.stat().st_size - 4096))
+        lines = file.read().decode(errors="replace").splitlines()
+    return "\n".join(lines[-10:]) or "It ended without a word in its log."
+
+
+def now() -> str:
+    """Now, in UTC, ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
