@@ -27,7 +27,7 @@ def side_view(body: str, distance: float, elevation: float = -12.0) -> Camera:
 
 def top_view(body: str, distance: float) -> Camera:
     """A camera above, with +x to the right and +y upwards in the picture."""
-    return Camera(tracks=body, distance=distance, azimuth=90.0, elevation=-89.0)
+    return Camera(tracks=body, distance=distance, azimuth=90.0, elevation=-90.0)
 
 
 PORTRAITS: dict[str, Portrait] = {

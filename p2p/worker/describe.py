@@ -13,7 +13,7 @@ import gymnasium
 import mujoco
 import numpy as np
 
-from p2p.contracts.env import Actuator, Body, Camera, EnvSpec, Geom, InfoKey, Joint, Morphology
+from p2p.contracts.env import Actuator, Body, EnvSpec, Geom, InfoKey, Joint, Morphology
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.envs.morphology import PORTRAITS, Portrait, side_view
 from p2p.rewards.definitions import Base, features_of
@@ -27,6 +27,7 @@ from p2p.worker.morphology import (
     guess_morphology,
     index_of,
     name_of,
+    robot_geoms,
 )
 from p2p.worker.observations import describe_observation
 
@@ -35,6 +36,8 @@ SETTLING_S = 3.0
 """Time after which a robot without control counts as resting [s]."""
 ROLLOUT_STEPS = 100
 """Length of the random rollout that shows what `info` holds."""
+CAMERA_DISTANCE = 3.2
+"""Distance of the camera of an unknown robot, in units of the robot's reach."""
 
 
 def describe(env_id: str) -> EnvSpec:
@@ -48,7 +51,7 @@ def describe(env_id: str) -> EnvSpec:
         inner = env.unwrapped
         model, initial = inner.model, mujoco.MjData(inner.model)
         mujoco.mj_forward(model, initial)
-        portrait = PORTRAITS.get(env_id) or _guess_portrait(env_id, model)
+        portrait = PORTRAITS.get(env_id) or _guess_portrait(env_id, model, initial)
         body = portrait.morphology
         torso = index_of(model, "body", body.torso)
         switch = "terminate_when_unhealthy" in inspect.signature(type(inner).__init__).parameters
@@ -82,7 +85,7 @@ def describe(env_id: str) -> EnvSpec:
 def _started(env_id: str) -> Iterator[Any]:
     try:
         spec = gymnasium.spec(env_id)
-    except gymnasium.error.Error as error:
+    except (gymnasium.error.Error, ImportError) as error:
         raise UnknownName("environment", env_id, PORTRAITS) from error
     try:
         env = gymnasium.make(spec, disable_env_checker=True)
@@ -99,10 +102,13 @@ def _started(env_id: str) -> Iterator[Any]:
         env.close()
 
 
-def _guess_portrait(env_id: str, model: mujoco.MjModel) -> Portrait:
+def _guess_portrait(env_id: str, model: mujoco.MjModel, initial: mujoco.MjData) -> Portrait:
     morphology = guess_morphology(model)
-    camera: Camera = side_view(morphology.torso, _rounded(max(4.0 * model.stat.meansize, 2.5 * model.stat.extent)))
-    return Portrait(f"{env_id}, described from its model without anyone's help.", morphology, camera)
+    torso = index_of(model, "body", morphology.torso)
+    geoms = robot_geoms(model, torso)
+    reach = np.linalg.norm(initial.geom_xpos[geoms] - initial.xpos[torso], axis=1) + model.geom_rbound[geoms]
+    camera = side_view(morphology.torso, _short(CAMERA_DISTANCE * reach.max(initial=0.1)))
+    return Portrait(f"{env_id}, described from its model alone.", morphology, camera)
 
 
 def _termination(env: Any) -> str:
@@ -111,15 +117,19 @@ def _termination(env: Any) -> str:
         return fixed
     if not getattr(env, "_terminate_when_unhealthy", False):
         return "by a rule of the environment's own, if it has one"
-    low, high = env._healthy_z_range
-    rules = [f"the torso's height leaves [{low:g}, {high:g}] m"]
+    rules = [_leaving("the torso's height", "m", env._healthy_z_range)]
     if hasattr(env, "_healthy_angle_range"):
-        low, high = env._healthy_angle_range
-        rules.append(f"its pitch leaves [{low:g}, {high:g}] rad")
+        rules.append(_leaving("its pitch", "rad", env._healthy_angle_range))
     if hasattr(env, "_healthy_state_range"):
-        low, high = env._healthy_state_range
-        rules.append(f"any other position or velocity leaves [{low:g}, {high:g}]")
+        rules.append(_leaving("any joint's position or velocity", "SI units", env._healthy_state_range))
     return "when " + ", or ".join(rules)
+
+
+def _leaving(what: str, unit: str, limits: tuple[float, float]) -> str:
+    low, high = limits
+    if np.isinf(high):
+        return f"{what} falls to {low:g} {unit}"
+    return f"{what} leaves [{low:g}, {high:g}] {unit}"
 
 
 _TERMINATION = {
@@ -212,7 +222,7 @@ def _rounded(value: float) -> float:
 
 
 def _short(value: float) -> float:
-    return float(f"{value:.3g}")
+    return float(f"{value:.3g}") + 0.0
 
 
 def _triple(values: Any) -> tuple[float, float, float]:

@@ -27,13 +27,15 @@ def guess_morphology(model: mujoco.MjModel) -> Morphology:
     """The torso, feet and trunk of a robot nobody has described.
 
     The torso is the first body with a free joint, else the first body that moves. The feet are the geoms called foot
-    or ankle, else those of the outermost bodies. The trunk is everything that is welded to the torso.
+    or ankle, else those of the outermost bodies; arms and carts have none. The trunk is everything welded to the torso.
     """
     free = [int(body) for body, kind in zip(model.jnt_bodyid, model.jnt_type, strict=True) if kind == FREE]
     torso = free[0] if free else int(model.jnt_bodyid[0]) if model.njnt else 0
     geoms = robot_geoms(model, torso)
     names = {int(geom): name_of(model, "geom", int(geom)) for geom in geoms}
     feet = [name for name in names.values() if "foot" in name.lower() or "ankle" in name.lower()]
+    if base_of(model, torso) not in (Base.FREE, Base.VERTICAL):
+        return Morphology(torso=name_of(model, "body", torso))
     leaves = set(range(1, model.nbody)) - {int(parent) for parent in model.body_parentid}
     feet = feet or [name for geom, name in names.items() if int(model.geom_bodyid[geom]) in leaves]
     welded = model.body_weldid[model.geom_bodyid[geoms]] == model.body_weldid[torso]

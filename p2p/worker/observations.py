@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from p2p.contracts.env import Dimension
-from p2p.worker.morphology import BALL, FREE, HINGE, name_of
+from p2p.worker.morphology import BALL, FREE, HINGE, SLIDE, name_of, root_joints
 
 
 class Entry(NamedTuple):
@@ -23,12 +23,15 @@ def describe_observation(env: Any) -> tuple[Dimension, ...]:
     """The entries of the observation of a Gymnasium MuJoCo environment, as it is set up.
 
     Environments that announce their `observation_structure` are read from that; Reacher, Pusher and the double pendulum
-    are known by their class; of any other only the length is known.
+    are known by their class; others are recognised when they observe positions and velocities as they are.
     """
-    reader = _BY_CLASS.get(type(env).__name__, _from_structure)
-    entries = list(reader(env.model, env))
-    if len(entries) != env.observation_space.shape[0]:
-        entries = [Entry(f"observation[{i}]", "unknown", "-", "-") for i in range(env.observation_space.shape[0])]
+    length = env.observation_space.shape[0]
+    for reader in (_BY_CLASS.get(type(env).__name__, _from_structure), _from_values):
+        entries = list(reader(env.model, env))
+        if len(entries) == length:
+            break
+    else:
+        entries = [Entry(f"observation[{index}]", "unknown", "-", "-") for index in range(length)]
     return tuple(Dimension(index=index, **entry._asdict()) for index, entry in enumerate(entries))
 
 
@@ -51,6 +54,14 @@ def _from_structure(model: mujoco.MjModel, env: Any) -> Iterator[Entry]:
         yield from (entry for body in bodies for entry in _external_force(name_of(model, "body", body), clip))
 
 
+def _from_values(model: mujoco.MjModel, env: Any) -> Iterator[Entry]:
+    observed, _ = env.reset(seed=0)
+    skipped = model.nq + model.nv - len(observed)
+    if skipped >= 0 and np.array_equal(observed, np.concatenate([env.data.qpos[skipped:], env.data.qvel])):
+        yield from _positions(model)[skipped:]
+        yield from _velocities(model)
+
+
 def _range_words(limits: tuple[float, float]) -> str:
     return f", clipped to [{limits[0]:g}, {limits[1]:g}]"
 
@@ -67,18 +78,36 @@ def _joint_position(model: mujoco.MjModel, joint: int) -> list[Entry]:
     if kind == BALL:
         return [Entry(f"{name}.q{part}", f"quaternion {part}", "1", "joint") for part in "wxyz"]
     if kind == HINGE:
-        return [Entry(name, "angle", "rad", "joint")]
-    return [Entry(name, "position" + _offset_words(model, joint), "m", "joint")]
+        return [Entry(name, "angle" + _turn_words(model, joint), "rad", "joint")]
+    along = _world_axis(model, joint)
+    return [Entry(name, "position" + _offset_words(model, joint, along), "m", "joint" if along is None else "world")]
 
 
-def _offset_words(model: mujoco.MjModel, joint: int) -> str:
-    """Slides along a world axis read a displacement: says what is missing to the coordinate."""
-    body, axis = int(model.jnt_bodyid[joint]), model.jnt_axis[joint]
-    if model.body_parentid[body] != 0 or np.count_nonzero(axis) != 1:
+def _world_axis(model: mujoco.MjModel, joint: int) -> int | None:
+    """0, 1 or 2 for a slide along the world's x, y or z that carries a whole robot, else None."""
+    if model.body_parentid[model.jnt_bodyid[joint]] != 0 or int(model.jnt_type[joint]) != SLIDE:
+        return None
+    return next((at for at in range(3) if model.jnt_axis[joint, at] == 1.0), None)
+
+
+def _offset_words(model: mujoco.MjModel, joint: int, along: int | None) -> str:
+    """Such a slide reads a displacement: says what is missing to the coordinate."""
+    if along is None:
         return ""
-    at = int(np.argmax(np.abs(axis)))
-    offset = round(float(model.body_pos[body, at] - model.qpos0[model.jnt_qposadr[joint]] * axis[at]), 6)
-    return f" ({'xyz'[at]} of {name_of(model, 'body', body)} minus {offset:g})" if offset else ""
+    body = int(model.jnt_bodyid[joint])
+    offset = round(float(model.body_pos[body, along] - model.qpos0[model.jnt_qposadr[joint]]), 6)
+    return f", {'xyz'[along]} of {name_of(model, 'body', body)}" + (f" minus {offset:g}" if offset else "")
+
+
+def _turn_words(model: mujoco.MjModel, joint: int) -> str:
+    """Which way a hinge counts that turns a whole robot in the world."""
+    body = int(model.jnt_bodyid[joint])
+    if model.body_parentid[body] != 0 or joint not in root_joints(model, body):
+        return ""
+    _, y, z = model.jnt_axis[joint]
+    if y == 1.0:
+        return ", pitch with nose down positive"
+    return ", yaw to the left positive" if z == 1.0 else ""
 
 
 def _velocities(model: mujoco.MjModel, suffix: str = "") -> list[Entry]:
@@ -94,8 +123,9 @@ def _joint_velocity(model: mujoco.MjModel, joint: int, suffix: str) -> list[Entr
     if kind == BALL:
         return [Entry(f"{name}.w{axis}", turning, "rad/s", "body") for axis in "xyz"]
     if kind == HINGE:
-        return [Entry(name, turning, "rad/s", "joint")]
-    return [Entry(name, "velocity" + suffix, "m/s", "joint")]
+        return [Entry(name, "angular velocity" + _turn_words(model, joint) + suffix, "rad/s", "joint")]
+    along = _world_axis(model, joint)
+    return [Entry(name, "velocity" + suffix, "m/s", "joint" if along is None else "world")]
 
 
 def _inertia(body: str) -> Iterator[Entry]:
