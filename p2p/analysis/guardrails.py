@@ -1,0 +1,62 @@
+"""Signs that a reward does not say what was asked."""
+
+from collections.abc import Sequence
+
+from p2p.contracts.reward import TermStatistics
+
+DOMINANT_SHARE = 0.9
+"""Share of the reward above which one term leaves the others without a say."""
+ACTIVE = 1e-9
+"""Smallest absolute value at which a term counts as active."""
+SCORE_RISE = 0.02
+"""Rise of the intent score that counts as one."""
+GOOD_SCORE = 0.9
+"""Intent score from which there is little left to rise."""
+
+
+def reward_warnings(terms: Sequence[TermStatistics]) -> tuple[str, ...]:
+    """What looks wrong in a reward's terms, in words: one that dominates, and those that were never active."""
+    return (*_dominant(terms), *_never_active(terms))
+
+
+def hacking_warning(returns: Sequence[float | None], scores: Sequence[float | None]) -> str | None:
+    """Tells when the return went up over the checkpoints and the intent score did not, or None.
+
+    That is what a reward looks like which is earned by something else than what was asked. The rise of the return is
+    held against its own range, so the size of the reward does not matter.
+
+    Args:
+        returns: Mean return at each checkpoint, oldest first; None where there is none.
+        scores: Intent score in [0, 1] at the same checkpoints; None where there is none.
+    """
+    pairs = [(r, s) for r, s in zip(returns, scores, strict=True) if r is not None and s is not None]
+    if len(pairs) < 3:
+        return None
+    kept, marks = zip(*pairs, strict=True)
+    spread = max(kept) - min(kept)
+    return_rose = spread > 0 and (kept[-1] - kept[0]) / spread > 0.5
+    score_rose = max(marks[1:]) - marks[0] > SCORE_RISE
+    if not return_rose or score_rose or marks[-1] >= GOOD_SCORE:
+        return None
+    return (
+        f"The return rose from {kept[0]:.3g} to {kept[-1]:.3g} while the intent score went from {marks[0]:.2f} to "
+        f"{marks[-1]:.2f}: the reward is earned by something that was not asked for."
+    )
+
+
+def _dominant(terms: Sequence[TermStatistics]) -> list[str]:
+    if len(terms) < 2:
+        return []
+    return [
+        f"Term {term.name!r} makes up {term.share:.0%} of the reward; the other terms hardly count."
+        for term in terms
+        if term.share > DOMINANT_SHARE
+    ]
+
+
+def _never_active(terms: Sequence[TermStatistics]) -> list[str]:
+    return [
+        f"Term {term.name!r} was 0 at every step; what it rewards or punishes never happened."
+        for term in terms
+        if max(abs(term.minimum), abs(term.maximum)) < ACTIVE
+    ]

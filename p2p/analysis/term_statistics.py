@@ -1,0 +1,37 @@
+"""What each term of a reward contributed."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.reward import TermStatistics
+
+
+def term_statistics(values: Mapping[str, NDArray[np.float64]]) -> tuple[TermStatistics, ...]:
+    """Statistics of every term over the steps it was recorded at.
+
+    Args:
+        values: Name -> values per step, any shape. Values that are not finite are left out, and so is a term that
+            has no others.
+
+    Returns:
+        In the order of `values`. `share` is 0 for all when every mean is 0.
+    """
+    finite = {name: np.asarray(array, dtype=np.float64) for name, array in values.items()}
+    finite = {name: array[np.isfinite(array)] for name, array in finite.items()}
+    finite = {name: array for name, array in finite.items() if array.size}
+    total = sum(abs(float(array.mean())) for array in finite.values())
+    return tuple(_statistics(name, array, total) for name, array in finite.items())
+
+
+def _statistics(name: str, values: NDArray[np.float64], total: float) -> TermStatistics:
+    mean = float(values.mean())
+    return TermStatistics(
+        name=name,
+        mean=mean,
+        std=float(values.std()),
+        minimum=float(values.min()),
+        maximum=float(values.max()),
+        share=abs(mean) / total if total > 0 else 0.0,
+    )
