@@ -42,7 +42,7 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float]:
 def t_quantile(freedom: int) -> float:
     """Student's two-sided 95 % quantile.
 
-    Above 10 degrees of freedom the series of Abramowitz and Stegun 26.7.5, which is off by less than 1e-4 there.
+    Above 10 degrees of freedom the series of Abramowitz and Stegun 26.7.5, which is off by less than 2e-4 there.
 
     Raises:
         ValueError: `freedom` is less than 1.

@@ -1,0 +1,272 @@
+import numpy as np
+import pytest
+
+from p2p.analysis.predicates import Measurement, measure
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.intent import (
+    CONDITIONAL,
+    Bound,
+    Category,
+    Comparison,
+    Criterion,
+    Intent,
+    Predicate,
+    Statistic,
+    Window,
+)
+
+DT = 0.5
+LEAST, MOST, BETWEEN = Comparison.AT_LEAST, Comparison.AT_MOST, Comparison.BETWEEN
+X_OVER_2 = Bound(feature="x", comparison=LEAST, threshold=2.0)
+
+
+def predicate(statistic, comparison=LEAST, threshold=0.0, upper=None, margin=1.0, where=(X_OVER_2,), **window):
+    conditional = Statistic(statistic) in CONDITIONAL
+    return Predicate(
+        statistic=statistic,
+        feature=None if conditional else "x",
+        where=where if conditional else (),
+        comparison=comparison,
+        threshold=threshold,
+        upper=upper,
+        unit="1",
+        margin=margin,
+        window=Window(**window),
+    )
+
+
+def criterion(key, claim, after=None, **more):
+    return Criterion(
+        key=key, title=key, description="", category=Category.DYNAMICS, predicate=claim, after=after, **more
+    )
+
+
+def measure_all(*criteria, dt=DT, **features) -> dict[str, Measurement]:
+    arrays = {name: np.asarray(values, dtype=np.float64) for name, values in features.items()}
+    intent = Intent(prompt="", env_id="E", criteria=criteria)
+    return {m.key: m for m in measure(intent, arrays, dt)}
+
+
+def value_of(claim, **features):
+    return measure_all(criterion("c", claim), **features)["c"].value
+
+
+@pytest.mark.parametrize(
+    ("statistic", "expected"),
+    [
+        ("mean", 2.0),
+        ("min", 0.0),
+        ("max", 4.0),
+        ("final", 2.0),
+        ("change", 2.0),
+        ("count", 2.0),
+        ("fraction", 5 / 8),
+        ("longest_hold", 3 * DT),
+    ],
+)
+def test_each_statistic_of_one_rollout(statistic, expected):
+    assert value_of(predicate(statistic), x=[0, 2, 4, 3, 1, 1, 3, 2]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("x", "count", "fraction", "hold"),
+    [
+        ([0, 0, 0], 0, 0.0, 0.0),
+        ([3, 3, 3], 1, 1.0, 1.5),
+        ([3, 0, 3], 2, 2 / 3, 0.5),
+        ([0, 3, 3], 1, 2 / 3, 1.0),
+        ([3], 1, 1.0, 0.5),
+        ([2], 1, 1.0, 0.5),
+    ],
+)
+def test_where_is_counted_from_the_first_step_to_the_last(x, count, fraction, hold):
+    assert value_of(predicate("count"), x=x) == count
+    assert value_of(predicate("fraction"), x=x) == pytest.approx(fraction)
+    assert value_of(predicate("longest_hold"), x=x) == hold
+
+
+def test_every_bound_of_where_must_hold_at_the_same_step():
+    calm = Bound(feature="y", comparison=BETWEEN, threshold=-1.0, upper=1.0)
+    claim = predicate("fraction", where=(X_OVER_2, calm))
+    assert value_of(claim, x=[2, 2, 0, 0], y=[0, 5, 0, 5]) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        ({}, 4.5),
+        ({"within_s": 1.0}, 0.5),
+        ({"within_s": 0.1}, 0.0),
+        ({"within_s": 100.0}, 4.5),
+        ({"last_share": 0.2}, 8.5),
+        ({"last_share": 0.01}, 9.0),
+        ({"within_s": 2.0, "last_share": 0.5}, 2.5),
+        ({"after": (Bound(feature="x", comparison=LEAST, threshold=5.0),)}, 7.0),
+        ({"after": (Bound(feature="x", comparison=LEAST, threshold=5.0),), "within_s": 1.0}, 5.5),
+        ({"after": (Bound(feature="x", comparison=LEAST, threshold=5.0),), "last_share": 0.4}, 8.5),
+        ({"after": (Bound(feature="x", comparison=LEAST, threshold=50.0),)}, None),
+    ],
+)
+def test_a_window_is_started_then_cut_then_shortened_to_its_last_share(window, expected):
+    assert value_of(predicate("mean", **window), x=range(10)) == (expected and pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("comparison", "threshold", "upper", "value", "score"),
+    [
+        (LEAST, 3.0, None, 3.0, 1.0),
+        (LEAST, 3.0, None, 9.0, 1.0),
+        (LEAST, 3.0, None, 2.0, 0.5),
+        (LEAST, 3.0, None, 1.0, 0.0),
+        (LEAST, 3.0, None, -9.0, 0.0),
+        (MOST, 3.0, None, 3.0, 1.0),
+        (MOST, 3.0, None, 3.5, 0.75),
+        (MOST, 3.0, None, 6.0, 0.0),
+        (BETWEEN, 3.0, 4.0, 3.5, 1.0),
+        (BETWEEN, 3.0, 4.0, 2.5, 0.75),
+        (BETWEEN, 3.0, 4.0, 5.0, 0.5),
+        (BETWEEN, 3.0, 4.0, 7.0, 0.0),
+    ],
+)
+def test_partial_credit_falls_linearly_to_zero_at_the_margin(comparison, threshold, upper, value, score):
+    claim = predicate("final", comparison, threshold, upper, margin=2.0)
+    got = measure_all(criterion("c", claim), x=[value])["c"]
+    assert got.score == pytest.approx(score)
+    assert got.met == (score == 1.0)
+
+
+def test_a_time_that_is_met_to_the_step_is_met_despite_rounding():
+    claim = predicate("longest_hold", LEAST, 0.3)
+    assert measure_all(criterion("c", claim), x=[2, 2, 2], dt=0.1)["c"].met
+    claim = predicate("longest_hold", MOST, 0.3)
+    assert measure_all(criterion("c", claim), x=[2, 2, 2], dt=0.1)["c"].met
+
+
+FIRST_MET = [
+    # statistic, comparison, threshold, upper, x, step at which it was first met
+    ("max", LEAST, 2, None, [0, 2, 0, 0], 1),
+    ("max", LEAST, 2, None, [2, 0, 0, 0], 0),
+    ("max", MOST, 2, None, [0, 2, 0, 0], 3),
+    ("max", BETWEEN, 2, 3, [0, 2, 0, 0], 1),
+    ("max", BETWEEN, 0, 3, [0, 2, 0, 0], 3),
+    ("max", BETWEEN, 2, 3, [0, 2, 0, 9], None),
+    ("min", MOST, 1, None, [3, 1, 3, 3], 1),
+    ("min", LEAST, 1, None, [3, 1, 3, 3], 3),
+    ("final", LEAST, 2, None, [0, 0, 2, 2], 2),
+    ("final", LEAST, 2, None, [2, 2, 2, 2], 3),
+    ("final", LEAST, 2, None, [0, 2, 2, 0], None),
+    ("change", LEAST, 2, None, [5, 6, 7, 8], 2),
+    ("change", MOST, -2, None, [5, 4, 3, 2], 2),
+    ("change", MOST, 2, None, [5, 5, 5, 5], 3),
+    ("change", BETWEEN, -1, 1, [5, 9, 5, 5], 3),
+    ("count", LEAST, 2, None, [2, 0, 2, 0], 2),
+    ("count", MOST, 2, None, [2, 0, 2, 0], 3),
+    ("count", BETWEEN, 1, 1, [0, 2, 0, 0], 1),
+    ("count", BETWEEN, 1, 1, [0, 2, 0, 2], None),
+    ("count", BETWEEN, 0, 1, [0, 2, 0, 0], 3),
+    ("longest_hold", LEAST, 1.0, None, [2, 0, 2, 2], 3),
+    ("longest_hold", MOST, 1.0, None, [2, 2, 0, 0], 3),
+    ("mean", LEAST, 2, None, [9, 0, 0, 0], 3),
+    ("mean", MOST, 9, None, [0, 0, 0, 0], 3),
+    ("fraction", LEAST, 0.5, None, [2, 2, 0, 0], 3),
+    ("fraction", MOST, 0.5, None, [0, 0, 2, 2], 3),
+]
+
+
+@pytest.mark.parametrize(("statistic", "comparison", "threshold", "upper", "x", "step"), FIRST_MET)
+def test_when_a_criterion_was_first_met(statistic, comparison, threshold, upper, x, step):
+    got = measure_all(criterion("c", predicate(statistic, comparison, threshold, upper)), x=x)["c"]
+    assert got.met_step == step
+    assert got.met == (step is not None)
+
+
+def test_the_next_criterion_reads_only_the_steps_after_the_one_before_was_met():
+    jump = criterion("jump", predicate("max", LEAST, 5.0))
+    rest = criterion("rest", predicate("mean", BETWEEN, 0.0, 1.0), after="jump")
+    got = measure_all(jump, rest, x=[3, 3, 5, 1, 0, 2])
+    assert got["jump"].met_step == 2
+    assert got["rest"].value == 1.0
+    assert got["rest"].met
+
+
+def test_a_change_after_an_earlier_criterion_starts_at_the_step_after_it():
+    left = criterion("left", predicate("change", LEAST, 1.0, within_s=2.0))
+    right = criterion("right", predicate("change", MOST, -1.0), after="left")
+    got = measure_all(left, right, x=[0.0, 0.5, 1.0, 1.2, 1.2, 0.6, 0.0])
+    assert got["right"].value == pytest.approx(-1.2)
+
+
+def test_the_next_criterion_is_not_measured_when_the_one_before_was_not_met():
+    jump = criterion("jump", predicate("max", LEAST, 50.0))
+    rest = criterion("rest", predicate("mean", BETWEEN, 0.0, 99.0), after="jump")
+    assert measure_all(jump, rest, x=[3, 3, 5, 1])["rest"] == Measurement("rest", None, 0.0, False)
+
+
+def test_a_chain_of_three_stops_at_the_first_that_is_not_met():
+    chain = (
+        criterion("one", predicate("max", LEAST, 1.0)),
+        criterion("two", predicate("max", LEAST, 50.0), after="one"),
+        criterion("three", predicate("max", LEAST, 0.0), after="two"),
+    )
+    got = measure_all(*chain, x=[1, 2, 3])
+    assert [got[key].value for key in ("one", "two", "three")] == [3.0, 3.0, None]
+
+
+def test_nothing_is_left_to_measure_after_what_is_only_met_at_the_end():
+    low = criterion("low", predicate("max", MOST, 9.0))
+    rest = criterion("rest", predicate("mean"), after="low")
+    got = measure_all(low, rest, x=[1, 2, 3])
+    assert got["low"].met
+    assert got["rest"].value is None
+
+
+def test_a_window_with_its_own_start_waits_for_it_after_the_earlier_criterion():
+    up = Bound(feature="x", comparison=LEAST, threshold=3.0)
+    jump = criterion("jump", predicate("max", LEAST, 5.0))
+    again = criterion("again", predicate("final", LEAST, 0.0, after=(up,), within_s=DT), after="jump")
+    assert measure_all(jump, again, x=[4, 5, 1, 3, 9])["again"].value == 3.0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("statistic", list(Statistic))
+@pytest.mark.parametrize("comparison", [LEAST, MOST])
+def test_a_value_that_is_not_finite_is_never_met(statistic, comparison, bad):
+    threshold = -9e9 if comparison is LEAST else 9e9
+    got = measure_all(criterion("c", predicate(statistic, comparison, threshold)), x=[1, bad, 1])["c"]
+    assert got == Measurement("c", None, 0.0, False)
+
+
+def test_a_value_that_is_not_finite_outside_the_window_does_no_harm():
+    assert value_of(predicate("mean", within_s=1.0), x=[1, 3, np.nan]) == 2.0
+
+
+def test_a_rollout_without_steps_is_not_measured():
+    assert value_of(predicate("mean"), x=[]) is None
+
+
+def test_a_criterion_for_eyes_is_marked_and_so_is_what_comes_after_it():
+    got = measure_all(criterion("graceful", None), criterion("then", predicate("mean"), after="graceful"), x=[1, 2, 3])
+    assert got["graceful"] == Measurement("graceful", None, 0.0, False, visual=True)
+    assert got["then"].visual
+
+
+def test_an_unknown_feature_is_refused_with_those_that_are_known():
+    with pytest.raises(UnknownName, match="Known: height, y"):
+        measure_all(criterion("c", predicate("mean")), height=[1], y=[1])
+
+
+def test_an_unknown_feature_in_a_window_is_refused_even_when_it_is_never_reached():
+    claim = predicate("mean", after=(Bound(feature="z", comparison=LEAST, threshold=0.0),))
+    with pytest.raises(UnknownName, match="'z'"):
+        measure_all(criterion("c", claim), x=[])
+
+
+def test_features_of_different_lengths_are_refused():
+    with pytest.raises(InvalidInput, match="same T"):
+        measure_all(criterion("c", predicate("mean")), x=[1, 2], y=[1])
+
+
+@pytest.mark.parametrize("dt", [0.0, -0.1, float("nan")])
+def test_a_control_period_that_is_not_positive_is_refused(dt):
+    with pytest.raises(InvalidInput, match="dt"):
+        measure_all(criterion("c", predicate("mean")), x=[1], dt=dt)
