@@ -31,13 +31,11 @@ from pathlib import Path
 from typing import Any
 
 JOB, LOCK, STATUS, HANDLE, LOG, CANCEL = "job.json", "lock", "status.json", "handle.json", "output.log", "cancel"
-
 PASSED_ON = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "MUJOCO_GL"}
 PASSED_ON |= {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"}
 PASSED_ON_PREFIXES = ("LC_", "P2P_", "XDG_")
 JOB_TAG, SUPERVISOR_TAG = "P2P_JOB", "P2P_SUPERVISOR"
 """Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""
-
 POLL_S, HEARTBEAT_S, TERM_TO_KILL_S, START_TIMEOUT_S = 0.1, 2.0, 2.0, 15.0
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -72,9 +70,7 @@ def environment(inherited: Mapping[str, str], added: Mapping[str, str], secrets:
 
 
 def claim(directory: Path) -> bool:
-    """Take the lock for life; False when a live job holds it.
-
-    Whoever tests the lock, and a supervisor about to leave, hold it for a moment too: they are waited for.
+    """Take the lock for life; False when a live job holds it. Those who only test it, or are leaving, are waited for.
 
     Raises:
         TimeoutError: somebody else keeps it.

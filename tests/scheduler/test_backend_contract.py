@@ -1,0 +1,133 @@
+"""What every registered backend promises, tried with real processes."""
+
+from pathlib import Path
+
+import pytest
+from job_helpers import is_running, pid_in, shell, until
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.protocols import Backend
+from p2p.registry import BACKENDS, load
+
+
+@pytest.fixture(params=sorted(BACKENDS))
+def backend(request: pytest.FixtureRequest) -> Backend:
+    made: Backend = load("backend", BACKENDS, request.param)()
+    return made
+
+
+def finished(backend: Backend, directory: Path) -> JobStatus:
+    def end() -> JobStatus | None:
+        status = backend.status(directory)
+        return status if status.state.finished else None
+
+    return until(end)
+
+
+def test_a_job_runs_in_its_directory_and_completes(backend: Backend, jobs: Path) -> None:
+    status = backend.submit(shell("pwd; echo done > result"), jobs / "a")
+    assert status.state in (JobState.RUNNING, JobState.COMPLETED)
+    end = finished(backend, jobs / "a")
+    assert (end.state, end.exit_code, end.signal, end.error) == (JobState.COMPLETED, 0, None, None)
+    assert end.started_at is not None
+    assert end.updated_at is not None
+    assert end.started_at <= end.updated_at
+    assert (jobs / "a/result").read_text() == "done\n"
+    assert backend.logs(jobs / "a")[0] == f"{jobs / 'a'}\n"
+
+
+def test_python_stands_for_an_interpreter_that_knows_p2p(backend: Backend, jobs: Path) -> None:
+    backend.submit(JobSpec(argv=("{python}", "-c", "import p2p; print(p2p.__version__)")), jobs / "a")
+    assert finished(backend, jobs / "a").state is JobState.COMPLETED
+
+
+def test_a_failed_job_tells_its_exit_code_and_its_last_lines(backend: Backend, jobs: Path) -> None:
+    backend.submit(shell("for i in $(seq 50); do echo line $i; done; exit 7"), jobs / "a")
+    end = finished(backend, jobs / "a")
+    assert (end.state, end.exit_code, end.signal) == (JobState.FAILED, 7, None)
+    assert end.error == "\n".join(f"line {i}" for i in range(41, 51))
+
+
+def test_a_job_ended_by_a_signal_tells_which(backend: Backend, jobs: Path) -> None:
+    backend.submit(shell("kill -SEGV $$"), jobs / "a")
+    end = finished(backend, jobs / "a")
+    assert (end.state, end.exit_code, end.signal) == (JobState.FAILED, None, 11)
+    assert end.error
+
+
+def test_a_command_that_does_not_exist_fails_and_is_named(backend: Backend, jobs: Path) -> None:
+    end = backend.submit(JobSpec(argv=("no-such-command",)), jobs / "a")
+    assert (end.state, end.exit_code) == (JobState.FAILED, 127)
+    assert "no-such-command" in (end.error or "")
+
+
+def test_a_job_without_a_command_is_refused(backend: Backend, jobs: Path) -> None:
+    with pytest.raises(InvalidInput, match="argv"):
+        backend.submit(JobSpec(argv=()), jobs / "a")
+    assert not (jobs / "a").exists()
+
+
+def test_submitting_a_live_job_again_changes_nothing(backend: Backend, jobs: Path) -> None:
+    first = backend.submit(shell("echo $$ >> pids; exec sleep 60"), jobs / "a")
+    pid = pid_in(jobs / "a/pids")
+    again = backend.submit(shell("echo other >> pids"), jobs / "a")
+    assert (again.state, again.started_at) == (JobState.RUNNING, first.started_at)
+    assert is_running(pid)
+    assert (jobs / "a/pids").read_text() == f"{pid}\n"
+    assert "other" not in (jobs / "a/job.json").read_text()
+
+
+def test_a_completed_job_is_not_started_again(backend: Backend, jobs: Path) -> None:
+    backend.submit(shell("echo once >> runs"), jobs / "a")
+    end = finished(backend, jobs / "a")
+    assert backend.submit(shell("echo twice >> runs"), jobs / "a") == end
+    assert (jobs / "a/runs").read_text() == "once\n"
+
+
+def test_a_failed_job_starts_again_with_what_is_submitted_now(backend: Backend, jobs: Path) -> None:
+    for attempt in (1, 2):
+        backend.submit(shell(f"echo attempt {attempt}; exit {attempt}"), jobs / "a")
+        end = finished(backend, jobs / "a")
+        assert (end.exit_code, end.error) == (attempt, f"attempt {attempt}")
+    backend.submit(shell("true"), jobs / "a")
+    assert finished(backend, jobs / "a").state is JobState.COMPLETED
+
+
+def test_cancel_returns_when_the_job_is_gone_and_it_may_start_again(backend: Backend, jobs: Path) -> None:
+    backend.submit(shell("echo $$ > pid; exec sleep 60"), jobs / "a")
+    pid = pid_in(jobs / "a/pid")
+    assert backend.cancel(jobs / "a").state is JobState.CANCELLED
+    assert not is_running(pid)
+    assert backend.cancel(jobs / "a").state is JobState.CANCELLED
+    backend.submit(shell("true"), jobs / "a")
+    assert finished(backend, jobs / "a").state is JobState.COMPLETED
+
+
+def test_cancelling_a_completed_job_leaves_it_completed(backend: Backend, jobs: Path) -> None:
+    backend.submit(shell("true"), jobs / "a")
+    end = finished(backend, jobs / "a")
+    assert backend.cancel(jobs / "a") == end
+
+
+def test_a_log_is_read_on_from_an_offset_without_splitting_characters(backend: Backend, jobs: Path) -> None:
+    backend.submit(shell(r"printf 'one\n\303'; until [ -e go ]; do sleep 0.02; done; printf '\244two\n'"), jobs / "a")
+    log = jobs / "a/output.log"
+    until(lambda: log.exists() and log.stat().st_size == 5)
+    text, offset = backend.logs(jobs / "a")
+    assert (text, offset) == ("one\n", 4)
+    (jobs / "a/go").touch()
+    finished(backend, jobs / "a")
+    assert backend.logs(jobs / "a", offset) == ("ätwo\n", 10)
+    assert backend.logs(jobs / "a", 10) == ("", 10)
+    with pytest.raises(InvalidInput, match="-1"):
+        backend.logs(jobs / "a", -1)
+
+
+@pytest.mark.parametrize("question", ["status", "cancel", "logs"])
+def test_a_directory_without_a_job_is_named(backend: Backend, jobs: Path, question: str) -> None:
+    jobs.mkdir()
+    (jobs / "file").touch()
+    for place in (jobs / "absent", jobs, jobs / "file"):
+        with pytest.raises(InvalidInput, match=f"{place.name} is not a job"):
+            getattr(backend, question)(place)
