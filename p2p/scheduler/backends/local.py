@@ -61,7 +61,7 @@ class LocalBackend:
             if after.state.finished:
                 return after
             if before is not None and before.started_at == after.started_at:
-                reason = "Its supervisor could not record an end (it was killed, or the disk is full); submit the job again."
+                reason = "Its supervisor could not record an end (killed, or the disk is full); submit the job again."
                 return after.model_copy(update={"state": JobState.LOST, "error": reason})
 
     def cancel(self, directory: Path) -> JobStatus:
