@@ -3,7 +3,8 @@
 import hashlib
 import inspect
 import logging
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +32,12 @@ class CodeJudge:
     def judge_report(self, intent: Intent | None, report: Path, pass_threshold: float) -> Judgment:
         """Judge the report rollouts recorded in the directory `report`; says "no verdict" when they are not there."""
         record = ReportRecord(report)
-        evaluation, features = record.read_evaluation(), load_features(record.features_path)
+        evaluation = record.read_evaluation()
         if intent is None:
             return _no_verdict(None, evaluation, pass_threshold, "There are no criteria to judge by.")
-        if evaluation is None or features is None:
+        if evaluation is None:
             return _no_verdict(intent, evaluation, pass_threshold, "The report rollouts are missing or broken.")
-        return self.judge(intent, evaluation, features, pass_threshold)
+        return _judge(intent, evaluation, lambda: load_features(record.features_path), pass_threshold)
 
     def judge(
         self, intent: Intent, evaluation: Evaluation, features: Sequence[Features], pass_threshold: float
@@ -54,18 +55,24 @@ class CodeJudge:
             criterion; `no_verdict` when the rollouts cannot be measured, or when all that code can see is fine
             but a required criterion needs eyes.
         """
-        try:
-            _check(evaluation, features)
-            measured = [predicates.measure(intent, rollout, evaluation.dt) for rollout in features]
-            scores = scoring.score(intent, measured, evaluation.rollouts)
-        except InvalidInput as error:
-            return _no_verdict(intent, evaluation, pass_threshold, str(error))
-        except Exception as error:  # a judge that crashes gives no verdict: it is not a score of 0
-            _log.exception("the code judge crashed")
-            return _no_verdict(intent, evaluation, pass_threshold, f"The judge crashed: {error!r}.")
-        if scores.intent_score is None:
-            return _no_verdict(intent, evaluation, pass_threshold, "Only eyes can judge these criteria.")
-        return _judgment(intent, evaluation, scores, pass_threshold)
+        return _judge(intent, evaluation, lambda: features, pass_threshold)
+
+
+def _judge(
+    intent: Intent, evaluation: Evaluation, read: Callable[[], Sequence[Features] | None], pass_threshold: float
+) -> Judgment:
+    try:
+        features = _checked(evaluation, read())
+        measured = [predicates.measure(intent, rollout, evaluation.dt) for rollout in features]
+        scores = scoring.score(intent, measured, evaluation.rollouts)
+    except InvalidInput as error:
+        return _no_verdict(intent, evaluation, pass_threshold, str(error))
+    except Exception as error:  # a judge that crashes gives no verdict: it is not a score of 0
+        _log.exception("the code judge crashed")
+        return _no_verdict(intent, evaluation, pass_threshold, f"The judge crashed: {error!r}.")
+    if scores.intent_score is None:
+        return _no_verdict(intent, evaluation, pass_threshold, "Only eyes can judge these criteria.")
+    return _judgment(intent, evaluation, scores, pass_threshold)
 
 
 def _judgment(intent: Intent, evaluation: Evaluation, scores: Scores, pass_threshold: float) -> Judgment:
@@ -125,14 +132,13 @@ def _no_verdict(intent: Intent | None, evaluation: Evaluation | None, pass_thres
 
 def _provenance(intent: Intent | None) -> Provenance:
     digest = hashlib.sha256()
-    for module in (windows, predicates, intervals, scoring):
+    for module in (windows, predicates, intervals, scoring, sys.modules[__name__]):
         digest.update(inspect.getsource(module).encode())
-    digest.update(inspect.getsource(CodeJudge).encode() + inspect.getsource(_verdict).encode())
     digest.update(intent.model_dump_json().encode() if intent else b"")
     return Provenance(judge="code", code_hash=digest.hexdigest()[:16])
 
 
-def _check(evaluation: Evaluation, features: Sequence[Features]) -> None:
+def _checked(evaluation: Evaluation, features: Sequence[Features] | None) -> Sequence[Features]:
     if evaluation.purpose is not Purpose.REPORT:
         raise InvalidInput(
             f"Only report rollouts are judged; these were made for {evaluation.purpose}, "
@@ -140,6 +146,8 @@ def _check(evaluation: Evaluation, features: Sequence[Features]) -> None:
         )
     if not evaluation.rollouts:
         raise InvalidInput("There are no rollouts to judge.")
+    if features is None:
+        raise InvalidInput("The features of the report rollouts are missing or broken.")
     if len(features) != len(evaluation.rollouts):
         raise InvalidInput(f"{len(evaluation.rollouts)} rollouts were recorded, but features of {len(features)}.")
     for rollout, values in zip(evaluation.rollouts, features, strict=True):
@@ -148,3 +156,4 @@ def _check(evaluation: Evaluation, features: Sequence[Features]) -> None:
                 f"The rollout of seed {rollout.seed} has {rollout.length} steps, "
                 f"but features of {windows.rollout_length(values)}."
             )
+    return features
