@@ -1,0 +1,174 @@
+import gymnasium
+import mujoco
+import numpy as np
+import pytest
+
+from p2p.envs import catalog
+from p2p.rewards.features import FeatureTracker, measure_trajectory
+from p2p.rewards.states import States
+from p2p.worker.kinematics import Kinematics
+
+ALL = catalog.known()
+
+
+@pytest.fixture(scope="module")
+def models():
+    """The model of every environment by id."""
+    found = {}
+    for env_id in ALL:
+        env = gymnasium.make(env_id, disable_env_checker=True)
+        found[env_id] = env.unwrapped.model
+        env.close()
+    return found
+
+
+def roll_out(env_id, steps, seed=0):
+    """Positions, velocities and actions of a random episode, the state after the reset first."""
+    env = gymnasium.make(env_id, disable_env_checker=True)
+    env.reset(seed=seed)
+    env.action_space.seed(seed)
+    data, actions = env.unwrapped.data, []
+    qpos, qvel = [data.qpos.copy()], [data.qvel.copy()]
+    for _ in range(steps):
+        actions.append(env.action_space.sample())
+        env.step(actions[-1])
+        qpos.append(data.qpos.copy())
+        qvel.append(data.qvel.copy())
+    env.close()
+    return np.array(qpos), np.array(qvel), np.array(actions)
+
+
+def scripted(models, env_id, qpos, actions=None):
+    """Features of a sequence of poses."""
+    spec, qpos = catalog.load(env_id), np.asarray(qpos, dtype=float)
+    states = Kinematics(models[env_id], spec).read(qpos, np.zeros((len(qpos), spec.nv)))
+    return measure_trajectory(spec, states, np.zeros((len(qpos) - 1, spec.action_dim)) if actions is None else actions)
+
+
+def poses(models, env_id, n):
+    return np.tile(mujoco.MjData(models[env_id]).qpos, (n, 1))
+
+
+def rotated(angles, axis):
+    axis = np.asarray(axis) / np.linalg.norm(axis)
+    return np.column_stack([np.cos(angles / 2), np.sin(angles / 2)[:, None] * axis])
+
+
+@pytest.mark.parametrize("env_id", ALL)
+def test_stepping_gives_to_the_bit_what_the_whole_trajectory_gives(models, env_id):
+    spec, reader = catalog.load(env_id), Kinematics(models[env_id], catalog.load(env_id))
+    episodes = [roll_out(env_id, 40, seed) for seed in range(3)]
+    tracker, rows = FeatureTracker(spec, 3), []
+    tracker.reset([0, 1, 2], read(reader, episodes, 0))
+    for t in range(40):
+        rows.append(tracker.step(read(reader, episodes, t + 1), np.stack([episode[2][t] for episode in episodes])))
+    for number, (qpos, qvel, actions) in enumerate(episodes):
+        whole = measure_trajectory(spec, reader.read(qpos, qvel), actions)
+        assert tuple(whole) == tuple(rows[0]) == spec.feature_names
+        for name, values in whole.items():
+            assert [row[name][number] for row in rows] == values.tolist(), name
+
+
+def read(reader, episodes, t):
+    return reader.read(np.stack([qpos[t] for qpos, *_ in episodes]), np.stack([qvel[t] for _, qvel, _ in episodes]))
+
+
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Reacher-v5"])
+def test_resetting_some_environments_restarts_only_those(models, env_id):
+    spec, reader = catalog.load(env_id), Kinematics(models[env_id], catalog.load(env_id))
+    first, second = roll_out(env_id, 20, 1), roll_out(env_id, 20, 2)
+    tracker = FeatureTracker(spec, 2)
+    tracker.reset([0, 1], read(reader, [first, first], 0))
+    for t in range(10):
+        tracker.step(read(reader, [first, first], t + 1), np.stack([first[2][t]] * 2))
+    tracker.reset([1], reader.read(second[0][:1], second[1][:1]))
+    for t in range(10):
+        both = reader.read(
+            np.stack([first[0][11 + t], second[0][t + 1]]), np.stack([first[1][11 + t], second[1][t + 1]])
+        )
+        last = tracker.step(both, np.stack([first[2][10 + t], second[2][t]]))
+    going_on = measure_trajectory(spec, reader.read(*first[:2]), first[2])
+    restarted = measure_trajectory(spec, reader.read(second[0][:11], second[1][:11]), second[2][:10])
+    for name in spec.feature_names:
+        assert last[name].tolist() == [going_on[name][-1], restarted[name][-1]], name
+
+
+def test_stepping_before_the_first_reset_is_refused():
+    tracker = FeatureTracker(catalog.load("Reacher-v5"), 1)
+    with pytest.raises(RuntimeError, match="reset the environments"):
+        tracker.step(States(*([np.zeros((1, 3))] * 11)), np.zeros((1, 2)))
+
+
+def test_what_a_step_returned_does_not_change_later(models):
+    spec, reader = catalog.load("Ant-v5"), Kinematics(models["Ant-v5"], catalog.load("Ant-v5"))
+    qpos, qvel, actions = roll_out("Ant-v5", 5)
+    tracker = FeatureTracker(spec, 1)
+    tracker.reset([0], reader.read(qpos[:1], qvel[:1]))
+    first = tracker.step(reader.read(qpos[1:2], qvel[1:2]), actions[:1])
+    kept = {name: values.copy() for name, values in first.items()}
+    tracker.step(reader.read(qpos[2:3], qvel[2:3]), actions[1:2])
+    tracker.reset([0], reader.read(qpos[:1], qvel[:1]))
+    assert all(np.array_equal(first[name], kept[name]) for name in kept)
+
+
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Swimmer-v5", "Humanoid-v5"])
+def test_velocities_are_finite_differences_of_the_torso(models, env_id):
+    qpos, qvel, actions = roll_out(env_id, 30)
+    spec, model = catalog.load(env_id), models[env_id]
+    data, torso, places = mujoco.MjData(model), model.body("torso").id, []
+    for row in qpos:
+        data.qpos[:] = row
+        mujoco.mj_kinematics(model, data)
+        places.append(data.xpos[torso].copy())
+    change = np.diff(places, axis=0) / spec.dt
+    features = measure_trajectory(spec, Kinematics(model, spec).read(qpos, qvel), actions)
+    for axis, name in enumerate(("velocity_x", "velocity_y", "velocity_z")):
+        if name in features:
+            assert features[name] == pytest.approx(change[:, axis], abs=1e-9)
+    assert features["speed"] == pytest.approx(np.hypot(change[:, 0], change[:, 1]))
+    moved = np.array(places[1:]) - places[0]
+    assert features["displacement"] == pytest.approx(np.hypot(moved[:, 0], moved[:, 1]))
+    assert features["displacement_x"] == pytest.approx(moved[:, 0])
+    assert features["time"] == pytest.approx(np.arange(1, 31) * spec.dt)
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -2, 3)])
+def test_a_body_spinning_about_a_known_axis_accumulates_its_angle(models, axis):
+    qpos = poses(models, "Ant-v5", 101)
+    angles = np.linspace(0.0, 9.0, 101)
+    qpos[:, 3:7] = rotated(angles, axis)
+    features = scripted(models, "Ant-v5", qpos)
+    total = np.column_stack([features[f"rotation_{name}"] for name in "xyz"])
+    assert total == pytest.approx(angles[1:, None] * np.array(axis) / np.linalg.norm(axis))
+    assert features["up"][-1] == pytest.approx(_matrix(qpos[-1, 3:7])[2, 2])
+
+
+def test_a_body_in_free_flight_accumulates_what_its_angular_velocity_says():
+    xml = """<mujoco><option timestep=".001" gravity="0 0 0"/><worldbody><geom type="plane" size="9 9 1" pos="0 0 -9"/>
+    <body name="torso"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(xml)
+    ant = catalog.load("Ant-v5")
+    bare = ant.morphology.model_copy(update={"feet": (), "trunk": ()})
+    plain = tuple(feature for feature in ant.features if not feature.name.startswith("contact_"))
+    spec = ant.model_copy(update={"morphology": bare, "features": plain})
+    data = mujoco.MjData(model)
+    data.qpos[3:7] = rotated(np.array([1.0]), (1, 1, 0))[0]
+    data.qvel[:] = [0.3, 0.0, 0.0, 1.0, 2.0, -1.0]
+    world = _matrix(data.qpos[3:7]) @ data.qvel[3:6]
+    rows = []
+    for _ in range(41):
+        rows.append(data.qpos.copy())
+        mujoco.mj_step(model, data, nstep=50)
+    states = Kinematics(model, spec).read(np.array(rows), np.zeros((41, 6)))
+    features = measure_trajectory(spec, states, np.zeros((40, 8)))
+    for axis, name in enumerate("xyz"):
+        assert features[f"rotation_{name}"] == pytest.approx(world[axis] * features["time"], abs=1e-6)
+    assert features["yaw_rate"] == pytest.approx(np.full(40, world[2]), abs=1e-6)
+    assert features["velocity_x"] == pytest.approx(np.full(40, 0.3))
+    assert features["airborne"].tolist() == [1.0] * 40
+
+
+def _matrix(quaternion):
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)
