@@ -1,0 +1,55 @@
+"""What every reward function is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class RewardFunction(ABC):
+    """A reward with named terms.
+
+    One instance serves one episode of one environment, so what it keeps on `self` starts anew with each episode.
+    """
+
+    @abstractmethod
+    def compute(
+        self, obs: Floats, action: Floats, next_obs: Floats, info: Mapping[str, Any]
+    ) -> tuple[float, dict[str, float]]:
+        """The reward of one transition.
+
+        Args:
+            obs: Observation the action was chosen on, shape (obs_dim,).
+            action: Action as the environment got it, shape (action_dim,).
+            next_obs: Observation after the step, shape (obs_dim,).
+            info: Gymnasium's `info` of the step, every feature of the environment by its name, and
+                `_episode_start`, True exactly on the first step after a reset.
+
+        Returns:
+            The total, and the summands it is the sum of: the same names every time.
+        """
+
+    @property
+    @abstractmethod
+    def latex(self) -> str:
+        """The formula of the total."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> dict[str, str]:
+        """Name -> description of every summand."""
+
+    @property
+    def description(self) -> str:
+        """What it rewards, in words."""
+        return ""
+
+    def __call__(
+        self, obs: Floats, action: Floats, next_obs: Floats, info: Mapping[str, Any]
+    ) -> tuple[float, dict[str, float]]:
+        """The same as `compute`."""
+        return self.compute(obs, action, next_obs, info)

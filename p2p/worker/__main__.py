@@ -1,0 +1,65 @@
+"""The worker: `python -m p2p.worker VERB JOB_DIR` does one piece of heavy work in a directory.
+
+| verb | reads | writes |
+|---|---|---|
+| train | config.json, env_spec.json, reward_fn.py, criteria.json | metrics, checkpoints, videos, summary.json |
+| evaluate | request.json, env_spec.json, criteria.json | evaluation.json, features, trajectories, videos |
+| check | request.json, env_spec.json, reward_fn.py | reward_report.json |
+| describe | request.json | env_spec.json |
+| probe | | result.json |
+
+The last line on stderr is the error, if there is one; the exit code is the error's.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
+
+VERBS = {
+    "train": "p2p.worker.train:train",
+    "evaluate": "p2p.worker.report:report",
+    "check": "p2p.worker.check:check",
+    "describe": "p2p.worker.requests:describe_environment",
+    "probe": "p2p.worker.requests:probe_renderers",
+}
+"""Verb -> "module:function" taking the job's directory, imported on use: a check needs no torch."""
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def main(arguments: list[str]) -> int:
+    """Do one piece of work; returns the exit code."""
+    for variable in THREADS:  # read when numpy loads, so before any verb is imported
+        os.environ.setdefault(variable, "1")
+    try:
+        verb, directory = _parse(arguments)
+        _function(verb)(directory)
+    except P2PError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _parse(arguments: list[str]) -> tuple[str, Path]:
+    if len(arguments) != 2:
+        raise InvalidInput(f"usage: python -m p2p.worker VERB JOB_DIR, where VERB is one of {', '.join(VERBS)}.")
+    verb, directory = arguments[0], Path(arguments[1]).resolve()
+    if verb not in VERBS:
+        raise UnknownName("verb", verb, VERBS)
+    if not directory.is_dir():
+        raise InvalidInput(f"{directory} is not a directory: the worker works in the directory of a job.")
+    return verb, directory
+
+
+def _function(verb: str) -> Callable[[Path], None]:
+    module, _, name = VERBS[verb].partition(":")
+    function: Callable[[Path], None] = getattr(import_module(module), name)
+    return function
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
