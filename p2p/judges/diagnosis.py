@@ -81,7 +81,7 @@ def _found(result: CriterionScore) -> str:
     if result.value is None:
         return "could not be measured in any rollout: what must come first did not happen, or a value was not finite"
     spread = "" if result.low is None else f" (95 % interval {result.low:.3g} to {result.high:.3g})"
-    return f"measured {result.value:.3g} {result.unit}{spread}"
+    return f"measured {result.value:.3g}{_unit(result)}{spread}"
 
 
 def _claim(predicate: Predicate) -> str:
@@ -92,7 +92,11 @@ def _claim(predicate: Predicate) -> str:
 
 
 def _wanted(result: CriterionScore) -> str:
-    return f"wanted {_interval(result.comparison, result.threshold, result.upper)} {result.unit}"
+    return f"wanted {_interval(result.comparison, result.threshold, result.upper)}{_unit(result)}"
+
+
+def _unit(result: CriterionScore) -> str:
+    return "" if result.unit == "1" else f" {result.unit}"
 
 
 def _interval(comparison: Comparison, threshold: float, upper: float | None) -> str:
