@@ -42,19 +42,16 @@ class FeatureTracker:
             states: Their states after the reset, in the order of `ids`.
         """
         index = np.asarray(ids, dtype=np.intp)
-        if self._before is None:
-            self._before = States.zeros_like(states, len(self._action))
-        self._before.put(index, states)
-        self._sums.steps[index] = 0.0
-        self._sums.start[index] = states.position
-        self._sums.rotation[index] = 0.0
-        self._sums.turned[index] = 0.0
+        before = States.zeros_like(states, len(self._action)) if self._before is None else self._before
+        self._before = before.replaced(index, states)
+        zeros = np.zeros((len(index), 3))
+        self._sums = self._sums.replaced(index, Sums(np.zeros(len(index)), states.position, zeros, zeros))
 
     def step(self, states: States, actions: NDArray[np.floating]) -> Features:
         """Features after one control step of every environment.
 
         Args:
-            states: States after the step, B = n.
+            states: States after the step, B = n; kept until the next step.
             actions: Actions that led there, as the environment got them, shape (n, n_actions).
 
         Returns:
@@ -69,8 +66,8 @@ class FeatureTracker:
         action = meter.scaled(actions)
         change = np.where((sums.steps == 0.0)[:, None], 0.0, action - self._action)
         rotation, turned = _increments(before, states)
-        self._sums = Sums(sums.steps + 1.0, sums.start.copy(), sums.rotation + rotation, sums.turned + turned)
-        self._before, self._action = states.copy(), action
+        self._sums = Sums(sums.steps + 1.0, sums.start, sums.rotation + rotation, sums.turned + turned)
+        self._before, self._action = states, action
         return meter.measure(before, states, turned, self._sums, action, change)
 
 

@@ -12,7 +12,21 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class States:
+class Rows:
+    """Arrays with a common leading axis."""
+
+    def replaced(self, index: NDArray[np.intp], rows: Self) -> Self:
+        """New arrays with `rows` in the places `index`; what was handed out earlier stays as it is."""
+        arrays = []
+        for field in fields(self):
+            array = getattr(self, field.name).copy()
+            array[index] = getattr(rows, field.name)
+            arrays.append(array)
+        return type(self)(*arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class States(Rows):
     """What is read from B simulator states; a leading axis B everywhere. What a robot lacks is 0."""
 
     position: Floats
@@ -43,15 +57,6 @@ class States:
         """Zeros for `n` states, shaped as `states`."""
         return cls(*(np.zeros((n, *getattr(states, field.name).shape[1:])) for field in fields(cls)))
 
-    def put(self, index: NDArray[np.intp], states: Self) -> None:
-        """Overwrite the rows `index` with the rows of `states`."""
-        for field in fields(self):
-            getattr(self, field.name)[index] = getattr(states, field.name)
-
-    def copy(self) -> Self:
-        """The same values in arrays of their own."""
-        return type(self)(*(getattr(self, field.name).copy() for field in fields(self)))
-
     def __len__(self) -> int:
         return len(self.position)
 
@@ -60,7 +65,7 @@ class States:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class Sums(Rows):
     """What has accumulated since the episode's start, with a leading axis B."""
 
     steps: Floats

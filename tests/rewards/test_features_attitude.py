@@ -117,6 +117,18 @@ def test_flips_and_rolls_are_about_the_robots_own_axes_whatever_its_heading(head
     assert found == pytest.approx({"roll_turns": 0.0, "pitch_turns": 0.0, "yaw_turns": 0.0} | {key: 2.0}, abs=1e-9)
 
 
+@pytest.mark.parametrize("heading", [0.3, 1.5])
+def test_rolling_over_is_no_flip_even_when_slightly_askew(heading):
+    def roll_over(qpos, share):
+        askew = product(about((0, 0, 1), np.full(len(share), heading)), about((1, 0, 0), np.full(len(share), 1.5)))
+        axis = (-np.sin(heading), np.cos(heading), 0)
+        qpos[:, 3:7] = product(about(axis, 2 * np.pi * share), askew)
+
+    features = scripted("Ant-v5", roll_over)
+    assert np.hypot(features["rotation_x"][-1], features["rotation_y"][-1]) == pytest.approx(2 * np.pi)
+    assert abs(features["pitch_turns"][-1]) < 0.12
+
+
 def test_spinning_on_its_side_is_not_flipping():
     def spin(qpos, share):
         qpos[:, 3:7] = product(about((0, 0, 1), 4 * np.pi * share), about((1, 0, 0), np.full(len(share), 1.5)))
