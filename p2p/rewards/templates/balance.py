@@ -1,0 +1,87 @@
+"""Keep the pole up."""
+
+from p2p.contracts.intent import Bound, Category, Criterion, Statistic
+from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.criteria import at_least, at_most, between, on_steps
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
+from p2p.rewards.templates.skill import Manner, Params
+from p2p.rewards.templates.terms import refuse
+
+LEAN = 0.2
+"""Angle at which Gymnasium ends an episode of the single pole [rad]."""
+TIP = 1.0
+"""Height of the upper tip at which Gymnasium ends an episode of the double pole [m]."""
+DOUBLE = "InvertedDoublePendulum-v5"
+
+
+class Balance(Template):
+    """Keep one pole, or two on top of each other, upright."""
+
+    name = "balance"
+
+    def examples(self, body: Body) -> tuple[str, ...]:
+        """With and without a wish about the cart."""
+        del body
+        return ("keep the pole balanced", "balance the pole in the middle", "keep the pole up smoothly")
+
+    def missing(self, body: Body) -> str:
+        """Why it cannot balance a pole."""
+        return f"{body.noun} has no pole"
+
+    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+        """The pole upright at every step, the cart near the middle."""
+        if not stage.alone:
+            raise refuse("balance the pole", "it does not go with other steps")
+        if params.speed is not None or params.direction or params.turns is not None or params.times is not None:
+            raise refuse("balance the pole", "neither a direction nor a number of times goes with it")
+        double = body.env_id == DOUBLE
+        centred = Manner.CENTRED in params.manners
+        return Plan(
+            label="BalancePoles" if double else "BalancePole",
+            summary="Keeping the pole upright, with the cart near the middle",
+            terms=_double() if double else _single(),
+            main=_main(at_least("pole_height", TIP) if double else at_most("pole_angle", LEAN)),
+            guards=(_near_middle(0.3 if centred else 0.9, required=centred),),
+            recipe={"total_timesteps": body.budget("balance"), "terminate_when_unhealthy": True},
+            judged_s=params.duration_s or body.judged_s,
+        )
+
+
+def _single() -> tuple[Term, ...]:
+    return (
+        Term("alive", 1.0, "1.0", "1", "every step the pole is up"),
+        Term("lean", 2.5, 'info["pole_angle"]', r"|\theta|", "price of the pole's lean", sign=-1),
+        Term("off_centre", 0.1, 'abs(info["cart_position"])', "|x|", "price of leaving the middle", sign=-1),
+    )
+
+
+def _double() -> tuple[Term, ...]:
+    return (
+        Term("alive", 1.0, "1.0", "1", "every step the poles are up"),
+        Term("sag", 2.0, '1.2 - info["pole_height"]', "(1.2 - h)", "price of a low tip", sign=-1),
+        Term("off_centre", 0.2, 'abs(info["cart_position"])', "|x|", "price of leaving the middle", sign=-1),
+        Term("wobble", 0.02, 'info["joint_speed"]', r"\overline{|\dot q|}", "price of turning joints", sign=-1),
+    )
+
+
+def _main(up: Bound) -> Criterion:
+    return Criterion(
+        key="pole_up",
+        title="Keeps the pole up",
+        description=f"At 99% of the steps {up.feature} is {up.comparison.replace('_', ' ')} {up.threshold:g}.",
+        category=Category.STABILITY,
+        predicate=on_steps(Statistic.FRACTION, (up,), Band(0.99), margin=0.6),
+        weight=2.0,
+    )
+
+
+def _near_middle(limit: float, required: bool) -> Criterion:
+    return Criterion(
+        key="near_middle",
+        title=f"Keeps the cart within {limit:g} m of the middle",
+        description=f"The cart is within {limit:g} m of the middle of its rail at 95% of the steps.",
+        category=Category.POSTURE,
+        predicate=on_steps(Statistic.FRACTION, (between("cart_position", -limit, limit),), Band(0.95), margin=0.6),
+        weight=0.5,
+        required=required,
+    )

@@ -1,0 +1,124 @@
+"""What the built-in author knows about a robot: how fast is fast, how low is low, what a fall is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+from p2p.rewards.templates.skill import Pace
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """An interval of a quantity; an open end is infinite."""
+
+    low: float
+    high: float = inf
+
+
+@dataclass(frozen=True, slots=True)
+class Pacing:
+    """One pace: what the judge asks for, and what the reward aims at so that the judge is content.
+
+    The reward either grows linearly with the velocity, clipped to [-2, top] and divided by `scale`, or is a tolerance
+    around `aim`.
+    """
+
+    judged: Band
+    """[m/s]."""
+    aim: Band | None = None
+    """[m/s]; None rewards linearly."""
+    margin: float = 1.0
+    """Of the tolerance around `aim` [m/s]."""
+    top: float = 10.0
+    """Velocity above which nothing more is gained [m/s]."""
+    scale: float = 5.0
+    """Velocity that is worth 1 [m/s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upright:
+    """When the robot counts as not fallen."""
+
+    up: float = 0.7
+    """Lowest z of the torso's up-vector."""
+    share: float = 0.9
+    """Share of the time it must hold."""
+    height: float | None = None
+    """Lowest torso height [m]; None where lying low is no fall."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """What a jump is. Clearances are of the robot's lowest point above where it rests [m]."""
+
+    once: float = 0.2
+    high: float = 0.5
+    lift: float = 0.5
+    """Clearance above which nothing more is gained."""
+    lift_weight: float = 2.0
+    rise: float = 1.2
+    """Torso height to aim at."""
+    rise_margin: float = 0.6
+    drift: float = 3.0
+    """Largest distance from the start that is still "in place" [m]."""
+    drift_weight: float = 0.1
+    slip_weight: float = 0.0
+    """Weight of the horizontal speed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The facts of one environment the templates are filled with. Sources: measured policies, or marked proposals."""
+
+    noun: str = "the robot"
+    skills: frozenset[str] = frozenset()
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    """Skill -> why this robot cannot do it, where it is not plain from its features."""
+    gaits: frozenset[str] = frozenset({"move", "walk", "run", "hop", "gallop", "crawl"})
+    gate: str = "1.0"
+    """Expression in [0, 1] of how well it is on its feet; multiplies what it is rewarded for."""
+    gate_latex: str = ""
+    alive: str | None = None
+    """Expression paid at every step; None pays nothing for merely standing."""
+    alive_weight: float = 0.0
+    main_weight: float = 1.0
+    effort: float = 0.05
+    """Weight of the control effort."""
+    upright: Upright | None = Upright()
+    sideways: float | None = None
+    """Largest mean velocity across the direction asked for [m/s]; None where it cannot drift, or may."""
+    paces: Mapping[Pace, Pacing] = field(default_factory=dict)
+    backward: Mapping[Pace, Pacing] = field(default_factory=dict)
+    """Where they differ from `paces`."""
+    hop: Pacing | None = None
+    """What "hop" is judged by; None takes the pace's."""
+    crawl: Pacing = Pacing(judged=Band(0.5), aim=Band(1.0, 2.0))
+    stand: Band = Band(0.0)
+    """Torso height of standing [m]."""
+    low: float = 0.0
+    """Torso height that counts as low [m]."""
+    high: float = 0.0
+    """Torso height that counts as high [m]."""
+    jump: Jump = Jump()
+    spin_drift: float = 1.5
+    """Farthest from the start a spin may wander [m]."""
+    terminates: bool = False
+    """End training episodes on a fall, for skills on its feet."""
+    budgets: Mapping[str, int] = field(default_factory=dict)
+    """Skill -> training steps."""
+    judged_s: float = 5.0
+    """Length of a judged episode [s]."""
+    env_id: str = ""
+    features: frozenset[str] = frozenset()
+    dt: float = 0.05
+
+    def has(self, *names: str) -> bool:
+        """Whether all these features are measured on it."""
+        return self.features.issuperset(names)
+
+    def budget(self, skill: str) -> int:
+        """Training steps for a skill."""
+        return self.budgets.get(skill, DEFAULT_BUDGET)
+
+
+DEFAULT_BUDGET = 300_000

@@ -1,0 +1,245 @@
+"""The robots the built-in author has facts about, and a guess for any other.
+
+Speeds, heights and clearances were reached by trained policies unless marked as a proposal.
+"""
+
+from dataclasses import replace
+
+from p2p.contracts.env import EnvSpec
+from p2p.rewards.templates.bodies import Band, Body, Jump, Pacing, Upright
+from p2p.rewards.templates.skill import Pace
+
+_LEGGED = frozenset({"move", "still", "posture", "jump", "flip"})
+_ON_ITS_SIDE = "it lives in a vertical plane and can only face forward"
+
+_CHEETAH = Body(
+    noun="the cheetah",
+    skills=_LEGGED | {"rear"},
+    gate='np.clip(info["up"] / 0.7, 0.0, 1.0)',
+    gate_latex=r"\mathrm{clip}(u_z/0.7, 0, 1)",
+    paces={
+        Pace.SLOW: Pacing(Band(0.3, 0.7), Band(0.4, 0.6)),  # a proposal
+        Pace.MODERATE: Pacing(Band(0.7, 1.5), Band(0.8, 1.2)),
+        Pace.FAST: Pacing(Band(3.0)),
+    },
+    backward={Pace.FAST: Pacing(Band(2.0))},
+    stand=Band(0.55, 0.8),
+    low=0.45,
+    high=0.66,
+    jump=Jump(once=0.2, high=0.5),
+    budgets={"move": 250_000, "still": 300_000, "posture": 350_000, "jump": 450_000, "flip": 500_000, "rear": 450_000},
+)
+_HOPPER = Body(
+    noun="the hopper",
+    skills=_LEGGED,
+    gaits=frozenset({"move", "walk", "run", "hop"}),
+    refusals={"rear": "it has a single leg"},
+    gate='np.clip(info["up"], 0.0, 1.0)',
+    gate_latex="u_z",
+    alive="1.0",
+    alive_weight=1.0,
+    main_weight=1.5,
+    effort=0.02,
+    upright=Upright(up=0.8, share=0.95, height=0.7),
+    paces={
+        Pace.SLOW: Pacing(Band(0.3, 0.8), Band(0.45, 0.65)),  # a proposal
+        Pace.MODERATE: Pacing(Band(0.7, 2.0), Band(1.1, 1.6), margin=1.1),
+        Pace.FAST: Pacing(Band(1.4), Band(1.8, 3.0), margin=1.8),
+    },
+    hop=Pacing(Band(1.0), Band(1.3, 2.5), margin=1.3),
+    stand=Band(1.1, 1.4),
+    low=0.95,
+    high=1.25,
+    jump=Jump(0.15, 0.25, 0.3, 1.0, 1.5, 0.35, drift=2.0, drift_weight=1.0, slip_weight=0.5),
+    terminates=True,
+    budgets={"move": 250_000, "still": 180_000, "posture": 250_000, "jump": 280_000, "flip": 350_000},
+)
+_WALKER = Body(
+    noun="the walker",
+    skills=_LEGGED,
+    gaits=frozenset({"move", "walk", "run", "hop"}),
+    refusals={"rear": "it has no hind legs"},
+    gate='0.75 * tolerance(info["height"], 1.1, 2.0, 0.5) + 0.125 * (1.0 + info["up"])',
+    gate_latex=r"(3\,\mathrm{tol}(z; 1.1, 2.0) + (1 + u_z)/2)/4",
+    alive="upright",
+    alive_weight=0.33,
+    main_weight=1.67,
+    upright=Upright(up=0.7, share=0.95, height=0.8),
+    paces={
+        Pace.SLOW: Pacing(Band(0.2, 0.8), Band(0.4, 0.6), margin=0.6),  # a proposal
+        Pace.MODERATE: Pacing(Band(0.7, 1.6), Band(0.8, 1.4)),
+        Pace.FAST: Pacing(Band(1.4), Band(1.8, 3.0), margin=1.8),  # a proposal
+    },
+    stand=Band(1.1, 1.4),
+    low=1.0,
+    high=1.25,
+    jump=Jump(0.1, 0.2, 0.3, 1.0, 1.5, 0.35, drift=2.0, drift_weight=1.0, slip_weight=0.5),
+    terminates=True,
+    budgets={"move": 350_000, "still": 220_000, "posture": 300_000, "jump": 350_000, "flip": 400_000},
+)
+_ANT = Body(
+    noun="the ant",
+    skills=frozenset({"move", "still", "posture", "jump", "spin"}),
+    refusals={
+        "flip": "no reward is known that makes it flip",
+        "rear": "no reward is known that makes it stand on two legs",
+    },
+    gate='np.clip((info["up"] - 0.2) / 0.6, 0.0, 1.0) * (0.4 + 0.6 * tolerance(info["height"], 0.35, 0.75, 0.3))',
+    gate_latex=r"\mathrm{clip}((u_z - 0.2)/0.6, 0, 1)\,(0.4 + 0.6\,\mathrm{tol}(z; 0.35, 0.75))",
+    alive="upright",
+    alive_weight=0.2,
+    effort=0.1,
+    upright=Upright(up=0.5),
+    sideways=0.4,
+    paces={
+        Pace.SLOW: Pacing(Band(0.15, 0.5), Band(0.25, 0.4), margin=0.6),  # a proposal
+        Pace.MODERATE: Pacing(Band(0.5), top=1.0, scale=1.0),
+        Pace.FAST: Pacing(Band(1.0), top=2.0, scale=1.0),
+    },
+    stand=Band(0.35, 0.8),
+    low=0.35,
+    high=0.7,
+    jump=Jump(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0),
+    budgets={"move": 200_000, "still": 120_000, "posture": 200_000, "jump": 250_000, "spin": 250_000},
+)
+_SWIMMER = Body(
+    noun="the swimmer",
+    skills=frozenset({"move", "still", "spin"}),
+    gaits=frozenset({"move", "swim"}),
+    refusals={
+        "jump": "it swims in a plane and cannot leave it",
+        "flip": "it swims in a plane and cannot turn over",
+        "posture": "it swims in a plane: nothing about it is high, low or upright",
+        "rear": "it has no legs",
+        "stand_up": "it has no legs",
+    },
+    effort=0.01,
+    upright=None,
+    paces={
+        Pace.SLOW: Pacing(Band(0.03, 0.1), Band(0.05, 0.08), margin=0.2),  # a proposal
+        Pace.MODERATE: Pacing(Band(0.1), top=1.0, scale=1.0),
+        Pace.FAST: Pacing(Band(0.15), top=1.0, scale=1.0),
+    },
+    budgets={"move": 300_000},
+    judged_s=10.0,
+)
+_HUMANOID = Body(
+    noun="the humanoid",
+    skills=frozenset({"move", "still", "posture", "jump", "spin"}),
+    gaits=frozenset({"move", "walk", "run", "hop"}),
+    refusals={"flip": "no reward is known that makes it flip", "rear": "it has no hind legs"},
+    gate='np.clip((info["up"] - 0.2) / 0.6, 0.0, 1.0) * tolerance(info["height"], 1.2, 1.6, 0.4)',
+    gate_latex=r"\mathrm{clip}((u_z - 0.2)/0.6, 0, 1)\,\mathrm{tol}(z; 1.2, 1.6)",
+    alive="upright",
+    alive_weight=1.0,
+    effort=0.1,
+    upright=Upright(up=0.7, share=0.95, height=1.0),
+    sideways=0.4,
+    paces={
+        Pace.SLOW: Pacing(Band(0.15, 0.6), Band(0.3, 0.5)),
+        Pace.MODERATE: Pacing(Band(0.5), Band(0.8, 1.5)),
+        Pace.FAST: Pacing(Band(1.5), Band(2.0, 5.0), margin=2.0),
+    },
+    stand=Band(1.2, 1.6),
+    low=1.1,
+    high=1.35,
+    jump=Jump(0.1, 0.2, 0.3, 1.0, 1.7, 0.35, drift=2.0, drift_weight=0.5),
+    terminates=True,
+)
+_LYING = Body(
+    noun="the humanoid",
+    skills=frozenset({"stand_up"}),
+    refusals=dict.fromkeys(
+        ("move", "still", "posture", "jump", "spin", "flip", "rear"), "it lies on its back at the start"
+    ),
+    effort=0.05,
+    stand=Band(1.0, 1.6),
+    budgets={"stand_up": 200_000},
+)
+_ARM = "it is an arm that is fixed to the ground"
+_CART = "it is a cart with a pole"
+_MOTIONS = ("move", "still", "posture", "jump", "spin", "flip", "rear", "stand_up")
+
+BODIES: dict[str, Body] = {
+    "HalfCheetah-v5": _CHEETAH,
+    "Hopper-v5": _HOPPER,
+    "Walker2d-v5": _WALKER,
+    "Ant-v5": _ANT,
+    "Swimmer-v5": _SWIMMER,
+    "Humanoid-v5": _HUMANOID,
+    "HumanoidStandup-v5": _LYING,
+    "Reacher-v5": Body(
+        noun="the arm",
+        skills=frozenset({"reach"}),
+        refusals=dict.fromkeys(_MOTIONS, _ARM),
+        effort=0.1,
+        upright=None,
+        budgets={"reach": 300_000},
+        judged_s=2.0,
+    ),
+    "Pusher-v5": Body(
+        noun="the arm",
+        skills=frozenset({"push"}),
+        refusals=dict.fromkeys(_MOTIONS, _ARM),
+        effort=0.05,
+        upright=None,
+        budgets={"push": 450_000},
+    ),
+    "InvertedPendulum-v5": Body(
+        noun="the cart",
+        skills=frozenset({"balance"}),
+        refusals=dict.fromkeys(_MOTIONS, _CART),
+        upright=None,
+        terminates=True,
+        budgets={"balance": 80_000},
+        judged_s=10.0,
+    ),
+    "InvertedDoublePendulum-v5": Body(
+        noun="the cart",
+        skills=frozenset({"balance"}),
+        refusals=dict.fromkeys(_MOTIONS, _CART),
+        upright=None,
+        terminates=True,
+        budgets={"balance": 300_000},
+        judged_s=10.0,
+    ),
+}
+
+
+def body_of(spec: EnvSpec) -> Body:
+    """The facts about a robot; for one that is not in the table, a guess from its description."""
+    known = BODIES.get(spec.env_id) or _guess(spec)
+    return replace(known, env_id=spec.env_id, features=frozenset(spec.feature_names), dt=spec.dt)
+
+
+def _guess(spec: EnvSpec) -> Body:
+    features, height = frozenset(spec.feature_names), max(spec.rest_height, 0.1)
+    skills = {name for name, needs in _NEEDS.items() if features.issuperset(needs)}
+    solid, loose = "up" in features, "yaw" in features
+    return Body(
+        skills=frozenset(skills),
+        gate='np.clip(info["up"] / 0.7, 0.0, 1.0)' if solid else "1.0",
+        upright=Upright() if solid else None,
+        sideways=0.4 if loose and solid else None,
+        paces={
+            Pace.SLOW: Pacing(Band(0.1, 0.5), Band(0.2, 0.4)),
+            Pace.MODERATE: Pacing(Band(0.3, 1.5), Band(0.5, 1.2)),
+            Pace.FAST: Pacing(Band(1.0)),
+        },
+        stand=Band(0.7 * height, 1.2 * height),
+        low=0.6 * height,
+        high=0.95 * height,
+        jump=Jump(once=0.1, high=0.25, rise=1.5 * height),
+        terminates=spec.can_disable_termination,
+    )
+
+
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "move": ("velocity_x", "displacement_x"),
+    "still": ("speed", "displacement"),
+    "posture": ("height", "up"),
+    "jump": ("clearance", "up"),
+    "spin": ("yaw_turns", "displacement"),
+    "reach": ("target_distance",),
+    "balance": ("pole_angle",),
+}

@@ -1,0 +1,131 @@
+"""Criteria that several templates share."""
+
+from math import isinf
+
+from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Predicate, Statistic, Window
+from p2p.rewards.templates.bodies import Band, Body, Upright
+from p2p.rewards.templates.skill import Manner, Params
+
+AT_LEAST, AT_MOST, BETWEEN = Comparison.AT_LEAST, Comparison.AT_MOST, Comparison.BETWEEN
+SMOOTH_RATE = 0.25
+"""Mean squared change of the action that still counts as smooth; random actions have 0.67, bang-bang up to 4."""
+LITTLE_EFFORT = 0.3
+"""Mean squared action that still counts as little effort; random actions have 0.33, saturated ones 1."""
+
+
+def at_least(feature: str, threshold: float) -> Bound:
+    """A bound from below."""
+    return Bound(feature=feature, comparison=AT_LEAST, threshold=threshold)
+
+
+def at_most(feature: str, threshold: float) -> Bound:
+    """A bound from above."""
+    return Bound(feature=feature, comparison=AT_MOST, threshold=threshold)
+
+
+def between(feature: str, low: float, high: float) -> Bound:
+    """A bound from both sides."""
+    return Bound(feature=feature, comparison=BETWEEN, threshold=low, upper=high)
+
+
+def on_feature(
+    statistic: Statistic, feature: str, band: Band, unit: str, margin: float, window: Window | None = None
+) -> Predicate:
+    """A statistic of a feature that must lie in `band`."""
+    comparison, threshold, upper = _sides(band)
+    return Predicate(
+        statistic=statistic,
+        feature=feature,
+        comparison=comparison,
+        threshold=threshold,
+        upper=upper,
+        unit=unit,
+        margin=margin,
+        window=window or Window(),
+    )
+
+
+def on_steps(
+    statistic: Statistic, where: tuple[Bound, ...], band: Band, margin: float, window: Window | None = None
+) -> Predicate:
+    """A count, fraction or longest hold of the steps at which `where` holds, that must lie in `band`."""
+    comparison, threshold, upper = _sides(band)
+    return Predicate(
+        statistic=statistic,
+        where=where,
+        comparison=comparison,
+        threshold=threshold,
+        upper=upper,
+        unit="s" if statistic is Statistic.LONGEST_HOLD else "1",
+        margin=margin,
+        window=window or Window(),
+    )
+
+
+def below(limit: float) -> Band:
+    """Everything up to `limit`."""
+    return Band(-float("inf"), limit)
+
+
+def stays_upright(body: Body, params: Params) -> tuple[Criterion, ...]:
+    """It does not fall; stricter where the sentence insists. Nothing for a robot that cannot fall."""
+    rule = body.upright
+    if rule is None or not body.has("up"):
+        return ()
+    strict = bool(params.manners & {Manner.NO_FALL, Manner.UPRIGHT})
+    rule = Upright(rule.up, 0.95 if strict else rule.share, rule.height)
+    where = [at_least("up", rule.up)]
+    if rule.height is not None:
+        where.append(at_least("height", rule.height))
+    lowest = f" and the torso at {rule.height:g} m or higher" if rule.height is not None else ""
+    return (
+        Criterion(
+            key="stays_upright",
+            title="Stays on its feet" if rule.height is not None else "Stays the right way up",
+            description=f"For {rule.share:.0%} of the time the up-vector is at {rule.up:g} or more{lowest}.",
+            category=Category.STABILITY,
+            predicate=on_steps(Statistic.FRACTION, tuple(where), Band(rule.share), margin=0.4),
+        ),
+    )
+
+
+def stays_near(limit: float, required: bool = True) -> Criterion:
+    """It does not wander off."""
+    return Criterion(
+        key="stays_in_place",
+        title=f"Stays within {limit:g} m of its start",
+        description=f"The horizontal distance from the start never exceeds {limit:g} m.",
+        category=Category.STABILITY,
+        predicate=on_feature(Statistic.MAX, "displacement", below(limit), "m", margin=limit),
+        required=required,
+    )
+
+
+def moves_smoothly() -> Criterion:
+    """Asked for with "smoothly"."""
+    return Criterion(
+        key="smooth",
+        title="Moves smoothly",
+        description=f"The mean squared change of the scaled action is at most {SMOOTH_RATE:g}.",
+        category=Category.EFFICIENCY,
+        predicate=on_feature(Statistic.MEAN, "action_rate", below(SMOOTH_RATE), "1", margin=0.5),
+    )
+
+
+def spares_effort(limit: float = LITTLE_EFFORT) -> Criterion:
+    """Asked for with "with little effort", and by "still", where braced joints would look calm."""
+    return Criterion(
+        key="little_effort",
+        title="Uses little effort",
+        description=f"The mean squared scaled action is at most {limit:g}.",
+        category=Category.EFFICIENCY,
+        predicate=on_feature(Statistic.MEAN, "control_effort", below(limit), "1", margin=0.5),
+    )
+
+
+def _sides(band: Band) -> tuple[Comparison, float, float | None]:
+    if isinf(band.high):
+        return AT_LEAST, band.low, None
+    if isinf(band.low):
+        return AT_MOST, band.high, None
+    return BETWEEN, band.low, band.high

@@ -1,0 +1,141 @@
+"""Flip: turn over in the air, and come down on the feet."""
+
+from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
+from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.criteria import at_least, at_most, below, on_feature, on_steps
+from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.skill import Direction, Manner, Params
+from p2p.rewards.templates.terms import effort, refuse
+
+WHOLE = 0.95
+"""Share of a turn that counts as a whole one: the landing takes up the rest."""
+LANDING_S = 1.0
+"""Time within which the feet must be under it again [s]."""
+LANDING_UP = 0.6
+"""Up-vector of a landed robot."""
+LANDED_S = 0.2
+"""How long it must stay on its feet where the sentence asks for a landing [s]."""
+ROLLING_SHARE = 0.05
+"""Share of the time the trunk may touch the floor while it is upside down."""
+
+
+class Flip(Template):
+    """Backflip, front flip. More turns than asked for are allowed unless the sentence goes on with "then"."""
+
+    name = "flip"
+
+    def examples(self, body: Body) -> tuple[str, ...]:
+        """Both directions, with numbers."""
+        del body
+        return ("do a backflip", "do a backflip and land on your feet", "do two backflips", "do a front flip")
+
+    def missing(self, body: Body) -> str:
+        """Why it cannot flip."""
+        return f"{body.noun} cannot turn over"
+
+    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+        """Pitch rate, high above the floor, never on the back."""
+        if params.direction in (Direction.LEFT, Direction.RIGHT) or params.speed is not None:
+            raise refuse("flip", "it goes forward or backward; a spin goes left or right")
+        forward = params.direction is Direction.FORWARD
+        turns = params.turns or float(params.times or 1)
+        signed = -turns if forward else turns
+        amount = round(signed - (1.0 - WHOLE) * (1 if signed > 0 else -1), 3)
+        target = stage.goal("pitch_turns", amount)
+        return Plan(
+            label="FrontFlip" if forward else "Backflip",
+            summary=f"Turning over {'forward' if forward else 'backward'} in the air",
+            terms=_terms(body, forward),
+            main=_main(target, signed),
+            guards=(_lands(target, signed, Manner.LANDING in params.manners), _in_the_air(turns), _not_on_its_back()),
+            recipe=_recipe(body, forward),
+            milestone=Milestone("pitch_turns", amount),
+            seconds=1.0 + 1.5 * turns,
+            judged_s=max(body.judged_s, params.duration_s or 0.0, 3.0 + 1.5 * turns),
+        )
+
+
+def _terms(body: Body, forward: bool) -> tuple[Term, ...]:
+    sign, stand = "-" if forward else "", round(body.stand.low, 2) + 0.05
+    return (
+        Term("flip", 1.0, f'np.clip({sign}info["pitch_rate"], -10.0, 10.0) / 5.0',
+             rf"\mathrm{{clip}}({sign}\omega_p, -10, 10)/5",
+             f"turning over {'forward (nose down)' if forward else 'backward (nose up)'}"),
+        Term("air", 0.5, f'np.clip(info["height"] - {stand:g}, 0.0, 0.8)', rf"\mathrm{{clip}}(z - {stand:g}, 0, 0.8)",
+             "height of the torso over standing"),
+        Term("on_back", 0.3, 'info["torso_contact"] * (info["up"] < 0.3)', r"c_t\,[u_z < 0.3]",
+             "price of lying or rolling on the trunk", sign=-1),
+        effort(0.02),
+    )  # fmt: skip
+
+
+def _main(target: float, signed: float) -> Criterion:
+    way, turns = ("backward", signed) if signed > 0 else ("forward", -signed)
+    return Criterion(
+        key="turns_over",
+        title=f"Turns over {turns:g} {'time' if turns == 1 else 'times'} {way}",
+        description=f"The turns about its side-to-side axis since the start reach {target:g}, backward positive. More are allowed.",
+        category=Category.DYNAMICS,
+        predicate=on_feature(
+            Statistic.MAX if signed > 0 else Statistic.MIN,
+            "pitch_turns",
+            Band(target) if signed > 0 else below(target),
+            "turns",
+            margin=turns,
+        ),
+        weight=2.0,
+    )
+
+
+def _turned(target: float, signed: float) -> Bound:
+    return at_least("pitch_turns", target) if signed > 0 else at_most("pitch_turns", target)
+
+
+def _lands(target: float, signed: float, asked: bool) -> Criterion:
+    where = (at_least("feet_down", 0.5), at_least("up", LANDING_UP))
+    window = Window(after=(_turned(target, signed),), within_s=LANDING_S)
+    if asked:
+        predicate = on_steps(Statistic.LONGEST_HOLD, where, Band(LANDED_S), margin=LANDED_S, window=window)
+        held = f"stays on its feet, upright, for {LANDED_S:g} s"
+    else:
+        predicate = on_steps(Statistic.COUNT, where, Band(1.0), margin=1.0, window=window)
+        held = "has feet on the floor while upright"
+    return Criterion(
+        key="lands_on_feet",
+        title="Lands on its feet",
+        description=f"Within {LANDING_S:g} s after turning over it {held}.",
+        category=Category.STABILITY,
+        predicate=predicate,
+    )
+
+
+def _in_the_air(turns: float) -> Criterion:
+    times = max(1, round(turns))
+    return Criterion(
+        key="in_the_air",
+        title="Turns over in the air",
+        description="It is upside down while nothing touches the floor, once per turn asked for.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(
+            Statistic.COUNT, (at_least("airborne", 0.5), at_most("up", -0.3)), Band(float(times)), margin=float(times)
+        ),
+    )
+
+
+def _not_on_its_back() -> Criterion:
+    return Criterion(
+        key="not_on_its_back",
+        title="Does not roll or lie on its back",
+        description=f"Its trunk touches the floor while upside down in at most {ROLLING_SHARE:.0%} of the steps.",
+        category=Category.STABILITY,
+        predicate=on_steps(
+            Statistic.FRACTION, (at_least("torso_contact", 0.5), at_most("up", 0.0)), below(ROLLING_SHARE), margin=0.3
+        ),
+    )
+
+
+def _recipe(body: Body, forward: bool) -> dict[str, object]:
+    """Half of the training episodes start in the air and turning: without, the first half turn is all it learns."""
+    rate = (-8.0, 2.0) if forward else (-2.0, 8.0)
+    start = {"share": 0.5, "pitch": (-3.14159, 3.14159), "raised": (0.0, 0.6), "pitch_rate": rate}
+    return {"total_timesteps": body.budget("flip"), "terminate_when_unhealthy": False, "start_states": start}

@@ -1,0 +1,265 @@
+"""Walk, run, hop, crawl, swim: get somewhere."""
+
+from math import inf
+
+from p2p.contracts.intent import Category, Criterion, Predicate, Statistic, Window
+from p2p.rewards.templates.bodies import Band, Body, Pacing
+from p2p.rewards.templates.criteria import at_least, below, on_feature, on_steps, stays_upright
+from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params
+from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse
+
+_AXIS = {Direction.FORWARD: "x", Direction.BACKWARD: "x", Direction.LEFT: "y", Direction.RIGHT: "y"}
+_SIGN = {Direction.FORWARD: 1, Direction.BACKWARD: -1, Direction.LEFT: 1, Direction.RIGHT: -1}
+_PACE_OF_GAIT = {"run": Pace.FAST, "gallop": Pace.FAST}
+FLIGHTS = 3
+"""Flight phases that a hop or gallop must show."""
+TRUNK_SHARE = 0.3
+"""Share of the time a crawler's trunk may drag."""
+STEP_S = 2.0
+"""Time a movement lasts in a sequence when the sentence gives none [s]."""
+
+
+class Move(Template):
+    """Move in a direction at a pace."""
+
+    name = "move"
+
+    def examples(self, body: Body) -> tuple[str, ...]:
+        """One per gait and direction."""
+        gait = next(g for g in ("run", "swim", "move") if g in body.gaits)
+        found = [f"{gait} forward as fast as you can", f"{gait} backward", "move forward slowly", "move at 0.5 m/s"]
+        if "hop" in body.gaits:
+            found.append("hop forward without falling")
+        if "crawl" in body.gaits:
+            found.append("crawl forward")
+        if _sideways_possible(body):
+            found += ["walk to the left", "walk to the right"]
+        return tuple(found)
+
+    def missing(self, body: Body) -> str:
+        """Why it cannot move."""
+        return f"{body.noun} cannot move from its place"
+
+    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+        """Speed along the direction, on its feet, at little effort."""
+        direction = params.direction or Direction.FORWARD
+        _check(params, body, direction)
+        pacing = _pacing(params, body, direction)
+        gait = params.gait or "move"
+        band = height_band(params, body) if gait != "crawl" else Band(0.0, body.low)
+        definitions = {**gate(body), **_height_definition(band)}
+        seconds = params.duration_s or STEP_S
+        distance = _SIGN[direction] * round(0.8 * min(pacing.judged.low, 2.0) * seconds, 2)
+        return Plan(
+            label=f"{gait.title()}{direction.title()}",
+            summary=f"Moving {direction} at {_words(pacing.judged)}, on its feet and at little effort",
+            terms=(*alive(body), *_terms(direction, pacing, body, band, gait), effort(body.effort)),
+            main=_main(direction, pacing, stage, distance),
+            guards=(*stays_upright(body, params), *_guards(direction, body, band, gait)),
+            definitions=definitions,
+            recipe=_recipe(params, body),
+            milestone=Milestone(f"displacement_{_AXIS[direction]}", distance),
+            seconds=seconds + 1.0,
+            judged_s=params.duration_s or body.judged_s,
+        )
+
+
+def _check(params: Params, body: Body, direction: Direction) -> None:
+    gait = params.gait or "move"
+    if gait not in body.gaits:
+        raise refuse(gait, f"{body.noun} can only {' or '.join(sorted(body.gaits))}")
+    if _AXIS[direction] == "y" and not _sideways_possible(body):
+        raise refuse(f"{gait} to the {direction}", f"{body.noun} can only move forward or backward")
+    if params.speed == 0.0:
+        raise refuse("0 m/s", "to stay where it is, say 'stand still'")
+    if Manner.IN_PLACE in params.manners:
+        raise refuse("in place", "moving and staying in place contradict each other")
+    if params.times is not None or params.turns is not None or params.repeatedly:
+        raise refuse("a number of times", "a movement has a pace and a duration instead")
+    if params.level is not None and not body.has("height"):
+        raise refuse(params.level, f"{body.noun} has no height")
+
+
+def _sideways_possible(body: Body) -> bool:
+    return body.has("velocity_y", "height")
+
+
+def _pacing(params: Params, body: Body, direction: Direction) -> Pacing:
+    if params.speed is not None:
+        slack = max(0.25 * params.speed, 0.1)
+        judged = Band(round(params.speed - slack, 3), round(params.speed + slack, 3))
+        aim = Band(round(0.95 * params.speed, 3), round(1.05 * params.speed, 3))
+        return Pacing(judged, aim, margin=round(max(1.0, params.speed), 3))
+    gait = params.gait or "move"
+    if params.pace is None and gait == "crawl":
+        return body.crawl
+    if params.pace is None and gait == "hop" and body.hop is not None:
+        return body.hop
+    pace = params.pace or _PACE_OF_GAIT.get(gait, Pace.MODERATE)
+    table = {**body.paces, **body.backward} if direction is Direction.BACKWARD else body.paces
+    found = table[pace]
+    if params.pace is None and gait in ("move", "hop", "swim"):
+        return _open(found)
+    return found
+
+
+def _open(pacing: Pacing) -> Pacing:
+    """Nothing is said about the pace: faster is not wrong."""
+    return Pacing(Band(pacing.judged.low), pacing.aim, pacing.margin, pacing.top, pacing.scale)
+
+
+def _velocity(direction: Direction) -> str:
+    sign = "-" if _SIGN[direction] < 0 else ""
+    return f'{sign}info["velocity_{_AXIS[direction]}"]'
+
+
+def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str) -> list[Term]:
+    gated = "upright * low * " if band else "upright * "
+    if body.gate == "1.0" and not band:
+        gated = ""
+    v = ("-" if _SIGN[direction] < 0 else "") + f"v_{_AXIS[direction]}"
+    latex = gate_latex(body) + (r"H\," if band else "")
+    if pacing.aim is None:
+        credit = f"np.clip({_velocity(direction)}, {number(-min(2.0, pacing.scale))}, {number(pacing.top)})"
+        credit += "" if pacing.scale == 1.0 else f" / {number(pacing.scale)}"
+        latex += rf"\mathrm{{clip}}({v}, {-min(2.0, pacing.scale):g}, {pacing.top:g})/{pacing.scale:g}"
+    else:
+        low, high = pacing.aim.low, pacing.aim.high
+        credit = f"tolerance({_velocity(direction)}, {number(low)}, {number(high)}, {{margin}})"
+        latex += rf"\mathrm{{tol}}({v}; {low:g}, {high:g})"
+    margin = pacing.margin if pacing.aim else None
+    described = f"moving {direction} at {_words(pacing.aim or pacing.judged)}"
+    found = [Term(direction.value, body.main_weight, gated + credit, latex, described, margin=margin)]
+    if body.sideways is not None:
+        across = "x" if _AXIS[direction] == "y" else "y"
+        drift = f'upright * np.clip(abs(info["velocity_{across}"]), 0.0, 1.0)'
+        found.append(Term("sideways", 0.5, drift, rf"U\,|v_{across}|", "price of drifting off the line", sign=-1))
+    if band:
+        found.append(Term("height", 0.3, "upright * low", r"U\,H", "holding the torso at the height asked for"))
+    if gait == "crawl":
+        found.append(Term("drag", 0.3, 'info["torso_contact"]', "c_t", "price of dragging the trunk", sign=-1))
+    return found
+
+
+def _height_definition(band: Band | None) -> dict[str, str]:
+    if band is None:
+        return {}
+    return {"low": f'tolerance(info["height"], {number(band.low)}, {number(band.high)}, 0.35)'}
+
+
+def _main(direction: Direction, pacing: Pacing, stage: Stage, distance: float) -> Criterion:
+    axis, words = _AXIS[direction], _words(pacing.judged)
+    if not stage.last:
+        return _covers(direction, stage.goal(f"displacement_{axis}", distance), distance)
+    signed = _signed(pacing, direction)
+    return Criterion(
+        key=f"moves_{direction}",
+        title=f"Moves {direction} at {words}",
+        description=f"The mean velocity {'to the left' if axis == 'y' else 'forward'} is {_words(signed)}.",
+        category=Category.GAIT,
+        predicate=_speed(axis, signed, stage),
+        weight=2.0,
+    )
+
+
+def _speed(axis: str, band: Band, stage: Stage) -> Predicate:
+    finite = [abs(end) for end in (band.low, band.high) if abs(end) != inf]
+    window = Window() if stage.alone else Window(last_share=0.7)
+    return on_feature(
+        Statistic.MEAN, f"velocity_{axis}", band, "m/s", margin=round(0.7 * min(finite), 3), window=window
+    )
+
+
+def _covers(direction: Direction, target: float, distance: float) -> Criterion:
+    forth = distance > 0
+    band = Band(target) if forth else below(target)
+    return Criterion(
+        key=f"moves_{direction}",
+        title=f"Moves {abs(distance):g} m {direction}",
+        description=f"The place along {_AXIS[direction]} reaches {target:g} m from the start.",
+        category=Category.GAIT,
+        predicate=on_feature(
+            Statistic.MAX if forth else Statistic.MIN,
+            f"displacement_{_AXIS[direction]}",
+            band,
+            "m",
+            margin=abs(distance),
+        ),
+        weight=2.0,
+    )
+
+
+def _signed(pacing: Pacing, direction: Direction) -> Band:
+    low, high = pacing.judged.low, pacing.judged.high
+    return Band(low, high) if _SIGN[direction] > 0 else Band(-high, -low)
+
+
+def _guards(direction: Direction, body: Body, band: Band | None, gait: str) -> list[Criterion]:
+    found = []
+    if body.sideways is not None:
+        found.append(_keeps_line("x" if _AXIS[direction] == "y" else "y", body.sideways))
+    if gait in ("hop", "gallop"):
+        found.append(_leaves_the_ground())
+    if band is not None:
+        found.append(keeps_height(band))
+    if gait == "crawl":
+        found.append(_on_its_legs())
+    return found
+
+
+def _keeps_line(across: str, limit: float) -> Criterion:
+    return Criterion(
+        key="keeps_line",
+        title="Keeps to the direction asked for",
+        description=f"The mean velocity across it stays within {limit:g} m/s.",
+        category=Category.GAIT,
+        predicate=on_feature(Statistic.MEAN, f"velocity_{across}", Band(-limit, limit), "m/s", margin=limit),
+    )
+
+
+def _leaves_the_ground() -> Criterion:
+    return Criterion(
+        key="flight_phases",
+        title="Leaves the ground again and again",
+        description=f"There are at least {FLIGHTS} phases in which nothing touches the floor.",
+        category=Category.GAIT,
+        predicate=on_steps(Statistic.COUNT, (at_least("airborne", 0.5),), Band(FLIGHTS), margin=FLIGHTS),
+    )
+
+
+def keeps_height(band: Band, settle: float = 0.7) -> Criterion:
+    """The torso is held at the heights asked for, once it has had time to get there."""
+    words = f"at {band.low:g} m or higher" if band.high == inf else f"between {band.low:g} and {band.high:g} m"
+    return Criterion(
+        key="keeps_height",
+        title=f"Holds its torso {words}",
+        description=f"In the last {settle:.0%} of the episode the mean height of the torso is {words}.",
+        category=Category.POSTURE,
+        predicate=on_feature(Statistic.MEAN, "height", band, "m", margin=0.2, window=Window(last_share=settle)),
+    )
+
+
+def _on_its_legs() -> Criterion:
+    return Criterion(
+        key="on_its_legs",
+        title="Crawls on its legs",
+        description=f"The trunk touches the floor in at most {TRUNK_SHARE:.0%} of the steps.",
+        category=Category.GAIT,
+        predicate=on_feature(Statistic.MEAN, "torso_contact", below(TRUNK_SHARE), "1", margin=0.5),
+    )
+
+
+def _recipe(params: Params, body: Body) -> dict[str, object]:
+    steps = body.budget("move")
+    if params.gait == "crawl" or params.level is Level.LOW or params.height is not None:
+        steps = int(1.4 * steps)
+    return {"total_timesteps": steps, "terminate_when_unhealthy": body.terminates}
+
+
+def _words(band: Band) -> str:
+    if band.high == inf:
+        return f"{band.low:g} m/s or more"
+    if band.low == -inf:
+        return f"{band.high:g} m/s or less"
+    return f"{band.low:g} to {band.high:g} m/s"

@@ -1,0 +1,104 @@
+"""What a template makes of a skill: the terms of a reward, the criteria that judge it, and how to train it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from p2p.contracts.intent import Criterion
+from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.skill import Params
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One summand of a reward: `sign * weights[name] * expression`."""
+
+    name: str
+    weight: float
+    """Positive."""
+    expression: str
+    """Python over `info[...]` and the plan's definitions; `{margin}` stands for the term's margin."""
+    latex: str
+    description: str
+    sign: int = 1
+    margin: float | None = None
+    """Of the tolerance in the expression, in the unit of what it reads; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Milestone:
+    """When a step of a sequence is done: `feature` has changed by `amount` since the step began."""
+
+    feature: str
+    amount: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where in a sequence a skill stands."""
+
+    first: bool = True
+    last: bool = True
+    done: Mapping[str, float] = field(default_factory=dict)
+    """Feature -> how much the steps before asked it to change."""
+
+    @property
+    def alone(self) -> bool:
+        """True when the sentence has no other step."""
+        return self.first and self.last
+
+    def goal(self, feature: str, amount: float) -> float:
+        """Value of `feature` once this step has changed it by `amount`, counted from the episode's start."""
+        return round(self.done.get(feature, 0.0) + amount, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One skill, ready to be composed."""
+
+    label: str
+    """Of the class, such as "RunForward"."""
+    summary: str
+    """What is rewarded, as a sentence without its full stop."""
+    terms: tuple[Term, ...]
+    main: Criterion
+    """Decides whether the step was done; later steps are measured after it."""
+    guards: tuple[Criterion, ...] = ()
+    """What catches the ways to meet `main` without doing what was asked."""
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    """Variables the expressions read -> their expressions."""
+    recipe: Mapping[str, object] = field(default_factory=dict)
+    """Fields of the training configuration."""
+    milestone: Milestone = Milestone("time", 1.5)
+    seconds: float = 2.0
+    """Time the step needs in a sequence [s]."""
+    judged_s: float = 5.0
+    """Length of the judged episode when the step is alone [s]."""
+
+
+class Template(ABC):
+    """Everything about one skill."""
+
+    name: str
+
+    @abstractmethod
+    def examples(self, body: Body) -> tuple[str, ...]:
+        """Sentences it understands for this robot."""
+
+    @abstractmethod
+    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+        """Terms, criteria and recipe.
+
+        Raises:
+            UnknownPhrase: what is said about the skill does not go with it or with this robot.
+        """
+
+    def refusal(self, body: Body) -> str | None:
+        """Why this robot cannot do it; None when it can."""
+        if self.name in body.skills:
+            return None
+        return body.refusals.get(self.name) or self.missing(body)
+
+    def missing(self, body: Body) -> str:
+        """What a robot that cannot do it lacks."""
+        return f"{body.noun} lacks what it takes"

@@ -1,0 +1,109 @@
+"""Hold the torso low, high, at a height, or upright."""
+
+from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
+from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.criteria import at_least, at_most, between, on_steps, stays_near, stays_upright
+from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.skill import Level, Manner, Params
+from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse
+
+SETTLE_SHARE = 0.7
+"""Share of the episode, from its end, in which the posture is judged: it has to be taken first."""
+
+
+class Posture(Template):
+    """Hold a posture, moving or not."""
+
+    name = "posture"
+
+    def examples(self, body: Body) -> tuple[str, ...]:
+        """By words and by number."""
+        return ("stay low", "stay high", f"hold a height of {(body.low + body.high) / 2:.2g} m", "stay upright")
+
+    def missing(self, body: Body) -> str:
+        """Why it has no posture."""
+        return f"nothing about {body.noun} is high, low or upright"
+
+    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+        """A torso height, or no fall, held for most of the time."""
+        if params.turns is not None or params.times is not None or params.speed is not None or params.direction:
+            raise refuse("holding a posture", "neither a direction nor a number of times goes with it")
+        band = height_band(params, body)
+        hold = params.duration_s or 1.5
+        label = "StayUpright" if band is None else f"Stay{(params.level or 'AtHeight').title()}"
+        return Plan(
+            label=label,
+            summary="Holding the posture asked for",
+            terms=(*alive(body), _term(body, band), effort(max(body.effort, 0.1))),
+            main=_main(body, band, stage, hold),
+            guards=(*_upright_guard(body, params, band), *_place(params)),
+            definitions=gate(body),
+            recipe=_recipe(params, body),
+            milestone=Milestone("time", round(hold + 0.5, 3)),
+            seconds=hold + 1.5,
+            judged_s=params.duration_s or body.judged_s,
+        )
+
+
+def _term(body: Body, band: Band | None) -> Term:
+    u = gate_latex(body)
+    if band is None:
+        credit = 'upright * tolerance(info["up"], 0.95, 1.0, {margin})'
+        return Term(
+            "upright", 1.0, credit, rf"{u}\mathrm{{tol}}(u_z; 0.95, 1)", "holding the torso upright", margin=0.5
+        )
+    credit = f'upright * tolerance(info["height"], {number(band.low)}, {number(band.high)}, {{margin}})'
+    latex = rf"{u}\mathrm{{tol}}(z; {band.low:g}, {band.high:g})"
+    return Term("height", 1.0, credit, latex, "holding the torso at the height asked for", margin=0.35)
+
+
+def _main(body: Body, band: Band | None, stage: Stage, hold: float) -> Criterion:
+    where = (at_least("up", body.upright.up if body.upright else 0.7),) if band is None else (_bound(band),)
+    words = "upright" if band is None else _words(band)
+    if stage.last:
+        predicate = on_steps(Statistic.FRACTION, where, Band(0.9), margin=0.5, window=Window(last_share=SETTLE_SHARE))
+        description = f"In the last {SETTLE_SHARE:.0%} of the episode the torso is {words} for 90% of the time."
+    else:
+        predicate = on_steps(Statistic.LONGEST_HOLD, where, Band(hold), margin=hold)
+        description = f"The torso is {words} for {hold:g} s without a break."
+    return Criterion(
+        key="holds_posture",
+        title=f"Holds its torso {words}",
+        description=description,
+        category=Category.POSTURE,
+        predicate=predicate,
+        weight=2.0,
+    )
+
+
+def _bound(band: Band) -> Bound:
+    if band.high == float("inf"):
+        return at_least("height", band.low)
+    return at_most("height", band.high) if band.low == 0.0 else between("height", band.low, band.high)
+
+
+def _words(band: Band) -> str:
+    if band.high == float("inf"):
+        return f"at {band.low:g} m or higher"
+    return f"at {band.high:g} m or lower" if band.low == 0.0 else f"between {band.low:g} and {band.high:g} m"
+
+
+def _upright_guard(body: Body, params: Params, band: Band | None) -> tuple[Criterion, ...]:
+    """Where low is asked for, a low torso is no fall; without a band the main criterion says it already."""
+    guards = stays_upright(body, params)
+    if band is None or not guards or body.upright is None or body.upright.height is None:
+        return guards
+    if band.low >= body.upright.height:
+        return guards
+    where = (at_least("up", body.upright.up),)
+    predicate = on_steps(Statistic.FRACTION, where, Band(body.upright.share), margin=0.4)
+    return (guards[0].model_copy(update={"predicate": predicate, "title": "Stays the right way up"}),)
+
+
+def _place(params: Params) -> tuple[Criterion, ...]:
+    return (stays_near(1.0),) if Manner.IN_PLACE in params.manners else ()
+
+
+def _recipe(params: Params, body: Body) -> dict[str, object]:
+    steady = body.terminates and params.level is not Level.LOW and params.height is None
+    return {"total_timesteps": body.budget("posture"), "terminate_when_unhealthy": steady}

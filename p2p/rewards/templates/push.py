@@ -1,0 +1,76 @@
+"""Push the object to the goal."""
+
+from p2p.contracts.intent import Category, Criterion, Statistic
+from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.criteria import below, on_feature
+from p2p.rewards.templates.plan import Plan, Stage, Template, Term
+from p2p.rewards.templates.skill import Params
+from p2p.rewards.templates.terms import effort, refuse
+
+NEAR = 0.1
+"""Distance of the object's centre to the goal's that counts as there [m]."""
+TIP, OBJECT = slice(14, 17), slice(17, 20)
+"""Where Pusher-v5's observation holds the tip of the arm and the object; a test holds them against its description."""
+
+
+class Push(Template):
+    """Push the object on the table to the goal."""
+
+    name = "push"
+
+    def examples(self, body: Body) -> tuple[str, ...]:
+        """The plain form."""
+        del body
+        return ("push the object to the goal", "reach the target")
+
+    def missing(self, body: Body) -> str:
+        """Why it cannot push."""
+        return f"there is nothing for {body.noun} to push"
+
+    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+        """The object near the goal; the tip near the object, which shows the way."""
+        if not stage.alone:
+            raise refuse("push the object", "it does not go with other steps")
+        if params.speed is not None or params.direction or params.turns is not None or params.times is not None:
+            raise refuse("push the object to the goal", "neither a direction nor a number of times goes with it")
+        near = 'tolerance(info["target_distance"], 0.0, 0.05, {margin})'
+        return Plan(
+            label="PushToGoal",
+            summary="Pushing the object to the goal",
+            terms=(
+                Term("distance", 1.0, 'info["target_distance"]', "d", "price of the object's distance", sign=-1),
+                Term("touch", 0.5, "tip", r"\|p_t - p_o\|", "price of the tip's distance to the object", sign=-1),
+                Term("near", 1.0, near, r"\mathrm{tol}(d; 0, 0.05)", "the object at the goal", margin=0.3),
+                effort(body.effort),
+            ),
+            main=_main(),
+            guards=(_is_pushed(),),
+            definitions={"tip": _tip()},
+            recipe={"total_timesteps": body.budget("push")},
+            judged_s=params.duration_s or body.judged_s,
+        )
+
+
+def _tip() -> str:
+    return f"np.linalg.norm(next_obs[{TIP.start}:{TIP.stop}] - next_obs[{OBJECT.start}:{OBJECT.stop}])"
+
+
+def _main() -> Criterion:
+    return Criterion(
+        key="object_at_goal",
+        title=f"The object ends within {100 * NEAR:g} cm of the goal",
+        description=f"The distance of the object to the goal is at most {NEAR:g} m at the last step.",
+        category=Category.DYNAMICS,
+        predicate=on_feature(Statistic.FINAL, "target_distance", below(NEAR), "m", margin=0.15),
+        weight=2.0,
+    )
+
+
+def _is_pushed() -> Criterion:
+    return Criterion(
+        key="is_pushed",
+        title="The object was pushed closer",
+        description="The object's distance to the goal falls by 5 cm or more over the episode.",
+        category=Category.DYNAMICS,
+        predicate=on_feature(Statistic.CHANGE, "target_distance", below(-0.05), "m", margin=0.1),
+    )

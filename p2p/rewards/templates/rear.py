@@ -1,0 +1,92 @@
+"""Stand on the hind legs."""
+
+from math import pi
+
+from p2p.contracts.intent import Category, Criterion, Statistic
+from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.criteria import below, between, on_feature, on_steps, stays_near
+from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.skill import Manner, Params
+from p2p.rewards.templates.terms import effort, refuse
+
+PITCH = (round(pi / 2 - 0.56, 2), round(pi / 2 + 0.56, 2))
+"""Upright within 32 degrees [rad]."""
+HOLD_S = 2.0
+"""How long, where the sentence does not say [s]."""
+SITTING_SHARE = 0.3
+"""Share of the time the trunk may touch the floor."""
+
+
+class Rear(Template):
+    """Rear up and stay up."""
+
+    name = "rear"
+
+    def examples(self, body: Body) -> tuple[str, ...]:
+        """With and without a time."""
+        del body
+        return ("stand on your hind legs", "stand on your hind legs for 3 seconds", "rear up")
+
+    def missing(self, body: Body) -> str:
+        """Why it cannot rear."""
+        return f"{body.noun} has no hind legs to stand on"
+
+    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+        """The nose up, held, with the trunk off the floor."""
+        del stage
+        if params.speed is not None or params.direction or params.turns is not None or params.height is not None:
+            raise refuse("stand on the hind legs", "nothing but a duration goes with it")
+        hold = params.duration_s or HOLD_S
+        place = (stays_near(1.5),) if Manner.IN_PLACE in params.manners else ()
+        return Plan(
+            label="StandOnHindLegs",
+            summary="Standing on the hind legs with the nose up",
+            terms=_terms(),
+            main=_main(hold),
+            guards=(_not_sitting(), *place),
+            recipe={
+                "total_timesteps": body.budget("rear"),
+                "terminate_when_unhealthy": False,
+                "start_states": {"share": 0.5, "pitch": (0.6, 1.7), "raised": (0.2, 0.45)},
+            },
+            milestone=Milestone("time", hold + 1.5),
+            seconds=hold + 2.0,
+            judged_s=max(body.judged_s, hold + 2.0),
+        )
+
+
+def _terms() -> tuple[Term, ...]:
+    reared = (
+        'tolerance(info["pitch"], 1.3, 1.85, {margin}) * (0.4'
+        ' + 0.3 * tolerance(info["top_height"], 1.1, np.inf, 0.6)'
+        ' + 0.3 * tolerance(info["velocity_x"], -0.2, 0.2, 2.0))'
+    )
+    return (
+        Term("nose_up", 0.3, '(1.0 + np.sin(info["pitch"])) / 2.0', r"(1 + \sin\theta)/2", "raising the nose"),
+        Term("reared", 1.0, reared, r"\mathrm{tol}(\theta; 1.3, 1.85)\,(0.4 + 0.3\,T + 0.3\,S)",
+             "standing tall and calm with the nose up", margin=1.3),
+        Term("sitting", 0.4, 'info["torso_contact"]', "c_t", "price of the trunk on the floor", sign=-1),
+        effort(0.05),
+    )  # fmt: skip
+
+
+def _main(hold: float) -> Criterion:
+    low, high = PITCH
+    return Criterion(
+        key="stands_on_hind_legs",
+        title=f"Stands on its hind legs for {hold:g} s",
+        description=f"The pitch, nose up, stays between {low:g} and {high:g} rad for {hold:g} s without a break.",
+        category=Category.POSTURE,
+        predicate=on_steps(Statistic.LONGEST_HOLD, (between("pitch", low, high),), Band(hold), margin=hold),
+        weight=2.0,
+    )
+
+
+def _not_sitting() -> Criterion:
+    return Criterion(
+        key="not_sitting",
+        title="Stands on its legs, not on its trunk",
+        description=f"The trunk touches the floor in at most {SITTING_SHARE:.0%} of the steps.",
+        category=Category.POSTURE,
+        predicate=on_feature(Statistic.MEAN, "torso_contact", below(SITTING_SHARE), "1", margin=0.4),
+    )

@@ -1,0 +1,72 @@
+"""What a sentence can ask for: a skill, and how it is to be done."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Direction(StrEnum):
+    """In the world: forward is +x, left is +y; for a spin, left is counter-clockwise from above."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    LEFT = "left"
+    RIGHT = "right"
+
+
+class Pace(StrEnum):
+    """How fast, where no number is given."""
+
+    SLOW = "slow"
+    MODERATE = "moderate"
+    FAST = "fast"
+
+
+class Level(StrEnum):
+    """How high the torso is held, where no number is given."""
+
+    LOW = "low"
+    HIGH = "high"
+
+
+class Manner(StrEnum):
+    """How a skill is done, apart from how fast and where to."""
+
+    SMOOTH = "smoothly"
+    SAVING = "with little effort"
+    NO_FALL = "without falling"
+    UPRIGHT = "upright"
+    IN_PLACE = "in place"
+    STRAIGHT = "in a straight line"
+    LANDING = "landing on the feet"
+    CENTRED = "in the middle"
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """What is said about a skill; None where nothing is said."""
+
+    direction: Direction | None = None
+    gait: str | None = None
+    """The verb of a movement: "walk", "run", "hop", "crawl", "swim", "gallop" or "move"."""
+    pace: Pace | None = None
+    speed: float | None = None
+    """[m/s]."""
+    turns: float | None = None
+    """[turns], positive."""
+    times: int | None = None
+    repeatedly: bool = False
+    highest: bool = False
+    """As high as possible."""
+    level: Level | None = None
+    height: float | None = None
+    """Of the torso above the floor; of a jump, under the lowest point [m]."""
+    duration_s: float | None = None
+    manners: frozenset[Manner] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One step of a sentence: the name of a template, and what is said about it."""
+
+    name: str
+    params: Params = Params()

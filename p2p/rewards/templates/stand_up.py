@@ -1,0 +1,80 @@
+"""Stand up from lying."""
+
+from p2p.contracts.intent import Category, Criterion, Statistic
+from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.criteria import at_least, on_steps
+from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.skill import Params
+from p2p.rewards.templates.terms import effort, number, refuse
+
+HOLD_S = 1.0
+"""How long it must stand, where the sentence does not say [s]."""
+
+
+class StandUp(Template):
+    """Get from lying to standing."""
+
+    name = "stand_up"
+
+    def examples(self, body: Body) -> tuple[str, ...]:
+        """With and without a time."""
+        del body
+        return ("stand up", "stand up and stay upright", "stand up for 2 seconds")
+
+    def missing(self, body: Body) -> str:
+        """Why it cannot stand up."""
+        return f"{body.noun} does not lie on the ground at the start"
+
+    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+        """Torso and head high, upright."""
+        del stage
+        if params.speed is not None or params.direction or params.turns is not None or params.times is not None:
+            raise refuse("stand up", "nothing but a duration goes with it")
+        hold = params.duration_s or HOLD_S
+        return Plan(
+            label="StandUp",
+            summary="Raising torso and head from lying to standing",
+            terms=_terms(body),
+            main=_main(body, hold),
+            guards=(_ends_upright(),),
+            recipe={"total_timesteps": body.budget("stand_up"), "terminate_when_unhealthy": False},
+            milestone=Milestone("time", hold + 3.0),
+            seconds=hold + 3.0,
+            judged_s=max(body.judged_s, hold + 3.0),
+        )
+
+
+def _terms(body: Body) -> tuple[Term, ...]:
+    low = body.stand.low
+    return (
+        Term("height", 1.0, f'tolerance(info["height"], {number(low)}, np.inf, {{margin}})',
+             rf"\mathrm{{tol}}(z; {low:g}, \infty)", "raising the torso", margin=low),
+        Term("head", 0.5, 'tolerance(info["top_height"], 1.4, np.inf, 1.4)', r"\mathrm{tol}(h; 1.4, \infty)",
+             "raising the head"),
+        Term("upright", 0.3, '(1.0 + info["up"]) / 2.0', "(1 + u_z)/2", "turning the torso upright"),
+        effort(body.effort),
+    )  # fmt: skip
+
+
+def _main(body: Body, hold: float) -> Criterion:
+    where = (at_least("height", body.stand.low), at_least("up", 0.7))
+    return Criterion(
+        key="stands",
+        title=f"Stands for {hold:g} s",
+        description=f"The torso is upright at {body.stand.low:g} m or higher for {hold:g} s without a break.",
+        category=Category.POSTURE,
+        predicate=on_steps(Statistic.LONGEST_HOLD, where, Band(hold), margin=hold),
+        weight=2.0,
+    )
+
+
+def _ends_upright() -> Criterion:
+    return Criterion(
+        key="on_its_feet",
+        title="Stands on its feet",
+        description="For half a second without a break its feet are down and its trunk is off the floor, upright.",
+        category=Category.STABILITY,
+        predicate=on_steps(
+            Statistic.LONGEST_HOLD, (at_least("feet_down", 0.5), at_least("up", 0.7)), Band(0.5), margin=0.5
+        ),
+    )

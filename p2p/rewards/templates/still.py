@@ -1,0 +1,122 @@
+"""Stand still: stay where it is, calmly."""
+
+from p2p.contracts.intent import Category, Criterion, Statistic, Window
+from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.criteria import (
+    at_most,
+    below,
+    on_feature,
+    on_steps,
+    spares_effort,
+    stays_near,
+    stays_upright,
+)
+from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.skill import Params
+from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number, refuse
+
+DRIFT = 0.4
+"""How far standing still may drift [m]."""
+CALM_SPEED = 0.25
+"""Horizontal speed below which a robot counts as standing in a sequence [m/s]."""
+JOINTS = 0.5
+"""Mean joint speed that still counts as still [rad/s]."""
+BRACE_LIMIT = 0.35
+"""Mean squared action above which a robot holds itself by bracing: a trained cheetah stood still at 0.84."""
+
+
+class Still(Template):
+    """Stand still."""
+
+    name = "still"
+
+    def examples(self, body: Body) -> tuple[str, ...]:
+        """The plain form and a timed one."""
+        return ("stand still", "stand still for 5 seconds") if body.upright else ("stay still",)
+
+    def missing(self, body: Body) -> str:
+        """Why it cannot stand still."""
+        return f"{body.noun} has no place to stay in"
+
+    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+        """No speed, calm joints, on its feet, without bracing."""
+        if params.turns is not None or params.times is not None or params.speed is not None or params.direction:
+            raise refuse("stand still", "neither a direction nor a number of times goes with it")
+        hold = params.duration_s or 1.5
+        return Plan(
+            label="StandStill",
+            summary="Staying where it is, on its feet, with calm joints and little effort",
+            terms=(*alive(body), *_terms(body), effort(0.3)),
+            main=_main(stage, hold),
+            guards=(*stays_upright(body, params), *_guards(stage)),
+            definitions=gate(body),
+            recipe=_recipe(body),
+            milestone=Milestone("time", round(hold + 0.5, 3)),
+            seconds=hold + 1.0,
+            judged_s=params.duration_s or body.judged_s,
+        )
+
+
+def _terms(body: Body) -> list[Term]:
+    slow = 'tolerance(info["speed"], 0.0, 0.05, {margin})'
+    quiet = 'tolerance(info["joint_speed"], 0.0, 0.1, 3.0)'
+    u = gate_latex(body)
+    if body.terminates:
+        calm = 'tolerance(info["joint_speed"], 0.0, 0.1, {margin})'
+        return [
+            Term("still", 1.0, f"upright * (0.5 + 0.5 * {slow})", rf"{u}(1 + \mathrm{{tol}}(v; 0, 0.05))/2",
+                 "being on its feet and not moving", margin=1.5),
+            Term("calm", 0.5, calm, r"\mathrm{tol}(\overline{|\dot q|}; 0, 0.1)", "calm joints", margin=4.0),
+        ]  # fmt: skip
+    stance = ""
+    if body.stand.low > 0.0 and body.has("height"):
+        low, high = number(body.stand.low), number(body.stand.high)
+        stance = f' * (0.5 + 0.5 * tolerance(info["height"], {low}, {high}, 0.3))'
+    latex = rf"{u}\mathrm{{tol}}(v; 0, 0.05)\,\mathrm{{tol}}(\overline{{|\dot q|}}; 0, 0.1)"
+    return [
+        Term("still", 1.0, f"upright * {slow} * {quiet}{stance}", latex, "standing with calm joints", margin=1.0),
+    ]
+
+
+def _main(stage: Stage, hold: float) -> Criterion:
+    if not stage.alone:
+        where = (at_most("speed", CALM_SPEED),)
+        return Criterion(
+            key="stands_still",
+            title=f"Stands still for {hold:g} s",
+            description=f"The horizontal speed stays at {CALM_SPEED:g} m/s or less for {hold:g} s without a break.",
+            category=Category.DYNAMICS,
+            predicate=on_steps(Statistic.LONGEST_HOLD, where, Band(hold), margin=hold),
+            weight=2.0,
+        )
+    return stays_near(DRIFT).model_copy(update={"key": "stands_still", "weight": 2.0})
+
+
+def _guards(stage: Stage) -> list[Criterion]:
+    window = Window() if stage.alone else Window(last_share=0.3)
+    calm = Criterion(
+        key="calm_joints",
+        title="Keeps its joints calm",
+        description=f"The mean joint speed is at most {JOINTS:g} rad/s.",
+        category=Category.DYNAMICS,
+        predicate=on_feature(Statistic.MEAN, "joint_speed", below(JOINTS), "rad/s", margin=2.0, window=window),
+    )
+    return [calm, spares_effort(BRACE_LIMIT)] if stage.alone else [calm]
+
+
+def _recipe(body: Body) -> dict[str, object]:
+    found: dict[str, object] = {"total_timesteps": body.budget("still"), "log_std_init": -1.0}
+    if body.terminates:
+        found |= LONG_ROLLOUTS | {"terminate_when_unhealthy": True}
+    return found
+
+
+LONG_ROLLOUTS: dict[str, object] = {
+    "n_envs": 8,
+    "n_steps": 128,
+    "n_epochs": 10,
+    "learning_rate": 5e-4,
+    "gamma": 0.995,
+    "gae_lambda": 0.97,
+}
+"""What made robots with a control period of 8 ms stand and hop."""

@@ -1,0 +1,58 @@
+"""Terms and definitions that several templates share."""
+
+from p2p.contracts.errors import UnknownPhrase
+from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.plan import Term
+from p2p.rewards.templates.skill import Level, Params
+
+
+def effort(weight: float) -> Term:
+    """The price of acting."""
+    return Term("effort", weight, 'info["control_effort"]', r"\overline{a^2}", "price of large actions", sign=-1)
+
+
+def jerk(weight: float) -> Term:
+    """The price of changing the action."""
+    return Term("jerk", weight, 'info["action_rate"]', r"\overline{\Delta a^2}", "price of changing actions", sign=-1)
+
+
+def alive(body: Body) -> tuple[Term, ...]:
+    """What a robot is paid for being on its feet; nothing where it need not be paid."""
+    if body.alive is None:
+        return ()
+    latex = "1" if body.alive == "1.0" else "U"
+    return (Term("alive", body.alive_weight, body.alive, latex, "being on its feet"),)
+
+
+def gate(body: Body) -> dict[str, str]:
+    """The definition of `upright`, in [0, 1]."""
+    return {"upright": body.gate}
+
+
+def gate_latex(body: Body) -> str:
+    """`upright` in a formula; empty where it is always 1."""
+    return r"U\," if body.gate_latex else ""
+
+
+def height_band(params: Params, body: Body) -> Band | None:
+    """The torso heights asked for [m]; None where nothing is said about it."""
+    if params.height is not None:
+        half = max(0.04, 0.08 * params.height)
+        return Band(round(params.height - half, 3), round(params.height + half, 3))
+    if params.level is Level.LOW:
+        return Band(0.0, body.low)
+    if params.level is Level.HIGH:
+        return Band(body.high)
+    return None
+
+
+def refuse(what: str, why: str) -> UnknownPhrase:
+    """An error about something that does not go with a skill."""
+    return UnknownPhrase(f"{what}: {why}.")
+
+
+def number(value: float) -> str:
+    """A number as Python and a person write it; infinity as numpy's."""
+    if value == float("inf"):
+        return "np.inf"
+    return repr(round(float(value), 4))
