@@ -22,7 +22,7 @@ _SYMBOL = {Comparison.AT_LEAST: ">=", Comparison.AT_MOST: "<="}
 def describe(intent: Intent, scores: Scores, verdict: Verdict, pass_threshold: float) -> str:
     """The judgment in words: one line for the whole, then one per criterion with what was measured and wanted."""
     known = {criterion.key: criterion for criterion in scores.criteria}
-    lines = [_summary(scores, verdict, pass_threshold)]
+    lines = [_summary(scores, verdict, pass_threshold, complete=len(known) == len(intent.criteria))]
     for criterion in intent.criteria:
         lines.append("- " + _line(criterion, known.get(criterion.key), len(scores.rollouts)))
     return "\n".join(lines)
@@ -51,11 +51,12 @@ def failure_tags(intent: Intent, scores: Scores, verdict: Verdict, pass_threshol
     return tuple(tags)
 
 
-def _summary(scores: Scores, verdict: Verdict, pass_threshold: float) -> str:
+def _summary(scores: Scores, verdict: Verdict, pass_threshold: float, complete: bool) -> str:
+    successes = sum(rollout.success for rollout in scores.rollouts)
     text = (
         f"{_OPENING[verdict]}: score {scores.intent_score:.2f}, {pass_threshold:.2f} is needed; "
-        f"{sum(r.success for r in scores.rollouts)} of {len(scores.rollouts)} rollouts met everything required "
-        f"that code can measure (95 % interval {scores.low:.0%} to {scores.high:.0%}), "
+        f"{successes} of {len(scores.rollouts)} rollouts met everything required"
+        f"{'' if complete else ' that code can measure'} (95 % interval {scores.low:.0%} to {scores.high:.0%}), "
         f"{MET_SHARE_NEEDED:.0%} are needed."
     )
     if verdict is Verdict.NO_VERDICT:
