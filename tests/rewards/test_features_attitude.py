@@ -117,6 +117,17 @@ def test_flips_and_rolls_are_about_the_robots_own_axes_whatever_its_heading(head
     assert found == pytest.approx({"roll_turns": 0.0, "pitch_turns": 0.0, "yaw_turns": 0.0} | {key: 2.0}, abs=1e-9)
 
 
+@pytest.mark.parametrize("roll", [0.5, -1.0])
+def test_of_a_flip_about_a_tilted_axis_the_horizontal_part_counts(roll):
+    def flip(qpos, share):
+        tilted = about((1, 0, 0), np.full(len(share), roll))
+        qpos[:, 3:7] = product(tilted, about((0, -1, 0), 2 * np.pi * share))
+
+    features = scripted("Humanoid-v5", flip)
+    assert features["pitch_turns"][-1] == pytest.approx(np.cos(roll))
+    assert features["yaw_turns"][-1] == pytest.approx(-np.sin(roll))
+
+
 @pytest.mark.parametrize("heading", [0.3, 1.5])
 def test_rolling_over_is_no_flip_even_when_slightly_askew(heading):
     def roll_over(qpos, share):

@@ -12,7 +12,6 @@ from p2p.worker.morphology import base_of, floor_geom, guess_morphology, inner_d
 FIELDS = tuple(States.__dataclass_fields__)
 SHAPES = """
 <mujoco>
-  <asset><mesh name="wedge" vertex="0 0 0  .3 0 0  0 .2 0  0 0 .1"/></asset>
   <worldbody>
     <geom name="floor" type="plane" size="5 5 .1" pos="0 0 -.2"/>
     <body name="torso" pos="0 0 1">
@@ -79,6 +78,16 @@ def test_the_lowest_point_of_every_shape_is_where_mujoco_measures_it():
         found = shapes.lowest(data.geom_xpos[None, :, 2], data.geom_xmat[None, :, 6:])[0]
         apart = [mujoco.mj_geomDistance(model, data, 0, int(geom), 10.0, None) for geom in shapes.geoms]
         assert found + 0.2 == pytest.approx(apart, abs=1e-4)
+
+
+def test_a_shape_that_cannot_collide_touches_nothing():
+    ghost = SHAPES.replace('type="sphere"', 'type="sphere" contype="0" conaffinity="0"')
+    model = mujoco.MjModel.from_xml_string(ghost)
+    heights = np.full((1, 5), 3.0)
+    heights[0, 0] = -1.0
+    low, feet, touching, trunk = Floor(model, 1, ("geom1",), ("geom1", "geom2")).read(heights)
+    assert low[0] == pytest.approx(-0.8)
+    assert [feet[0, 0], touching[0], trunk[0]] == [0.0, 0.0, 0.0]
 
 
 def test_the_floor_may_lie_at_any_height():
