@@ -11,7 +11,7 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec
 from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
-from p2p.contracts.work import CheckRequest, DescribeRequest
+from p2p.contracts.work import CheckRequest, DescribeRequest, RendererReport
 from p2p.store import files, layout
 from p2p.store.clock import now
 from p2p.store.evaluations import CheckpointRecord, ReportRecord
@@ -116,11 +116,27 @@ class IterationRecord:
         """Write what a reward check is to do."""
         files.write_model(self.path / layout.REQUEST, request)
 
+    def read_check_request(self) -> CheckRequest | None:
+        """What a reward check is to do."""
+        return files.read_model(self.path / layout.REQUEST, CheckRequest)
+
     def save_describe_request(self, request: DescribeRequest) -> None:
         """Write which environment is to be described."""
         files.write_model(self.path / layout.REQUEST, request)
 
+    def read_describe_request(self) -> DescribeRequest | None:
+        """Which environment is to be described."""
+        return files.read_model(self.path / layout.REQUEST, DescribeRequest)
+
     # what came out
+    def read_renderer_report(self) -> RendererReport | None:
+        """What makes pictures on this machine."""
+        return files.read_model(self.path / layout.RESULT, RendererReport)
+
+    def save_renderer_report(self, report: RendererReport) -> None:
+        """Write `result.json` of the renderer probe."""
+        files.write_model(self.path / layout.RESULT, report)
+
     def read_reward_spec(self) -> RewardSpec | None:
         """What the reward says about itself."""
         return files.read_model(self.reward_spec_path, RewardSpec)

@@ -27,7 +27,7 @@ LOSSES = {
 """Our name -> the one stable-baselines3 logs it by."""
 
 
-class TrainingCallback(BaseCallback):  # type: ignore[misc]  # stable-baselines3 is not typed for us
+class TrainingCallback(BaseCallback):
     """Writes metrics and calls for evaluations.
 
     The losses of a rollout are known only after the update that follows it, so its row is written when the next

@@ -91,8 +91,7 @@ def run_episodes(
 def labelled(order: Sequence[tuple[float, ...]]) -> dict[int, str]:
     """Index -> label of the rollouts at the 10th, 50th and 90th percentile of `order`, which holds one key each."""
     ranks = sorted(range(len(order)), key=lambda index: order[index])
-    chosen = {ranks[round(share * (len(ranks) - 1))]: label for label, share in LABELS.items()}
-    return chosen
+    return {ranks[round(share * (len(ranks) - 1))]: label for label, share in LABELS.items()}
 
 
 def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -> Arrays:

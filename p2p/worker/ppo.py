@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ class Episode:
     """[steps]."""
 
 
-class LearnerEnv(sb3.VecEnv):  # type: ignore[misc]  # stable-baselines3 is not typed for us
+class LearnerEnv(sb3.VecEnv):
     """Our environments as stable-baselines3 wants them: a finished one is reset at once.
 
     The first episodes have staggered lengths, so that the environments are not all in the same phase of an episode.
@@ -95,7 +96,7 @@ class LearnerEnv(sb3.VecEnv):  # type: ignore[misc]  # stable-baselines3 is not 
         """Free the environments."""
         self._env.close()
 
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:  # noqa: ARG002  # the signature is given
         """One value per environment; they have none to show."""
         return [None] * len(list(self._get_indices(indices)))
 
@@ -107,7 +108,7 @@ class LearnerEnv(sb3.VecEnv):  # type: ignore[misc]  # stable-baselines3 is not 
         """Not possible: the environments are arrays."""
         raise NotImplementedError(f"{method_name} cannot be called from outside")
 
-    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:  # noqa: ARG002  # as above
         """False for every environment."""
         return [False] * len(list(self._get_indices(indices)))
 
@@ -175,24 +176,29 @@ def make_learner(config: TrainConfig, env: LearnerEnv) -> PPO:
 
 def export_policy(model: PPO) -> NumpyPolicy:
     """The mean action of the current policy with the current normaliser, as plain arrays."""
-    normalizer, policy = model.get_vec_normalize_env(), model.policy
-    linear = [m for m in policy.mlp_extractor.policy_net if isinstance(m, torch.nn.Linear)] + [policy.action_net]
-    dim = model.observation_space.shape[0]
+    network, space = model.policy, model.action_space
+    linear = [m for m in (*network.mlp_extractor.policy_net, network.action_net) if isinstance(m, torch.nn.Linear)]
+    normalizer = model.get_vec_normalize_env()
+    assert normalizer is not None, "a learner always has a normaliser, if an idle one"
+    assert not isinstance(normalizer.obs_rms, dict), "observations are plain vectors"
+    assert isinstance(space, gymnasium.spaces.Box), "actions are continuous"
     scaled = normalizer.norm_obs
+    mean, variance = normalizer.obs_rms.mean.copy(), normalizer.obs_rms.var.copy()
     return NumpyPolicy(
         weights=tuple(_array(layer.weight).T.copy() for layer in linear),
         biases=tuple(_array(layer.bias) for layer in linear),
-        activation=next(name for name, cls in ACTIVATIONS.items() if cls is policy.activation_fn),
-        mean=normalizer.obs_rms.mean.copy() if scaled else np.zeros(dim),
-        variance=normalizer.obs_rms.var.copy() if scaled else np.ones(dim) - EPSILON,
+        activation=next(name for name, cls in ACTIVATIONS.items() if cls is network.activation_fn),
+        mean=mean if scaled else np.zeros_like(mean),
+        variance=variance if scaled else np.ones_like(variance) - EPSILON,
         clip=normalizer.clip_obs if scaled else float("inf"),
-        low=model.action_space.low,
-        high=model.action_space.high,
+        low=space.low,
+        high=space.high,
     )
 
 
-def _array(tensor: torch.Tensor) -> NDArray[np.float32]:
-    return tensor.detach().cpu().numpy().astype(np.float32)
+def _array(tensor: Any) -> NDArray[np.float32]:
+    array: NDArray[np.float32] = tensor.detach().cpu().numpy().astype(np.float32)
+    return array
 
 
 def _schedule(config: TrainConfig) -> Callable[[float], float]:

@@ -29,6 +29,9 @@ FILENAME = "reward_fn.py"
 """Name of a reward's source in tracebacks."""
 
 MODULE = "reward_fn"
+FAILURES = (Exception, SystemExit)
+"""What a reward may raise and is blamed for."""
+
 FUNCTION = "reward_fn"
 """Name a legacy reward must have."""
 
@@ -76,8 +79,8 @@ class LoadedReward:
             return _find(namespace)
         except InvalidReward:
             raise
-        except Exception as error:
-            raise InvalidReward(f"{at_line(error)}the reward raised {_named(error)} while it was loaded.") from error
+        except FAILURES as error:
+            raise InvalidReward(f"{at_line(error)}the reward raised {named(error)} while it was loaded.") from error
 
 
 def at_line(error: BaseException) -> str:
@@ -189,15 +192,16 @@ def _or_them(missing: list[str]) -> str:
 def _describe(reward: RewardFunction) -> RewardSpec:
     try:
         latex, terms, description = reward.latex, reward.terms, reward.description
-    except Exception as error:
-        raise InvalidReward(f"{at_line(error)}the reward's description raised {_named(error)}.") from error
+    except FAILURES as error:
+        raise InvalidReward(f"{at_line(error)}the reward's description raised {named(error)}.") from error
     if not isinstance(latex, str) or not isinstance(description, str):
         raise InvalidReward("`latex` and `description` must be properties that return text.")
     if not isinstance(terms, dict) or not all(isinstance(v, str) for pair in terms.items() for v in pair):
         raise InvalidReward("`terms` must be a property that returns a dict from term name to description.")
-    named = tuple(RewardTerm(name=name, description=text) for name, text in terms.items())
-    return RewardSpec(latex=latex, terms=named, description=description)
+    described = tuple(RewardTerm(name=name, description=text) for name, text in terms.items())
+    return RewardSpec(latex=latex, terms=described, description=description)
 
 
-def _named(error: BaseException) -> str:
+def named(error: BaseException) -> str:
+    """Type and message of an error."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.errors import RewardFailed
 from p2p.training.reward_function import RewardFunction
-from p2p.worker.reward_loader import LoadedReward, at_line
+from p2p.worker.reward_loader import FAILURES, LoadedReward, at_line
 
 Floats = NDArray[np.float64]
 Infos = Sequence[Mapping[str, Any]]
@@ -49,7 +49,7 @@ class RewardRunner:
                 total, terms = instance.compute(obs[i], actions[i], next_obs[i], infos[i])
                 names = tuple(terms)
                 row = [float(total), *map(float, terms.values())]
-            except Exception as error:
+            except FAILURES as error:
                 what = f"{at_line(error)}the reward raised {type(error).__name__}: {error}"
                 raise self._failure(what, i, obs) from error
             if names != self.names:
@@ -85,6 +85,7 @@ class RewardRunner:
         return self._failure(what, i, obs)
 
     def _failure(self, what: str, i: int, obs: Floats) -> RewardFailed:
-        at = f"{self._steps * len(self._instances)} (environment {i}, step {self._steps - self._began[i]} of its episode)"
+        total, own = self._steps * len(self._instances), self._steps - self._began[i]
         seen = ", ".join(f"{value:.4g}" for value in obs[i])
-        return RewardFailed(f"{what} at step {at}, on observation [{seen}].".replace("\n", " "))
+        at = f"at step {total} (environment {i}, step {own} of its episode), on observation [{seen}]"
+        return RewardFailed(f"{what} {at}.".replace("\n", " "))

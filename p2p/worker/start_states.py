@@ -51,7 +51,7 @@ class StartPlacer:
     def apply(self, ids: Sequence[int], frame: Frame) -> Frame:
         """The frame of a reset of the environments `ids`, with some of them moved."""
         observations, qpos, qvel = frame.observations.copy(), frame.qpos.copy(), frame.qvel.copy()
-        moved = np.flatnonzero(self._rng.random(len(ids)) < self._starts.share)
+        moved = np.flatnonzero(self._rng.random(len(ids)) < self._starts.share).tolist()
         for row in moved:
             self._root.place(qpos[row], qvel[row], *self._draw())
         lows = self._env.kinematics.read(qpos, qvel).low - self._env.spec.rest_clearance

@@ -1,9 +1,11 @@
 """The verb `train`: one run, from its configuration to its summary."""
 
 import shutil
+import sys
 import time
 from pathlib import Path
 
+from p2p.analysis.guardrails import hacking_warning
 from p2p.analysis.term_statistics import term_statistics
 from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
 from p2p.contracts.errors import InvalidConfig, InvalidInput
@@ -16,6 +18,9 @@ from p2p.worker.reward_loader import LoadedReward
 from p2p.worker.selection import Run, Selection, evaluate_checkpoint
 from p2p.worker.start_states import StartPlacer
 from p2p.worker.vec_env import VecEnv
+
+NEVER = sys.maxsize
+"""Rollouts between two of stable-baselines3's own log lines, which would also forget the losses we read."""
 
 
 def train(job_dir: Path) -> None:
@@ -39,11 +44,10 @@ def train(job_dir: Path) -> None:
     callback = TrainingCallback(
         run.record, run.config, env, lambda step: selections.append(evaluate_checkpoint(run, model, step))
     )
-    model.learn(run.config.total_timesteps, callback, log_interval=None)
+    model.learn(run.config.total_timesteps, callback, log_interval=NEVER)
     seconds = time.monotonic() - begun
-    best = max(selections, key=lambda selection: selection.rank)
     renderer = "none"
-    run.record.save_summary(_summary(run, env, best, seconds, renderer))
+    run.record.save_summary(_summary(run, env, selections, seconds, renderer))
 
 
 def _open(record: IterationRecord) -> Run:
@@ -72,8 +76,9 @@ def _environment(run: Run) -> LearnerEnv:
     return LearnerEnv(env, first, placer)
 
 
-def _summary(run: Run, env: LearnerEnv, best: Selection, seconds: float, renderer: str) -> RunSummary:
+def _summary(run: Run, env: LearnerEnv, selections: list[Selection], seconds: float, renderer: str) -> RunSummary:
     training, _ = run.record.parse_scalars()
+    best = _best(selections)
     numbers = dynamics(training)
     steps = int(training[-1]["global_step"])
     recent = [episode.episode_return for episode in env.episodes[-RECENT_EPISODES:]]
@@ -89,6 +94,15 @@ def _summary(run: Run, env: LearnerEnv, best: Selection, seconds: float, rendere
         best_selection_return=best.mean_return,
         terms=term_statistics(best.terms),
         dynamics=numbers,
-        warnings=dynamics_warnings(numbers),
+        warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
         renderer=renderer,
     )
+
+
+def _best(selections: list[Selection]) -> Selection:
+    return max(selections, key=lambda selection: selection.rank)
+
+
+def _hacking(selections: list[Selection]) -> tuple[str, ...]:
+    warning = hacking_warning([s.mean_return for s in selections], [s.intent_score for s in selections])
+    return () if warning is None else (warning,)

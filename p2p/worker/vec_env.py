@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ class Step:
     """Shape (n, nq)."""
     qvel: Floats
     """Shape (n, nv)."""
+    infos: list[dict[str, Any]]
+    """What rewards read, one dict per environment."""
 
 
 class VecEnv:
@@ -113,6 +116,7 @@ class VecEnv:
             truncated=self._elapsed >= self.limits,
             qpos=frame.qpos,
             qvel=frame.qvel,
+            infos=frame.infos,
         )
 
     def step(self, actions: NDArray[np.floating]) -> Step:

@@ -1,0 +1,27 @@
+"""The verbs `describe` and `probe`: small requests with one file as their answer."""
+
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidInput
+from p2p.store.iterations import IterationRecord
+from p2p.worker.describe import describe
+from p2p.worker.render import probe
+
+
+def describe_environment(job_dir: Path) -> None:
+    """Describe the requested environment from its live model into `env_spec.json`.
+
+    Raises:
+        InvalidInput: the directory holds no readable request.
+        UnknownName: there is no such environment.
+    """
+    record = IterationRecord(job_dir)
+    request = record.read_describe_request()
+    if request is None:
+        raise InvalidInput(f"{job_dir} holds no readable request: expected the id of an environment.")
+    record.save_env_spec(describe(request.env_id))
+
+
+def probe_renderers(job_dir: Path) -> None:
+    """Find out what makes pictures on this machine, into `result.json`."""
+    IterationRecord(job_dir).save_renderer_report(probe.report())
