@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stable_baselines3 import PPO
 from stable_baselines3.common import vec_env as sb3
 from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.running_mean_std import RunningMeanStd
 
 from p2p.contracts.training import TrainConfig
 from p2p.worker.policy import EPSILON, NumpyPolicy
@@ -180,10 +181,9 @@ def export_policy(model: PPO) -> NumpyPolicy:
     linear = [m for m in (*network.mlp_extractor.policy_net, network.action_net) if isinstance(m, torch.nn.Linear)]
     normalizer = model.get_vec_normalize_env()
     assert normalizer is not None, "a learner always has a normaliser, if an idle one"
-    assert not isinstance(normalizer.obs_rms, dict), "observations are plain vectors"
     assert isinstance(space, gymnasium.spaces.Box), "actions are continuous"
-    scaled = normalizer.norm_obs
-    mean, variance = normalizer.obs_rms.mean.copy(), normalizer.obs_rms.var.copy()
+    statistics = cast(RunningMeanStd, normalizer.obs_rms)  # a dict only for observations that are dicts
+    scaled, mean, variance = normalizer.norm_obs, statistics.mean.copy(), statistics.var.copy()
     return NumpyPolicy(
         weights=tuple(_array(layer.weight).T.copy() for layer in linear),
         biases=tuple(_array(layer.bias) for layer in linear),
