@@ -1,0 +1,127 @@
+"""Draws with OpenGL in a process of its own: a driver that crashes or hangs takes no training with it.
+
+`gl.py` starts this file as a script, with MUJOCO_GL set and the number of a pipe as argument. Requests come in on
+standard input, pictures go out on the pipe. It imports nothing of p2p, so that it starts fast from anywhere.
+"""
+
+import os
+import signal
+import struct
+import sys
+from functools import cache
+from typing import BinaryIO
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+HEADER = struct.Struct("<cQ")
+"""Kind of a message, M (a model) or F (a frame), and the length of what follows [bytes]."""
+FIELD_OF_VIEW = 45.0
+"""Vertical angle of view [deg]."""
+LARGEST = 1024
+"""Longest side of a picture [px]."""
+IDLE_S = 30
+"""The process gives its memory back after this long without a request [s]."""
+HORIZON, ZENITH = (0.87, 0.91, 0.95), (0.53, 0.68, 0.86)
+"""Colours of the sky, red, green and blue in [0, 1]."""
+TILES = (0.70, 0.90)
+"""Brightness of the dark and the light tiles of a checkered floor: easier on eyes and video codecs than black."""
+
+
+class Painter:
+    """A model ready to be drawn."""
+
+    def __init__(self, binary: bytes) -> None:
+        model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": binary})
+        _restyle(model)
+        self._model, self._data, self._camera = model, mujoco.MjData(model), mujoco.MjvCamera()
+        self._scene = mujoco.MjvScene(model, maxgeom=10_000)
+        for flag in ("SHADOW", "REFLECTION", "SKYBOX"):
+            self._scene.flags[getattr(mujoco.mjtRndFlag, f"mjRND_{flag}")] = 0
+        self._option = mujoco.MjvOption()
+        self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)
+
+    def draw(self, request: NDArray[np.float64]) -> bytes:
+        """One picture, top row first: three bytes per pixel.
+
+        Args:
+            request: Width, height, look-at point, distance, azimuth, elevation, and the joint positions.
+        """
+        width, height = int(request[0]), int(request[1])
+        camera = self._camera
+        camera.lookat[:] = request[2:5]
+        camera.distance, camera.azimuth, camera.elevation = request[5:8]
+        self._data.qpos[:] = request[8:]
+        mujoco.mj_fwdPosition(self._model, self._data)
+        everything = mujoco.mjtCatBit.mjCAT_ALL.value
+        mujoco.mjv_updateScene(self._model, self._data, self._option, None, camera, everything, self._scene)
+        rect, picture = mujoco.MjrRect(0, 0, width, height), np.empty((height, width, 3), np.uint8)
+        depth = np.empty((height, width), np.float32)
+        mujoco.mjr_render(rect, self._scene, self._context)
+        mujoco.mjr_readPixels(picture, depth, rect, self._context)
+        empty = depth >= 1.0
+        picture[empty] = np.broadcast_to(sky(camera.elevation, height)[::-1, None], picture.shape)[empty]
+        return picture[::-1].tobytes()
+
+
+@cache
+def sky(elevation: float, height: int) -> NDArray[np.uint8]:
+    """Colour of the sky in each row of a picture, from the top, shape (height, 3).
+
+    Args:
+        elevation: Of the camera [deg].
+        height: Of the picture [px].
+    """
+    row = (np.arange(height) + 0.5) / height * 2 - 1
+    angle = np.deg2rad(elevation) - np.arctan(row * np.tan(np.deg2rad(FIELD_OF_VIEW / 2)))
+    share = np.clip(np.sin(angle), 0.0, 0.6)[:, None] / 0.6
+    return np.asarray(255 * (np.array(HORIZON) * (1 - share) + np.array(ZENITH) * share), dtype=np.uint8)
+
+
+def _restyle(model: mujoco.MjModel) -> None:
+    """Fast and even: no multisampling, soft light from the camera, pale tiles."""
+    model.vis.quality.offsamples = 0
+    model.vis.global_.fovy = FIELD_OF_VIEW
+    model.vis.global_.offwidth = model.vis.global_.offheight = LARGEST
+    model.vis.rgba.haze = (*HORIZON, 1.0)
+    model.vis.headlight.ambient, model.vis.headlight.diffuse = [0.5] * 3, [0.45 if model.nlight else 0.6] * 3
+    model.vis.headlight.specular = [0.1] * 3
+    model.light_diffuse[:] = 0.35
+    model.light_specular[:] = 0.1
+    for geom in np.flatnonzero((model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE) & (model.geom_matid >= 0)):
+        material = model.geom_matid[geom]
+        model.mat_specular[material] = 0.0
+        model.geom_rgba[geom] = model.mat_rgba[material] = 1.0
+        for texture in model.mat_texid[material][model.mat_texid[material] >= 0]:
+            start = model.tex_adr[texture]
+            length = model.tex_height[texture] * model.tex_width[texture] * model.tex_nchannel[texture]
+            tiles = model.tex_data[start : start + length]
+            tiles[:] = 255 * (TILES[0] + (TILES[1] - TILES[0]) * (tiles > tiles.mean()))
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests until their end: a model with nothing, a frame with its picture."""
+    painter: Painter | None = None
+    while True:
+        signal.alarm(IDLE_S)
+        header = requests.read(HEADER.size)
+        if len(header) < HEADER.size:
+            return
+        kind, length = HEADER.unpack(header)
+        payload = requests.read(length)
+        signal.alarm(0)
+        if kind == b"M":
+            painter = Painter(payload)
+        elif painter is not None:
+            replies.write(painter.draw(np.frombuffer(payload)))
+            replies.flush()
+
+
+if __name__ == "__main__":
+    gl = mujoco.GLContext(LARGEST, LARGEST)
+    gl.make_current()
+    with os.fdopen(int(sys.argv[1]), "wb") as pipe:
+        serve(sys.stdin.buffer, pipe)
+    os._exit(0)  # some drivers crash while they are unloaded

@@ -1,0 +1,98 @@
+"""Which renderer works on this machine. OpenGL is tried in a child process, since its failures may be crashes."""
+
+import atexit
+import os
+from functools import cache
+
+import mujoco
+import numpy as np
+
+from p2p.contracts.errors import UnknownName
+from p2p.contracts.work import RendererReport
+from p2p.worker.render.camera import Views
+from p2p.worker.render.gl import GlFailure, GlProcess
+
+EGL, OSMESA, RAYCAST = "egl", "osmesa", "raycast"
+PLATFORMS = (EGL, OSMESA)
+"""OpenGL platforms that need no display, in the order they are tried."""
+VARIABLE = "P2P_RENDERER"
+"""Environment variable that asks for one renderer."""
+
+_processes: dict[str, GlProcess] = {}
+_failures: dict[str, str] = {}
+
+
+def choose_renderer() -> str:
+    """Name of the first renderer that works here: "egl", "osmesa", or "raycast", which always does.
+
+    A platform is tried once per process, on one small picture. P2P_RENDERER asks for one renderer; where that one
+    fails, the next is taken all the same, so that there are pictures.
+
+    Raises:
+        UnknownName: P2P_RENDERER names none of them.
+    """
+    asked = os.environ.get(VARIABLE, "").strip().lower()
+    if asked and asked not in (*PLATFORMS, RAYCAST):
+        raise UnknownName(f"renderer (in {VARIABLE})", asked, (*PLATFORMS, RAYCAST))
+    order = PLATFORMS if not asked else PLATFORMS[PLATFORMS.index(asked) :] if asked in PLATFORMS else ()
+    return next((platform for platform in order if _works(platform)), RAYCAST)
+
+
+def report() -> RendererReport:
+    """What was chosen, and the last line of the error of what was tried and failed."""
+    return RendererReport(chosen=choose_renderer(), failures=dict(_failures))
+
+
+def process_of(platform: str) -> GlProcess:
+    """A running process of an OpenGL platform, kept for the next pictures.
+
+    Raises:
+        GlFailure: none can be started.
+    """
+    process = _processes.pop(platform, None)
+    if process is not None and not process.usable:
+        process.close()
+        process = None
+    _processes[platform] = process or GlProcess(platform)
+    return _processes[platform]
+
+
+def give_up(platform: str, reason: str) -> None:
+    """Use a platform no more in this process, because it failed."""
+    _failures[platform] = reason
+    if (process := _processes.pop(platform, None)) is not None:
+        process.close()
+
+
+@atexit.register
+def forget() -> None:
+    """End the drawing processes, and forget what was tried."""
+    while _processes:
+        _processes.popitem()[1].close()
+    _failures.clear()
+    _proven.cache_clear()
+
+
+def _works(platform: str) -> bool:
+    return platform not in _failures and _proven(platform)
+
+
+@cache
+def _proven(platform: str) -> bool:
+    model = mujoco.MjModel.from_xml_string(_RED_BALL)
+    view = Views(np.zeros((1, 3)), distance=3.0, azimuth=90.0, elevation=-10.0)
+    try:
+        picture = next(process_of(platform).frames(model, np.zeros((1, 0)), view, (32, 32)))
+    except GlFailure as failure:
+        give_up(platform, str(failure))
+        return False
+    red, green, blue = (int(part) for part in picture[16, 16])
+    if red < 50 or max(green, blue) > red / 2:
+        give_up(platform, f"it drew a red ball with the colour ({red}, {green}, {blue})")
+        return False
+    return True
+
+
+_RED_BALL = """
+<mujoco><worldbody><light pos="0 0 3"/><geom type="sphere" size="0.5" rgba="1 0 0 1"/></worldbody></mujoco>
+"""

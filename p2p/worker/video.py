@@ -1,0 +1,98 @@
+"""Videos at the speed of the real motion."""
+
+import math
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from fractions import Fraction
+from pathlib import Path
+
+import imageio_ffmpeg
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import EnvironmentProblem
+from p2p.store.files import replacing
+from p2p.worker.render.camera import Floats, follow
+from p2p.worker.render.frames import draw
+from p2p.worker.render.probe import RAYCAST, choose_renderer
+
+MAX_FPS = 30
+"""More frames per second show nothing more [1/s]."""
+ENCODER = (
+    *("-threads", "2", "-c:v", "libx264", "-preset", "veryfast", "-crf", "21"),
+    *("-pix_fmt", "yuv420p", "-movflags", "+faststart"),
+)
+"""Plays in every browser, also while it loads."""
+RAYCAST_SHARE = 2 / 3
+"""Size of what the ray caster draws, as a share of the video's: more than twice as fast, and hard to tell."""
+
+
+def write_video(
+    path: Path,
+    model: mujoco.MjModel,
+    spec: EnvSpec,
+    qpos: Floats,
+    dt: float,
+    size: tuple[int, int] = (480, 480),
+) -> None:
+    """Write a trajectory as an H.264 video that plays in real time. Only frames that are written are rendered.
+
+    Args:
+        path: The .mp4 file; it appears when it is complete.
+        model: The simulated model.
+        spec: The environment it belongs to.
+        qpos: Joint positions at every control step, shape (T, nq).
+        dt: Time from one row of `qpos` to the next [s].
+        size: Width and height, both even [px]. The ray caster draws smaller pictures, which are then enlarged.
+
+    Raises:
+        StorageProblem: the file cannot be written.
+        EnvironmentProblem: the video encoder does not work on this machine.
+    """
+    every, fps = frame_rate(dt)
+    shown = slice(None, None, every)
+    renderer = choose_renderer()
+    drawn = _smaller(size) if renderer == RAYCAST else size
+    frames = draw(model, qpos[shown], follow(model, spec, qpos).at(shown), drawn, renderer)
+    with replacing(path) as temporary:
+        _encode(_command(temporary, drawn, size, fps), frames)
+
+
+def frame_rate(dt: float) -> tuple[int, Fraction]:
+    """How many control steps there are from one frame to the next, and the frames per second: at most 30, exactly.
+
+    Args:
+        dt: Control period [s].
+    """
+    period = Fraction(dt).limit_denominator(1_000_000)
+    every = max(1, math.ceil(1 / (MAX_FPS * period)))
+    return every, 1 / (every * period)
+
+
+def _smaller(size: tuple[int, int]) -> tuple[int, int]:
+    width, height = size
+    return max(2, round(width * RAYCAST_SHARE)), max(2, round(height * RAYCAST_SHARE))
+
+
+def _command(path: Path, drawn: tuple[int, int], size: tuple[int, int], fps: Fraction) -> list[str]:
+    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{drawn[0]}x{drawn[1]}", "-framerate", str(fps), "-i", "-"]
+    scale = ["-vf", f"scale={size[0]}:{size[1]}:flags=bicubic"] if drawn != size else []
+    return [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", *source, "-an", *scale, *ENCODER, str(path)]
+
+
+def _encode(command: list[str], frames: Iterator[NDArray[np.uint8]]) -> None:
+    with tempfile.TemporaryFile() as complaints:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints) as encoder:
+            assert encoder.stdin is not None
+            with suppress(BrokenPipeError):  # the encoder then says why on its standard error
+                for frame in frames:
+                    encoder.stdin.write(frame.tobytes())
+                encoder.stdin.close()
+        if encoder.returncode:
+            complaints.seek(0)
+            lines = complaints.read().decode(errors="replace").strip().splitlines()
+            raise EnvironmentProblem(f"Cannot encode a video: {lines[-1] if lines else 'ffmpeg says no reason'}.")
