@@ -1,0 +1,1 @@
+"""Training plans: what is trained, and what is collected from it."""
