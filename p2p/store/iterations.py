@@ -246,6 +246,10 @@ class IterationRecord:
         """File of the whole rollout `label` at `step`."""
         return self.trajectories_dir / layout.trajectory_name(step, label)
 
+    def video(self, step: int, label: str) -> Path:
+        """Video of the rollout `label` at `step`."""
+        return self.videos_dir / layout.eval_video_name(step, label)
+
     def video_filenames(self) -> list[str]:
         """Names of the videos, by step and label."""
         return sorted(path.name for path in self.videos_dir.glob("*.mp4"))

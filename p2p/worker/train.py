@@ -13,6 +13,7 @@ from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.training import RunSummary
 from p2p.store.iterations import IterationRecord
 from p2p.worker.callbacks import RECENT_EPISODES, TrainingCallback
+from p2p.worker.pictures import film_run
 from p2p.worker.ppo import LearnerEnv, make_learner
 from p2p.worker.reward_loader import LoadedReward
 from p2p.worker.selection import Run, Selection, evaluate_checkpoint
@@ -46,7 +47,7 @@ def train(job_dir: Path) -> None:
     )
     model.learn(run.config.total_timesteps, callback, log_interval=NEVER)
     seconds = time.monotonic() - begun
-    renderer = "none"
+    renderer = film_run(run, [_best(selections).step, selections[-1].step])
     run.record.save_summary(_summary(run, env, selections, seconds, renderer))
 
 

@@ -1,0 +1,115 @@
+"""One training in the foreground: `python -m p2p.executor --reward-fn reward.py`.
+
+Prints the run's directory on stdout, and everything else on stderr. The exit code is 0 when the run is complete, 2 for
+rejected input, 3 when the training failed, 4 for a problem of this machine, 130 when interrupted.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidConfig, InvalidInput, P2PError
+from p2p.contracts.job import JobState
+from p2p.contracts.training import TrainConfig
+from p2p.service import Service
+from p2p.service.jobs import SINGLE_THREAD
+from p2p.service.plan import parse_config
+from p2p.settings import Settings
+from p2p.store.iterations import IterationRecord
+
+INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Train one reward with one configuration; returns the exit code."""
+    options = _parse(arguments)
+    try:
+        record = _prepare(options)
+        code = _train(record)
+    except P2PError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    print(record.path)
+    return code
+
+
+def _prepare(options: argparse.Namespace) -> IterationRecord:
+    """Write the run's directory.
+
+    Raises:
+        InvalidInput: the reward cannot be read, or the directory holds a finished run.
+        InvalidConfig: the configuration is not valid.
+        UnknownName: there is no such environment.
+    """
+    config = _config(options.config, options.env_id)
+    source = _read(options.reward_fn)
+    service = Service(Settings.from_environment(options.runs_dir))
+    spec = service.describe_environment(config.env_id)
+    iteration_id = options.iteration_id or config.iteration_id or service.runs.new_session_id()
+    record = IterationRecord(service.runs.session(iteration_id).path)
+    if record.read_summary() is not None:
+        raise InvalidInput(f"{record.path} holds a finished run. Choose another --iteration-id, or delete it.")
+    record.save_reward_source(source)
+    record.save_env_spec(spec)
+    record.save_config(config.model_copy(update={"iteration_id": iteration_id}))
+    return record
+
+
+def _train(record: IterationRecord) -> int:
+    """Run the worker in the foreground and keep the run's status."""
+    record.set_status(JobState.RUNNING)
+    command = [sys.executable, "-m", "p2p.worker", "train", str(record.path)]
+    environment = {**os.environ, **SINGLE_THREAD}
+    last = ""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as worker:
+        assert worker.stderr is not None
+        try:
+            for line in worker.stderr:
+                sys.stderr.write(line)
+                last = line.strip() or last
+            code = worker.wait()
+        except KeyboardInterrupt:
+            worker.terminate()
+            record.set_status(JobState.CANCELLED)
+            return INTERRUPTED
+    if code:
+        record.set_status(JobState.FAILED, last or f"the worker ended with {code}")
+        return code if code > 0 else 3
+    record.set_status(JobState.COMPLETED)
+    return 0
+
+
+def _config(path: Path | None, env_id: str | None) -> TrainConfig:
+    fields: object = {}
+    if path is not None:
+        try:
+            fields = json.loads(_read(path))
+        except ValueError as error:
+            raise InvalidConfig(f"{path} is not valid JSON: {error}.") from error
+    if not isinstance(fields, dict):
+        raise InvalidConfig(f"{path} holds {type(fields).__name__}; expected an object with fields of TrainConfig.")
+    return parse_config({**fields, **({"env_id": env_id} if env_id else {})})
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"Cannot read {path}: {error}.") from error
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m p2p.executor", description="Train one reward function.")
+    parser.add_argument("--reward-fn", type=Path, required=True, help="file with the reward function")
+    parser.add_argument("--config", type=Path, help="JSON file with fields of TrainConfig; the defaults without it")
+    parser.add_argument("--runs-dir", type=Path, help="where the run is written (default: P2P_RUNS_DIR, or ./runs)")
+    parser.add_argument("--env-id", help="environment; wins over the configuration's")
+    parser.add_argument("--iteration-id", help="name of the run's directory")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
