@@ -18,6 +18,8 @@ class Balance(Template):
     """Keep one pole, or two on top of each other, upright."""
 
     name = "balance"
+    reads = frozenset({"duration_s"})
+    manners = frozenset({Manner.CENTRED, Manner.UPRIGHT, Manner.NO_FALL})
 
     def examples(self, body: Body) -> tuple[str, ...]:
         """With and without a wish about the cart."""
@@ -32,8 +34,6 @@ class Balance(Template):
         """The pole upright at every step, the cart near the middle."""
         if not stage.alone:
             raise refuse("balance the pole", "it does not go with other steps")
-        if params.speed is not None or params.direction or params.turns is not None or params.times is not None:
-            raise refuse("balance the pole", "neither a direction nor a number of times goes with it")
         double = body.env_id == DOUBLE
         centred = Manner.CENTRED in params.manners
         return Plan(

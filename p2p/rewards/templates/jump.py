@@ -4,7 +4,7 @@ from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import at_least, on_feature, on_steps, stays_near, stays_upright
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
-from p2p.rewards.templates.skill import Direction, Params
+from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number, refuse
 
 REPEATED = 3
@@ -15,6 +15,8 @@ class Jump(Template):
     """Jump once, several times, or as high as possible."""
 
     name = "jump"
+    reads = frozenset({"gait", "times", "repeatedly", "highest", "height", "duration_s"})
+    manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE, Manner.LANDING})
 
     def examples(self, body: Body) -> tuple[str, ...]:
         """By number and by height."""
@@ -50,8 +52,6 @@ class Jump(Template):
 
 
 def _check(params: Params, body: Body, stage: Stage) -> None:
-    if params.direction in (Direction.LEFT, Direction.RIGHT) or params.speed is not None or params.turns is not None:
-        raise refuse("jump", "neither a direction to the side nor a speed goes with it; say 'hop forward' to travel")
     if not stage.last and (params.times or 1) > 1:
         raise refuse("several jumps", "in a sequence they must come last")
     if params.height is not None and params.height > 3 * body.jump.high:

@@ -12,6 +12,8 @@ from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_
 _AXIS = {Direction.FORWARD: "x", Direction.BACKWARD: "x", Direction.LEFT: "y", Direction.RIGHT: "y"}
 _SIGN = {Direction.FORWARD: 1, Direction.BACKWARD: -1, Direction.LEFT: 1, Direction.RIGHT: -1}
 _PACE_OF_GAIT = {"run": Pace.FAST, "gallop": Pace.FAST}
+_LIKE = {"trot": "run"}
+"""Gaits that need what another one needs."""
 FLIGHTS = 3
 """Flight phases that a hop or gallop must show."""
 TRUNK_SHARE = 0.3
@@ -24,6 +26,8 @@ class Move(Template):
     """Move in a direction at a pace."""
 
     name = "move"
+    reads = frozenset({"direction", "gait", "pace", "speed", "level", "height", "duration_s"})
+    manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.STRAIGHT})
 
     def examples(self, body: Body) -> tuple[str, ...]:
         """One per gait and direction."""
@@ -67,16 +71,12 @@ class Move(Template):
 
 def _check(params: Params, body: Body, direction: Direction) -> None:
     gait = params.gait or "move"
-    if gait not in body.gaits:
+    if _LIKE.get(gait, gait) not in body.gaits:
         raise refuse(gait, f"{body.noun} can only {' or '.join(sorted(body.gaits))}")
     if _AXIS[direction] == "y" and not _sideways_possible(body):
         raise refuse(f"{gait} to the {direction}", f"{body.noun} can only move forward or backward")
     if params.speed == 0.0:
         raise refuse("0 m/s", "to stay where it is, say 'stand still'")
-    if Manner.IN_PLACE in params.manners:
-        raise refuse("in place", "moving and staying in place contradict each other")
-    if params.times is not None or params.turns is not None or params.repeatedly:
-        raise refuse("a number of times", "a movement has a pace and a duration instead")
     if params.level is not None and not body.has("height"):
         raise refuse(params.level, f"{body.noun} has no height")
 
@@ -99,7 +99,7 @@ def _pacing(params: Params, body: Body, direction: Direction) -> Pacing:
     pace = params.pace or _PACE_OF_GAIT.get(gait, Pace.MODERATE)
     table = {**body.paces, **body.backward} if direction is Direction.BACKWARD else body.paces
     found = table[pace]
-    if params.pace is None and gait in ("move", "hop", "swim"):
+    if params.pace is None and gait in ("move", "hop", "swim", "trot"):
         return _open(found)
     return found
 
@@ -115,7 +115,7 @@ def _velocity(direction: Direction) -> str:
 
 
 def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str) -> list[Term]:
-    gated = "upright * low * " if band else "upright * "
+    gated = "upright * held * " if band else "upright * "
     if body.gate == "1.0" and not band:
         gated = ""
     v = ("-" if _SIGN[direction] < 0 else "") + f"v_{_AXIS[direction]}"
@@ -136,7 +136,7 @@ def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, 
         drift = f'upright * np.clip(abs(info["velocity_{across}"]), 0.0, 1.0)'
         found.append(Term("sideways", 0.5, drift, rf"U\,|v_{across}|", "price of drifting off the line", sign=-1))
     if band:
-        found.append(Term("height", 0.3, "upright * low", r"U\,H", "holding the torso at the height asked for"))
+        found.append(Term("height", 0.3, "upright * held", r"U\,H", "holding the torso at the height asked for"))
     if gait == "crawl":
         found.append(Term("drag", 0.3, 'info["torso_contact"]', "c_t", "price of dragging the trunk", sign=-1))
     return found
@@ -145,7 +145,7 @@ def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, 
 def _height_definition(band: Band | None) -> dict[str, str]:
     if band is None:
         return {}
-    return {"low": f'tolerance(info["height"], {number(band.low)}, {number(band.high)}, 0.35)'}
+    return {"held": f'tolerance(info["height"], {number(band.low)}, {number(band.high)}, 0.35)'}
 
 
 def _main(direction: Direction, pacing: Pacing, stage: Stage, distance: float) -> Criterion:

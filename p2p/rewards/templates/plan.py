@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
+from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import Criterion
 from p2p.rewards.templates.bodies import Body
-from p2p.rewards.templates.skill import Params
+from p2p.rewards.templates.skill import Manner, Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,10 @@ class Template(ABC):
     """Everything about one skill."""
 
     name: str
+    reads: frozenset[str] = frozenset({"duration_s"})
+    """Fields of `Params` it understands."""
+    manners: frozenset[Manner] = frozenset()
+    """What it understands besides "smoothly" and "with little effort", which go with everything."""
 
     @abstractmethod
     def examples(self, body: Body) -> tuple[str, ...]:
@@ -99,6 +104,36 @@ class Template(ABC):
             return None
         return body.refusals.get(self.name) or self.missing(body)
 
+    def check(self, params: Params) -> None:
+        """Refuse what is said but would be ignored.
+
+        Raises:
+            UnknownPhrase: naming what does not go with the skill.
+        """
+        skill = self.name.replace("_", " ")
+        for entry in fields(params):
+            value = getattr(params, entry.name)
+            if value not in (None, False) and entry.name not in (*self.reads, "manners"):
+                raise UnknownPhrase(f"{_SAID[entry.name]} ({value}) does not go with {skill!r}.")
+        for manner in sorted(params.manners - self.manners - _ANYWAY):
+            raise UnknownPhrase(f"{manner.value!r} does not go with {skill!r}.")
+
     def missing(self, body: Body) -> str:
         """What a robot that cannot do it lacks."""
         return f"{body.noun} lacks what it takes"
+
+
+_ANYWAY = frozenset({Manner.SMOOTH, Manner.SAVING})
+_SAID = {
+    "direction": "A direction",
+    "gait": "A gait",
+    "pace": "A pace",
+    "speed": "A speed",
+    "turns": "A number of turns",
+    "times": "A number of times",
+    "repeatedly": "Repeating",
+    "highest": "A height",
+    "level": "A height",
+    "height": "A height",
+    "duration_s": "A duration",
+}

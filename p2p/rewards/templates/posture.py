@@ -5,7 +5,7 @@ from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import at_least, at_most, between, on_steps, stays_near, stays_upright
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Level, Manner, Params
-from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse
+from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number
 
 SETTLE_SHARE = 0.7
 """Share of the episode, from its end, in which the posture is judged: it has to be taken first."""
@@ -15,6 +15,8 @@ class Posture(Template):
     """Hold a posture, moving or not."""
 
     name = "posture"
+    reads = frozenset({"level", "height", "duration_s"})
+    manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:
         """By words and by number."""
@@ -26,8 +28,6 @@ class Posture(Template):
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
         """A torso height, or no fall, held for most of the time."""
-        if params.turns is not None or params.times is not None or params.speed is not None or params.direction:
-            raise refuse("holding a posture", "neither a direction nor a number of times goes with it")
         band = height_band(params, body)
         hold = params.duration_s or 1.5
         label = "StayUpright" if band is None else f"Stay{(params.level or 'AtHeight').title()}"

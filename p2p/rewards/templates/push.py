@@ -31,8 +31,6 @@ class Push(Template):
         """The object near the goal; the tip near the object, which shows the way."""
         if not stage.alone:
             raise refuse("push the object", "it does not go with other steps")
-        if params.speed is not None or params.direction or params.turns is not None or params.times is not None:
-            raise refuse("push the object to the goal", "neither a direction nor a number of times goes with it")
         near = 'tolerance(info["target_distance"], 0.0, 0.05, {margin})'
         return Plan(
             label="PushToGoal",

@@ -29,8 +29,6 @@ class Reach(Template):
         """A short distance, held until the end, so that swinging through the target is not enough."""
         if not stage.alone:
             raise refuse("reach the target", "it does not go with other steps")
-        if params.speed is not None or params.direction or params.turns is not None or params.times is not None:
-            raise refuse("reach the target", "neither a direction nor a number of times goes with it")
         near = 'tolerance(info["target_distance"], 0.0, 0.02, {margin})'
         return Plan(
             label="ReachTarget",

@@ -7,7 +7,7 @@ from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import below, between, on_feature, on_steps, stays_near
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
-from p2p.rewards.templates.terms import effort, refuse
+from p2p.rewards.templates.terms import effort
 
 PITCH = (round(pi / 2 - 0.56, 2), round(pi / 2 + 0.56, 2))
 """Upright within 32 degrees [rad]."""
@@ -21,6 +21,8 @@ class Rear(Template):
     """Rear up and stay up."""
 
     name = "rear"
+    reads = frozenset({"duration_s"})
+    manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:
         """With and without a time."""
@@ -34,8 +36,6 @@ class Rear(Template):
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
         """The nose up, held, with the trunk off the floor."""
         del stage
-        if params.speed is not None or params.direction or params.turns is not None or params.height is not None:
-            raise refuse("stand on the hind legs", "nothing but a duration goes with it")
         hold = params.duration_s or HOLD_S
         place = (stays_near(1.5),) if Manner.IN_PLACE in params.manners else ()
         return Plan(

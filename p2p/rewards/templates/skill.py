@@ -47,7 +47,7 @@ class Params:
 
     direction: Direction | None = None
     gait: str | None = None
-    """The verb of a movement: "walk", "run", "hop", "crawl", "swim", "gallop" or "move"."""
+    """The verb of a movement: "walk", "run", "hop", "trot", "gallop", "crawl", "swim" or "move"."""
     pace: Pace | None = None
     speed: float | None = None
     """[m/s]."""

@@ -4,7 +4,7 @@ from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import below, on_feature, stays_near, stays_upright
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
-from p2p.rewards.templates.skill import Direction, Pace, Params
+from p2p.rewards.templates.skill import Direction, Manner, Params
 from p2p.rewards.templates.terms import effort, gate, gate_latex, refuse
 
 SECONDS_PER_TURN = 2.5
@@ -15,6 +15,8 @@ class Spin(Template):
     """Turn on the spot, to the left or to the right."""
 
     name = "spin"
+    reads = frozenset({"direction", "turns", "times", "repeatedly", "duration_s"})
+    manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:
         """With a number, a direction, an angle."""
@@ -27,8 +29,6 @@ class Spin(Template):
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
         """Yaw rate in the direction asked for, without leaving the spot."""
-        if params.speed is not None or params.height is not None or params.level is not None:
-            raise refuse("spin", "neither a speed in m/s nor a height goes with it")
         turns = params.turns or float(params.times or 1)
         right = params.direction in (Direction.RIGHT, Direction.BACKWARD)
         if params.direction in (Direction.FORWARD, Direction.BACKWARD):
@@ -37,7 +37,7 @@ class Spin(Template):
         return Plan(
             label=f"Spin{'Right' if right else 'Left'}",
             summary=f"Turning to the {'right' if right else 'left'} on the spot",
-            terms=_terms(body, right, params.pace),
+            terms=_terms(body, right),
             main=_main(stage.goal("yaw_turns", signed), signed),
             guards=(*stays_upright(body, params), stays_near(body.spin_drift)),
             definitions=gate(body),
@@ -48,8 +48,8 @@ class Spin(Template):
         )
 
 
-def _terms(body: Body, right: bool, pace: Pace | None) -> tuple[Term, ...]:
-    rate, top = f'{"-" if right else ""}info["yaw_rate"]', 1.0 if pace is Pace.SLOW else 2.0
+def _terms(body: Body, right: bool) -> tuple[Term, ...]:
+    rate, top = f'{"-" if right else ""}info["yaw_rate"]', 2.0
     u, omega = gate_latex(body), r"-\omega_z" if right else r"\omega_z"
     gated = "" if body.gate == "1.0" else "upright * "
     return (

@@ -4,8 +4,8 @@ from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import at_least, on_steps
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
-from p2p.rewards.templates.skill import Params
-from p2p.rewards.templates.terms import effort, number, refuse
+from p2p.rewards.templates.skill import Manner, Params
+from p2p.rewards.templates.terms import effort, number
 
 HOLD_S = 1.0
 """How long it must stand, where the sentence does not say [s]."""
@@ -15,6 +15,8 @@ class StandUp(Template):
     """Get from lying to standing."""
 
     name = "stand_up"
+    reads = frozenset({"duration_s"})
+    manners = frozenset({Manner.UPRIGHT})
 
     def examples(self, body: Body) -> tuple[str, ...]:
         """With and without a time."""
@@ -28,8 +30,6 @@ class StandUp(Template):
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
         """Torso and head high, upright."""
         del stage
-        if params.speed is not None or params.direction or params.turns is not None or params.times is not None:
-            raise refuse("stand up", "nothing but a duration goes with it")
         hold = params.duration_s or HOLD_S
         return Plan(
             label="StandUp",

@@ -12,8 +12,8 @@ from p2p.rewards.templates.criteria import (
     stays_upright,
 )
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
-from p2p.rewards.templates.skill import Params
-from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number, refuse
+from p2p.rewards.templates.skill import Manner, Params
+from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number
 
 DRIFT = 0.4
 """How far standing still may drift [m]."""
@@ -29,6 +29,8 @@ class Still(Template):
     """Stand still."""
 
     name = "still"
+    reads = frozenset({"duration_s"})
+    manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:
         """The plain form and a timed one."""
@@ -40,8 +42,6 @@ class Still(Template):
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
         """No speed, calm joints, on its feet, without bracing."""
-        if params.turns is not None or params.times is not None or params.speed is not None or params.direction:
-            raise refuse("stand still", "neither a direction nor a number of times goes with it")
         hold = params.duration_s or 1.5
         return Plan(
             label="StandStill",

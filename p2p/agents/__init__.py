@@ -1,0 +1,1 @@
+"""Who turns a sentence into criteria, writes rewards, and revises them."""

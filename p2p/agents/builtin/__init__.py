@@ -1,0 +1,1 @@
+"""The author that needs no model: a grammar, templates, and rules on measurements."""

@@ -1,0 +1,196 @@
+"""From plans to the source of a reward class, as a person would write it."""
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from textwrap import indent
+
+from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.plan import Plan, Term
+
+PROGRESS = 1.5
+"""What each finished step of a sequence is worth per time step: more than staying in the step before."""
+_PHASES = ("first", "second", "third")
+
+
+@dataclass(frozen=True, slots=True)
+class Summand:
+    """A term with the steps of the sequence it is paid in."""
+
+    term: Term
+    phase: str | None
+    """Variable that is true in its step; None when it is paid in all of them."""
+
+
+def compose(prompt: str, plans: Sequence[Plan], body: Body) -> str:
+    """Source of a module with one reward class.
+
+    Args:
+        prompt: The sentence, which becomes the module's docstring.
+        plans: One plan per step of the sentence.
+        body: The robot.
+    """
+    plans = _without_clashes(plans)
+    summands = _summands(plans)
+    definitions = {name: text for plan in plans for name, text in plan.definitions.items()}
+    compute = _compute(summands, definitions, len(plans) > 1)
+    parts = [
+        _header(prompt, compute),
+        f"class {_class_name(plans)}(RewardFunction):",
+        indent(f'"""{_summary(plans)}."""', "    "),
+        "",
+        indent(_tables(summands, plans), "    "),
+        "",
+        indent(_phases() + "\n" + compute if len(plans) > 1 else compute, "    "),
+        "",
+        indent(_properties(summands, plans, body), "    "),
+    ]
+    return re.sub(r"[ \t]+\n", "\n", "\n".join(parts)) + "\n"
+
+
+def _header(prompt: str, compute: str) -> str:
+    text = prompt.replace("\\", "").replace('"', "'").strip()
+    imports = [f'"""{text[:1].upper()}{text[1:]}"""', ""]
+    if "np." in compute:
+        imports += ["import numpy as np", ""]
+    if "tolerance(" in compute:
+        imports.append("from p2p.rewards.tolerance import tolerance")
+    return "\n".join([*imports, "from p2p.training.reward_function import RewardFunction", "", ""])
+
+
+def _class_name(plans: Sequence[Plan]) -> str:
+    return "Then".join(re.sub(r"\W", "", plan.label) for plan in plans)
+
+
+def _summary(plans: Sequence[Plan]) -> str:
+    first, *rest = (plan.summary for plan in plans)
+    return "; then ".join([first, *(text[:1].lower() + text[1:] for text in rest)])
+
+
+def _without_clashes(plans: Sequence[Plan]) -> list[Plan]:
+    """Definitions of one name and different text get a name per step."""
+    seen: dict[str, str] = {}
+    found = []
+    for number, plan in enumerate(plans, start=1):
+        for name, text in plan.definitions.items():
+            if seen.setdefault(name, text) != text:
+                plan = _with_renamed(plan, name, f"{name}_{number}")
+        found.append(plan)
+    return found
+
+
+def _with_renamed(plan: Plan, old: str, new: str) -> Plan:
+    word = re.compile(rf"(?<![\"\w]){old}(?![\"\w])")
+    terms = tuple(replace(term, expression=word.sub(new, term.expression)) for term in plan.terms)
+    definitions = {new if name == old else name: text for name, text in plan.definitions.items()}
+    return replace(plan, terms=terms, definitions=definitions)
+
+
+def _summands(plans: Sequence[Plan]) -> list[Summand]:
+    """Terms that every step has are paid throughout; equal names of different terms get a number."""
+    if len(plans) == 1:
+        return [Summand(term, None) for term in plans[0].terms]
+    shared = [term for term in plans[0].terms if all(term in plan.terms for plan in plans)]
+    found = [Summand(term, None) for term in shared]
+    taken = {term.name for term in shared} | {"progress"}
+    for phase, plan in zip(_PHASES, plans, strict=False):
+        for term in plan.terms:
+            if term in shared:
+                continue
+            name, number = term.name, 2
+            while name in taken:
+                name, number = f"{term.name}_{number}", number + 1
+            taken.add(name)
+            found.append(Summand(replace(term, name=name), phase))
+    progress = Term("progress", PROGRESS, "self.phase", r"\phi", "steps of the sequence that are done")
+    return [*found, Summand(progress, None)]
+
+
+def _tables(summands: Sequence[Summand], plans: Sequence[Plan]) -> str:
+    weights = [f'    "{s.term.name}": {s.term.weight!r},' for s in summands]
+    lines = ["weights = {", *weights, "}"]
+    margins = [f'    "{s.term.name}": {s.term.margin!r},' for s in summands if s.term.margin is not None]
+    if margins:
+        lines += ["margins = {", *margins, "}"]
+    if len(plans) > 1:
+        steps = ", ".join(f'("{p.milestone.feature}", {p.milestone.amount!r})' for p in plans[:-1])
+        lines += [f"milestones = ({steps},)"]
+    return "\n".join(lines)
+
+
+def _compute(summands: Sequence[Summand], definitions: dict[str, str], phased: bool) -> str:
+    rows = [f'        "{s.term.name}": {_summand(s)},' for s in summands]
+    body = [f"    {name} = {text}" for name, text in definitions.items() if _used(name, rows)]
+    tables = (
+        "w, m = self.weights, self.margins"
+        if any(' m["' in row or '(m["' in row for row in rows)
+        else "w = self.weights"
+    )
+    lines = ["def compute(self, obs, action, next_obs, info):", f"    {tables}"]
+    if phased:
+        used = [phase for phase in _PHASES if _used(phase, rows)]
+        lines.append("    self.advance(info)")
+        lines += [f"    {phase} = self.phase == {_PHASES.index(phase)}" for phase in used]
+    return "\n".join([*lines, *body, "    terms = {", *rows, "    }", "    return sum(terms.values()), terms"])
+
+
+def _used(name: str, rows: Sequence[str]) -> bool:
+    return any(re.search(rf"(?<![\"\w]){name}(?![\"\w])", row) for row in rows)
+
+
+def _summand(summand: Summand) -> str:
+    term = summand.term
+    sign = "-" if term.sign < 0 else ""
+    gate = f"{summand.phase} * " if summand.phase else ""
+    weight = f'{sign}w["{term.name}"]' if not gate else f'{gate}{sign}w["{term.name}"]'
+    if term.expression == "1.0":
+        return weight
+    return f"{weight} * {_factor(term.expression.replace('{margin}', f'm[{chr(34)}{term.name}{chr(34)}]'))}"
+
+
+def _factor(expression: str) -> str:
+    """The expression, in brackets where a product would tear it apart."""
+    top = ast.parse(expression, mode="eval").body
+    loose = isinstance(top, ast.BinOp) and isinstance(top.op, ast.Add | ast.Sub)
+    return f"({expression})" if loose else expression
+
+
+def _phases() -> str:
+    return '''\
+def __init__(self):
+    self.phase, self.origin = 0, {}
+
+def advance(self, info):
+    """Go on to the next step of the sequence when a feature has changed by as much as this step asks for."""
+    if info.get("_episode_start", False):
+        self.phase, self.origin = 0, {}
+    if self.phase < len(self.milestones):
+        feature, amount = self.milestones[self.phase]
+        if (info[feature] - self.origin.get(feature, 0.0)) / amount >= 1.0:
+            self.phase, self.origin = self.phase + 1, dict(info)
+'''
+
+
+def _properties(summands: Sequence[Summand], plans: Sequence[Plan], body: Body) -> str:
+    texts = "\n".join(f'        "{s.term.name}": "{s.term.description}",' for s in summands)
+    return (
+        f"@property\ndef latex(self):\n    return {_latex(summands, body)}\n\n"
+        f"@property\ndef terms(self):\n    return {{\n{texts}\n    }}\n\n"
+        f'@property\ndef description(self):\n    return "{_summary(plans)}."'
+    )
+
+
+def _latex(summands: Sequence[Summand], body: Body) -> str:
+    """The formula as a string literal; weights by name, as their values are in the class."""
+    pieces = []
+    for summand in summands:
+        sign = "-" if summand.term.sign < 0 else "+"
+        name = summand.term.name.replace("_", r"\_")
+        gate = rf"[\phi={_PHASES.index(summand.phase)}]\," if summand.phase else ""
+        pieces.append(rf"{sign} {gate}w_{{\mathrm{{{name}}}}}\,{summand.term.latex}")
+    lines = [f'r"{piece} "' for piece in pieces]
+    lines[0] = lines[0].replace('r"+ ', 'r"r = ').replace('r"- ', 'r"r = -')
+    if any("U" in summand.term.latex for summand in summands) and body.gate_latex:
+        lines.append(rf'r"\quad U = {body.gate_latex}"')
+    return "(\n" + "\n".join(f"        {line}" for line in lines) + "\n    )"

@@ -1,0 +1,98 @@
+"""From skills to plans: what each step of a sentence wants, given the steps before it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from p2p.contracts.intent import Criterion
+from p2p.rewards.templates import template
+from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.criteria import moves_smoothly, spares_effort
+from p2p.rewards.templates.plan import Plan, Stage
+from p2p.rewards.templates.skill import Manner, Skill
+from p2p.rewards.templates.terms import effort, jerk
+
+JERK, SAVING = 0.1, 0.3
+"""Weights of the terms for "smoothly" and "with little effort"."""
+MAX_CRITERIA = 8
+_TURNED_OVER = frozenset({"flip", "rear", "stand_up"})
+_OF_THE_LAST_STEP = frozenset(
+    {"calm_joints", "little_effort", "keeps_height", "keeps_line", "on_its_legs", "keeps_going"}
+)
+"""Guards that read means, which the steps after theirs would change."""
+
+
+def plans_of(skills: Sequence[Skill], body: Body) -> tuple[Plan, ...]:
+    """One plan per skill.
+
+    Raises:
+        UnknownPhrase: something that is said does not go with its skill.
+    """
+    found: list[Plan] = []
+    done: dict[str, float] = {}
+    for index, skill in enumerate(skills):
+        kind = template(skill.name)
+        kind.check(skill.params)
+        stage = Stage(first=index == 0, last=index == len(skills) - 1, done=dict(done))
+        plan = _with_manners(kind.plan(skill.params, body, stage), skill)
+        found.append(plan)
+        milestone = plan.milestone
+        done[milestone.feature] = done.get(milestone.feature, 0.0) + milestone.amount
+    return tuple(found)
+
+
+def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criterion, ...]:
+    """What the whole sentence is judged by: each step is measured after the one before it."""
+    found: dict[str, Criterion] = {}
+    before: str | None = None
+    for index, (skill, plan) in enumerate(zip(skills, plans, strict=True)):
+        last = index == len(plans) - 1
+        main = _renamed(plan.main, found).model_copy(update={"after": before})
+        found[main.key] = main
+        for guard in plan.guards:
+            kept = _guard(guard, skills, last, before)
+            if kept is not None and kept.key not in found:
+                found[kept.key] = kept
+        before = main.key
+        del skill
+    return (
+        tuple(sorted(found.values(), key=lambda c: not c.required)[:MAX_CRITERIA])
+        if len(found) > MAX_CRITERIA
+        else tuple(found.values())
+    )
+
+
+def seconds_of(plans: Sequence[Plan]) -> float:
+    """Length of the judged episode [s]."""
+    if len(plans) == 1:
+        return plans[0].judged_s
+    return max(5.0, round(sum(plan.seconds for plan in plans) + 1.0, 2))
+
+
+def _with_manners(plan: Plan, skill: Skill) -> Plan:
+    terms, guards = list(plan.terms), list(plan.guards)
+    if Manner.SMOOTH in skill.params.manners:
+        terms.append(jerk(JERK))
+        guards.append(moves_smoothly())
+    if Manner.SAVING in skill.params.manners:
+        terms = [term for term in terms if term.name != "effort"] + [effort(SAVING)]
+        guards = [guard for guard in guards if guard.key != "little_effort"] + [spares_effort()]
+    return replace(plan, terms=tuple(terms), guards=tuple(guards))
+
+
+def _guard(guard: Criterion, skills: Sequence[Skill], last: bool, before: str | None) -> Criterion | None:
+    """A guard as the sequence can hold it; None where another step makes it wrong."""
+    if len(skills) == 1:
+        return guard
+    names = {skill.name for skill in skills}
+    if guard.key == "stays_in_place" and "move" in names:
+        return None
+    if guard.key in _OF_THE_LAST_STEP or (guard.key == "stays_upright" and names & _TURNED_OVER):
+        return guard.model_copy(update={"after": before}) if last else None
+    return guard
+
+
+def _renamed(criterion: Criterion, taken: dict[str, Criterion]) -> Criterion:
+    key, number = criterion.key, 2
+    while key in taken:
+        key, number = f"{criterion.key}_{number}", number + 1
+    return criterion.model_copy(update={"key": key})
