@@ -1,6 +1,7 @@
 """The service as the doors see it."""
 
 from p2p.service.catalog import Catalog
+from p2p.service.details import Details
 from p2p.service.judging import Judging
 from p2p.service.rewards import Rewards
 from p2p.service.sessions import Sessions
@@ -8,5 +9,5 @@ from p2p.service.setup import Setup
 from p2p.service.training import Training
 
 
-class Service(Sessions, Rewards, Training, Judging, Catalog, Setup):
+class Service(Sessions, Rewards, Training, Judging, Catalog, Details, Setup):
     """Everything p2p can do; one file per noun holds the methods."""

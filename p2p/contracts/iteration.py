@@ -1,0 +1,24 @@
+"""One iteration in full."""
+
+from p2p.contracts.base import Contract
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.revision import Revision
+from p2p.contracts.reward import RewardReport
+from p2p.contracts.session import RunProgress
+from p2p.contracts.training import IterationAggregation
+
+
+class IterationView(Contract):
+    """What one iteration tried and reached; None where it has not come that far."""
+
+    session_id: str
+    iteration: int
+    directory: str
+    """Relative to the runs directory."""
+    reward_report: RewardReport | None
+    runs: tuple[RunProgress, ...]
+    """All of them, the failed ones with their error."""
+    aggregation: IterationAggregation | None
+    judgment: Judgment | None
+    revision: Revision | None
+    """What was changed after it."""

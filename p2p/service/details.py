@@ -1,0 +1,60 @@
+"""Details of a session: one iteration in full, and the process that drives it."""
+
+from contextlib import suppress
+
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost, P2PError, UnknownName
+from p2p.contracts.iteration import IterationView
+from p2p.contracts.job import JobState
+from p2p.service.jobs import failure_message
+from p2p.service.progress import run_progress
+from p2p.service.wiring import Wiring
+
+
+class Details(Wiring):
+    """What a door shows when it is asked for more than a glance."""
+
+    def view_iteration(self, session_id: str, number: int) -> IterationView:
+        """What iteration `number` tried and reached so far.
+
+        Raises:
+            UnknownName: the session has no such iteration.
+        """
+        record = self.record(session_id)
+        iteration = record.get_iteration(f"iter_{number}")
+        if iteration is None:
+            known = (item.iteration_id.removeprefix("iter_") for item in record.iteration_records())
+            raise UnknownName("iteration", str(number), known)
+        return IterationView(
+            session_id=session_id,
+            iteration=number,
+            directory=f"{session_id}/{iteration.iteration_id}",
+            reward_report=iteration.read_reward_report(),
+            runs=tuple(run_progress(run) for run in iteration.runs()),
+            aggregation=iteration.read_aggregation(),
+            judgment=iteration.read_judgment(),
+            revision=iteration.read_revision(),
+        )
+
+    def why_it_stopped(self, session_id: str) -> P2PError:
+        """The error of a session whose driving process is gone, though the session has not ended.
+
+        Returns:
+            EnvironmentProblem when this machine was to blame (a full disk …), JobLost otherwise.
+        """
+        driver = self.record(session_id).driver_dir
+        advice = f"Its log is in {driver}. To go on: p2p resume {session_id}"
+        try:
+            status = self.backend.status(driver)
+        except InvalidInput:
+            return InvalidInput(f"{session_id} was never started. To start it: p2p resume {session_id}")
+        if status.exit_code == EnvironmentProblem.exit_code:
+            return EnvironmentProblem(f"{failure_message(status)} {advice}")
+        cause = f": {failure_message(status)}" if status.state is JobState.FAILED else f" ({status.state})"
+        return JobLost(f"The process that drives {session_id} ended before its session did{cause}. {advice}")
+
+    def machine_was_to_blame(self, session_id: str) -> bool:
+        """True when a session ended with an error because this machine lacks something."""
+        with suppress(InvalidInput):
+            status = self.backend.status(self.record(session_id).driver_dir)
+            return status.exit_code == EnvironmentProblem.exit_code
+        return False
