@@ -24,7 +24,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]] | None:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile):
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile):
         return None
 
 

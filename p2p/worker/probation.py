@@ -66,7 +66,9 @@ class Probation:
         if microseconds > SLOW_US:
             self._notes["slow"] = f"One call takes {microseconds:.0f} µs, which slows the training down."
         self._note_declared()
-        warnings = [] if errors else [*self._notes.values(), *reward_warnings(terms)]
+        # by magnitude: before training, a term's mean says little about the say it will have
+        sizes = term_statistics({name: np.abs(values) for name, values in self._values.items()})
+        warnings = [] if errors else [*self._notes.values(), *reward_warnings(sizes)]
         return RewardReport(
             spec=self._reward.spec,
             terms=terms,

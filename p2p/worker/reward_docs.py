@@ -15,7 +15,7 @@ from inspect import cleandoc
 
 from p2p.contracts.reward import RewardSpec, RewardTerm
 
-_SECTION = re.compile(r"^(\w[\w ]*):(.*)$")
+_SECTION = re.compile(r"^(latex|terms|args|arguments|returns|raises|notes?|examples?):(.*)$", re.IGNORECASE)
 _TERM = re.compile(r"^[-*]?\s*[`'\"]?(\w+)[`'\"]?\s*(?:\([^)]*\)\s*)?:\s*(.*)$")
 _INVISIBLE = (tokenize.NL, tokenize.COMMENT, tokenize.ENCODING, tokenize.INDENT, tokenize.DEDENT)
 

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from p2p.contracts.errors import InvalidInput
+from p2p.worker.policy import NumpyPolicy, load_policy
+
+
+def random_policy(seed=0, obs_dim=17, action_dim=6, activation="tanh", bound=1.0):
+    rng = np.random.default_rng(seed)
+    sizes = (obs_dim, 64, 64, action_dim)
+    return NumpyPolicy(
+        weights=tuple(
+            rng.normal(0.0, 0.4, shape).astype(np.float32) for shape in zip(sizes[:-1], sizes[1:], strict=True)
+        ),
+        biases=tuple(rng.normal(0.0, 0.1, size).astype(np.float32) for size in sizes[1:]),
+        activation=activation,
+        mean=rng.normal(size=obs_dim),
+        variance=rng.uniform(0.5, 2.0, obs_dim),
+        clip=10.0,
+        low=np.full(action_dim, -bound, dtype=np.float32),
+        high=np.full(action_dim, bound, dtype=np.float32),
+    )
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_the_action_is_the_networks_on_normalised_observations(activation):
+    policy = random_policy(activation=activation, bound=1e9)
+    observation = np.random.default_rng(1).normal(size=17)
+    function = np.tanh if activation == "tanh" else lambda x: np.maximum(x, 0.0)
+    hidden = (observation - policy.mean) / np.sqrt(policy.variance)
+    hidden = function(hidden @ policy.weights[0] + policy.biases[0])
+    hidden = function(hidden @ policy.weights[1] + policy.biases[1])
+    expected = hidden @ policy.weights[2] + policy.biases[2]
+    assert policy.act(observation[None])[0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_actions_and_observations_are_clipped():
+    policy = random_policy(bound=0.1)
+    actions = policy.act(np.array([np.full(17, 1e6), np.full(17, 1e9)]))
+    assert np.abs(actions).max() == np.float32(0.1)
+    assert np.array_equal(actions[0], actions[1])
+
+
+def test_a_row_is_the_same_to_the_bit_whatever_other_rows_there_are():
+    policy = random_policy()
+    observations = np.random.default_rng(2).normal(size=(25, 17))
+    together = policy.act(observations)
+    for size in (1, 2, 7, 16):
+        for start in range(0, 25, size):
+            rows = slice(start, start + size)
+            assert np.array_equal(policy.act(observations[rows]), together[rows])
+
+
+def test_a_saved_policy_acts_the_same(tmp_path):
+    policy = random_policy()
+    policy.save(tmp_path / "policy.npz")
+    observations = np.random.default_rng(3).normal(size=(5, 17))
+    assert np.array_equal(load_policy(tmp_path / "policy.npz").act(observations), policy.act(observations))
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 broken"])
+def test_a_policy_that_is_missing_or_broken_is_named(tmp_path, content):
+    path = tmp_path / "policy.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InvalidInput, match=r"policy\.npz holds no policy"):
+        load_policy(path)
