@@ -1,3 +1,5 @@
+import itertools
+
 import gymnasium
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ def random_policy(spec, seed=0):
     rng = np.random.default_rng(seed)
     sizes = (spec.obs_dim, 32, spec.action_dim)
     return NumpyPolicy(
-        weights=tuple(rng.normal(0.0, 0.5, s).astype(np.float32) for s in zip(sizes[:-1], sizes[1:], strict=True)),
+        weights=tuple(rng.normal(0.0, 0.5, s).astype(np.float32) for s in itertools.pairwise(sizes)),
         biases=tuple(np.zeros(size, dtype=np.float32) for size in sizes[1:]),
         activation="relu",
         mean=np.zeros(spec.obs_dim),
@@ -83,11 +85,21 @@ def test_the_trajectory_file_has_every_field_in_full_precision(tmp_path, cheetah
     n_features = len(cheetah.features)
     assert shapes == {
         **dict.fromkeys(("step", "timestamp", "reward", "terminated", "truncated", "control_cost"), (20,)),
-        **{"obs": (20, 17), "next_obs": (20, 17), "action": (20, 6)},
-        **{"reward_terms": (20, 2), "_reward_term_names": (2,)},
-        **{"features": (20, n_features), "_feature_names": (n_features,)},
-        **{"qpos": (20, 9), "qvel": (20, 9), "initial_qpos": (9,), "initial_qvel": (9,)},
-        **{"xpos": (20, 8, 3), "xquat": (20, 8, 4), "cvel": (20, 8, 6), "cfrc_ext": (20, 8, 6)},
+        "obs": (20, 17),
+        "next_obs": (20, 17),
+        "action": (20, 6),
+        "reward_terms": (20, 2),
+        "_reward_term_names": (2,),
+        "features": (20, n_features),
+        "_feature_names": (n_features,),
+        "qpos": (20, 9),
+        "qvel": (20, 9),
+        "initial_qpos": (9,),
+        "initial_qvel": (9,),
+        "xpos": (20, 8, 3),
+        "xquat": (20, 8, 4),
+        "cvel": (20, 8, 6),
+        "cfrc_ext": (20, 8, 6),
     }
     assert arrays["terminated"].dtype == arrays["truncated"].dtype == np.bool_
     assert {arrays[name].dtype for name in ("obs", "next_obs", "action")} == {np.dtype(np.float32)}

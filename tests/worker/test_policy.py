@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,7 @@ def random_policy(seed=0, obs_dim=17, action_dim=6, activation="tanh", bound=1.0
     rng = np.random.default_rng(seed)
     sizes = (obs_dim, 64, 64, action_dim)
     return NumpyPolicy(
-        weights=tuple(
-            rng.normal(0.0, 0.4, shape).astype(np.float32) for shape in zip(sizes[:-1], sizes[1:], strict=True)
-        ),
+        weights=tuple(rng.normal(0.0, 0.4, shape).astype(np.float32) for shape in itertools.pairwise(sizes)),
         biases=tuple(rng.normal(0.0, 0.1, size).astype(np.float32) for size in sizes[1:]),
         activation=activation,
         mean=rng.normal(size=obs_dim),

@@ -22,6 +22,11 @@ def started(env, first_seed=0):
     return env
 
 
+def run(env, steps):
+    for _ in range(steps):
+        env.step(np.zeros((env.n, env.spec.action_dim)))
+
+
 def function(body):
     return f"def reward_fn(obs, action, next_obs, info):\n    {body}\n"
 
@@ -154,8 +159,7 @@ def test_wrong_arguments_of_the_environment_are_refused():
 def test_a_bad_reward_stops_the_run_and_is_named_with_step_and_observation(body, message):
     env = started(make(function(body)))
     with pytest.raises(RewardFailed, match=message) as failure:
-        for _ in range(2):
-            env.step(np.zeros((3, 6)))
+        run(env, steps=2)
     assert "on observation [" in str(failure.value)
     assert "\n" not in str(failure.value)
 
