@@ -38,7 +38,7 @@ def compose(prompt: str, plans: Sequence[Plan], body: Body) -> str:
     parts = [
         _header(prompt, compute),
         f"class {_class_name(plans)}(RewardFunction):",
-        indent(f'"""{_summary(plans)}."""', "    "),
+        indent(_docstring(plans), "    "),
         "",
         indent(_tables(summands, plans), "    "),
         "",
@@ -63,9 +63,19 @@ def _class_name(plans: Sequence[Plan]) -> str:
     return "Then".join(re.sub(r"\W", "", plan.label) for plan in plans)
 
 
-def _summary(plans: Sequence[Plan]) -> str:
+def _docstring(plans: Sequence[Plan]) -> str:
     first, *rest = (plan.summary for plan in plans)
-    return "; then ".join([first, *(text[:1].lower() + text[1:] for text in rest)])
+    if not rest:
+        return f'"""{first}."""'
+    return "\n".join([f'"""{first};', *(f"then {text[:1].lower()}{text[1:]};" for text in rest)])[:-1] + '.\n"""'
+
+
+def _description(plans: Sequence[Plan]) -> str:
+    """The docstring as an expression."""
+    lines = _docstring(plans).strip('"\n').split("\n")
+    if len(lines) == 1:
+        return f'"{lines[0]}"'
+    return "(\n" + "\n".join(f'        "{line}{" " if line.endswith(";") else ""}"' for line in lines) + "\n    )"
 
 
 def _without_clashes(plans: Sequence[Plan]) -> list[Plan]:
@@ -91,12 +101,12 @@ def _summands(plans: Sequence[Plan]) -> list[Summand]:
     """Terms that every step has are paid throughout; equal names of different terms get a number."""
     if len(plans) == 1:
         return [Summand(term, None) for term in plans[0].terms]
-    shared = [term for term in plans[0].terms if all(term in plan.terms for plan in plans)]
+    shared = _shared(plans)
     found = [Summand(term, None) for term in shared]
     taken = {term.name for term in shared} | {"progress"}
     for phase, plan in zip(_PHASES, plans, strict=False):
         for term in plan.terms:
-            if term in shared:
+            if any(_same(term, other) for other in shared):
                 continue
             name, number = term.name, 2
             while name in taken:
@@ -107,6 +117,20 @@ def _summands(plans: Sequence[Plan]) -> list[Summand]:
     return [*found, Summand(progress, None)]
 
 
+def _shared(plans: Sequence[Plan]) -> list[Term]:
+    """Terms that every step has, with the largest of their weights."""
+    found = []
+    for term in plans[0].terms:
+        twins = [other for plan in plans for other in plan.terms if _same(term, other)]
+        if len(twins) == len(plans):
+            found.append(max(twins, key=lambda twin: twin.weight))
+    return found
+
+
+def _same(one: Term, other: Term) -> bool:
+    return replace(one, weight=other.weight) == other
+
+
 def _tables(summands: Sequence[Summand], plans: Sequence[Plan]) -> str:
     weights = [f'    "{s.term.name}": {s.term.weight!r},' for s in summands]
     lines = ["weights = {", *weights, "}"]
@@ -114,19 +138,16 @@ def _tables(summands: Sequence[Summand], plans: Sequence[Plan]) -> str:
     if margins:
         lines += ["margins = {", *margins, "}"]
     if len(plans) > 1:
-        steps = ", ".join(f'("{p.milestone.feature}", {p.milestone.amount!r})' for p in plans[:-1])
-        lines += [f"milestones = ({steps},)"]
+        steps = [f'    ("{p.milestone.feature}", {p.milestone.amount!r}),' for p in plans[:-1]]
+        lines += ["milestones = (", *steps, ")"]
     return "\n".join(lines)
 
 
 def _compute(summands: Sequence[Summand], definitions: dict[str, str], phased: bool) -> str:
     rows = [f'        "{s.term.name}": {_summand(s)},' for s in summands]
     body = [f"    {name} = {text}" for name, text in definitions.items() if _used(name, rows)]
-    tables = (
-        "w, m = self.weights, self.margins"
-        if any(' m["' in row or '(m["' in row for row in rows)
-        else "w = self.weights"
-    )
+    margins = any(s.term.margin is not None for s in summands)
+    tables = "w, m = self.weights, self.margins" if margins else "w = self.weights"
     lines = ["def compute(self, obs, action, next_obs, info):", f"    {tables}"]
     if phased:
         used = [phase for phase in _PHASES if _used(phase, rows)]
@@ -177,7 +198,7 @@ def _properties(summands: Sequence[Summand], plans: Sequence[Plan], body: Body) 
     return (
         f"@property\ndef latex(self):\n    return {_latex(summands, body)}\n\n"
         f"@property\ndef terms(self):\n    return {{\n{texts}\n    }}\n\n"
-        f'@property\ndef description(self):\n    return "{_summary(plans)}."'
+        f"@property\ndef description(self):\n    return {_description(plans)}"
     )
 
 
@@ -187,8 +208,9 @@ def _latex(summands: Sequence[Summand], body: Body) -> str:
     for summand in summands:
         sign = "-" if summand.term.sign < 0 else "+"
         name = summand.term.name.replace("_", r"\_")
+        latex = "" if summand.term.latex == "1" else rf"\,{summand.term.latex}"
         gate = rf"[\phi={_PHASES.index(summand.phase)}]\," if summand.phase else ""
-        pieces.append(rf"{sign} {gate}w_{{\mathrm{{{name}}}}}\,{summand.term.latex}")
+        pieces.append(rf"{sign} {gate}w_{{\mathrm{{{name}}}}}{latex}")
     lines = [f'r"{piece} "' for piece in pieces]
     lines[0] = lines[0].replace('r"+ ', 'r"r = ').replace('r"- ', 'r"r = -')
     if any("U" in summand.term.latex for summand in summands) and body.gate_latex:

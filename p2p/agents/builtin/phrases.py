@@ -93,4 +93,17 @@ def _says_something(piece: Piece) -> bool:
 
 
 def _unknown(steps: Sequence[Sequence[Piece]]) -> list[str]:
-    return [piece.text for step in steps for piece in step if piece.mark is None]
+    """What is not understood; a filler between two such parts belongs to them."""
+    found: list[str] = []
+    for step in steps:
+        gap: list[str] | None = None
+        for piece in step:
+            if piece.mark is None:
+                if gap is None:
+                    found.append(piece.text)
+                else:
+                    found[-1] = " ".join([found[-1], *gap, piece.text])
+                gap = []
+            elif gap is not None:
+                gap = None if _says_something(piece) else [*gap, piece.text]
+    return found

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import Criterion
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import Body
@@ -41,24 +42,25 @@ def plans_of(skills: Sequence[Skill], body: Body) -> tuple[Plan, ...]:
 
 
 def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criterion, ...]:
-    """What the whole sentence is judged by: each step is measured after the one before it."""
+    """What the whole sentence is judged by: each step is measured after the one before it.
+
+    Raises:
+        UnknownPhrase: that would be more than an intent can hold.
+    """
     found: dict[str, Criterion] = {}
     before: str | None = None
-    for index, (skill, plan) in enumerate(zip(skills, plans, strict=True)):
+    for index, plan in enumerate(plans):
         last = index == len(plans) - 1
         main = _renamed(plan.main, found).model_copy(update={"after": before})
         found[main.key] = main
         for guard in plan.guards:
             kept = _guard(guard, skills, last, before)
-            if kept is not None and kept.key not in found:
-                found[kept.key] = kept
+            if kept is not None:
+                found.setdefault(kept.key, kept)
         before = main.key
-        del skill
-    return (
-        tuple(sorted(found.values(), key=lambda c: not c.required)[:MAX_CRITERIA])
-        if len(found) > MAX_CRITERIA
-        else tuple(found.values())
-    )
+    if len(found) > MAX_CRITERIA:
+        raise UnknownPhrase(f"It asks for {len(found)} things to be judged; at most {MAX_CRITERIA} are. Say less.")
+    return tuple(found.values())
 
 
 def seconds_of(plans: Sequence[Plan]) -> float:

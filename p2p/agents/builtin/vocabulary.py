@@ -90,7 +90,8 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
         (
             Mark(Kind.SKILL, "push"),
             f"push {thing} to {place} / push {thing} into {place} / push {thing} towards {place} / "
-            f"move {thing} to {place} / bring {thing} to {place} / slide {thing} to {place} / push {thing} onto {place}",
+            f"move {thing} to {place} / bring {thing} to {place} / slide {thing} to {place} / "
+            f"push {thing} onto {place}",
         )
         for thing in ("the object", "the puck", "the cylinder", "the block", "it")
         for place in ("the goal", "the target")
@@ -176,8 +177,8 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
     (Mark(Kind.MANNER, Manner.SMOOTH), "smoothly / smooth / gently / softly / without jerking / fluently / gracefully"),
     (
         Mark(Kind.MANNER, Manner.SAVING),
-        "with little effort / with low effort / with minimal effort / with as little effort as possible / efficiently / "
-        "with little energy / using little energy / economically / energy efficiently / effortlessly / "
+        "with little effort / with low effort / with minimal effort / with as little effort as possible / "
+        "efficiently / with little energy / using little energy / economically / energy efficiently / effortlessly / "
         "saving energy / without much effort",
     ),
     (

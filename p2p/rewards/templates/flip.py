@@ -146,6 +146,6 @@ def _not_on_its_back() -> Criterion:
 
 def _recipe(body: Body, forward: bool) -> dict[str, object]:
     """Half of the training episodes start in the air and turning: without, the first half turn is all it learns."""
-    rate = (-8.0, 2.0) if forward else (-2.0, 8.0)
-    start = {"share": 0.5, "pitch": (-3.14159, 3.14159), "raised": (0.0, 0.6), "pitch_rate": rate}
+    rate = [-8.0, 2.0] if forward else [-2.0, 8.0]
+    start = {"share": 0.5, "pitch": [-3.14, 3.14], "raised": [0.0, 0.6], "pitch_rate": rate}
     return {"total_timesteps": body.budget("flip"), "terminate_when_unhealthy": False, "start_states": start}

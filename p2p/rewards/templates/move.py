@@ -57,10 +57,10 @@ class Move(Template):
         distance = _SIGN[direction] * round(0.8 * min(pacing.judged.low, 2.0) * seconds, 2)
         return Plan(
             label=f"{gait.title()}{direction.title()}",
-            summary=f"Moving {direction} at {_words(pacing.judged)}, on its feet and at little effort",
+            summary=_summary(direction, pacing, body),
             terms=(*alive(body), *_terms(direction, pacing, body, band, gait), effort(body.effort)),
             main=_main(direction, pacing, stage, distance),
-            guards=(*stays_upright(body, params), *_guards(direction, body, band, gait)),
+            guards=(*stays_upright(body, params), *_guards(direction, pacing, body, band, gait)),
             definitions=definitions,
             recipe=_recipe(params, body),
             milestone=Milestone(f"displacement_{_AXIS[direction]}", distance),
@@ -109,6 +109,11 @@ def _open(pacing: Pacing) -> Pacing:
     return Pacing(Band(pacing.judged.low), pacing.aim, pacing.margin, pacing.top, pacing.scale)
 
 
+def _summary(direction: Direction, pacing: Pacing, body: Body) -> str:
+    feet = ", on its feet" if body.upright else ""
+    return f"Moving {direction} at {_words(pacing.judged)}{feet}"
+
+
 def _velocity(direction: Direction) -> str:
     sign = "-" if _SIGN[direction] < 0 else ""
     return f'{sign}info["velocity_{_AXIS[direction]}"]'
@@ -123,7 +128,8 @@ def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, 
     if pacing.aim is None:
         credit = f"np.clip({_velocity(direction)}, {number(-min(2.0, pacing.scale))}, {number(pacing.top)})"
         credit += "" if pacing.scale == 1.0 else f" / {number(pacing.scale)}"
-        latex += rf"\mathrm{{clip}}({v}, {-min(2.0, pacing.scale):g}, {pacing.top:g})/{pacing.scale:g}"
+        latex += rf"\mathrm{{clip}}({v}, {-min(2.0, pacing.scale):g}, {pacing.top:g})"
+        latex += "" if pacing.scale == 1.0 else f"/{pacing.scale:g}"
     else:
         low, high = pacing.aim.low, pacing.aim.high
         credit = f"tolerance({_velocity(direction)}, {number(low)}, {number(high)}, {{margin}})"
@@ -195,12 +201,14 @@ def _signed(pacing: Pacing, direction: Direction) -> Band:
     return Band(low, high) if _SIGN[direction] > 0 else Band(-high, -low)
 
 
-def _guards(direction: Direction, body: Body, band: Band | None, gait: str) -> list[Criterion]:
+def _guards(direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str) -> list[Criterion]:
     found = []
     if body.sideways is not None:
         found.append(_keeps_line("x" if _AXIS[direction] == "y" else "y", body.sideways))
     if gait in ("hop", "gallop"):
         found.append(_leaves_the_ground())
+    if body.upright is None:
+        found.append(_keeps_going(direction, pacing))
     if band is not None:
         found.append(keeps_height(band))
     if gait == "crawl":
@@ -215,6 +223,25 @@ def _keeps_line(across: str, limit: float) -> Criterion:
         description=f"The mean velocity across it stays within {limit:g} m/s.",
         category=Category.GAIT,
         predicate=on_feature(Statistic.MEAN, f"velocity_{across}", Band(-limit, limit), "m/s", margin=limit),
+    )
+
+
+def _keeps_going(direction: Direction, pacing: Pacing) -> Criterion:
+    half = round(0.5 * pacing.judged.low, 3)
+    signed = Band(half) if _SIGN[direction] > 0 else below(-half)
+    return Criterion(
+        key="keeps_going",
+        title="Keeps going",
+        description=f"In the second half of the episode it still moves {direction} at {half:g} m/s or more.",
+        category=Category.GAIT,
+        predicate=on_feature(
+            Statistic.MEAN,
+            f"velocity_{_AXIS[direction]}",
+            signed,
+            "m/s",
+            margin=half,
+            window=Window(last_share=0.5),
+        ),
     )
 
 

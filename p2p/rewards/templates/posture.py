@@ -30,10 +30,10 @@ class Posture(Template):
         """A torso height, or no fall, held for most of the time."""
         band = height_band(params, body)
         hold = params.duration_s or 1.5
-        label = "StayUpright" if band is None else f"Stay{(params.level or 'AtHeight').title()}"
+        label = "StayUpright" if band is None else f"Stay{params.level.title() if params.level else 'AtHeight'}"
         return Plan(
             label=label,
-            summary="Holding the posture asked for",
+            summary=f"Holding the torso {'upright' if band is None else _words(band)}",
             terms=(*alive(body), _term(body, band), effort(max(body.effort, 0.1))),
             main=_main(body, band, stage, hold),
             guards=(*_upright_guard(body, params, band), *_place(params)),

@@ -47,7 +47,7 @@ class Rear(Template):
             recipe={
                 "total_timesteps": body.budget("rear"),
                 "terminate_when_unhealthy": False,
-                "start_states": {"share": 0.5, "pitch": (0.6, 1.7), "raised": (0.2, 0.45)},
+                "start_states": {"share": 0.5, "pitch": [0.6, 1.7], "raised": [0.2, 0.45]},
             },
             milestone=Milestone("time", hold + 1.5),
             seconds=hold + 2.0,

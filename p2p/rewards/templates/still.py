@@ -45,11 +45,11 @@ class Still(Template):
         hold = params.duration_s or 1.5
         return Plan(
             label="StandStill",
-            summary="Staying where it is, on its feet, with calm joints and little effort",
+            summary="Staying where it is, with calm joints and little effort",
             terms=(*alive(body), *_terms(body), effort(0.3)),
             main=_main(stage, hold),
             guards=(*stays_upright(body, params), *_guards(stage)),
-            definitions=gate(body),
+            definitions=gate(body) if body.terminates else {**gate(body), "calm": _calm(body)},
             recipe=_recipe(body),
             milestone=Milestone("time", round(hold + 0.5, 3)),
             seconds=hold + 1.0,
@@ -59,7 +59,6 @@ class Still(Template):
 
 def _terms(body: Body) -> list[Term]:
     slow = 'tolerance(info["speed"], 0.0, 0.05, {margin})'
-    quiet = 'tolerance(info["joint_speed"], 0.0, 0.1, 3.0)'
     u = gate_latex(body)
     if body.terminates:
         calm = 'tolerance(info["joint_speed"], 0.0, 0.1, {margin})'
@@ -68,14 +67,17 @@ def _terms(body: Body) -> list[Term]:
                  "being on its feet and not moving", margin=1.5),
             Term("calm", 0.5, calm, r"\mathrm{tol}(\overline{|\dot q|}; 0, 0.1)", "calm joints", margin=4.0),
         ]  # fmt: skip
-    stance = ""
-    if body.stand.low > 0.0 and body.has("height"):
-        low, high = number(body.stand.low), number(body.stand.high)
-        stance = f' * (0.5 + 0.5 * tolerance(info["height"], {low}, {high}, 0.3))'
-    latex = rf"{u}\mathrm{{tol}}(v; 0, 0.05)\,\mathrm{{tol}}(\overline{{|\dot q|}}; 0, 0.1)"
-    return [
-        Term("still", 1.0, f"upright * {slow} * {quiet}{stance}", latex, "standing with calm joints", margin=1.0),
-    ]
+    latex = rf"{u}Q\,\mathrm{{tol}}(v; 0, 0.05)"
+    return [Term("still", 1.0, f"upright * calm * {slow}", latex, "standing with calm joints", margin=1.0)]
+
+
+def _calm(body: Body) -> str:
+    """Expression in [0, 1] of how calm the joints are, in a standing pose."""
+    calm = 'tolerance(info["joint_speed"], 0.0, 0.1, 3.0)'
+    if body.stand.low == 0.0 or not body.has("height"):
+        return calm
+    low, high = number(body.stand.low), number(body.stand.high)
+    return f'{calm} * (0.5 + 0.5 * tolerance(info["height"], {low}, {high}, 0.3))'
 
 
 def _main(stage: Stage, hold: float) -> Criterion:

@@ -1,0 +1,62 @@
+"""A reward term for a criterion that no term serves, made from the criterion itself."""
+
+from math import inf
+
+from p2p.agents.builtin.edits import NewTerm
+from p2p.contracts.intent import CONDITIONAL, Bound, Comparison, Criterion, Predicate
+
+WEIGHT = 0.3
+_RATES = {
+    "yaw_turns": ("yaw_rate",),
+    "pitch_turns": ("pitch_rate",),
+    "roll_turns": ("roll_rate",),
+    "displacement": ("speed", "velocity_x", "velocity_y"),
+    "displacement_x": ("velocity_x",),
+    "displacement_y": ("velocity_y",),
+    "position_x": ("velocity_x",),
+    "position_y": ("velocity_y",),
+}
+"""Sum -> the rates a reward may read in its stead."""
+
+
+def features_read(predicate: Predicate) -> tuple[str, ...]:
+    """The features a criterion depends on, and the rates of those that are sums."""
+    own = (predicate.feature,) if predicate.feature else tuple(bound.feature for bound in predicate.where)
+    return (*own, *(rate for name in own for rate in _RATES.get(name, ())))
+
+
+def remedy(criterion: Criterion) -> NewTerm | None:
+    """A bounded term that pays for what the criterion asks, or fines what it forbids; None for a visual one."""
+    predicate = criterion.predicate
+    if predicate is None:
+        return None
+    bounds = predicate.where or (_as_bound(predicate),)
+    expression = " * ".join(_credit(bound, predicate.margin) for bound in bounds)
+    forbids = predicate.statistic in CONDITIONAL and predicate.comparison is Comparison.AT_MOST
+    title = criterion.title[:1].lower() + criterion.title[1:]
+    return NewTerm(criterion.key, WEIGHT, expression, title.replace('"', "'"), sign=-1 if forbids else 1)
+
+
+def _as_bound(predicate: Predicate) -> Bound:
+    assert predicate.feature is not None, "the contract gives it a feature"
+    return Bound(
+        feature=predicate.feature,
+        comparison=predicate.comparison,
+        threshold=predicate.threshold,
+        upper=predicate.upper,
+    )
+
+
+def _credit(bound: Bound, margin: float) -> str:
+    low, high = -inf, inf
+    if bound.comparison is not Comparison.AT_MOST:
+        low = bound.threshold
+    if bound.comparison is Comparison.AT_MOST:
+        high = bound.threshold
+    elif bound.upper is not None:
+        high = bound.upper
+    return f'tolerance(info["{bound.feature}"], {_text(low)}, {_text(high)}, {round(margin, 3)!r})'
+
+
+def _text(value: float) -> str:
+    return f'float("{value}")' if abs(value) == inf else repr(round(value, 4))
