@@ -1,0 +1,72 @@
+"""The commands by name."""
+
+from typing import Annotated
+
+import typer
+
+import p2p
+from p2p.cli.catalog import ENVS_EXAMPLES, envs
+from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
+from p2p.cli.options import examples
+from p2p.cli.run import RUN_EXAMPLES, TRAIN_EXAMPLES, run, train
+from p2p.cli.sessions import (
+    JUDGE_EXAMPLES,
+    LIST_EXAMPLES,
+    RESUME_EXAMPLES,
+    SHOW_EXAMPLES,
+    STOP_EXAMPLES,
+    WATCH_EXAMPLES,
+    judge,
+    list_sessions,
+    resume,
+    show,
+    stop,
+    watch,
+)
+
+FIRST_STEPS = examples(
+    "p2p doctor",
+    'p2p run "run forward as fast as you can" --env HalfCheetah-v5',
+    "p2p show latest",
+    "p2p --install-completion",
+)
+
+app = typer.Typer(
+    name="p2p",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"p2p {p2p.__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=FIRST_STEPS)
+def start(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", envvar="P2P_DEBUG", help="Show the traceback of an error.")] = False,
+) -> None:
+    """One sentence in, a trained and judged policy out.
+
+    Exit codes: 0 passed or done, 2 usage or rejected input, 3 ended without passing, 4 a problem of this machine,
+    130 interrupted (trainings go on).
+    """
+
+
+app.command(epilog=RUN_EXAMPLES)(run)
+app.command(epilog=TRAIN_EXAMPLES)(train)
+app.command(epilog=JUDGE_EXAMPLES)(judge)
+app.command("list", epilog=LIST_EXAMPLES)(list_sessions)
+app.command(epilog=SHOW_EXAMPLES)(show)
+app.command(epilog=WATCH_EXAMPLES)(watch)
+app.command(epilog=STOP_EXAMPLES)(stop)
+app.command(epilog=RESUME_EXAMPLES)(resume)
+app.command(epilog=ENVS_EXAMPLES)(envs)
+app.command(epilog=DOCTOR_EXAMPLES)(doctor)

@@ -1,0 +1,111 @@
+"""`p2p envs`: what can be trained on."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from p2p.cli.completion import complete_environment
+from p2p.cli.formats import number
+from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.output import Output
+from p2p.contracts.env import EnvSpec
+
+ENVS_EXAMPLES = examples("p2p envs", "p2p envs Ant-v5", "p2p envs HalfCheetah-v5 --json | jq '.features[].name'")
+
+EnvName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[ENV]", help="Environment to describe; none lists them.", autocompletion=complete_environment
+    ),
+]
+
+
+def envs(env: EnvName = None, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+    """List the environments, or describe one: observations, actions, features, termination."""
+    service, output = open_service(runs_dir), Output(as_json)
+    if env is not None:
+        spec = service.describe_environment(env)
+        output.result(spec, *description(spec))
+        return
+    specs = service.list_environments()
+    hint = "Any other Gymnasium MuJoCo environment is described on first use: p2p envs ENV"
+    output.result({"environments": [_summary(spec) for spec in specs]}, listing(specs), hint)
+
+
+def listing(specs: tuple[EnvSpec, ...]) -> Table:
+    """One row per environment."""
+    table = Table(pad_edge=False)
+    table.add_column("environment", no_wrap=True)
+    for name in ("observations", "actions", "period"):
+        table.add_column(name, justify="right")
+    table.add_column("what it is")
+    for spec in specs:
+        period = number(spec.dt, "s")
+        table.add_row(spec.env_id, str(spec.obs_dim), str(spec.action_dim), period, Text(spec.description))
+    return table
+
+
+def description(spec: EnvSpec) -> list[RenderableType]:
+    """Everything a reward's author wants to know about an environment."""
+    seconds = spec.max_episode_steps * spec.dt
+    facts = (
+        f"control period {spec.dt:g} s ({spec.frame_skip} simulator steps), "
+        f"at most {spec.max_episode_steps} steps ({seconds:g} s) an episode, ends early {spec.termination}; "
+        f"mass {spec.total_mass:.3g} kg, torso at {spec.rest_height:.3g} m in the initial pose"
+    )
+    return [
+        Text(spec.env_id, style="bold"),
+        Text(spec.description),
+        Text(facts),
+        "",
+        _observation(spec),
+        _actions(spec),
+        _info(spec),
+        _features(spec),
+    ]
+
+
+def _observation(spec: EnvSpec) -> Table:
+    table = Table("index", "name", "quantity", "unit", "frame", title="Observation", title_justify="left")
+    for item in spec.observation:
+        table.add_row(str(item.index), Text(item.name), item.quantity, item.unit, item.frame)
+    return table
+
+
+def _actions(spec: EnvSpec) -> Table:
+    table = Table("index", "name", "joint", "range", "unit", "gear", title="Action", title_justify="left")
+    for item in spec.action:
+        between = f"{item.low:g} … {item.high:g}"
+        table.add_row(str(item.index), Text(item.name), Text(item.joint), between, item.unit, f"{item.gear:g}")
+    return table
+
+
+def _info(spec: EnvSpec) -> Table:
+    table = Table("key", "random rollout gave", title="Gymnasium's info", title_justify="left")
+    for item in spec.info:
+        table.add_row(Text(item.name), f"{item.low:g} … {item.high:g}")
+    return table
+
+
+def _features(spec: EnvSpec) -> Table:
+    caption = "The same names in a reward's info, in criteria and in prompts."
+    table = Table("name", "unit", "frame", "what it is", title="Features", title_justify="left", caption=caption)
+    for item in spec.features:
+        table.add_row(item.name, item.unit, item.frame, Text(item.description))
+    return table
+
+
+def _summary(spec: EnvSpec) -> dict[str, object]:
+    return {
+        "env_id": spec.env_id,
+        "description": spec.description,
+        "obs_dim": spec.obs_dim,
+        "action_dim": spec.action_dim,
+        "dt": spec.dt,
+        "max_episode_steps": spec.max_episode_steps,
+        "termination": spec.termination,
+        "features": list(spec.feature_names),
+    }

@@ -1,0 +1,31 @@
+"""What the shell offers after a Tab."""
+
+from pathlib import Path
+
+import typer
+
+from p2p.contracts.errors import P2PError
+from p2p.service import Service
+from p2p.settings import Settings
+
+
+def complete_session(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Ids of the sessions, each with its sentence."""
+    offers = [("latest", "the newest session")]
+    try:
+        views = _service(context).list_sessions()
+    except (P2PError, ValueError, OSError):
+        return offers
+    offers += [(view.session.session_id, view.session.prompt) for view in views]
+    return [(name, text) for name, text in offers if name.startswith(incomplete)]
+
+
+def complete_environment(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Ids of the described environments."""
+    known = ((spec.env_id, spec.description) for spec in _service(context).list_environments())
+    return [(name, text) for name, text in known if name.lower().startswith(incomplete.lower())]
+
+
+def _service(context: typer.Context) -> Service:
+    chosen = context.params.get("runs_dir")
+    return Service(Settings.from_environment(Path(chosen) if chosen else None))

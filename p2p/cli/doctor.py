@@ -1,0 +1,39 @@
+"""`p2p doctor`: what this machine has, and what it lacks."""
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.output import Output
+from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.setup import Level, SetupReport
+
+DOCTOR_EXAMPLES = examples("p2p doctor", "p2p doctor --runs-dir /data/runs", "p2p doctor --json | jq .usable")
+
+MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.PROBLEM: ("✗", "bold red")}
+
+
+def doctor(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+    """Look at python, packages, pictures, cores, memory, disk and keys, and say what to do about each problem."""
+    service, output = open_service(runs_dir), Output(as_json)
+    report = service.check_setup()
+    said = Text("Ready to train.", style="green") if report.usable else Text("Not ready to train.", style="bold red")
+    output.result({"usable": report.usable, **report.model_dump(mode="json")}, check_table(report), said)
+    if not report.usable:
+        raise typer.Exit(EnvironmentProblem.exit_code)
+
+
+def check_table(report: SetupReport) -> Table:
+    """One row per thing that was looked at."""
+    table = Table(box=None, padding=(0, 1), pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for check in report.checks:
+        mark, style = MARKS[check.level]
+        found = Text(check.found)
+        if check.remedy:
+            found.append(f"\n→ {check.remedy}", style="dim" if check.level is Level.OK else style)
+        table.add_row(Text(mark, style=style), check.name, found)
+    return table

@@ -1,0 +1,101 @@
+"""Following a session to its end: a live picture on a terminal, one line per change elsewhere."""
+
+import time
+from collections.abc import Iterator
+from datetime import datetime
+
+from rich.live import Live
+
+from p2p.cli.formats import duration, number, share
+from p2p.cli.live import last_line, picture
+from p2p.cli.output import Output
+from p2p.contracts.session import RunProgress, SessionView
+from p2p.service import Service
+
+POLL_S = 0.5
+
+
+def follow(service: Service, session_id: str, output: Output) -> SessionView:
+    """Show a session until it ends; returns how it stands then.
+
+    Raises:
+        P2PError: the process that drives it is gone before its end.
+    """
+    states = _states(service, session_id)
+    view = _show_live(states, output) if output.console.is_terminal else _show_lines(states, output)
+    if not view.status.finished:
+        raise service.why_it_stopped(session_id)
+    return view
+
+
+def _states(service: Service, session_id: str) -> Iterator[SessionView]:
+    """The session's states, until it has ended or nobody drives it."""
+    looks_dead = 0
+    while looks_dead < 2:  # one look may fall between the last write of a driver and its end
+        view = service.view_session(session_id)
+        yield view
+        if view.status.finished:
+            return
+        looks_dead = 0 if view.alive else looks_dead + 1
+        time.sleep(POLL_S)
+
+
+def _show_live(states: Iterator[SessionView], output: Output) -> SessionView:
+    view = next(states)
+    with Live(picture(view), console=output.console, refresh_per_second=4, transient=True) as live:
+        for view in states:
+            live.update(picture(view))
+    return view
+
+
+def _show_lines(states: Iterator[SessionView], output: Output) -> SessionView:
+    view = next(states)
+    _say(output, changes(None, view))
+    for now in states:
+        _say(output, changes(view, now))
+        view = now
+    return view
+
+
+def _say(output: Output, lines: list[str]) -> None:
+    for line in lines:
+        output.console.print(f"{datetime.now():%H:%M:%S}  {line}", markup=False, soft_wrap=True)
+
+
+def changes(before: SessionView | None, now: SessionView) -> list[str]:
+    """What happened between two states, one line each."""
+    lines = []
+    if before is None:
+        lines.append(f"session {now.session.session_id} on {now.session.env_id}: {now.session.prompt or 'own reward'}")
+    if (before is None or (before.iteration, before.step) != (now.iteration, now.step)) and now.step != "done":
+        lines.append(f"iteration {max(1, now.iteration)}/{now.session.max_iterations}: {now.step}")
+    earlier = (
+        {run.run_id: run for run in before.runs} if before is not None and before.iteration == now.iteration else {}
+    )
+    lines += [line for run in now.runs for line in _run_changes(earlier.get(run.run_id), run)]
+    judged = {line.iteration for line in before.history} if before is not None else set()
+    lines += [
+        f"iteration {line.iteration} judged: {line.verdict}, score {number(line.intent_score)}, "
+        f"success {share(line.success_rate)}. {line.diagnosis}"
+        for line in now.history
+        if line.iteration not in judged
+    ]
+    return lines
+
+
+def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
+    lines = []
+    if before is not None and before.state != now.state:
+        failed = now.state in ("failed", "lost")
+        lines.append(f"{now.run_id}: {now.state}{f': {last_line(now.error)}' if failed else ''}")
+    measured = (now.criteria, now.success_rate)
+    if (now.criteria or now.success_rate is not None) and (
+        before is None or (before.criteria, before.success_rate) != measured
+    ):
+        values = ", ".join(f"{key} {number(value)}" for key, value in now.criteria.items())
+        rate = "–" if now.steps_per_second is None else f"{now.steps_per_second:,.0f}"
+        lines.append(
+            f"{now.run_id}: step {now.step:,} of {now.total_timesteps:,}, {rate} steps/s, ETA {duration(now.eta_s)}, "
+            f"return {number(now.episode_return)}; {values}; success {share(now.success_rate)}"
+        )
+    return lines

@@ -1,0 +1,77 @@
+"""Numbers, times and thresholds in words."""
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from p2p.contracts.intent import Comparison
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """A measured number with three figures; "–" for none."""
+    if value is None:
+        return "–"
+    shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return shown if unit in ("", "1") else f"{shown} {unit}"
+
+
+def share(value: float | None) -> str:
+    """A share in [0, 1] as per cent; "–" for none."""
+    return "–" if value is None else f"{value:.0%}".replace("%", " %")
+
+
+def needed(comparison: Comparison, threshold: float, upper: float | None, unit: str) -> str:
+    """What a criterion asks for: "≥ 2 m/s"."""
+    if comparison is Comparison.BETWEEN:
+        return f"{number(threshold)} … {number(upper, unit)}"
+    sign = "≥" if comparison is Comparison.AT_LEAST else "≤"
+    return f"{sign} {number(threshold, unit)}"
+
+
+def meets(value: float, comparison: Comparison, threshold: float, upper: float | None) -> bool:
+    """Whether a value does what is asked for."""
+    if comparison is Comparison.AT_LEAST:
+        return value >= threshold
+    if comparison is Comparison.AT_MOST:
+        return value <= threshold
+    return threshold <= value <= (upper if upper is not None else threshold)
+
+
+def duration(seconds: float | None) -> str:
+    """A time span: "40 s", "3 min 05 s", "2 h 10 min"; "–" for none."""
+    if seconds is None:
+        return "–"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def age(created_at: str, now: datetime | None = None) -> str:
+    """How long ago a moment was, in its largest unit: "5 min"."""
+    seconds = max(0.0, ((now or datetime.now(UTC)) - datetime.fromisoformat(created_at)).total_seconds())
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
+
+
+def sparkline(values: Sequence[float], width: int = 24) -> str:
+    """The course of a number, its last `width` values between their own lowest and highest."""
+    recent = [value for value in values if math.isfinite(value)][-width:]
+    if not recent:
+        return ""
+    low, high = min(recent), max(recent)
+    step = (high - low) / (len(BARS) - 1) or 1.0
+    return "".join(BARS[min(len(BARS) - 1, round((value - low) / step))] for value in recent)
+
+
+def short_path(path: Path) -> str:
+    """A path as one would type it here: relative below the current directory, absolute elsewhere."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

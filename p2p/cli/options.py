@@ -1,0 +1,86 @@
+"""Options that commands share, and the service they open."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p2p.cli.completion import complete_environment, complete_session
+from p2p.contracts.errors import InvalidInput
+from p2p.service import Service
+from p2p.settings import Settings
+
+TRAINING, JUDGING = "What is trained", "How it is judged"
+
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print exactly one JSON object on stdout; everything else goes to stderr.")
+]
+RunsDir = Annotated[
+    Path | None,
+    typer.Option("--runs-dir", envvar="P2P_RUNS_DIR", help="Where sessions are kept.", show_default="./runs"),
+]
+SessionName = Annotated[
+    str,
+    typer.Argument(
+        metavar="[SESSION]",
+        help="A session's id, the beginning or end of one, or `latest`.",
+        autocompletion=complete_session,
+    ),
+]
+Iteration = Annotated[
+    int | None, typer.Option("--iteration", min=1, help="Number of the iteration.", show_default="the best so far")
+]
+EnvId = Annotated[
+    str | None,
+    typer.Option(
+        "--env",
+        help="Environment to train in; `p2p envs` lists them.",
+        show_default="HalfCheetah-v5",
+        autocompletion=complete_environment,
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, max=99, help="Seed of the session.", rich_help_panel=TRAINING)]
+Seeds = Annotated[int, typer.Option(min=1, max=10, help="Trainings of each configuration.", rich_help_panel=TRAINING)]
+Timesteps = Annotated[
+    int | None,
+    typer.Option(min=1, help="Steps of each training.", show_default="what suits", rich_help_panel=TRAINING),
+]
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        exists=True,
+        dir_okay=False,
+        help="JSON file with fields of the training configuration.",
+        rich_help_panel=TRAINING,
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="One field of the training configuration.", rich_help_panel=TRAINING
+    ),
+]
+PassThreshold = Annotated[
+    float, typer.Option(min=0.01, max=1.0, help="Score the rollouts must reach.", rich_help_panel=JUDGING)
+]
+Rollouts = Annotated[int, typer.Option(min=10, max=1000, help="Rollouts that are judged.", rich_help_panel=JUDGING)]
+Detach = Annotated[bool, typer.Option("--detach", help="Start it and return; `p2p watch` shows it.")]
+StopOnExit = Annotated[bool, typer.Option("--stop-on-exit", help="Ctrl-C also stops the trainings.")]
+
+
+def open_service(runs_dir: Path | None) -> Service:
+    """The service of this process.
+
+    Raises:
+        InvalidInput: an environment variable holds what it cannot.
+    """
+    try:
+        return Service(Settings.from_environment(runs_dir))
+    except ValueError as error:
+        raise InvalidInput(f"An environment variable P2P_… has a wrong value: {error}") from error
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help: one example on each line."""
+    return "\n\n".join(["[bold]Examples[/bold]", *(f"  {line}" for line in lines)])

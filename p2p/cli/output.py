@@ -1,0 +1,57 @@
+"""Where a command writes: people's text, or one JSON object on stdout and people's text on stderr."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+PLAIN_WIDTH = 140
+"""Columns where there is no terminal to ask."""
+
+
+class Output:
+    """Writes the result of one command.
+
+    Args:
+        as_json: print one JSON object on stdout instead of text.
+    """
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+        self.console = console(stderr=as_json)
+
+    def result(self, value: BaseModel | Mapping[str, Any], *text: RenderableType) -> None:
+        """Write what the command found: `value` as JSON, or `text` for people."""
+        if self.as_json:
+            print_json(value)
+            return
+        for part in text:
+            self.console.print(part, soft_wrap=isinstance(part, str))
+
+
+def console(stderr: bool) -> Console:
+    """A console as wide as the terminal; wide enough for tables where there is none."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else PLAIN_WIDTH
+    return Console(stderr=stderr, width=width, highlight=False, emoji=False)
+
+
+def print_json(value: BaseModel | Mapping[str, Any]) -> None:
+    """Print one object on stdout."""
+    text = value.model_dump_json(indent=2) if isinstance(value, BaseModel) else json.dumps(value, indent=2)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def print_error(error: Exception, as_json: bool, kind: str = "") -> None:
+    """Print an error in red on stderr, or as the one JSON object on stdout."""
+    if as_json:
+        print_json({"error": {"type": kind or type(error).__name__, "message": str(error)}})
+        return
+    text = Text("Error: ", style="bold red").append(Text(str(error), style="red"))
+    console(stderr=True).print(text, soft_wrap=True)

@@ -1,0 +1,176 @@
+"""`p2p run` and `p2p train`: start a session, and follow it to its end."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p2p.cli.config import choose_environment, new_session, read_config
+from p2p.cli.follow import follow
+from p2p.cli.options import (
+    AsJson,
+    Assignments,
+    ConfigFile,
+    Detach,
+    EnvId,
+    PassThreshold,
+    Rollouts,
+    RunsDir,
+    Seed,
+    Seeds,
+    StopOnExit,
+    Timesteps,
+    examples,
+    open_service,
+)
+from p2p.cli.output import Output
+from p2p.cli.verdict import ending
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, InvalidReward
+from p2p.contracts.session import NewSession, SessionStatus, SessionView
+from p2p.service import Service
+
+PASSED, REFUSED, NOT_PASSED, MACHINE, INTERRUPTED = 0, 2, 3, 4, 130
+DEFAULTS = NewSession()
+
+RUN_EXAMPLES = examples(
+    'p2p run "run forward as fast as you can" --env HalfCheetah-v5',
+    'p2p run "walk to the left" --env Ant-v5 --seeds 3 --iterations 5',
+    'p2p run "hop forward without falling" --env Hopper-v5 --set learning_rate=3e-4 --detach',
+)
+TRAIN_EXAMPLES = examples(
+    "p2p train --reward reward_fn.py --env Hopper-v5",
+    "p2p train --reward reward_fn.py --env HalfCheetah-v5 --config config.json --timesteps 200000",
+    'p2p train --reward reward_fn.py --env Ant-v5 --intent "walk to the left"',
+)
+
+Sentence = Annotated[str, typer.Argument(metavar="SENTENCE", help="What the robot is to do.")]
+Iterations = Annotated[int, typer.Option(min=1, max=100, help="Rewards tried at most.")]
+RewardFile = Annotated[Path, typer.Option("--reward", exists=True, dir_okay=False, help="File with a reward function.")]
+IntentSentence = Annotated[str, typer.Option("--intent", help="Sentence to judge it by; none judges nothing.")]
+
+
+def run(  # noqa: PLR0913  typer reads one parameter per option
+    sentence: Sentence,
+    env: EnvId = None,
+    seed: Seed = DEFAULTS.seed,
+    seeds: Seeds = DEFAULTS.n_seeds,
+    iterations: Iterations = DEFAULTS.max_iterations,
+    timesteps: Timesteps = None,
+    config: ConfigFile = None,
+    assignments: Assignments = None,
+    pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
+    rollouts: Rollouts = DEFAULTS.n_report_rollouts,
+    detach: Detach = False,
+    stop_on_exit: StopOnExit = False,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Turn a SENTENCE into a trained and judged policy."""
+    fields = read_config(config, assignments or (), timesteps)
+    request = new_session(
+        prompt=sentence,
+        env_id=choose_environment(env, fields),
+        seed=seed,
+        n_seeds=seeds,
+        max_iterations=iterations,
+        pass_threshold=pass_threshold,
+        n_report_rollouts=rollouts,
+        config=fields,
+    )
+    service, output = open_service(runs_dir), Output(as_json)
+    service.require_training()
+    session = service.create_session(request)
+    service.start_session(session.session_id)
+    finish(service, session.session_id, output, detach=detach, stop_on_exit=stop_on_exit)
+
+
+def train(  # noqa: PLR0913  typer reads one parameter per option
+    reward: RewardFile,
+    env: EnvId = None,
+    intent: IntentSentence = "",
+    seed: Seed = DEFAULTS.seed,
+    seeds: Seeds = DEFAULTS.n_seeds,
+    timesteps: Timesteps = None,
+    config: ConfigFile = None,
+    assignments: Assignments = None,
+    pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
+    rollouts: Rollouts = DEFAULTS.n_report_rollouts,
+    detach: Detach = False,
+    stop_on_exit: StopOnExit = False,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Train a reward you wrote, once, and judge it where a sentence says what it is for."""
+    source = _read_source(reward)
+    fields = read_config(config, assignments or (), timesteps)
+    request = new_session(
+        prompt=intent,
+        env_id=choose_environment(env, fields),
+        seed=seed,
+        n_seeds=seeds,
+        max_iterations=1,
+        pass_threshold=pass_threshold,
+        n_report_rollouts=rollouts,
+        config=fields,
+        author="given",
+    )
+    service, output = open_service(runs_dir), Output(as_json)
+    service.require_training()
+    session = service.create_session(request, reward=source)
+    service.start_session(session.session_id)
+    finish(service, session.session_id, output, detach=detach, stop_on_exit=stop_on_exit)
+
+
+def finish(
+    service: Service, session_id: str, output: Output, *, detach: bool = False, stop_on_exit: bool = False
+) -> None:
+    """Follow a session that was started, show how it ended, and leave with the exit code that says so."""
+    if detach:
+        view = service.view_session(session_id)
+        output.result(view, f"Started {session_id}. To see it: p2p watch {session_id}")
+        return
+    try:
+        view = follow(service, session_id, output)
+    except KeyboardInterrupt:
+        _leave(service, session_id, output, stop_on_exit)
+        raise typer.Exit(INTERRUPTED) from None
+    if view.status is SessionStatus.INVALID_CODE and view.session.author == "given":
+        raise InvalidReward(f"{view.error or 'The reward cannot be trained.'}\nNothing was trained.")
+    output.result(view, *ending(view, service.runs.path))
+    raise typer.Exit(exit_code(service, view))
+
+
+def exit_code(service: Service, view: SessionView) -> int:
+    """What the end of a session means to a shell."""
+    if view.status in (SessionStatus.PASSED, SessionStatus.COMPLETED):
+        return PASSED
+    if view.status is SessionStatus.ERROR and service.machine_was_to_blame(view.session.session_id):
+        return MACHINE
+    return NOT_PASSED
+
+
+def _leave(service: Service, session_id: str, output: Output, stop: bool) -> None:
+    """After Ctrl-C: the jobs go on, unless they were to stop with the terminal."""
+    if stop:
+        view = service.stop_session(session_id)
+        text = f"Stopped {session_id}; what is finished stays. To go on: p2p resume {session_id}"
+    else:
+        view = service.view_session(session_id)
+        text = (
+            f"{session_id} goes on without this terminal.\n"
+            f"  see it:    p2p watch {session_id}\n"
+            f"  stop it:   p2p stop {session_id}\n"
+            f"  go on later with one that was stopped: p2p resume {session_id}"
+        )
+    output.console.print(text, soft_wrap=True)
+    if output.as_json:
+        output.result(view)
+
+
+def _read_source(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file} is not UTF-8 text: {error}") from error
+    except OSError as error:
+        raise EnvironmentProblem(f"Cannot read {file}: {error.strerror or error}") from error

@@ -1,0 +1,175 @@
+"""`p2p list`, `show`, `watch`, `stop`, `resume` and `judge`: sessions that are there already."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from p2p.cli.formats import age, number, share, short_path
+from p2p.cli.live import threshold, title
+from p2p.cli.options import AsJson, Detach, Iteration, RunsDir, SessionName, StopOnExit, examples, open_service
+from p2p.cli.output import Output
+from p2p.cli.run import NOT_PASSED, finish
+from p2p.cli.verdict import ENDINGS, changes, ending, judged, runs
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.iteration import IterationView
+from p2p.contracts.session import SessionView
+
+LIST_EXAMPLES = examples("p2p list", "p2p list --runs-dir ~/p2p-runs", "p2p list --json | jq '.sessions | length'")
+SHOW_EXAMPLES = examples("p2p show", "p2p show latest --iteration 2", "p2p show session_20260403 --json")
+WATCH_EXAMPLES = examples("p2p watch", "p2p watch 1a2b3c4d")
+STOP_EXAMPLES = examples("p2p stop", "p2p stop session_20260403_120000_1a2b3c4d")
+RESUME_EXAMPLES = examples("p2p resume", "p2p resume latest --iterations 6", "p2p resume 1a2b3c4d --detach")
+JUDGE_EXAMPLES = examples(
+    "p2p judge", "p2p judge latest --iteration 1", 'p2p judge 1a2b3c4d --intent "run forward without falling"'
+)
+
+Total = Annotated[
+    int | None,
+    typer.Option("--iterations", "--max-iterations", min=1, max=100, help="Rewards tried at most, with those so far."),
+]
+OtherSentence = Annotated[
+    str | None, typer.Option("--intent", help="Judge by another sentence.", show_default="the session's own")
+]
+
+
+def list_sessions(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+    """List all sessions, the newest first."""
+    service = open_service(runs_dir)
+    views = service.list_sessions()
+    empty = f'No sessions in {short_path(service.runs.path)} yet. To start one: p2p run "run forward"'
+    Output(as_json).result(
+        {"sessions": [view.model_dump(mode="json") for view in views]}, session_table(views) if views else empty
+    )
+
+
+def show(
+    session: SessionName = "latest", iteration: Iteration = None, as_json: AsJson = False, runs_dir: RunsDir = None
+) -> None:
+    """Show a session in full: criteria, judgment, history, runs and files."""
+    service, output = open_service(runs_dir), Output(as_json)
+    session_id = service.find_session(session)
+    if iteration is not None:
+        view = service.view_iteration(session_id, iteration)
+        output.result(view, *iteration_details(view))
+        return
+    whole = service.view_session(session_id)
+    output.result(whole, *session_details(whole), *ending(whole, service.runs.path))
+
+
+def watch(session: SessionName = "latest", as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+    """Follow a running session to its end; Ctrl-C leaves it running."""
+    service = open_service(runs_dir)
+    finish(service, service.find_session(session), Output(as_json))
+
+
+def stop(session: SessionName = "latest", as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+    """Stop a session and its trainings; what is finished stays."""
+    service = open_service(runs_dir)
+    session_id = service.find_session(session)
+    ended_before = service.view_session(session_id).status.finished
+    view = service.stop_session(session_id)
+    said = f"{session_id} had ended already: {ENDINGS[view.status][0]}."
+    if not ended_before:
+        said = f"Stopped {session_id}; what is finished stays. To go on: p2p resume {session_id}"
+    Output(as_json).result(view, said)
+
+
+def resume(
+    session: SessionName = "latest",
+    iterations: Total = None,
+    detach: Detach = False,
+    stop_on_exit: StopOnExit = False,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Go on with a session that was stopped, killed or failed; no finished step is repeated."""
+    service = open_service(runs_dir)
+    service.require_training()
+    session_id = service.find_session(session)
+    service.resume_session(session_id, iterations)
+    finish(service, session_id, Output(as_json), detach=detach, stop_on_exit=stop_on_exit)
+
+
+def judge(
+    session: SessionName = "latest",
+    iteration: Iteration = None,
+    intent: OtherSentence = None,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Judge the recorded rollouts again, by the session's criteria or another sentence; nothing is overwritten."""
+    service = open_service(runs_dir)
+    session_id = service.find_session(session)
+    number_of = iteration or service.view_session(session_id).best_iteration
+    if number_of is None:
+        raise InvalidInput(f"{session_id} has no judged iteration yet. To follow it: p2p watch {session_id}")
+    judgment = service.rejudge(session_id, number_of, intent)
+    Output(as_json).result(judgment, *judged(judgment, number_of))
+    if not judgment.passed:
+        raise typer.Exit(NOT_PASSED)
+
+
+def session_table(views: tuple[SessionView, ...]) -> Table:
+    """One row per session."""
+    table = Table(pad_edge=False)
+    table.add_column("session", no_wrap=True)
+    for name in ("status", "sentence", "environment", "iterations", "score", "success", "age"):
+        table.add_column(name, justify="right" if name in ("iterations", "score", "success", "age") else "left")
+    for view in views:
+        judgment, session = view.judgment, view.session
+        words, style = ENDINGS[view.status]
+        if not view.alive and not view.status.finished:
+            words, style = "interrupted", "yellow"
+        table.add_row(
+            session.session_id,
+            Text(words, style=style),
+            Text(session.prompt or "own reward"),
+            session.env_id,
+            f"{view.iteration}/{session.max_iterations}",
+            number(judgment.intent_score if judgment else None),
+            share(judgment.success_rate if judgment else None),
+            age(session.created_at),
+        )
+    return table
+
+
+def session_details(view: SessionView) -> list[RenderableType]:
+    """What `show` adds to the ending: the settings, the criteria and the runs of the last iteration."""
+    session = view.session
+    settings = ", ".join(f"{key}={value}" for key, value in session.config.items()) or "the environment's own"
+    parts: list[RenderableType] = [
+        Text(f"seeds {', '.join(map(str, session.seeds))}; author {session.author}; configuration: {settings}")
+    ]
+    if view.criteria:
+        table = Table("criterion", "needed", "what it means", pad_edge=False)
+        for item in view.criteria:
+            table.add_row(title(item.title, item.required), threshold(item), Text(item.description))
+        parts.append(table)
+    if view.runs:
+        parts += [f"Runs of iteration {view.iteration}:", runs(view.runs)]
+    if view.history and not any(line.changes for line in view.history):
+        parts.append(changes(view.history))
+    return [*parts, ""]
+
+
+def iteration_details(view: IterationView) -> list[RenderableType]:
+    """One iteration: its reward, runs, judgment, and what was changed after it."""
+    parts: list[RenderableType] = [Text(f"{view.session_id}, iteration {view.iteration}", style="bold")]
+    report = view.reward_report
+    if report is not None and report.spec is not None:
+        parts.append(Text(f"reward: {report.spec.description or report.spec.latex}"))
+        parts += [Text(f"  {term.name}: {term.description}") for term in report.spec.terms]
+    parts += [
+        Text(f"  {issue.severity}: {issue.message}", style="yellow") for issue in (report.issues if report else ())
+    ]
+    if view.runs:
+        parts.append(runs(view.runs))
+    if view.judgment is not None:
+        parts += judged(view.judgment, view.iteration)
+    if view.revision is not None:
+        parts.append(Text(f"then changed, from iteration {view.revision.based_on}: {view.revision.diagnosis}"))
+        parts += [Text(f"  {c.kind} {c.name}: {c.old} → {c.new} ({c.reason})") for c in view.revision.changes]
+    return parts

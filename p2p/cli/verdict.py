@@ -1,0 +1,138 @@
+"""How a session ended: the verdict per criterion, what was changed, and where everything lies."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from p2p.cli.formats import duration, needed, number, share, short_path
+from p2p.cli.live import heading, last_line, title
+from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
+from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
+
+COLOURS = {Verdict.PASSED: "green", Verdict.FAILED: "red", Verdict.NO_VERDICT: "yellow"}
+ENDINGS = {
+    SessionStatus.PASSED: ("passed", "bold green"),
+    SessionStatus.COMPLETED: ("trained", "bold green"),
+    SessionStatus.MAX_ITERATIONS: ("ended without passing", "bold red"),
+    SessionStatus.CANCELLED: ("stopped", "bold yellow"),
+    SessionStatus.INVALID_CODE: ("no reward that can be trained", "bold red"),
+    SessionStatus.ERROR: ("failed", "bold red"),
+    SessionStatus.RUNNING: ("running", "bold cyan"),
+    SessionStatus.PENDING: ("not started", "bold"),
+}
+
+
+def ending(view: SessionView, runs_dir: Path) -> list[RenderableType]:
+    """All one wants to know about a session that has ended, or the little there is of one that has not."""
+    parts: list[RenderableType] = [heading(view), _headline(view)]
+    if view.error:
+        parts.append(Text(view.error, style="red"))
+    if view.judgment is not None and view.criteria:
+        parts += ["", *judged(view.judgment, view.best_iteration)]
+    if not view.session.prompt and view.runs:
+        parts += ["", returns(view)]
+    if any(line.changes for line in view.history):
+        parts += ["", changes(view.history)]
+    if (table := paths(view, runs_dir)).row_count:
+        parts += ["", table]
+    return parts
+
+
+def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableType]:
+    """A judgment: one row per criterion, then the whole."""
+    where = f"iteration {iteration}, " if iteration is not None else ""
+    text = Text(str(judgment.verdict).replace("_", " "), style=f"bold {COLOURS[judgment.verdict]}")
+    text.append(
+        f"  {where}success {share(judgment.success_rate)}{_interval(judgment)} of {judgment.n_rollouts} rollouts, "
+        f"score {number(judgment.intent_score)} (needs {number(judgment.pass_threshold)})",
+        style="not bold default",
+    )
+    return [_criteria(judgment.criteria), text, *([Text(judgment.diagnosis)] if judgment.diagnosis else [])]
+
+
+def _criteria(criteria: Iterable[CriterionScore]) -> Table:
+    table = Table(pad_edge=False)
+    table.add_column("criterion")
+    for name in ("measured", "95 % interval", "needed", "met by", "pass"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for item in criteria:
+        interval = "–" if item.low is None else f"{number(item.low)} … {number(item.high, item.unit)}"
+        table.add_row(
+            title(item.title, item.required),
+            number(item.value, item.unit),
+            interval,
+            needed(item.comparison, item.threshold, item.upper, item.unit),
+            share(item.met_share),
+            Text("yes", style="green") if item.met else Text("no", style="red" if item.required else "yellow"),
+        )
+    return table
+
+
+def returns(view: SessionView) -> RenderableType:
+    """What trainings without an intent reached."""
+    rollouts = view.judgment.rollouts if view.judgment is not None else ()
+    table = runs(view.runs)
+    if rollouts:
+        mean = sum(rollout.episode_return for rollout in rollouts) / len(rollouts)
+        table.caption = f"mean return of {len(rollouts)} report rollouts: {number(mean)}"
+    return table
+
+
+def runs(items: Iterable[RunProgress]) -> Table:
+    """Runs, the failed ones with their error."""
+    table = Table("run", "state", pad_edge=False)
+    for name in ("steps", "return", "success"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("error")
+    for run in items:
+        error = Text(last_line(run.error), style="red") if run.state in ("failed", "lost") else ""
+        steps = f"{run.step:,} / {run.total_timesteps:,}"
+        table.add_row(run.run_id, run.state, steps, number(run.episode_return), share(run.success_rate), error)
+    return table
+
+
+def changes(history: Iterable[IterationData]) -> Table:
+    """The iterations with what each changed."""
+    table = Table(pad_edge=False)
+    for name in ("iteration", "verdict", "score", "success", "time"):
+        table.add_column(name, justify="right" if name != "verdict" else "left", no_wrap=True)
+    table.add_column("changed")
+    for line in history:
+        verdict = Text(str(line.verdict).replace("_", " "), style=COLOURS[line.verdict])
+        time = duration(line.elapsed_time_s)
+        changed = "\n".join(line.changes) or "–"
+        table.add_row(
+            str(line.iteration), verdict, number(line.intent_score), share(line.success_rate), time, Text(changed)
+        )
+    return table
+
+
+def paths(view: SessionView, runs_dir: Path) -> Table:
+    """Where what was made lies; no row for what was not."""
+    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, path in view.artefacts:
+        if path is not None:
+            table.add_row(name.replace("_", " "), short_path(runs_dir / path))
+    return table
+
+
+def _headline(view: SessionView) -> Text:
+    words, style = ENDINGS[view.status]
+    if not view.alive and not view.status.finished:
+        words = f"{words}, but no process drives it; to go on: p2p resume {view.session.session_id}"
+    count = max(view.iteration, len(view.history))
+    seconds = sum(line.elapsed_time_s for line in view.history)
+    spent = f" in {duration(seconds)}" if seconds else ""
+    tried = f"{count} of {view.session.max_iterations} iterations{spent}"
+    return Text(words, style=style).append(f"  {tried}", style="not bold default")
+
+
+def _interval(judgment: Judgment) -> str:
+    if judgment.success_low is None or judgment.success_high is None:
+        return ""
+    return f" [{share(judgment.success_low)}, {share(judgment.success_high)}]"
