@@ -22,10 +22,12 @@ class Judging(Catalog):
         iteration = record.iteration(number)
         judgment = iteration.read_judgment()
         if judgment is None:
-            with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number):
+            n_runs = len(iteration.runs())
+            with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
                 self._report(record, iteration)
                 judgment = self._judge(record, iteration)
                 iteration.save_judgment(judgment)
+                result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
         record_iteration(record, number)
         return judgment
 
@@ -58,10 +60,11 @@ class Judging(Catalog):
             return revision
         session, intent = record.read_session(), record.read_criteria()
         assert intent is not None, "a session without an intent ends after one iteration"
-        with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number):
+        with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number) as result:
             attempts = tuple(_attempt(record, index) for index in range(1, number + 1))
             revision = self.author(session.author).revise(intent, self.describe_environment(session.env_id), attempts)
             iteration.save_revision(revision)
+            result |= {"changes": [f"{c.kind} {c.name}" for c in revision.changes], "based_on": revision.based_on}
         return revision
 
     def _report(self, record: SessionRecord, iteration: IterationRecord) -> None:

@@ -32,8 +32,8 @@ def record_iteration(record: SessionRecord, number: int) -> None:
         pass_threshold=session.pass_threshold,
     )
     record.save_history(history)
-    record.save_lineage(_lineage(record, [(n, judgment) for n, _, judgment in judged]))
-    if judged and judged[-1][0] == number and not _announced(record, number):
+    record.save_lineage(_lineage(record, history.iterations))
+    if judged and judged[-1][0] == number:
         _announce(record, number, judged[-1][2])
 
 
@@ -69,26 +69,27 @@ def _iteration_data(
     )
 
 
-def _lineage(record: SessionRecord, judged: list[tuple[int, Judgment]]) -> Lineage:
+def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Lineage:
     entries: dict[str, LineageEntry] = {}
     lessons: list[Lesson] = []
     best = -1.0
-    for number, judgment in judged:
-        before = _revision_into(record, number)
+    for data in iterations:
+        before = _revision_into(record, data.iteration)
         if before is not None and before.lesson:
-            lessons.append(Lesson(text=before.lesson, learned_at=number - 1))
-        star = judgment.intent_score is not None and judgment.intent_score > best
-        best = max(best, judgment.intent_score or -1.0)
-        entries[f"{record.session_id}/iter_{number}"] = LineageEntry(
-            parent=before.based_on if before else None,
-            score=judgment.intent_score,
-            star=star,
+            lessons.append(Lesson(text=before.lesson, learned_at=data.iteration - 1))
+        score = data.intent_score
+        entries[f"{record.session_id}/{data.iteration_dir}"] = LineageEntry(
+            parent=data.based_on,
+            score=score,
+            star=score is not None and score > best,
             lesson=before.lesson if before else "",
-            diagnosis=judgment.diagnosis[:300],
-            failure_tags=judgment.failure_tags,
-            best_checkpoint=judgment.best_checkpoint,
-            best_run_id=judgment.run_id,
+            diagnosis=data.diagnosis[:300],
+            failure_tags=data.failure_tags,
+            final_return=data.final_return,
+            best_checkpoint=data.best_checkpoint,
+            best_run_id=data.best_run_id,
         )
+        best = max(best, score if score is not None else -1.0)
     return Lineage(iterations=entries, lessons=tuple(lessons[-MAX_LESSONS:]))
 
 
@@ -101,12 +102,8 @@ def _elapsed(events: list[Event], number: int) -> float:
     return seconds_between(mine[0].timestamp, mine[-1].timestamp) if mine else 0.0
 
 
-def _announced(record: SessionRecord, number: int) -> bool:
-    return any(e.event is EventName.ITERATION_COMPLETED and e.iteration == number for e in record.events.read())
-
-
 def _announce(record: SessionRecord, number: int, judgment: Judgment) -> None:
-    record.events.emit(
+    record.events.emit_once(
         EventName.ITERATION_COMPLETED,
         number,
         intent_score=judgment.intent_score,

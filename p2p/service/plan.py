@@ -29,7 +29,13 @@ def run_configs(session: NewSession, draft: RewardDraft) -> dict[tuple[str, int]
 
 
 def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) -> TrainConfig:
-    layers = [preset(session.env_id), draft.config_changes, session.config, fields, {"env_id": session.env_id}]
+    layers: list[dict[str, object]] = [
+        preset(session.env_id),
+        draft.config_changes,
+        session.config,
+        fields,
+        {"env_id": session.env_id},
+    ]
     merged: dict[str, object] = {}
     for layer in layers:
         merged.update(layer)

@@ -42,14 +42,17 @@ class Rewards(Catalog):
         iteration = record.iteration(number)
         report = iteration.read_reward_report()
         if report is None:
-            with record.events.span(EventName.REWARD_START, EventName.REWARD_END, number):
+            record.events.emit_once(EventName.ITERATION_STARTED, number, iter_id=iteration.iteration_id)
+            with record.events.span(EventName.REWARD_START, EventName.REWARD_END, number) as result:
                 draft = iteration.read_draft() or self._draft(record, number)
                 iteration.save_draft(draft)
                 report = self.check_reward(iteration, record.read_session(), draft)
                 if report.spec is not None:
                     iteration.save_reward_spec(report.spec)
                 iteration.save_reward_report(report)
+                result["code_lines"] = draft.source.count("\n")
         if not report.accepted:
+            record.events.emit_once(EventName.REWARD_ERROR, number, errors=list(report.errors))
             raise InvalidReward("The reward cannot be trained:\n" + "\n".join(f"  {e}" for e in report.errors))
         return report
 

@@ -27,7 +27,15 @@ class Training(Catalog):
         if (aggregation := iteration.read_aggregation()) is not None:
             return aggregation
         runs = self._prepare(record, iteration)
-        with record.events.span(EventName.TRAIN_START, EventName.TRAIN_END, number):
+        configs = [config for run in runs if (config := run.read_config()) is not None]
+        with record.events.span(
+            EventName.TRAIN_START,
+            EventName.TRAIN_END,
+            number,
+            num_runs=len(runs),
+            env_id=configs[0].env_id,
+            total_timesteps=configs[0].total_timesteps,
+        ) as result:
             trainer = Trainer(self.backend, worker_job("train"), self.max_parallel, record.touch_heartbeat)
             trainer.train(runs)
             aggregation = aggregate(runs)
@@ -35,6 +43,7 @@ class Training(Catalog):
                 errors = [status.error for run in runs if (status := run.read_status()) and status.error]
                 raise TrainingFailed(f"No run of iteration {number} reached its end. {_last_line(errors)}")
             iteration.save_aggregation(aggregation)
+            result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
         return aggregation
 
     @property

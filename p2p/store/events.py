@@ -19,14 +19,30 @@ class EventLog:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def emit(
-        self,
-        event: EventName,
-        iteration: int | None = None,
-        duration_ms: int | None = None,
-        **data: object,
-    ) -> Event:
+    def emit(self, event: EventName, iteration: int | None = None, /, **data: object) -> Event:
         """Append one event."""
+        return self._append(event, iteration, data, None)
+
+    def emit_once(self, event: EventName, iteration: int, /, **data: object) -> None:
+        """Append one event, unless this iteration already has it."""
+        if not any(seen.event is event and seen.iteration == iteration for seen in self.read()):
+            self.emit(event, iteration, **data)
+
+    @contextmanager
+    def span(self, start: EventName, end: EventName, iteration: int, /, **data: object) -> Iterator[dict[str, object]]:
+        """Emit `start`, then `end` with the duration and what the block puts into the yielded dictionary.
+
+        A span that raises, or whose process dies, has no end.
+        """
+        self._append(start, iteration, data, None)
+        begun = time.monotonic()
+        result: dict[str, object] = {}
+        yield result
+        self._append(end, iteration, result, round(1000 * (time.monotonic() - begun)))
+
+    def _append(
+        self, event: EventName, iteration: int | None, data: dict[str, object], duration_ms: int | None
+    ) -> Event:
         with self._exclusive():
             seen = self.read()
             entry = Event(
@@ -39,14 +55,6 @@ class EventLog:
             )
             files.append_line(self.path, entry.model_dump_json())
         return entry
-
-    @contextmanager
-    def span(self, start: EventName, end: EventName, iteration: int | None = None) -> Iterator[None]:
-        """Emit `start`, then `end` with the duration; nothing marks the end of a span that raises."""
-        self.emit(start, iteration)
-        begun = time.monotonic()
-        yield
-        self.emit(end, iteration, duration_ms=round(1000 * (time.monotonic() - begun)))
 
     def read(self) -> list[Event]:
         """All events, oldest first; broken lines are skipped."""
