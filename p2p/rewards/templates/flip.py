@@ -7,6 +7,8 @@ from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Manner, Params
 from p2p.rewards.templates.terms import effort, refuse
 
+BEYOND = 0.5
+"""How many turns more than a number that is said are too many [turns]."""
 WHOLE = 0.95
 """Share of a turn that counts as a whole one: the landing takes up the rest."""
 LANDING_S = 1.0
@@ -22,7 +24,7 @@ ROLLING_SHARE = 0.05
 
 
 class Flip(Template):
-    """Backflip, front flip. More turns than asked for are allowed unless the sentence goes on with "then"."""
+    """Backflip, front flip. A number that is said is a limit too; without one, more turns are fine."""
 
     name = "flip"
     reads = frozenset({"direction", "turns", "times", "repeatedly"})
@@ -51,7 +53,7 @@ class Flip(Template):
             label="FrontFlip" if forward else "Backflip",
             summary=f"Turning over {'forward' if forward else 'backward'} in the air",
             terms=_terms(body, forward),
-            main=_main(target, signed),
+            main=_main(target, signed, _counted(params, stage)),
             guards=(
                 _lands(target, signed, bool(params.manners & {Manner.LANDING, Manner.NO_FALL})),
                 _in_the_air(turns),
@@ -79,17 +81,25 @@ def _terms(body: Body, forward: bool) -> tuple[Term, ...]:
     )  # fmt: skip
 
 
-def _main(target: float, signed: float) -> Criterion:
+def _counted(params: Params, stage: Stage) -> bool:
+    """Whether more is too much. Before a "then" the next step says where it must be."""
+    said = params.times is not None or params.turns is not None
+    return said and stage.last and not params.repeatedly
+
+
+def _main(target: float, signed: float, counted: bool) -> Criterion:
     way, turns = ("backward", signed) if signed > 0 else ("forward", -signed)
+    more = f"{BEYOND:g} more are too many" if counted else "more is fine"
+    limit = BEYOND if counted else float("inf")
     return Criterion(
         key="turns_over",
         title=f"Turns over {turns:g} {'time' if turns == 1 else 'times'} {way}",
-        description=f"Its turns about the side-to-side axis reach {target:g}, backward positive. More is fine.",
+        description=f"Its turns about the side-to-side axis reach {target:g}, backward positive; {more}.",
         category=Category.DYNAMICS,
         predicate=on_feature(
             Statistic.MAX if signed > 0 else Statistic.MIN,
             "pitch_turns",
-            Band(target) if signed > 0 else below(target),
+            Band(target, target + limit) if signed > 0 else Band(target - limit, target),
             "turns",
             margin=turns,
         ),

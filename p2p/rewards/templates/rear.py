@@ -44,6 +44,10 @@ class Rear(Template):
             terms=_terms(),
             main=_main(hold),
             guards=(_not_sitting(), *place),
+            definitions={
+                "tall": 'tolerance(info["top_height"], 1.1, np.inf, 0.6)',
+                "calm": 'tolerance(info["velocity_x"], -0.2, 0.2, 2.0)',
+            },
             recipe={
                 "total_timesteps": body.budget("rear"),
                 "terminate_when_unhealthy": False,
@@ -56,14 +60,10 @@ class Rear(Template):
 
 
 def _terms() -> tuple[Term, ...]:
-    reared = (
-        'tolerance(info["pitch"], 1.3, 1.85, {margin}) * (0.4'
-        ' + 0.3 * tolerance(info["top_height"], 1.1, np.inf, 0.6)'
-        ' + 0.3 * tolerance(info["velocity_x"], -0.2, 0.2, 2.0))'
-    )
     return (
         Term("nose_up", 0.3, '(1.0 + np.sin(info["pitch"])) / 2.0', r"(1 + \sin\theta)/2", "raising the nose"),
-        Term("reared", 1.0, reared, r"\mathrm{tol}(\theta; 1.3, 1.85)\,(0.4 + 0.3\,T + 0.3\,S)",
+        Term("reared", 1.0, 'tolerance(info["pitch"], 1.3, 1.85, {margin}) * (0.4 + 0.3 * tall + 0.3 * calm)',
+             r"\mathrm{tol}(\theta; 1.3, 1.85)\,(0.4 + 0.3\,T + 0.3\,S)",
              "standing tall and calm with the nose up", margin=1.3),
         Term("sitting", 0.4, 'info["torso_contact"]', "c_t", "price of the trunk on the floor", sign=-1),
         effort(0.05),

@@ -1,10 +1,11 @@
 """Stand still: stay where it is, calmly."""
 
-from p2p.contracts.intent import Category, Criterion, Statistic, Window
+from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import (
     at_most,
     below,
+    between,
     on_feature,
     on_steps,
     spares_effort,
@@ -21,6 +22,11 @@ CALM_SPEED = 0.25
 """Horizontal speed below which a robot counts as standing in a sequence [m/s]."""
 JOINTS = 0.5
 """Mean joint speed that still counts as still [rad/s]."""
+TURNING = 1.0
+"""Rate of a turn, about any axis, that still counts as still [rad/s]; dropped from its start, a limp ant is below it
+within a second."""
+BEYOND = 0.5
+"""How far a robot that stands still after a flip or a spin may be from the turns asked for [turns]."""
 BRACE_LIMIT = 0.35
 """Mean squared action above which a robot holds itself by bracing: a trained cheetah stood still at 0.84."""
 
@@ -47,8 +53,8 @@ class Still(Template):
             label="StandStill",
             summary="Staying where it is, with calm joints and little effort",
             terms=(*alive(body), *_terms(body), effort(0.3)),
-            main=_main(stage, hold),
-            guards=(*stays_upright(body, params), *_guards(stage)),
+            main=_main(body, stage, hold),
+            guards=(*stays_upright(body, params), *_guards(body, stage)),
             definitions=gate(body) if body.terminates else {**gate(body), "calm": _calm(body)},
             recipe=_recipe(body),
             milestone=Milestone("time", round(hold + 0.5, 3)),
@@ -80,13 +86,14 @@ def _calm(body: Body) -> str:
     return f'{calm} * (0.5 + 0.5 * tolerance(info["height"], {low}, {high}, 0.3))'
 
 
-def _main(stage: Stage, hold: float) -> Criterion:
+def _main(body: Body, stage: Stage, hold: float) -> Criterion:
     if not stage.alone:
-        where = (at_most("speed", CALM_SPEED),)
+        where = (at_most("speed", CALM_SPEED), *_on_the_floor(body), *_where_it_turned_to(stage))
         return Criterion(
             key="stands_still",
             title=f"Stands still for {hold:g} s",
-            description=f"The horizontal speed stays at {CALM_SPEED:g} m/s or less for {hold:g} s without a break.",
+            description=f"For {hold:g} s without a break the horizontal speed is at most {CALM_SPEED:g} m/s, on the "
+            f"floor and within {BEYOND:g} turns of the turns asked for before.",
             category=Category.DYNAMICS,
             predicate=on_steps(Statistic.LONGEST_HOLD, where, Band(hold), margin=hold),
             weight=2.0,
@@ -94,7 +101,17 @@ def _main(stage: Stage, hold: float) -> Criterion:
     return stays_near(DRIFT).model_copy(update={"key": "stands_still", "weight": 2.0})
 
 
-def _guards(stage: Stage) -> list[Criterion]:
+def _on_the_floor(body: Body) -> tuple[Bound, ...]:
+    return (at_most("airborne", 0.5),) if body.has("airborne") else ()
+
+
+def _where_it_turned_to(stage: Stage) -> tuple[Bound, ...]:
+    """Without it, a second flip would pass for standing still after the first."""
+    turns = {feature: amount for feature, amount in stage.done.items() if feature.endswith("_turns")}
+    return tuple(between(feature, amount - BEYOND, amount + BEYOND) for feature, amount in turns.items())
+
+
+def _guards(body: Body, stage: Stage) -> list[Criterion]:
     window = Window() if stage.alone else Window(last_share=0.3)
     calm = Criterion(
         key="calm_joints",
@@ -103,7 +120,25 @@ def _guards(stage: Stage) -> list[Criterion]:
         category=Category.DYNAMICS,
         predicate=on_feature(Statistic.MEAN, "joint_speed", below(JOINTS), "rad/s", margin=2.0, window=window),
     )
-    return [calm, spares_effort(BRACE_LIMIT)] if stage.alone else [calm]
+    return [calm, spares_effort(BRACE_LIMIT), *_neither_jumps_nor_turns(body)] if stage.alone else [calm]
+
+
+def _neither_jumps_nor_turns(body: Body) -> tuple[Criterion, ...]:
+    """Without it, a jump or a flip on the spot would pass: neither drifts, and joints are calm before and after."""
+    rates = (name for name in ("roll_rate", "pitch_rate", "yaw_rate") if body.has(name))
+    where = (*_on_the_floor(body), *(between(rate, -TURNING, TURNING) for rate in rates))
+    if not where:
+        return ()
+    return (
+        Criterion(
+            key="holds_its_place",
+            title="Neither jumps nor turns",
+            description=f"After the first fifth of the episode it is on the floor and turns at no more than "
+            f"{TURNING:g} rad/s, for 90% of the time.",
+            category=Category.DYNAMICS,
+            predicate=on_steps(Statistic.FRACTION, where, Band(0.9), margin=0.4, window=Window(last_share=0.8)),
+        ),
+    )
 
 
 def _recipe(body: Body) -> dict[str, object]:

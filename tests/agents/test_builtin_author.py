@@ -1,0 +1,260 @@
+import ast
+
+import numpy as np
+import pytest
+
+from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.agents.builtin.refusals import examples
+from p2p.analysis.predicates import measure
+from p2p.contracts.intent import Intent
+from p2p.contracts.training import TrainConfig
+from p2p.envs.catalog import known, load
+from p2p.rewards.templates.body_table import body_of
+from p2p.training.presets import preset
+from p2p.training.reward_function import RewardFunction
+
+OFFERED = [(env, sentence) for env in known() for line in examples(body_of(load(env))) for sentence in line.split(", ")]
+MORE = [
+    ("Ant-v5", "spin left twice then stand still"),
+    ("HalfCheetah-v5", "walk forward then walk backward then stand still"),
+    ("HalfCheetah-v5", "do a backflip then stand still"),
+    ("HalfCheetah-v5", "walk at 1 m/s smoothly"),
+    ("Walker2d-v5", "walk forward slowly, upright"),
+    ("Walker2d-v5", "walk forward with little effort"),
+    ("HalfCheetah-v5", "stay low then stay high"),
+]
+AUTHOR = BuiltinAuthor()
+
+
+def load_class(source: str) -> RewardFunction:
+    space: dict[str, object] = {"__name__": "reward"}
+    exec(compile(source, "reward_fn.py", "exec"), space)
+    kinds = [v for v in space.values() if isinstance(v, type) and issubclass(v, RewardFunction)]
+    found = next(kind for kind in kinds if kind is not RewardFunction)
+    return found()  # type: ignore[abstract]
+
+
+def reward_for(env: str, sentence: str) -> RewardFunction:
+    spec = load(env)
+    return load_class(AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).source)
+
+
+def standing(env: str, **changed: float) -> dict[str, float]:
+    """A robot at rest on its feet."""
+    spec = load(env)
+    info = dict.fromkeys(spec.feature_names, 0.0)
+    body = body_of(spec)
+    at_rest = {
+        "time": 1.0,
+        "up": 1.0,
+        "height": body.stand.low,
+        "feet_down": 1.0,
+        "pole_height": 1.2,
+        "top_height": 0.8,
+    }
+    return info | {name: value for name, value in at_rest.items() if name in info} | changed
+
+
+def paid(reward: RewardFunction, env: str, **changed: float) -> float:
+    spec = load(env)
+    obs = np.zeros(spec.obs_dim)
+    return float(reward(obs, np.zeros(spec.action_dim), obs, standing(env, **changed) | {"_episode_start": True})[0])
+
+
+@pytest.mark.parametrize(("env", "sentence"), [*OFFERED, *MORE])
+def test_every_sentence_it_offers_becomes_a_reward_that_runs_and_criteria_that_can_be_measured(
+    env: str, sentence: str
+) -> None:
+    spec = load(env)
+    intent = AUTHOR.elicit(sentence, spec)
+    draft = AUTHOR.write(intent, spec)
+    reward = load_class(draft.source)
+    rng = np.random.default_rng(0)
+    for step in range(5):
+        obs, action = rng.normal(size=spec.obs_dim), rng.uniform(-1, 1, spec.action_dim)
+        info = {name: float(rng.normal()) for name in spec.feature_names} | {"_episode_start": step == 0}
+        total, terms = reward(obs, action, obs, info)
+        assert np.isfinite(total)
+        assert total == pytest.approx(sum(terms.values()))
+        assert set(terms) == set(reward.terms)
+    assert reward.latex.startswith("r = ")
+    assert "U" not in reward.latex or r"\quad U = " in reward.latex
+    assert reward.description
+    assert all(len(line) <= 120 for line in draft.source.splitlines())
+    assert 2 <= len(intent.criteria) <= 8
+    assert intent.criteria[0].required
+    features = {name: rng.normal(size=50) for name in spec.feature_names}
+    assert len(measure(intent, features, spec.dt)) == len(intent.criteria)
+    TrainConfig.model_validate({**preset(env), **draft.config_changes})
+
+
+@pytest.mark.parametrize("sentence", ["run forward", "do a backflip then stand still"])
+def test_the_same_sentence_gives_the_same_reward(sentence: str) -> None:
+    spec = load("HalfCheetah-v5")
+    intent = AUTHOR.elicit(sentence, spec)
+    assert AUTHOR.write(intent, spec) == AUTHOR.write(intent, spec)
+    assert ast.parse(AUTHOR.write(intent, spec).source).body
+
+
+@pytest.mark.parametrize(
+    ("env", "sentence", "right", "wrong"),
+    [
+        ("HalfCheetah-v5", "run forward", {"velocity_x": 4.0}, {"velocity_x": -4.0}),
+        ("HalfCheetah-v5", "run forward", {"velocity_x": 4.0}, {"velocity_x": 4.0, "up": -1.0}),
+        ("HalfCheetah-v5", "run backward", {"velocity_x": -4.0}, {"velocity_x": 4.0}),
+        ("HalfCheetah-v5", "walk forward", {"velocity_x": 1.0}, {"velocity_x": 4.0}),
+        ("HalfCheetah-v5", "stand still", {}, {"speed": 1.0, "velocity_x": 1.0}),
+        ("HalfCheetah-v5", "stand still", {}, {"control_effort": 0.8}),
+        ("HalfCheetah-v5", "stay low", {"height": 0.4}, {"height": 0.6}),
+        ("HalfCheetah-v5", "jump", {"clearance": 0.3, "height": 1.0}, {}),
+        ("HalfCheetah-v5", "do a backflip", {"pitch_rate": 8.0}, {"pitch_rate": -8.0}),
+        ("HalfCheetah-v5", "do a front flip", {"pitch_rate": -8.0}, {"pitch_rate": 8.0}),
+        ("HalfCheetah-v5", "do a backflip", {"up": -1.0}, {"up": -1.0, "torso_contact": 1.0}),
+        ("HalfCheetah-v5", "rear up", {"pitch": 1.6, "up": 0.0}, {}),
+        ("HalfCheetah-v5", "crawl forward", {"height": 0.4, "velocity_x": 1.5}, {"height": 0.6, "velocity_x": 1.5}),
+        ("Hopper-v5", "hop forward without falling", {"velocity_x": 1.5}, {"velocity_x": -1.5}),
+        ("Hopper-v5", "jump", {"clearance": 0.2}, {"clearance": 0.2, "displacement": 2.0, "speed": 1.0}),
+        ("Walker2d-v5", "walk forward slowly", {"velocity_x": 0.5}, {"velocity_x": 1.5}),
+        ("Ant-v5", "walk to the left", {"velocity_y": 0.8}, {"velocity_y": -0.8}),
+        ("Ant-v5", "walk to the left", {"velocity_y": 0.8}, {"velocity_y": 0.8, "velocity_x": 0.8}),
+        ("Ant-v5", "spin left", {"yaw_rate": 1.5}, {"yaw_rate": -1.5}),
+        ("Ant-v5", "spin clockwise", {"yaw_rate": -1.5}, {"yaw_rate": 1.5}),
+        ("Swimmer-v5", "swim backward", {"velocity_x": -0.2}, {"velocity_x": 0.2}),
+        ("Reacher-v5", "reach the target", {"target_distance": 0.01}, {"target_distance": 0.2}),
+        ("Pusher-v5", "push the object to the goal", {"target_distance": 0.02}, {"target_distance": 0.3}),
+        ("InvertedPendulum-v5", "keep the pole balanced", {}, {"pole_angle": 0.19}),
+        ("InvertedDoublePendulum-v5", "keep the poles up", {}, {"pole_height": 1.0}),
+        ("HumanoidStandup-v5", "stand up", {"height": 1.2}, {"height": 0.1}),
+    ],
+)
+def test_what_is_asked_for_pays_more_than_what_is_not(
+    env: str, sentence: str, right: dict[str, float], wrong: dict[str, float]
+) -> None:
+    reward = reward_for(env, sentence)
+    assert paid(reward, env, **right) > paid(reward, env, **wrong)
+
+
+def test_a_sequence_pays_for_its_steps_one_after_the_other() -> None:
+    reward = reward_for("Ant-v5", "spin left twice then stand still")
+    obs, action = np.zeros(105), np.zeros(8)
+
+    def terms(first: bool, **changed: float) -> dict[str, float]:
+        return reward(obs, action, obs, standing("Ant-v5", **changed) | {"_episode_start": first})[1]
+
+    turning = terms(True, yaw_turns=0.1, yaw_rate=2.0)
+    assert turning["spin"] > 0.0
+    assert turning["still"] == 0.0
+    done = terms(False, yaw_turns=2.05)
+    assert done["spin"] == 0.0
+    assert done["still"] > 0.0
+    assert done["progress"] > turning["spin"]
+    assert terms(False, yaw_turns=1.9)["progress"] == done["progress"]
+    assert terms(True, yaw_turns=0.0)["progress"] == 0.0
+
+
+def test_the_terms_for_a_manner_are_added() -> None:
+    assert {"jerk"} <= set(reward_for("HalfCheetah-v5", "walk at 1 m/s smoothly").terms)
+    cheap = AUTHOR.elicit("walk forward with little effort", load("Walker2d-v5"))
+    assert "little_effort" in [criterion.key for criterion in cheap.criteria]
+
+
+def trajectory(env: str, seconds: float, **features: object) -> dict[str, np.ndarray]:
+    """A rollout of a robot at rest, but for the features given as a value or as a function of the time."""
+    spec = load(env)
+    steps = round(seconds / spec.dt)
+    t = spec.dt * np.arange(1, steps + 1)
+    rest = {name: np.full(steps, value) for name, value in standing(env).items()} | {"time": t}
+    given = {name: value(t) if callable(value) else np.full(steps, value) for name, value in features.items()}
+    return rest | {name: np.asarray(values, dtype=np.float64) for name, values in given.items()}
+
+
+def success(intent: Intent, env: str, rollout: dict[str, np.ndarray]) -> bool:
+    required = {criterion.key for criterion in intent.criteria if criterion.required}
+    return all(m.met for m in measure(intent, rollout, load(env).dt) if m.key in required)
+
+
+def flipping(t: np.ndarray) -> np.ndarray:
+    """One turn backward between 1 s and 2 s."""
+    return np.clip(t - 1.0, 0.0, 1.0)
+
+
+FLIP = {
+    "pitch_turns": flipping,
+    "up": lambda t: np.cos(2 * np.pi * flipping(t)),
+    "airborne": lambda t: (t > 1.0) & (t < 1.95),
+    "feet_down": lambda t: 1.0 - ((t > 1.0) & (t < 1.95)),
+    "clearance": lambda t: 0.3 * ((t > 1.0) & (t < 1.95)),
+}
+BEHAVIOURS = [
+    ("HalfCheetah-v5", "run forward", "runs", {"velocity_x": 5.0}, True),
+    ("HalfCheetah-v5", "run forward", "runs backward", {"velocity_x": -5.0}, False),
+    ("HalfCheetah-v5", "run forward", "slides on its back", {"velocity_x": 5.0, "up": -1.0}, False),
+    ("HalfCheetah-v5", "run backward", "runs backward", {"velocity_x": -5.0}, True),
+    ("HalfCheetah-v5", "walk forward", "walks", {"velocity_x": 1.0}, True),
+    ("HalfCheetah-v5", "walk forward", "runs", {"velocity_x": 5.0}, False),
+    ("HalfCheetah-v5", "stand still", "stands", {}, True),
+    ("HalfCheetah-v5", "stand still", "braces", {"control_effort": 0.84}, False),
+    ("HalfCheetah-v5", "stand still", "drifts", {"displacement": lambda t: 0.2 * t, "speed": 0.2}, False),
+    ("HalfCheetah-v5", "stand still", "lies on its back", {"up": -1.0}, False),
+    ("HalfCheetah-v5", "crawl forward", "crawls", {"velocity_x": 1.0, "height": 0.4}, True),
+    ("HalfCheetah-v5", "crawl forward", "drags", {"velocity_x": 1.0, "height": 0.4, "torso_contact": 0.7}, False),
+    ("HalfCheetah-v5", "crawl forward", "walks", {"velocity_x": 1.0, "height": 0.6}, False),
+    ("HalfCheetah-v5", "gallop forward", "slides", {"velocity_x": 5.0}, False),
+    ("HalfCheetah-v5", "jump", "jumps", {"clearance": lambda t: 0.3 * (t > 2)}, True),
+    ("HalfCheetah-v5", "jump", "stands", {}, False),
+    ("HalfCheetah-v5", "do a backflip", "flips", FLIP, True),
+    ("HalfCheetah-v5", "do a backflip and land on your feet", "flips", FLIP, True),
+    ("HalfCheetah-v5", "do a front flip", "flips backward", FLIP, False),
+    ("HalfCheetah-v5", "do two backflips", "flips once", FLIP, False),
+    ("HalfCheetah-v5", "do a backflip", "rolls", {**FLIP, "airborne": 0.0, "feet_down": 1.0}, False),
+    (
+        "HalfCheetah-v5",
+        "do a backflip",
+        "turns over half and lies on its back",
+        {**FLIP, "pitch_turns": lambda t: 0.5 * flipping(t), "up": lambda t: np.cos(np.pi * flipping(t)),
+         "torso_contact": lambda t: t > 1.5},
+        False,
+    ),
+    ("HalfCheetah-v5", "do a backflip", "falls after it", {**FLIP, "feet_down": lambda t: t < 1.0}, False),
+    ("HalfCheetah-v5", "stand on your hind legs", "rears", {"pitch": 1.5, "up": 0.0}, True),
+    ("HalfCheetah-v5", "stand on your hind legs", "sits", {"pitch": 1.5, "up": 0.0, "torso_contact": 1.0}, False),
+    ("HalfCheetah-v5", "stand on your hind legs", "stands", {}, False),
+    ("Hopper-v5", "hop forward", "hops", {"velocity_x": 1.5, "airborne": lambda t: np.sin(10 * t) > 0}, True),
+    ("Hopper-v5", "hop forward", "falls", {"velocity_x": 1.5, "up": lambda t: np.cos(t)}, False),
+    ("Hopper-v5", "hop forward", "slides", {"velocity_x": 1.5}, False),
+    ("Hopper-v5", "jump", "jumps away", {"clearance": 0.3, "displacement": lambda t: t}, False),
+    ("Ant-v5", "walk to the left", "walks left", {"velocity_y": 0.8}, True),
+    ("Ant-v5", "walk to the left", "walks right", {"velocity_y": -0.8}, False),
+    ("Ant-v5", "walk to the left", "walks diagonally", {"velocity_y": 0.8, "velocity_x": 0.8}, False),
+    ("Ant-v5", "spin left", "spins left", {"yaw_turns": lambda t: 0.5 * t}, True),
+    ("Ant-v5", "spin left", "spins right", {"yaw_turns": lambda t: -0.5 * t}, False),
+    ("Ant-v5", "spin left", "runs in a circle", {"yaw_turns": lambda t: t, "displacement": lambda t: t}, False),
+    ("Ant-v5", "spin left then stand still", "stops after a turn",
+     {"yaw_turns": lambda t: np.minimum(0.5 * t, 1.0), "speed": lambda t: 0.5 * (t < 2.0)}, True),
+    ("Ant-v5", "spin left then stand still", "stops before the turn",
+     {"yaw_turns": lambda t: np.minimum(0.5 * t, 0.8), "speed": lambda t: 0.5 * (t < 2.0)}, False),
+    ("Swimmer-v5", "swim forward", "swims", {"velocity_x": 0.2}, True),
+    ("Swimmer-v5", "swim forward", "lunges and stops", {"velocity_x": lambda t: 0.5 * (t < 3.0)}, False),
+    ("Reacher-v5", "reach the target", "reaches", {"target_distance": 0.01}, True),
+    ("Reacher-v5", "reach the target", "swings through",
+     {"target_distance": lambda t: 0.2 * abs(np.cos(np.pi * t / 4))}, False),
+    ("Pusher-v5", "push the object to the goal", "pushes", {"target_distance": lambda t: 0.3 - 0.05 * t}, True),
+    ("Pusher-v5", "push the object to the goal", "waves", {"target_distance": 0.3}, False),
+    ("InvertedPendulum-v5", "keep the pole balanced", "balances", {}, True),
+    ("InvertedPendulum-v5", "keep the pole balanced", "drops it", {"pole_angle": lambda t: 0.1 * t}, False),
+    ("InvertedDoublePendulum-v5", "keep the poles up", "drops them", {"pole_height": lambda t: 1.2 - 0.1 * t}, False),
+    ("Walker2d-v5", "walk forward slowly, upright", "strolls", {"velocity_x": 0.5}, True),
+    ("Walker2d-v5", "walk forward slowly, upright", "rushes", {"velocity_x": 1.5}, False),
+    ("Walker2d-v5", "walk forward slowly, upright", "creeps on its knees", {"velocity_x": 0.5, "height": 0.5}, False),
+    ("HumanoidStandup-v5", "stand up", "sits up", {"height": 0.6, "up": 1.0}, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("env", "sentence", "behaviour", "features", "passes"), BEHAVIOURS, ids=[f"{b[1]}: {b[2]}" for b in BEHAVIOURS]
+)
+def test_a_behaviour_passes_only_where_it_was_asked_for(
+    env: str, sentence: str, behaviour: str, features: dict[str, object], passes: bool
+) -> None:
+    intent = AUTHOR.elicit(sentence, load(env))
+    assert success(intent, env, trajectory(env, intent.episode_s, **features)) is passes, behaviour

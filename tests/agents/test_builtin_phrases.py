@@ -1,0 +1,145 @@
+import pytest
+
+from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.agents.builtin.phrases import parse
+from p2p.contracts.errors import UnknownPhrase
+from p2p.envs.catalog import load
+from p2p.rewards.templates.body_table import body_of
+from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params, Skill
+
+F, B, LEFT, RIGHT = Direction
+
+
+def understood(env: str, sentence: str) -> tuple[Skill, ...]:
+    return parse(sentence, body_of(load(f"{env}-v5")))
+
+
+def move(direction: Direction | None = None, gait: str | None = "walk", **said: object) -> Skill:
+    manners = frozenset(said.pop("manners", ()))  # type: ignore[call-overload]
+    return Skill("move", Params(direction=direction, gait=gait, manners=manners, **said))  # type: ignore[arg-type]
+
+
+SENTENCES = [
+    ("HalfCheetah", "run forward as fast as you can", (move(F, "run", pace=Pace.FAST),)),
+    ("HalfCheetah", "Run backward!", (move(B, "run"),)),
+    ("HalfCheetah", "make the cheetah run backwards, please", (move(B, "run"),)),
+    ("HalfCheetah", "sprinting ahead", (move(F, "run"),)),
+    ("HalfCheetah", "gallop forward", (move(F, "gallop"),)),
+    ("HalfCheetah", "trot slowly", (move(None, "trot", pace=Pace.SLOW),)),
+    ("HalfCheetah", "walk at 1 m/s smoothly", (move(speed=1.0, manners=[Manner.SMOOTH]),)),
+    ("HalfCheetah", "walk forward at 1.5 meters per second", (move(F, speed=1.5),)),
+    ("HalfCheetah", "stay low while walking forward", (move(F, level=Level.LOW),)),
+    ("HalfCheetah", "walk forward at a height of 0.5 m", (move(F, height=0.5),)),
+    ("HalfCheetah", "crawl", (move(None, "crawl"),)),
+    ("Humanoid", "walk at 5 km/h", (move(speed=1.3889),)),
+    ("Hopper", "hop forward without falling", (move(F, "hop", manners=[Manner.NO_FALL]),)),
+    ("Hopper", "jump forward", (move(F, "hop"),)),
+    ("Ant", "walk to the left", (move(LEFT),)),
+    ("Ant", "go right for ten seconds", (move(RIGHT, "move", duration_s=10.0),)),
+    ("Swimmer", "swim forward", (move(F, "swim"),)),
+    ("Walker2d", "walk forward slowly, upright", (move(F, pace=Pace.SLOW, manners=[Manner.UPRIGHT]),)),
+    ("Walker2d", "walk forward with little effort", (move(F, manners=[Manner.SAVING]),)),
+    ("HalfCheetah", "stand still", (Skill("still"),)),
+    ("Walker2d", "don't move for 3 seconds", (Skill("still", Params(duration_s=3.0)),)),
+    ("Walker2d", "balance", (Skill("posture", Params(manners=frozenset({Manner.UPRIGHT}))),)),
+    ("HalfCheetah", "stay low", (Skill("posture", Params(level=Level.LOW)),)),
+    ("HalfCheetah", "stand as tall as possible", (Skill("posture", Params(level=Level.HIGH)),)),
+    ("HalfCheetah", "hold your torso at 50 cm", (Skill("posture", Params(height=0.5)),)),
+    ("HalfCheetah", "jump as high as possible", (Skill("jump", Params(highest=True)),)),
+    ("HalfCheetah", "jump 3 times", (Skill("jump", Params(times=3)),)),
+    ("HalfCheetah", "jump 0.3 m high", (Skill("jump", Params(height=0.3)),)),
+    ("Hopper", "jump up and down", (Skill("jump", Params(repeatedly=True)),)),
+    ("Ant", "spin clockwise", (Skill("spin", Params(direction=RIGHT)),)),
+    ("Ant", "turn left 90 degrees", (Skill("spin", Params(direction=LEFT, turns=0.25)),)),
+    ("Ant", "turn around", (Skill("spin", Params(turns=0.5)),)),
+    (
+        "Ant",
+        "spin left twice then stand still",
+        (Skill("spin", Params(direction=LEFT, times=2)), Skill("still")),
+    ),
+    (
+        "HalfCheetah",
+        "do a backflip and land on your feet",
+        (Skill("flip", Params(direction=B, manners=frozenset({Manner.LANDING}))),),
+    ),
+    ("HalfCheetah", "do two backflips", (Skill("flip", Params(direction=B, times=2)),)),
+    ("HalfCheetah", "double front flip", (Skill("flip", Params(direction=F, times=2)),)),
+    ("HalfCheetah", "somersault forward", (Skill("flip", Params(direction=F)),)),
+    ("HalfCheetah", "stand on your hind legs for 3 seconds", (Skill("rear", Params(duration_s=3.0)),)),
+    ("HumanoidStandup", "stand up", (Skill("stand_up"),)),
+    ("Reacher", "reach the target", (Skill("reach"),)),
+    ("Pusher", "push the object to the goal", (Skill("push"),)),
+    ("Pusher", "reach the target", (Skill("push"),)),
+    ("InvertedPendulum", "keep the pole balanced", (Skill("balance"),)),
+    ("InvertedDoublePendulum", "balance both poles", (Skill("balance"),)),
+    (
+        "InvertedPendulum",
+        "keep the pole up in the middle",
+        (Skill("balance", Params(manners=frozenset({Manner.CENTRED}))),),
+    ),
+]
+
+
+@pytest.mark.parametrize(("env", "sentence", "skills"), SENTENCES, ids=[f"{e}: {s}" for e, s, _ in SENTENCES])
+def test_a_sentence_becomes_skills(env: str, sentence: str, skills: tuple[Skill, ...]) -> None:
+    assert understood(env, sentence) == skills
+
+
+@pytest.mark.parametrize(
+    ("env", "sentence", "named"),
+    [
+        ("HalfCheetah", "walk like a drunk", "'like a drunk'"),
+        ("HalfCheetah", "frobnicate the quux", "'frobnicate the quux'"),
+        ("HalfCheetah", "run forward but not fast", "'but not'"),
+        ("HalfCheetah", "walk forward and do not stumble", "'not stumble'"),
+        ("HalfCheetah", "run at 3", "A number of times (3)"),
+        ("HalfCheetah", "run 5 m forward", "distance"),
+        ("HalfCheetah", "run at -1 m/s", "negative"),
+        ("HalfCheetah", "walk forward and jump", "'walk' and 'jump'"),
+        ("HalfCheetah", "walk forward and backward", "contradicts"),
+        ("HalfCheetah", "slowly", "how, but not what"),
+        ("HalfCheetah", "", "nothing the robot could do"),
+        ("HalfCheetah", "please", "nothing the robot could do"),
+        ("HalfCheetah", "do a backflip slowly", "pace"),
+        ("HalfCheetah", "jump then run then jump then run", "4 steps"),
+        ("HalfCheetah", "walk for 90 seconds", "longer than"),
+        ("Ant", "turn left", "needs an angle"),
+    ],
+)
+def test_what_is_not_understood_is_named(env: str, sentence: str, named: str) -> None:
+    with pytest.raises(UnknownPhrase) as caught:
+        BuiltinAuthor().elicit(sentence, load(f"{env}-v5"))
+    message = str(caught.value)
+    assert named in message.splitlines()[0]
+    assert env in message
+    assert "p2p train --reward" in message
+    assert "model provider" in message
+
+
+@pytest.mark.parametrize(
+    ("env", "sentence", "reason"),
+    [
+        ("Swimmer", "jump", "cannot leave it"),
+        ("HalfCheetah", "walk to the left", "only move forward or backward"),
+        ("HalfCheetah", "spin left twice", "vertical plane"),
+        ("HalfCheetah", "swim forward", "can only"),
+        ("Hopper", "stand on your hind legs", "single leg"),
+        ("HalfCheetah", "reach the target", "no target"),
+        ("Reacher", "run forward", "fixed to the ground"),
+        ("InvertedPendulum", "do a backflip", "cart with a pole"),
+        ("HalfCheetah", "balance the pole", "has no pole"),
+        ("HalfCheetah", "stand up", "does not lie"),
+        ("HumanoidStandup", "run forward", "on its back"),
+        ("Ant", "do a backflip", "no reward is known"),
+    ],
+)
+def test_a_skill_the_robot_cannot_do_is_refused_with_the_reason(env: str, sentence: str, reason: str) -> None:
+    with pytest.raises(UnknownPhrase, match=reason):
+        BuiltinAuthor().elicit(sentence, load(f"{env}-v5"))
+
+
+@pytest.mark.parametrize("sentence", ["do a backflip upright", "stand still at 2 m/s", "reach the target in place"])
+def test_nothing_that_is_said_is_silently_ignored(sentence: str) -> None:
+    env = "Reacher-v5" if "target" in sentence else "HalfCheetah-v5"
+    with pytest.raises(UnknownPhrase, match="does not go with"):
+        BuiltinAuthor().elicit(sentence, load(env))

@@ -1,0 +1,251 @@
+import ast
+
+import pytest
+
+from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.agents.builtin.edits import NewTerm, add_term, read_table, set_number, terms_reading
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
+from p2p.contracts.protocols import Attempt
+from p2p.contracts.revision import Revision
+from p2p.contracts.reward import TermStatistics
+from p2p.envs.catalog import load
+
+ANT, AUTHOR = load("Ant-v5"), BuiltinAuthor()
+WALK = AUTHOR.elicit("walk to the left", ANT)
+DRAFT = AUTHOR.write(WALK, ANT)
+RISING = {"return_slope": 0.2, "plateau": 0.0}
+FLAT = {"return_slope": 0.0, "plateau": 1.0}
+
+
+def judgment(intent: Intent, scores: dict[str, float], success: float | None = 0.4) -> Judgment:
+    """A failed judgment with these partial credits; criteria that are not named were met."""
+    criteria = []
+    for criterion in intent.criteria:
+        predicate, score = criterion.predicate, scores.get(criterion.key, 1.0)
+        assert predicate is not None
+        criteria.append(
+            CriterionScore(
+                key=criterion.key,
+                title=criterion.title,
+                required=criterion.required,
+                weight=criterion.weight,
+                value=score,
+                low=None,
+                high=None,
+                comparison=predicate.comparison,
+                threshold=predicate.threshold,
+                upper=predicate.upper,
+                unit=predicate.unit,
+                score=score,
+                met_share=score,
+                met=score >= 0.8,
+            )
+        )
+    total = sum(c.weight for c in criteria)
+    return Judgment(
+        verdict=Verdict.FAILED,
+        intent_score=sum(c.weight * c.score for c in criteria) / total,
+        pass_threshold=0.8,
+        success_rate=success,
+        success_low=None,
+        success_high=None,
+        n_rollouts=50,
+        criteria=tuple(criteria),
+        rollouts=(),
+        diagnosis="",
+        provenance=Provenance(judge="code", code_hash="0"),
+    )
+
+
+def attempt(number: int = 1, scores: dict[str, float] | None = None, **changed: object) -> Attempt:
+    fields: dict[str, object] = {
+        "number": number,
+        "source": DRAFT.source,
+        "config_changes": DRAFT.config_changes,
+        "judgment": judgment(WALK, scores if scores is not None else {"moves_left": 0.3}),
+        "terms": (),
+        "dynamics": RISING,
+        "based_on": number - 1 or None,
+    }
+    return Attempt.model_validate(fields | changed)
+
+
+def revise(*attempts: Attempt, intent: Intent = WALK) -> Revision:
+    return AUTHOR.revise(intent, ANT, attempts)
+
+
+def following(revision: Revision, number: int, scores: dict[str, float], success: float = 0.0) -> Attempt:
+    """The attempt a revision leads to."""
+    return attempt(
+        number,
+        source=revision.source,
+        config_changes=revision.config_changes,
+        based_on=revision.based_on,
+        judgment=judgment(WALK, scores, success),
+    )
+
+
+def term(name: str, mean: float, share: float) -> TermStatistics:
+    return TermStatistics(name=name, mean=mean, std=0.0, minimum=mean, maximum=mean, share=share)
+
+
+def test_the_term_that_serves_the_missed_criterion_is_raised_with_the_measurement_as_reason() -> None:
+    revision = revise(attempt(scores={"keeps_line": 0.3}))
+    change = revision.changes[0]
+    assert (change.kind, change.name, change.old, change.new) == ("reward", "sideways", 0.5, 1.0)
+    assert "Keeps to the direction asked for" in change.reason
+    assert read_table(revision.source, "weights") == read_table(DRAFT.source, "weights") | {"sideways": 1.0}
+
+
+def test_a_dominant_term_is_not_raised_further() -> None:
+    revision = revise(attempt(terms=(term("left", 0.5, 0.9),)))
+    assert "left" not in [change.name for change in revision.changes]
+
+
+def test_a_fine_that_stands_in_the_way_is_halved() -> None:
+    revision = revise(attempt(terms=(term("effort", -0.5, 0.5), term("left", 0.3, 0.3))))
+    change = revision.changes[0]
+    assert (change.name, change.old, change.new) == ("effort", 0.1, 0.05)
+
+
+def test_an_exploit_that_no_term_forbids_gets_one() -> None:
+    revision = revise(attempt(scores={"stays_upright": 0.2}))
+    assert revision.changes[0].name == "stays_upright"
+    assert revision.changes[0].old is None
+    assert "stays_upright" in read_table(revision.source, "weights")
+    assert 'tolerance(info["up"]' in revision.source
+    compile(revision.source, "reward_fn.py", "exec")
+
+
+def test_a_nearly_met_criterion_sharpens_the_margin() -> None:
+    cheetah = load("HalfCheetah-v5")
+    intent = AUTHOR.elicit("walk forward", cheetah)
+    draft = AUTHOR.write(intent, cheetah)
+    base = attempt(
+        source=draft.source,
+        judgment=judgment(intent, {"moves_forward": 0.7}),
+        terms=(term("forward", 0.8, 0.9),),
+    )
+    revision = AUTHOR.revise(intent, cheetah, (base,))
+    assert revision.changes[0].name == "forward margin"
+    assert read_table(revision.source, "margins") == {"forward": 0.5}
+
+
+def test_training_is_lengthened_while_the_return_still_rises() -> None:
+    change = revise(attempt())
+    assert [c.name for c in change.changes if c.kind == "config"] == ["total_timesteps"]
+    assert change.config_changes["total_timesteps"] == 320_000
+    assert change.config_changes["episode_s"] == DRAFT.config_changes["episode_s"]
+
+
+def test_an_early_plateau_asks_for_exploration() -> None:
+    revision = revise(attempt(dynamics=FLAT))
+    assert revision.config_changes["ent_coef"] == 0.005
+
+
+def test_a_jumping_policy_asks_for_smaller_steps() -> None:
+    assert revise(attempt(dynamics=RISING | {"kl_spike_share": 0.2})).config_changes["target_kl"] == 0.02
+
+
+def test_revise_keeps_the_best_attempt_so_far() -> None:
+    best = attempt(1, scores={"moves_left": 0.6})
+    worse = following(revise(best), 2, {"moves_left": 0.1})
+    revision = revise(best, worse)
+    assert revision.based_on == 1
+    assert "did not help" in revision.lesson
+    better = following(revise(best), 2, {"moves_left": 0.7}, success=0.6)
+    assert revise(best, better).based_on == 2
+
+
+@pytest.mark.parametrize("dynamics", [RISING, FLAT, {}, RISING | {"kl_spike_share": 0.2, "return_drop": 0.6}])
+@pytest.mark.parametrize("missing", [{"moves_left": 0.1}, {"keeps_line": 0.6, "stays_upright": 0.3}, {}])
+def test_there_are_never_more_than_two_changes_and_none_comes_twice(
+    dynamics: dict[str, float], missing: dict[str, float]
+) -> None:
+    attempts = [attempt(scores=missing, dynamics=dynamics)]
+    seen = set()
+    for number in range(2, 14):
+        revision = revise(*attempts)
+        assert revision.based_on == 1
+        assert 1 <= len(revision.changes) <= 2
+        for change in revision.changes:
+            mark = (change.kind, change.name, repr(change.new))
+            assert mark not in seen
+            assert change.reason
+            seen.add(mark)
+        attempts.append(following(revision, number, missing))
+
+
+def test_the_same_attempts_give_the_same_revision() -> None:
+    assert revise(attempt()) == revise(attempt())
+
+
+def test_a_reward_it_cannot_edit_keeps_its_text_and_only_the_configuration_changes() -> None:
+    source = "def reward_fn(obs, action, next_obs, info):\n    return 1.0, {'alive': 1.0}\n"
+    revision = revise(attempt(source=source))
+    assert revision.source == source
+    assert {change.kind for change in revision.changes} == {"config"}
+
+
+def test_a_judgment_without_a_verdict_still_leads_to_a_change() -> None:
+    nothing = judgment(WALK, {}).model_copy(
+        update={"verdict": Verdict.NO_VERDICT, "intent_score": None, "success_rate": None, "criteria": ()}
+    )
+    assert revise(attempt(judgment=nothing)).changes
+
+
+PERSONAL = '''\
+"""Mine."""
+from p2p.training.reward_function import RewardFunction
+
+
+class Mine(RewardFunction):
+    weights = {"vorwärts": 1, "forward": 2.5}  # a comment, kept
+
+    def compute(self, obs, action, next_obs, info):
+        w = self.weights
+        terms = {
+            "forward": w["forward"] * (info["velocity_x"] + 0.0),  # another
+            "rest": -1.0 * (
+                info["control_effort"]
+            )
+        }
+        return sum(terms.values()), terms
+
+    @property
+    def latex(self):
+        return "r"
+
+    @property
+    def terms(self):
+        return {"forward": "f", "rest": "r"}
+'''
+
+
+def test_a_number_is_changed_in_place_in_a_file_a_person_edited() -> None:
+    changed = set_number(PERSONAL, "weights", "forward", 5.0)
+    assert changed == PERSONAL.replace("2.5", "5.0")
+    assert set_number(PERSONAL, "weights", "effort", 5.0) is None
+    assert set_number(PERSONAL, "margins", "forward", 5.0) is None
+    assert set_number("not python (", "weights", "forward", 5.0) is None
+
+
+def test_a_term_is_added_to_a_file_a_person_edited() -> None:
+    changed = add_term(PERSONAL, NewTerm("upright", 0.3, 'tolerance(info["up"], 0.7, 1.0, 0.4)', "up"))
+    assert changed is not None
+    assert read_table(changed, "weights")["upright"] == 0.3
+    assert "# a comment, kept" in changed
+    space: dict[str, object] = {}
+    exec(compile(changed, "reward_fn.py", "exec"), space)
+    reward = space["Mine"]()  # type: ignore[operator]
+    _, terms = reward.compute(None, None, None, {"velocity_x": 1.0, "control_effort": 0.5, "up": 1.0})
+    assert terms == pytest.approx({"forward": 2.5, "rest": -0.5, "upright": 0.3})
+    assert set(reward.terms) == set(terms)
+    assert add_term(changed, NewTerm("upright", 0.3, "1.0", "again")) is None
+
+
+def test_the_terms_that_read_a_feature_are_found() -> None:
+    assert terms_reading(PERSONAL, ("control_effort",)) == ("rest",)
+    assert terms_reading(DRAFT.source, ("velocity_x",)) == ("sideways",)
+    assert ast.parse(DRAFT.source)

@@ -1,0 +1,23 @@
+import pytest
+
+from p2p.contracts.training import TrainConfig
+from p2p.envs.catalog import known
+from p2p.training.presets import preset
+
+
+@pytest.mark.parametrize("env", known())
+def test_a_preset_is_a_valid_configuration(env: str) -> None:
+    TrainConfig.model_validate(preset(env))
+
+
+def test_an_unknown_environment_gets_the_defaults() -> None:
+    assert preset("Unheard-v0") == {}
+
+
+def test_a_preset_is_a_copy() -> None:
+    preset("Ant-v5")["gamma"] = 0.5
+    assert preset("Ant-v5")["gamma"] == 0.97
+
+
+def test_the_ant_observes_positions_and_velocities_only() -> None:
+    assert preset("Ant-v5")["env_kwargs"] == {"include_cfrc_ext_in_observation": False}
