@@ -11,8 +11,6 @@ from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
 from p2p.worker.kinematics import Kinematics
 
-SECONDS = 5.0
-
 
 @dataclass(frozen=True)
 class Motion:
@@ -27,13 +25,13 @@ class Motion:
     """Nose up positive."""
     yaw: np.ndarray
     """Left positive."""
-    sway: float = 0.0
-    """Amplitude of all joints [rad]."""
+    sway: float | np.ndarray = 0.0
+    """Amplitude of all joints, also as a path [rad]."""
     stride_hz: float = 2.0
     phase: float = 0.0
 
 
-def still(dt: float, seconds: float = SECONDS) -> Motion:
+def still(dt: float, seconds: float) -> Motion:
     t = np.arange(round(seconds / dt) + 1) * dt
     zero = np.zeros_like(t)
     return Motion(t, zero, zero, zero, zero, zero, zero)
@@ -112,8 +110,8 @@ class Stage:
         mujoco.mj_step(self._model, data, nstep=round(3.0 / self._model.opt.timestep))
         return np.array(data.qpos)
 
-    def still(self) -> Motion:
-        return still(self.spec.dt)
+    def still(self, seconds: float) -> Motion:
+        return still(self.spec.dt, seconds)
 
     def play(self, motion: Motion) -> dict[str, np.ndarray]:
         """Features of the motion, with the robot's lowest point always `lift` above its resting height."""
