@@ -1,0 +1,149 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from p2p.contracts.env import EnvSpec
+from p2p.envs import catalog
+from p2p.rewards.features import Features, measure_trajectory
+from p2p.worker.contact_sheet import write_contact_sheet
+from p2p.worker.key_frames import KeyFrames, choose_frames
+from p2p.worker.kinematics import Kinematics
+from p2p.worker.learning_curve import write_learning_curve
+from p2p.worker.render import probe
+from p2p.worker.simulation import compiled_model
+
+CHEETAH, ANT = catalog.load("HalfCheetah-v5"), catalog.load("Ant-v5")
+STEPS = 100
+
+
+@pytest.fixture(autouse=True)
+def _cast_rays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(probe.VARIABLE, probe.RAYCAST)
+    yield
+    probe.forget()
+
+
+def measured(spec: EnvSpec, qpos: np.ndarray) -> Features:
+    states = Kinematics(compiled_model(spec, {}), spec).read(qpos, np.zeros((len(qpos), spec.nv)))
+    return measure_trajectory(spec, states, np.zeros((len(qpos) - 1, spec.action_dim)))
+
+
+def leaping(turns: float, begin: float = 1.0, lasting: float = 0.7, height: float = 1.2) -> np.ndarray:
+    """Joint positions of a cheetah that rests, leaps, turns backward in the air, lands and rests."""
+    time = np.arange(STEPS + 1) * CHEETAH.dt
+    share = np.clip((time - begin) / lasting, 0, 1)
+    qpos = np.zeros((STEPS + 1, CHEETAH.nq))
+    qpos[:, 0] = 0.5 * share
+    qpos[:, 1] = -measured(CHEETAH, np.zeros((2, CHEETAH.nq)))["clearance"][0] + 4 * height * share * (1 - share)
+    qpos[:, 2] = -2 * np.pi * turns * share
+    return qpos
+
+
+def spinning(turns: float) -> np.ndarray:
+    model = compiled_model(ANT, {})
+    qpos = np.tile(model.qpos0, (STEPS + 1, 1))
+    yaw = 2 * np.pi * turns * np.clip(np.arange(STEPS + 1) * ANT.dt / 4 - 0.1, 0, 1)
+    qpos[:, 3], qpos[:, 6] = np.cos(yaw / 2), np.sin(yaw / 2)
+    return qpos
+
+
+def chosen(spec: EnvSpec, qpos: np.ndarray) -> KeyFrames:
+    return choose_frames(measured(spec, qpos), spec.dt, spec.rest_height)
+
+
+@pytest.mark.parametrize("turns", [1.0, -1.0])
+@pytest.mark.parametrize("begin", [0.6, 1.33, 3.1])
+def test_a_flip_is_shown_from_take_off_to_landing(turns: float, begin: float) -> None:
+    features = measured(CHEETAH, leaping(turns, begin))
+    frames = choose_frames(features, CHEETAH.dt, CHEETAH.rest_height)
+    words = [word for word in frames.words if word]
+    assert words == ["start", "take-off", "apex", "landing", "end"]
+    assert frames.steps[frames.words.index("apex")] == np.argmax(features["height"])
+    assert len(frames.steps) in (8, 10)
+    degrees = 360 * features["pitch_turns"][list(frames.steps)]
+    assert np.abs(np.diff(degrees)).max() <= 90
+    assert f"{360 * turns:+.0f} deg" in frames.note
+
+
+def test_two_flips_get_more_frames_instead_of_larger_angles() -> None:
+    qpos = leaping(2.0, lasting=1.4)
+    frames, degrees = chosen(CHEETAH, qpos), 360 * measured(CHEETAH, qpos)["pitch_turns"]
+    assert len(frames.steps) in (10, 12)
+    assert np.abs(np.diff(degrees[list(frames.steps)])).max() <= 90
+
+
+def test_many_turns_are_shown_in_part_and_the_sheet_says_so() -> None:
+    qpos = spinning(5.0)
+    frames, degrees = chosen(ANT, qpos), 360 * measured(ANT, qpos)["yaw_turns"]
+    assert len(frames.steps) == 12
+    assert np.abs(np.diff(degrees[list(frames.steps)][:-1])).max() <= 90
+    assert "frames 2-11 show" in frames.note
+    assert frames.rotation == "yaw_turns"
+
+
+def test_a_turn_on_the_floor_has_no_take_off() -> None:
+    words = set(chosen(ANT, spinning(1.0)).words)
+    assert {"turn starts", "turn ends"} <= words
+    assert not {"take-off", "apex", "landing"} & words
+
+
+def test_a_jump_without_a_turn_shows_its_apex() -> None:
+    features = measured(CHEETAH, leaping(0.0))
+    frames = choose_frames(features, CHEETAH.dt, CHEETAH.rest_height)
+    assert frames.steps[frames.words.index("apex")] == np.argmax(features["height"])
+    assert frames.note.startswith("jump")
+
+
+def test_a_rollout_without_an_event_gets_even_frames_and_the_sheet_says_so() -> None:
+    frames = chosen(CHEETAH, leaping(0.0, height=0.0))
+    assert np.ptp(np.diff(frames.steps)) <= 1
+    assert frames.note == "no single event: even frames, 0.71 s apart"
+
+
+def test_a_rollout_shorter_than_a_sheet_is_shown_whole() -> None:
+    frames = chosen(CHEETAH, leaping(0.0)[:4])
+    assert frames.steps == (0, 1, 2)
+
+
+@pytest.mark.parametrize("env_id", catalog.known())
+def test_a_sheet_of_any_environment_is_small_and_of_one_size(env_id: str, tmp_path: Path) -> None:
+    spec = catalog.load(env_id)
+    model = compiled_model(spec, {})
+    qpos = np.tile(model.qpos0, (31, 1)) + 0.01 * np.sin(np.arange(31))[:, None]
+    write_contact_sheet(tmp_path / "sheet.jpg", model, spec, qpos[1:], measured(spec, qpos), env_id)
+    with Image.open(tmp_path / "sheet.jpg") as sheet:
+        assert sheet.format == "JPEG"
+        assert sheet.size == (800, 600)
+    assert (tmp_path / "sheet.jpg").stat().st_size < 150_000
+
+
+def test_frames_on_a_sheet_show_different_poses(tmp_path: Path) -> None:
+    qpos = leaping(1.0)
+    features = measured(CHEETAH, qpos)
+    write_contact_sheet(tmp_path / "sheet.jpg", compiled_model(CHEETAH, {}), CHEETAH, qpos[1:], features, "flip")
+    with Image.open(tmp_path / "sheet.jpg") as sheet:
+        pixels = np.asarray(sheet).astype(int)
+    cells = [pixels[22 + 190 * row : 22 + 190 * row + 140, 200 * c : 200 * c + 190] for row in (0, 1) for c in range(4)]
+    assert all(np.abs(cells[i] - cells[j]).mean() > 1.0 for i in range(1, 6) for j in range(i))
+
+
+@pytest.mark.parametrize("known", [{}, {"mean_return": 9.0, "success_rate": 0.5}])
+def test_learning_curves_are_drawn_with_and_without_evaluations(known: dict[str, float], tmp_path: Path) -> None:
+    training = {
+        f"baseline_seed_{seed}": [{"global_step": 1024 * i, "episodic_return": i} for i in range(9)] for seed in (1, 2)
+    }
+    training["baseline_seed_2"][0]["episodic_return"] = None
+    evaluations = {"baseline_seed_1": [{"global_step": 4096, **known}]}
+    write_learning_curve(tmp_path / "curve.png", training, evaluations, "run")
+    with Image.open(tmp_path / "curve.png") as picture:
+        assert picture.format == "PNG"
+        assert picture.width > 800
+        assert len(picture.convert("RGB").getcolors(1 << 20)) > 20
+
+
+def test_a_learning_curve_of_runs_without_rows_is_an_empty_one(tmp_path: Path) -> None:
+    write_learning_curve(tmp_path / "curve.png", {"baseline_seed_1": []}, {}, "run")
+    assert (tmp_path / "curve.png").exists()
