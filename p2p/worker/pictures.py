@@ -1,7 +1,8 @@
-"""Videos of recorded rollouts. A picture that fails is reported and missing; it ends nothing."""
+"""Pictures of recorded rollouts and of the training. A picture that fails is reported and missing; it ends nothing."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import mujoco
@@ -9,7 +10,10 @@ import mujoco
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import P2PError
 from p2p.store.arrays import load_arrays
+from p2p.store.iterations import IterationRecord
+from p2p.worker.contact_sheet import write_contact_sheet
 from p2p.worker.evaluate import LABELS
+from p2p.worker.learning_curve import write_learning_curve
 from p2p.worker.render.probe import choose_renderer
 from p2p.worker.selection import Run
 from p2p.worker.simulation import compiled_model
@@ -42,9 +46,35 @@ def film(spec: EnvSpec, model: mujoco.MjModel, films: Iterable[tuple[Path, Path]
         arrays = load_arrays(trajectory)
         if arrays is None:
             continue
-        try:
+        with _reported(video):
             write_video(video, model, spec, arrays["qpos"], spec.dt)
             renderer = choose_renderer()
-        except P2PError as error:
-            print(f"{video.name} could not be made: {error}", file=sys.stderr)
     return renderer
+
+
+def picture_rollout(path: Path, spec: EnvSpec, model: mujoco.MjModel, trajectory: Path, title: str) -> None:
+    """Make the contact sheet of a trajectory file."""
+    arrays = load_arrays(trajectory)
+    if arrays is None:
+        return
+    features = {str(name): arrays["features"][:, column] for column, name in enumerate(arrays["_feature_names"])}
+    with _reported(path):
+        write_contact_sheet(path, model, spec, arrays["qpos"], features, title)
+
+
+def picture_learning(path: Path, runs: Sequence[IterationRecord], title: str) -> None:
+    """Draw the learning curves of some runs."""
+    rows = {run.iteration_id: run.parse_scalars() for run in runs}
+    training = {name: parts[0] for name, parts in rows.items()}
+    evaluations = {name: parts[1] for name, parts in rows.items()}
+    with _reported(path):
+        write_learning_curve(path, training, evaluations, title)
+
+
+@contextmanager
+def _reported(path: Path) -> Iterator[None]:
+    """Says on stderr that a picture could not be made, and goes on."""
+    try:
+        yield
+    except P2PError as error:
+        print(f"{path.name} could not be made: {error}", file=sys.stderr)

@@ -182,18 +182,26 @@ def export_policy(model: PPO) -> NumpyPolicy:
     normalizer = model.get_vec_normalize_env()
     assert normalizer is not None, "a learner always has a normaliser, if an idle one"
     assert isinstance(space, gymnasium.spaces.Box), "actions are continuous"
-    statistics = cast(RunningMeanStd, normalizer.obs_rms)  # a dict only for observations that are dicts
-    scaled, mean, variance = normalizer.norm_obs, statistics.mean.copy(), statistics.var.copy()
+    mean, variance = _statistics(normalizer)
     return NumpyPolicy(
         weights=tuple(_array(layer.weight).T.copy() for layer in linear),
         biases=tuple(_array(layer.bias) for layer in linear),
         activation=next(name for name, cls in ACTIVATIONS.items() if cls is network.activation_fn),
-        mean=mean if scaled else np.zeros_like(mean),
-        variance=variance if scaled else np.ones_like(variance) - EPSILON,
-        clip=normalizer.clip_obs if scaled else float("inf"),
+        mean=mean,
+        variance=variance,
+        clip=normalizer.clip_obs if normalizer.norm_obs else float("inf"),
         low=space.low,
         high=space.high,
     )
+
+
+def _statistics(normalizer: sb3.VecNormalize) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and variance of the observations; such that nothing changes where they are not normalised."""
+    if not normalizer.norm_obs:
+        dim = normalizer.observation_space.shape or ()
+        return np.zeros(dim), np.ones(dim) - EPSILON
+    statistics = cast(RunningMeanStd, normalizer.obs_rms)  # a dict only for observations that are dicts
+    return statistics.mean.copy(), statistics.var.copy()
 
 
 def _array(tensor: Any) -> NDArray[np.float32]:

@@ -1,6 +1,9 @@
 """The verb `evaluate`: report rollouts of one checkpoint, which nobody selected on, and their pictures."""
 
+from dataclasses import dataclass
 from pathlib import Path
+
+import mujoco
 
 from p2p.analysis.predicates import measure
 from p2p.analysis.scoring import score
@@ -13,11 +16,23 @@ from p2p.contracts.work import EvaluateRequest
 from p2p.store.arrays import save_arrays, save_features
 from p2p.store.evaluations import ReportRecord
 from p2p.store.iterations import IterationRecord
-from p2p.worker.evaluate import RecordedRollout, judged_config, labelled, run_episodes, trajectory
-from p2p.worker.pictures import film
+from p2p.worker.evaluate import LABELS, RecordedRollout, judged_config, labelled, run_episodes, trajectory
+from p2p.worker.pictures import film, picture_learning, picture_rollout
 from p2p.worker.policy import load_policy
 from p2p.worker.reward_loader import LoadedReward
 from p2p.worker.simulation import compiled_model
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is to be evaluated."""
+
+    record: ReportRecord
+    request: EvaluateRequest
+    run: IterationRecord
+    config: TrainConfig
+    spec: EnvSpec
+    intent: Intent | None
 
 
 def report(job_dir: Path) -> None:
@@ -29,27 +44,32 @@ def report(job_dir: Path) -> None:
         InvalidInput: the request, the environment, or the run it names is missing or broken.
         RewardFailed: the reward raised, or returned what is not a finite number.
     """
+    job = _open(job_dir)
+    rollouts = _run(job)
+    labels = labelled(_order(rollouts, job.intent, job.spec.dt))
+    model = compiled_model(job.spec, job.config.env_kwargs)
+    _save(job, rollouts, labels, model)
+    _picture(job, model)
+
+
+def _open(job_dir: Path) -> Report:
     record, job = ReportRecord(job_dir), IterationRecord(job_dir)
     request, spec = record.read_request(), job.read_env_spec()
     if request is None or spec is None:
         raise InvalidInput(f"{job_dir} holds no readable request with the facts of its environment.")
     run = IterationRecord((job_dir / request.run_dir).resolve())
-    config, intent = run.read_config(), job.read_criteria()
+    config = run.read_config()
     if config is None:
         raise InvalidInput(f"{run.config_path} is missing or not valid: the run cannot be evaluated.")
-    rollouts = _run(request, run, config, spec, intent)
-    labels = labelled(_order(rollouts, intent, spec.dt))
-    _save(record, request, config, spec, rollouts, labels)
+    return Report(record, request, run, config, spec, job.read_criteria())
 
 
-def _run(
-    request: EvaluateRequest, run: IterationRecord, config: TrainConfig, spec: EnvSpec, intent: Intent | None
-) -> list[RecordedRollout]:
-    policy = load_policy(run.checkpoint(request.checkpoint).policy_path)
-    first = first_seed(Purpose.REPORT, config.seed)
-    reward = LoadedReward.from_file(run.reward_fn_path)
-    seeds = range(first, first + request.n_rollouts)
-    return run_episodes(judged_config(config, intent), spec, policy, seeds, reward)
+def _run(job: Report) -> list[RecordedRollout]:
+    policy = load_policy(job.run.checkpoint(job.request.checkpoint).policy_path)
+    reward = LoadedReward.from_file(job.run.reward_fn_path)
+    first = first_seed(Purpose.REPORT, job.config.seed)
+    seeds = range(first, first + job.request.n_rollouts)
+    return run_episodes(judged_config(job.config, job.intent), job.spec, policy, seeds, reward)
 
 
 def _order(rollouts: list[RecordedRollout], intent: Intent | None, dt: float) -> list[tuple[float, ...]]:
@@ -63,29 +83,29 @@ def _order(rollouts: list[RecordedRollout], intent: Intent | None, dt: float) ->
     return list(zip(marks, returns, strict=True))
 
 
-def _save(
-    record: ReportRecord,
-    request: EvaluateRequest,
-    config: TrainConfig,
-    spec: EnvSpec,
-    rollouts: list[RecordedRollout],
-    labels: dict[int, str],
-) -> None:
-    """Numbers first, pictures last: a judge needs none."""
-    model = compiled_model(spec, config.env_kwargs)
+def _save(job: Report, rollouts: list[RecordedRollout], labels: dict[int, str], model: mujoco.MjModel) -> None:
+    record, step = job.record, job.request.checkpoint
     save_features(record.features_path, [rollout.features for rollout in rollouts])
     for index, label in labels.items():
-        path = record.trajectory(request.checkpoint, label)
-        save_arrays(path, trajectory(rollouts[index], spec, model))
+        save_arrays(record.trajectory(step, label), trajectory(rollouts[index], job.spec, model))
     record.save_evaluation(
         Evaluation(
-            run_id=request.run_id,
-            checkpoint=request.checkpoint,
+            run_id=job.request.run_id,
+            checkpoint=step,
             purpose=Purpose.REPORT,
-            dt=spec.dt,
+            dt=job.spec.dt,
             rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
         )
     )
-    film(
-        spec, model, [(record.trajectory(request.checkpoint, label), record.video(label)) for label in labels.values()]
-    )
+
+
+def _picture(job: Report, model: mujoco.MjModel) -> None:
+    """Videos of the kept rollouts, and two pictures of the iteration the report belongs to."""
+    step, iteration = job.request.checkpoint, IterationRecord(job.record.path.parent)
+    title = f"{job.spec.env_id}: {job.intent.prompt}" if job.intent else job.spec.env_id
+    films = [(job.record.trajectory(step, label), job.record.video(label)) for label in LABELS]
+    film(job.spec, model, films)
+    median = job.record.trajectory(step, "median")
+    picture_rollout(iteration.contact_sheet_path, job.spec, model, median, f"{title}, median of the report rollouts")
+    siblings = [IterationRecord((job.record.path / name).resolve()) for name in job.request.sibling_runs]
+    picture_learning(iteration.learning_curve_path, [job.run, *siblings], title)

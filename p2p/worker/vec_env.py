@@ -84,6 +84,7 @@ class VecEnv:
         """Take the states in `frame` as the starts of new episodes in the environments `ids`."""
         index = list(ids)
         self._tracker.reset(index, self.kinematics.read(frame.qpos, frame.qvel))
+        self._observations = self._observations.copy()  # the last step's, which others still hold
         self._observations[index] = frame.observations
         self._elapsed[index] = 0
         if self._runner is not None:
