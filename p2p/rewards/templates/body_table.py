@@ -15,8 +15,8 @@ _ON_ITS_SIDE = "it lives in a vertical plane and can only face forward"
 _CHEETAH = Body(
     noun="the cheetah",
     skills=_LEGGED | {"rear"},
-    gate='np.clip(info["up"] / 0.7, 0.0, 1.0)',
-    gate_latex=r"\mathrm{clip}(u_z/0.7, 0, 1)",
+    gate='tolerance(info["up"], 0.7, 1.0, 0.7)',
+    gate_latex=r"\mathrm{tol}(u_z; 0.7, 1)",
     paces={
         Pace.SLOW: Pacing(Band(0.3, 0.7), Band(0.4, 0.6)),  # a proposal
         Pace.MODERATE: Pacing(Band(0.7, 1.5), Band(0.8, 1.2)),
@@ -34,8 +34,8 @@ _HOPPER = Body(
     skills=_LEGGED,
     gaits=frozenset({"move", "walk", "run", "hop"}),
     refusals={"rear": "it has a single leg"},
-    gate='np.clip(info["up"], 0.0, 1.0)',
-    gate_latex="u_z",
+    gate='max(info["up"], 0.0)',
+    gate_latex=r"\max(u_z, 0)",
     alive="1.0",
     alive_weight=1.0,
     main_weight=1.5,
@@ -84,8 +84,8 @@ _ANT = Body(
         "flip": "no reward is known that makes it flip",
         "rear": "no reward is known that makes it stand on two legs",
     },
-    gate='np.clip((info["up"] - 0.2) / 0.6, 0.0, 1.0) * (0.4 + 0.6 * tolerance(info["height"], 0.35, 0.75, 0.3))',
-    gate_latex=r"\mathrm{clip}((u_z - 0.2)/0.6, 0, 1)\,(0.4 + 0.6\,\mathrm{tol}(z; 0.35, 0.75))",
+    gate='tolerance(info["up"], 0.8, 1.0, 0.6) * (0.4 + 0.6 * tolerance(info["height"], 0.35, 0.75, 0.3))',
+    gate_latex=r"\mathrm{tol}(u_z; 0.8, 1)\,(0.4 + 0.6\,\mathrm{tol}(z; 0.35, 0.75))",
     alive="upright",
     alive_weight=0.2,
     effort=0.1,
@@ -128,8 +128,8 @@ _HUMANOID = Body(
     skills=frozenset({"move", "still", "posture", "jump", "spin"}),
     gaits=frozenset({"move", "walk", "run", "hop"}),
     refusals={"flip": "no reward is known that makes it flip", "rear": "it has no hind legs"},
-    gate='np.clip((info["up"] - 0.2) / 0.6, 0.0, 1.0) * tolerance(info["height"], 1.2, 1.6, 0.4)',
-    gate_latex=r"\mathrm{clip}((u_z - 0.2)/0.6, 0, 1)\,\mathrm{tol}(z; 1.2, 1.6)",
+    gate='tolerance(info["up"], 0.8, 1.0, 0.6) * tolerance(info["height"], 1.2, 1.6, 0.4)',
+    gate_latex=r"\mathrm{tol}(u_z; 0.8, 1)\,\mathrm{tol}(z; 1.2, 1.6)",
     alive="upright",
     alive_weight=1.0,
     effort=0.1,
@@ -218,7 +218,7 @@ def _guess(spec: EnvSpec) -> Body:
     solid, loose = "up" in features, "yaw" in features
     return Body(
         skills=frozenset(skills),
-        gate='np.clip(info["up"] / 0.7, 0.0, 1.0)' if solid else "1.0",
+        gate='tolerance(info["up"], 0.7, 1.0, 0.7)' if solid else "1.0",
         upright=Upright() if solid else None,
         sideways=0.4 if loose and solid else None,
         paces={
