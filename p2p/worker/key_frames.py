@@ -22,8 +22,8 @@ SHORTEST_FLIGHT_S = 0.08
 """Of a flip; less is a bounce [s]."""
 HIGH_JUMP = 0.3
 """Clearance of a jump worth showing, as a share of the height at rest, and at least 0.2 m."""
-GAIT = 6
-"""As many flights are a gait, not a jump."""
+GAIT = 4
+"""As many flights at least half as high are a gait, not a jump, unless they are twice as high as a jump must be."""
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,11 @@ def _highest_flight(features: Mapping[str, Floats], rest_height: float) -> tuple
         return None
     clearance, flights = features["clearance"], _flights(features["airborne"])
     tops = [float(clearance[start:end].max()) for start, end in flights]
-    high = [top for top in tops if top >= max(0.2, HIGH_JUMP * rest_height)]
-    return flights[int(np.argmax(tops))] if 0 < len(high) < GAIT else None
+    highest, needed = max(tops, default=0.0), max(0.2, HIGH_JUMP * rest_height)
+    alike = sum(top >= highest / 2 for top in tops)
+    if highest < needed or (alike >= GAIT and highest < 2 * needed):
+        return None
+    return flights[int(np.argmax(tops))]
 
 
 def _flight_words(features: Mapping[str, Floats], start: int, end: int) -> dict[int, str]:

@@ -103,6 +103,13 @@ def test_a_rollout_without_an_event_gets_even_frames_and_the_sheet_says_so() -> 
     assert frames.note == "no single event: even frames, 0.71 s apart"
 
 
+def test_the_flights_of_a_gait_are_not_called_jumps() -> None:
+    strides = sum(leaping(0.0, begin, lasting=0.4, height=0.3)[:, 1] for begin in np.arange(0.5, 4.5, 0.5))
+    qpos = leaping(0.0, height=0.0)
+    qpos[:, 1] = strides - 7 * qpos[:, 1]
+    assert chosen(CHEETAH, qpos).note.startswith("no single event")
+
+
 def test_a_rollout_shorter_than_a_sheet_is_shown_whole() -> None:
     frames = chosen(CHEETAH, leaping(0.0)[:4])
     assert frames.steps == (0, 1, 2)
