@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from p2p.scheduler import supervisor
-from p2p.store import layout
 
 
 def is_supervised(directory: Path) -> bool:
@@ -33,7 +32,7 @@ def unsupervised(directory: Path) -> Iterator[bool]:
 
 def kill(directory: Path) -> None:
     """Kill the supervisor that the handle names, the job below it, and what is left of earlier lives of the job."""
-    handle = supervisor.read(directory / layout.HANDLE)
+    handle = supervisor.read(directory / supervisor.HANDLE)
     if supervisor.is_alive(handle):
         own, _ = supervisor.descendants(handle["pid"])
         supervisor.send((handle["pid"], *own), signal.SIGKILL)
@@ -42,7 +41,7 @@ def kill(directory: Path) -> None:
 
 @contextmanager
 def _lock(directory: Path, flags: int, kind: int) -> Iterator[bool]:
-    descriptor = os.open(directory / layout.LOCK, flags, 0o644)
+    descriptor = os.open(directory / supervisor.LOCK, flags, 0o644)
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         taken = True

@@ -43,7 +43,7 @@ def save_features(path: Path, rollouts: Sequence[Mapping[str, Floats]]) -> None:
 def load_features(path: Path) -> list[dict[str, Floats]] | None:
     """The rollouts written by `save_features`, or None when the file is absent or broken."""
     arrays = load_arrays(path)
-    if arrays is None:
+    if arrays is None or not {"names", "lengths", "values"} <= arrays.keys():
         return None
     ends = np.cumsum(arrays["lengths"])
     rows = np.split(arrays["values"], ends[:-1])

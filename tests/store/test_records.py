@@ -85,3 +85,10 @@ def test_an_archive_with_pickled_objects_is_not_read(tmp_path: Path) -> None:
     assert load_arrays(tmp_path / "bad.npz") is None
     (tmp_path / "cut.npz").write_bytes((tmp_path / "bad.npz").read_bytes()[:50])
     assert load_arrays(tmp_path / "cut.npz") is None
+
+
+def test_an_empty_archive_or_one_of_something_else_holds_no_features(tmp_path: Path) -> None:
+    (tmp_path / "empty.npz").write_bytes(b"")
+    assert load_features(tmp_path / "empty.npz") is None
+    save_arrays(tmp_path / "other.npz", {"qpos": np.zeros(3)})
+    assert load_features(tmp_path / "other.npz") is None

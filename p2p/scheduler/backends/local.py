@@ -12,7 +12,7 @@ from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
 from p2p.scheduler.processes import is_supervised, kill, unsupervised
-from p2p.store import files, layout
+from p2p.store import files
 from p2p.store.clock import now
 
 KILL_AFTER_S = 15.0
@@ -41,7 +41,7 @@ class LocalBackend:
         while (status := _read(directory)) and status.state.finished and is_supervised(directory):
             time.sleep(0.01)  # it is about to leave
         if not is_supervised(directory) and not (status and status.state is JobState.COMPLETED):
-            files.write_model(directory / layout.JOB, spec)
+            files.write_model(directory / supervisor.JOB, spec)
         _start_supervisor(directory)
         return self.status(directory)
 
@@ -78,10 +78,10 @@ class LocalBackend:
             while not _is_over(directory):
                 if time.monotonic() > deadline:
                     kill(directory)
-                (directory / layout.CANCEL).touch()
+                (directory / supervisor.CANCEL).touch()
                 time.sleep(0.05)
         except OSError as error:
-            raise files.storage_problem(directory / layout.CANCEL, error) from error
+            raise files.storage_problem(directory / supervisor.CANCEL, error) from error
         return self.status(directory)
 
     def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:
@@ -94,7 +94,7 @@ class LocalBackend:
         if offset < 0:
             raise InvalidInput(f"A log offset counts bytes from 0, got {offset}.")
         try:
-            with (directory / layout.OUTPUT_LOG).open("rb") as file:
+            with (directory / supervisor.OUTPUT_LOG).open("rb") as file:
                 file.seek(offset)
                 data = file.read(LOG_CHUNK)
         except FileNotFoundError:
@@ -129,18 +129,18 @@ def _start_supervisor(directory: Path) -> None:
 
 
 def _require_job(directory: Path) -> None:
-    if not (directory / layout.JOB).is_file():
-        raise InvalidInput(f"{directory} is not a job: expected {layout.JOB} in it, as written when one is submitted.")
+    if not (directory / supervisor.JOB).is_file():
+        raise InvalidInput(f"{directory} is not a job: expected {supervisor.JOB} in it, as written when one is submitted.")
 
 
 def _read(directory: Path) -> JobStatus | None:
-    return files.read_model(directory / layout.STATUS, JobStatus)
+    return files.read_model(directory / supervisor.STATUS, JobStatus)
 
 
 def _with_heartbeat(directory: Path, status: JobStatus) -> JobStatus:
     if status.state is not JobState.RUNNING:
         return status
-    beat = datetime.fromtimestamp((directory / layout.STATUS).stat().st_mtime, UTC)
+    beat = datetime.fromtimestamp((directory / supervisor.STATUS).stat().st_mtime, UTC)
     return status.model_copy(update={"updated_at": beat.isoformat(timespec="milliseconds")})
 
 
@@ -154,5 +154,5 @@ def _is_over(directory: Path) -> bool:
             kill(directory)
             started_at = status.started_at if status else None
             ended = JobStatus(state=JobState.CANCELLED, started_at=started_at, updated_at=now())
-            files.write_model(directory / layout.STATUS, ended)
+            files.write_model(directory / supervisor.STATUS, ended)
         return True
