@@ -94,7 +94,7 @@ class LocalBackend:
         if offset < 0:
             raise InvalidInput(f"A log offset counts bytes from 0, got {offset}.")
         try:
-            with (directory / supervisor.OUTPUT_LOG).open("rb") as file:
+            with (directory / supervisor.LOG).open("rb") as file:
                 file.seek(offset)
                 data = file.read(LOG_CHUNK)
         except FileNotFoundError:
@@ -130,7 +130,7 @@ def _start_supervisor(directory: Path) -> None:
 
 def _require_job(directory: Path) -> None:
     if not (directory / supervisor.JOB).is_file():
-        raise InvalidInput(f"{directory} is not a job: expected {supervisor.JOB} in it, as written when one is submitted.")
+        raise InvalidInput(f"{directory} is not a job: expected {supervisor.JOB} in it, as written by its submission.")
 
 
 def _read(directory: Path) -> JobStatus | None:
