@@ -29,6 +29,7 @@ from p2p.worker.morphology import (
     name_of,
     robot_geoms,
 )
+from p2p.worker.mujoco_warnings import redirect_warnings
 from p2p.worker.observations import describe_observation
 
 DATA = Path(__file__).parents[1] / "envs" / "data"
@@ -87,6 +88,7 @@ def _started(env_id: str) -> Iterator[Any]:
         spec = gymnasium.spec(env_id)
     except (gymnasium.error.Error, ImportError) as error:
         raise UnknownName("environment", env_id, PORTRAITS) from error
+    redirect_warnings()
     try:
         env = gymnasium.make(spec, disable_env_checker=True)
     except (gymnasium.error.Error, ImportError, OSError, TypeError) as error:

@@ -4,7 +4,6 @@ The seam to the engine: whatever simulates faster takes the place of this class.
 """
 
 import inspect
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
+from p2p.worker.mujoco_warnings import redirect_warnings
 
 Floats = NDArray[np.float64]
 EnvKwargs = Mapping[str, bool | int | float | str]
@@ -57,6 +57,7 @@ class Simulation:
     def __init__(
         self, spec: EnvSpec, n: int, env_kwargs: EnvKwargs | None = None, terminate_when_unhealthy: bool = False
     ) -> None:
+        redirect_warnings()
         kwargs: dict[str, Any] = dict(env_kwargs or {})
         if _knows(spec.env_id, TERMINATE):
             kwargs[TERMINATE] = terminate_when_unhealthy
@@ -125,15 +126,6 @@ class Simulation:
 def compiled_model(spec: EnvSpec, env_kwargs: EnvKwargs | None = None) -> mujoco.MjModel:
     """The model an environment simulates."""
     return Simulation(spec, 1, env_kwargs).model
-
-
-def _log(message: str) -> None:
-    """Warnings of a running simulation, without those about the wording of a model file."""
-    if "deprecated" not in message:
-        print(f"mujoco: {message}", file=sys.stderr)
-
-
-mujoco.set_mju_user_warning(_log)  # otherwise MuJoCo writes a log file into the working directory
 
 
 def _knows(env_id: str, argument: str) -> bool:
