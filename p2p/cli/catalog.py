@@ -11,6 +11,7 @@ from p2p.cli.completion import complete_environment
 from p2p.cli.formats import number
 from p2p.cli.options import AsJson, RunsDir, examples, open_service
 from p2p.cli.output import Output
+from p2p.cli.tables import table
 from p2p.contracts.env import EnvSpec
 
 ENVS_EXAMPLES = examples("p2p envs", "p2p envs Ant-v5", "p2p envs HalfCheetah-v5 --json | jq '.features[].name'")
@@ -37,15 +38,12 @@ def envs(env: EnvName = None, as_json: AsJson = False, runs_dir: RunsDir = None)
 
 def listing(specs: tuple[EnvSpec, ...]) -> Table:
     """One row per environment."""
-    table = Table(pad_edge=False)
-    table.add_column("environment", no_wrap=True)
-    for name in ("observations", "actions", "period"):
-        table.add_column(name, justify="right")
-    table.add_column("what it is")
+    numbers = ("observations", "actions", "period")
+    made = table("environment", *numbers, "what it is", right=numbers)
     for spec in specs:
         period = number(spec.dt, "s")
-        table.add_row(spec.env_id, str(spec.obs_dim), str(spec.action_dim), period, Text(spec.description))
-    return table
+        made.add_row(spec.env_id, str(spec.obs_dim), str(spec.action_dim), period, Text(spec.description))
+    return made
 
 
 def description(spec: EnvSpec) -> list[RenderableType]:
@@ -69,33 +67,38 @@ def description(spec: EnvSpec) -> list[RenderableType]:
 
 
 def _observation(spec: EnvSpec) -> Table:
-    table = Table("index", "name", "quantity", "unit", "frame", title="Observation", title_justify="left")
+    made = table("index", "name", "quantity", "unit", "frame", title="Observation")
     for item in spec.observation:
-        table.add_row(str(item.index), Text(item.name), item.quantity, item.unit, item.frame)
-    return table
+        made.add_row(str(item.index), Text(item.name), item.quantity, item.unit, item.frame)
+    return made
 
 
 def _actions(spec: EnvSpec) -> Table:
-    table = Table("index", "name", "joint", "range", "unit", "gear", title="Action", title_justify="left")
+    made = table("index", "name", "joint", "range", "unit", "gear", title="Action")
     for item in spec.action:
         between = f"{item.low:g} … {item.high:g}"
-        table.add_row(str(item.index), Text(item.name), Text(item.joint), between, item.unit, f"{item.gear:g}")
-    return table
+        made.add_row(str(item.index), Text(item.name), Text(item.joint), between, item.unit, f"{item.gear:g}")
+    return made
 
 
 def _info(spec: EnvSpec) -> Table:
-    table = Table("key", "random rollout gave", title="Gymnasium's info", title_justify="left")
+    made = table("key", "random rollout gave", title="Gymnasium's info")
     for item in spec.info:
-        table.add_row(Text(item.name), f"{item.low:g} … {item.high:g}")
-    return table
+        made.add_row(Text(item.name), f"{item.low:g} … {item.high:g}")
+    return made
 
 
 def _features(spec: EnvSpec) -> Table:
-    caption = "The same names in a reward's info, in criteria and in prompts."
-    table = Table("name", "unit", "frame", "what it is", title="Features", title_justify="left", caption=caption)
+    made = table(
+        "name",
+        "unit",
+        "frame",
+        "what it is",
+        title="Features, by the same names in rewards, criteria and prompts",
+    )
     for item in spec.features:
-        table.add_row(item.name, item.unit, item.frame, Text(item.description))
-    return table
+        made.add_row(item.name, item.unit, item.frame, Text(item.description))
+    return made
 
 
 def _summary(spec: EnvSpec) -> dict[str, object]:

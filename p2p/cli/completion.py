@@ -23,7 +23,7 @@ def complete_session(context: typer.Context, incomplete: str) -> list[tuple[str,
 def complete_environment(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Ids of the described environments."""
     known = ((spec.env_id, spec.description) for spec in _service(context).list_environments())
-    return [(name, text) for name, text in known if name.lower().startswith(incomplete.lower())]
+    return [(name, text) for name, text in known if name.startswith(incomplete)]
 
 
 def _service(context: typer.Context) -> Service:

@@ -9,7 +9,7 @@ from rich.live import Live
 from p2p.cli.formats import duration, number, share
 from p2p.cli.live import last_line, picture
 from p2p.cli.output import Output
-from p2p.contracts.session import RunProgress, SessionView
+from p2p.contracts.session import IterationData, RunProgress, SessionView
 from p2p.service import Service
 
 POLL_S = 0.5
@@ -67,20 +67,24 @@ def changes(before: SessionView | None, now: SessionView) -> list[str]:
     lines = []
     if before is None:
         lines.append(f"session {now.session.session_id} on {now.session.env_id}: {now.session.prompt or 'own reward'}")
-    if (before is None or (before.iteration, before.step) != (now.iteration, now.step)) and now.step != "done":
+    if now.step != "done" and (before is None or _place(before) != _place(now)):
         lines.append(f"iteration {max(1, now.iteration)}/{now.session.max_iterations}: {now.step}")
-    earlier = (
-        {run.run_id: run for run in before.runs} if before is not None and before.iteration == now.iteration else {}
-    )
+    same = before is not None and before.iteration == now.iteration
+    earlier = {run.run_id: run for run in before.runs} if before is not None and same else {}
     lines += [line for run in now.runs for line in _run_changes(earlier.get(run.run_id), run)]
     judged = {line.iteration for line in before.history} if before is not None else set()
-    lines += [
-        f"iteration {line.iteration} judged: {line.verdict}, score {number(line.intent_score)}, "
-        f"success {share(line.success_rate)}. {line.diagnosis}"
-        for line in now.history
-        if line.iteration not in judged
-    ]
-    return lines
+    return lines + [_judged(line) for line in now.history if line.iteration not in judged]
+
+
+def _place(view: SessionView) -> tuple[int, str]:
+    return max(1, view.iteration), view.step
+
+
+def _judged(line: IterationData) -> str:
+    score, success = number(line.intent_score), share(line.success_rate)
+    verdict = str(line.verdict).replace("_", " ")
+    diagnosis = line.diagnosis.partition("\n")[0]
+    return f"iteration {line.iteration} judged: {verdict}, score {score}, success {success}. {diagnosis}"
 
 
 def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
@@ -88,14 +92,16 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
     if before is not None and before.state != now.state:
         failed = now.state in ("failed", "lost")
         lines.append(f"{now.run_id}: {now.state}{f': {last_line(now.error)}' if failed else ''}")
-    measured = (now.criteria, now.success_rate)
-    if (now.criteria or now.success_rate is not None) and (
-        before is None or (before.criteria, before.success_rate) != measured
-    ):
+    if _mark(now) != (_mark(before) if before is not None else (0, {}, None)):
         values = ", ".join(f"{key} {number(value)}" for key, value in now.criteria.items())
         rate = "–" if now.steps_per_second is None else f"{now.steps_per_second:,.0f}"
         lines.append(
             f"{now.run_id}: step {now.step:,} of {now.total_timesteps:,}, {rate} steps/s, ETA {duration(now.eta_s)}, "
-            f"return {number(now.episode_return)}; {values}; success {share(now.success_rate)}"
+            f"return {number(now.episode_return)}; {values or 'no evaluation yet'}; success {share(now.success_rate)}"
         )
     return lines
+
+
+def _mark(run: RunProgress) -> tuple[int, dict[str, float | None], float | None]:
+    """What is worth a line when it changes: the quarter a run is in, and its last evaluation."""
+    return 4 * run.step // max(1, run.total_timesteps), run.criteria, run.success_rate

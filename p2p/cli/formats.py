@@ -61,7 +61,7 @@ def age(created_at: str, now: datetime | None = None) -> str:
     return f"{int(seconds)} s"
 
 
-def sparkline(values: Sequence[float], width: int = 24) -> str:
+def sparkline(values: Sequence[float], width: int = 20) -> str:
     """The course of a number, its last `width` values between their own lowest and highest."""
     recent = [value for value in values if math.isfinite(value)][-width:]
     if not recent:

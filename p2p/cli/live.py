@@ -22,6 +22,7 @@ def picture(view: SessionView) -> RenderableType:
     if view.criteria:
         parts += [_criteria(view), ""]
     parts += [_past(line.iteration, line.intent_score, line.success_rate) for line in view.history]
+    parts.append(Text("Ctrl-C leaves this view.", style="dim"))
     return Group(*parts)
 
 
@@ -45,8 +46,12 @@ def _steps(view: SessionView) -> Text:
 
 def _runs(runs: tuple[RunProgress, ...]) -> Table:
     table = Table(box=None, padding=(0, 1), pad_edge=False)
-    for title in ("run", "progress", "", "steps/s", "ETA", "return", ""):
-        table.add_column(title, no_wrap=title != "return", justify="right" if title in ("steps/s", "ETA") else "left")
+    table.add_column("run", no_wrap=True)
+    table.add_column("progress", min_width=8, max_width=BAR_WIDTH)
+    for name in ("", "steps/s", "ETA"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("return")
+    table.add_column("", no_wrap=True)
     for run in runs:
         table.add_row(*_run(run))
     return table
@@ -55,7 +60,7 @@ def _runs(runs: tuple[RunProgress, ...]) -> Table:
 def _run(run: RunProgress) -> tuple[RenderableType, ...]:
     done = run.step / run.total_timesteps if run.total_timesteps else 0.0
     name = Text(run.run_id, style=STATES.get(run.state, "dim"))
-    bar = ProgressBar(total=1.0, completed=done, width=BAR_WIDTH)
+    bar = ProgressBar(total=1.0, completed=done)
     if run.state in ("failed", "lost", "cancelled"):
         return name, bar, share(done), "", "", Text(f"{run.state}: {last_line(run.error)}", style="red"), ""
     rate = "–" if run.steps_per_second is None else f"{run.steps_per_second:,.0f}"

@@ -31,7 +31,10 @@ class Output:
             print_json(value)
             return
         for part in text:
-            self.console.print(part, soft_wrap=isinstance(part, str))
+            if isinstance(part, str):  # one line each, so that a path can be copied whole
+                self.console.print(part, soft_wrap=True, markup=False)
+            else:
+                self.console.print(part)
 
 
 def console(stderr: bool) -> Console:

@@ -136,7 +136,7 @@ def finish(
         raise typer.Exit(INTERRUPTED) from None
     if view.status is SessionStatus.INVALID_CODE and view.session.author == "given":
         raise InvalidReward(f"{view.error or 'The reward cannot be trained.'}\nNothing was trained.")
-    output.result(view, *ending(view, service.runs.path))
+    output.result(view, *ending(view, service.runs.path, report_returns(service, view)))
     raise typer.Exit(exit_code(service, view))
 
 
@@ -147,6 +147,13 @@ def exit_code(service: Service, view: SessionView) -> int:
     if view.status is SessionStatus.ERROR and service.machine_was_to_blame(view.session.session_id):
         return MACHINE
     return NOT_PASSED
+
+
+def report_returns(service: Service, view: SessionView) -> tuple[float, ...]:
+    """What the report rollouts brought, where there are no criteria to tell."""
+    if view.session.prompt or view.best_iteration is None:
+        return ()
+    return service.view_iteration(view.session.session_id, view.best_iteration).report_returns
 
 
 def _leave(service: Service, session_id: str, output: Output, stop: bool) -> None:

@@ -11,8 +11,9 @@ from p2p.cli.formats import age, number, share, short_path
 from p2p.cli.live import threshold, title
 from p2p.cli.options import AsJson, Detach, Iteration, RunsDir, SessionName, StopOnExit, examples, open_service
 from p2p.cli.output import Output
-from p2p.cli.run import NOT_PASSED, finish
-from p2p.cli.verdict import ENDINGS, changes, ending, judged, runs
+from p2p.cli.run import NOT_PASSED, finish, report_returns
+from p2p.cli.tables import table
+from p2p.cli.verdict import ENDINGS, changes, ending, judged, returns, runs
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.session import SessionView
@@ -56,7 +57,7 @@ def show(
         output.result(view, *iteration_details(view))
         return
     whole = service.view_session(session_id)
-    output.result(whole, *session_details(whole), *ending(whole, service.runs.path))
+    output.result(whole, *session_details(whole), *ending(whole, service.runs.path, report_returns(service, whole)))
 
 
 def watch(session: SessionName = "latest", as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
@@ -114,16 +115,15 @@ def judge(
 
 def session_table(views: tuple[SessionView, ...]) -> Table:
     """One row per session."""
-    table = Table(pad_edge=False)
-    table.add_column("session", no_wrap=True)
-    for name in ("status", "sentence", "environment", "iterations", "score", "success", "age"):
-        table.add_column(name, justify="right" if name in ("iterations", "score", "success", "age") else "left")
+    numbers = ("iterations", "score", "success", "age")
+    made = table("session", "status", "sentence", "environment", *numbers, right=("session", *numbers))
+    made.columns[0].justify = "left"
     for view in views:
         judgment, session = view.judgment, view.session
         words, style = ENDINGS[view.status]
         if not view.alive and not view.status.finished:
             words, style = "interrupted", "yellow"
-        table.add_row(
+        made.add_row(
             session.session_id,
             Text(words, style=style),
             Text(session.prompt or "own reward"),
@@ -133,7 +133,7 @@ def session_table(views: tuple[SessionView, ...]) -> Table:
             share(judgment.success_rate if judgment else None),
             age(session.created_at),
         )
-    return table
+    return made
 
 
 def session_details(view: SessionView) -> list[RenderableType]:
@@ -144,11 +144,11 @@ def session_details(view: SessionView) -> list[RenderableType]:
         Text(f"seeds {', '.join(map(str, session.seeds))}; author {session.author}; configuration: {settings}")
     ]
     if view.criteria:
-        table = Table("criterion", "needed", "what it means", pad_edge=False)
+        criteria = table("criterion", "needed", "what it means")
         for item in view.criteria:
-            table.add_row(title(item.title, item.required), threshold(item), Text(item.description))
-        parts.append(table)
-    if view.runs:
+            criteria.add_row(title(item.title, item.required), threshold(item), Text(item.description))
+        parts.append(criteria)
+    if view.runs and view.session.prompt:
         parts += [f"Runs of iteration {view.iteration}:", runs(view.runs)]
     if view.history and not any(line.changes for line in view.history):
         parts.append(changes(view.history))
@@ -167,6 +167,8 @@ def iteration_details(view: IterationView) -> list[RenderableType]:
     ]
     if view.runs:
         parts.append(runs(view.runs))
+    if view.report_returns:
+        parts.append(returns(view.report_returns))
     if view.judgment is not None:
         parts += judged(view.judgment, view.iteration)
     if view.revision is not None:

@@ -1,7 +1,8 @@
 """How a session ended: the verdict per criterion, what was changed, and where everything lies."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import mean
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -9,6 +10,7 @@ from rich.text import Text
 
 from p2p.cli.formats import duration, needed, number, share, short_path
 from p2p.cli.live import heading, last_line, title
+from p2p.cli.tables import table
 from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
 from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
 
@@ -25,19 +27,21 @@ ENDINGS = {
 }
 
 
-def ending(view: SessionView, runs_dir: Path) -> list[RenderableType]:
+def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = ()) -> list[RenderableType]:
     """All one wants to know about a session that has ended, or the little there is of one that has not."""
     parts: list[RenderableType] = [heading(view), _headline(view)]
     if view.error:
         parts.append(Text(view.error, style="red"))
     if view.judgment is not None and view.criteria:
-        parts += ["", *judged(view.judgment, view.best_iteration)]
+        parts += judged(view.judgment, view.best_iteration)
     if not view.session.prompt and view.runs:
-        parts += ["", returns(view)]
+        parts.append(runs(view.runs))
+    if report_returns:
+        parts.append(returns(report_returns))
     if any(line.changes for line in view.history):
-        parts += ["", changes(view.history)]
-    if (table := paths(view, runs_dir)).row_count:
-        parts += ["", table]
+        parts.append(changes(view.history))
+    if files := paths(view, runs_dir):
+        parts += ["", *files]
     return parts
 
 
@@ -50,17 +54,16 @@ def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableT
         f"score {number(judgment.intent_score)} (needs {number(judgment.pass_threshold)})",
         style="not bold default",
     )
-    return [_criteria(judgment.criteria), text, *([Text(judgment.diagnosis)] if judgment.diagnosis else [])]
+    criteria = [_criteria(judgment.criteria)] if judgment.criteria else []
+    return [*criteria, text, Text(judgment.diagnosis.partition("\n")[0])]
 
 
 def _criteria(criteria: Iterable[CriterionScore]) -> Table:
-    table = Table(pad_edge=False)
-    table.add_column("criterion")
-    for name in ("measured", "95 % interval", "needed", "met by", "pass"):
-        table.add_column(name, justify="right", no_wrap=True)
+    numbers = ("measured", "95 % interval", "needed", "met by", "pass")
+    made = table("criterion", *numbers, right=numbers)
     for item in criteria:
         interval = "–" if item.low is None else f"{number(item.low)} … {number(item.high, item.unit)}"
-        table.add_row(
+        made.add_row(
             title(item.title, item.required),
             number(item.value, item.unit),
             interval,
@@ -68,57 +71,43 @@ def _criteria(criteria: Iterable[CriterionScore]) -> Table:
             share(item.met_share),
             Text("yes", style="green") if item.met else Text("no", style="red" if item.required else "yellow"),
         )
-    return table
+    return made
 
 
-def returns(view: SessionView) -> RenderableType:
-    """What trainings without an intent reached."""
-    rollouts = view.judgment.rollouts if view.judgment is not None else ()
-    table = runs(view.runs)
-    if rollouts:
-        mean = sum(rollout.episode_return for rollout in rollouts) / len(rollouts)
-        table.caption = f"mean return of {len(rollouts)} report rollouts: {number(mean)}"
-    return table
+def returns(values: Sequence[float]) -> Text:
+    """What the report rollouts of a checkpoint brought by the reward it was trained on."""
+    between = f"{number(min(values))} … {number(max(values))}"
+    return Text(f"return of {len(values)} report rollouts: mean {number(mean(values))}, {between}")
 
 
 def runs(items: Iterable[RunProgress]) -> Table:
     """Runs, the failed ones with their error."""
-    table = Table("run", "state", pad_edge=False)
-    for name in ("steps", "return", "success"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("error")
+    made = table("run", "state", "steps", "return", "success", "error", right=("steps", "return", "success"))
     for run in items:
         error = Text(last_line(run.error), style="red") if run.state in ("failed", "lost") else ""
         steps = f"{run.step:,} / {run.total_timesteps:,}"
-        table.add_row(run.run_id, run.state, steps, number(run.episode_return), share(run.success_rate), error)
-    return table
+        made.add_row(run.run_id, run.state, steps, number(run.episode_return), share(run.success_rate), error)
+    return made
 
 
 def changes(history: Iterable[IterationData]) -> Table:
     """The iterations with what each changed."""
-    table = Table(pad_edge=False)
-    for name in ("iteration", "verdict", "score", "success", "time"):
-        table.add_column(name, justify="right" if name != "verdict" else "left", no_wrap=True)
-    table.add_column("changed")
+    numbers = ("score", "success", "time")
+    made = table("iteration", "verdict", *numbers, "changed", right=("iteration", *numbers))
     for line in history:
         verdict = Text(str(line.verdict).replace("_", " "), style=COLOURS[line.verdict])
         time = duration(line.elapsed_time_s)
         changed = "\n".join(line.changes) or "–"
-        table.add_row(
+        made.add_row(
             str(line.iteration), verdict, number(line.intent_score), share(line.success_rate), time, Text(changed)
         )
-    return table
+    return made
 
 
-def paths(view: SessionView, runs_dir: Path) -> Table:
-    """Where what was made lies; no row for what was not."""
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
-    for name, path in view.artefacts:
-        if path is not None:
-            table.add_row(name.replace("_", " "), short_path(runs_dir / path))
-    return table
+def paths(view: SessionView, runs_dir: Path) -> list[str]:
+    """Where what was made lies, one line each; none for what was not."""
+    made = [(name.replace("_", " "), path) for name, path in view.artefacts if path is not None]
+    return [f"{name:<15} {short_path(runs_dir / path)}" for name, path in made]
 
 
 def _headline(view: SessionView) -> Text:

@@ -20,5 +20,7 @@ class IterationView(Contract):
     """All of them, the failed ones with their error."""
     aggregation: IterationAggregation | None
     judgment: Judgment | None
+    report_returns: tuple[float, ...]
+    """Return of each report rollout by the trained reward; empty before there are any."""
     revision: Revision | None
     """What was changed after it."""

@@ -24,6 +24,7 @@ class Details(Wiring):
         if iteration is None:
             known = (item.iteration_id.removeprefix("iter_") for item in record.iteration_records())
             raise UnknownName("iteration", str(number), known)
+        report = iteration.report.read_evaluation()
         return IterationView(
             session_id=session_id,
             iteration=number,
@@ -32,6 +33,7 @@ class Details(Wiring):
             runs=tuple(run_progress(run) for run in iteration.runs()),
             aggregation=iteration.read_aggregation(),
             judgment=iteration.read_judgment(),
+            report_returns=tuple(rollout.episode_return for rollout in report.rollouts) if report is not None else (),
             revision=iteration.read_revision(),
         )
 

@@ -45,13 +45,13 @@ def _package(name: str, wanted: str, extra: str | None) -> SetupCheck:
         found = version(name)
     except PackageNotFoundError:
         return SetupCheck(name=name, level=Level.PROBLEM, found="not installed", remedy=f"Run: {install}")
-    if not _within(found, wanted):
+    if not within(found, wanted):
         remedy = f"Run: pip install '{name}{wanted}'"
         return SetupCheck(name=name, level=Level.PROBLEM, found=f"{found}, but {wanted} is needed", remedy=remedy)
     return SetupCheck(name=name, level=Level.OK, found=found)
 
 
-def _within(found: str, wanted: str) -> bool:
+def within(found: str, wanted: str) -> bool:
     """Whether a version lies in a range such as ">=2.6,<2.14"; other kinds of bounds are not looked at."""
     mine = _numbers(found)
     return all((mine >= _numbers(v)) if sign == ">=" else (mine < _numbers(v)) for sign, v in _BOUND.findall(wanted))

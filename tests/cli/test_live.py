@@ -1,0 +1,126 @@
+import re
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+from session_views import SESSION, data, ended, run, running
+
+from p2p.cli.follow import changes
+from p2p.cli.live import picture
+from p2p.cli.verdict import ending
+from p2p.contracts.judgment import Verdict
+from p2p.contracts.session import SessionStatus
+
+
+def text(*parts: RenderableType, width: int = 140, colour: bool = False) -> str:
+    console = Console(
+        file=StringIO(),
+        width=width,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        legacy_windows=False,
+    )
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, str))
+    return console.file.getvalue()
+
+
+def test_the_live_view_shows_the_step_the_runs_and_every_criterion_with_its_value_and_threshold() -> None:
+    shown = text(picture(running(run(10), run(11, criteria={}, eta_s=None))))
+
+    assert "run [fast]" in shown
+    assert "iteration 2/3" in shown
+    for word in ("intent", "reward", "train", "judge", "revise"):
+        assert word in shown
+    assert "baseline_seed_10" in shown
+    assert "40 %" in shown
+    assert "5,432" in shown
+    assert "33 s" in shown
+    assert "1,23" in shown
+    assert "▁▂▅▄█" in shown
+    assert "Runs forward" in shown
+    assert "≥ 2 m/s" in shown
+    assert "2.5 m/s ✓" in shown
+    assert "0.2 ✗" in shown
+    assert "Stays upright (optional)" in shown
+    assert "needs eyes" in shown
+    assert "iteration 1: score 0.5, success 40 %" in shown
+
+
+def test_a_criterion_that_is_met_is_green_and_one_that_is_not_is_yellow() -> None:
+    shown = text(picture(running(run(10))), colour=True)
+
+    assert re.search(r"\x1b\[32m *2\.5 m/s ✓", shown)
+    assert re.search(r"\x1b\[33m *0\.2 ✗", shown)
+
+
+def test_a_failed_run_shows_its_error_beside_those_that_go_on() -> None:
+    shown = text(picture(running(run(10), run(11, state="failed", error="Traceback\nRewardFailed: term 'x' is nan"))))
+
+    assert "failed: RewardFailed: term 'x' is nan" in shown
+    assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_live_view_fits_the_terminal(width: int) -> None:
+    shown = text(picture(running(run(10), run(11))), width=width)
+
+    assert max(len(line) for line in shown.splitlines()) <= width
+    assert "baseline_seed_10" in shown
+
+
+def test_without_a_terminal_each_change_is_one_line() -> None:
+    first = running(run(10, step=0, criteria={}, success_rate=None), step="train")
+    evaluated = running(run(10, step=80_000))
+    judging = evaluated.model_copy(
+        update={"step": "judge", "history": (*evaluated.history, data(2, Verdict.PASSED))},
+    )
+
+    assert any(SESSION.session_id in line for line in changes(None, first))
+    assert changes(first, first) == []
+    (line,) = changes(first, evaluated)
+    assert "step 80,000 of 300,000" in line
+    assert "speed 2.5" in line
+    assert "success 25 %" in line
+    assert changes(evaluated, judging) == [
+        "iteration 2/3: judge",
+        "iteration 2 judged: passed, score 0.5, success 40 %. Too slow.",
+    ]
+
+
+def test_the_first_iteration_is_announced_once() -> None:
+    before, after = running(step="reward", iteration=0), running(step="reward", iteration=1)
+
+    assert changes(before, after) == []
+
+
+def test_the_end_shows_the_verdict_per_criterion_what_was_changed_and_the_files(tmp_path: Path) -> None:
+    shown = text(*ending(ended(), tmp_path))
+
+    assert "passed  2 of 3 iterations in 2 min 30 s" in shown
+    for part in ("3.21 m/s", "3.1 … 3.32 m/s", "≥ 2 m/s", "100 %", "yes"):
+        assert part in shown
+    assert "success 100 % [93 %, 100 %] of 50 rollouts, score 0.93 (needs 0.8)" in shown
+    assert "reward forward: 1.0 → 2.0 (too slow)" in shown
+    assert f"{tmp_path}/{SESSION.session_id}/iter_2/baseline_seed_10/checkpoints/300000" in shown
+    assert "video" not in shown, "no line for what was not made"
+
+
+def test_paths_below_the_current_directory_are_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert f" runs/{SESSION.session_id}/iter_2" in text(*ending(ended(), tmp_path / "runs"))
+
+
+def test_a_session_without_a_driver_says_how_to_go_on(tmp_path: Path) -> None:
+    view = running(run(10)).model_copy(update={"alive": False})
+
+    assert f"p2p resume {SESSION.session_id}" in text(*ending(view, tmp_path))
+
+
+@pytest.mark.parametrize("status", list(SessionStatus))
+def test_every_status_has_an_ending(status: SessionStatus, tmp_path: Path) -> None:
+    view = ended().model_copy(update={"status": status, "error": "it broke [here]"})
+
+    assert "it broke [here]" in text(*ending(view, tmp_path))

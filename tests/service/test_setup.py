@@ -1,0 +1,84 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from p2p.contracts.errors import MissingExtra
+from p2p.contracts.setup import Level, SetupCheck, SetupReport
+from p2p.service import Service
+from p2p.service.packages import within
+from p2p.settings import Settings
+
+
+@pytest.fixture
+def without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes mujoco look absent, so that no renderer is probed."""
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+
+
+def checks(runs_dir: Path) -> dict[str, SetupCheck]:
+    return {check.name: check for check in Service(Settings(runs_dir=runs_dir)).check_setup().checks}
+
+
+def test_a_machine_that_can_train_is_usable_and_is_left_as_it_was(tmp_path: Path) -> None:
+    report = Service(Settings(runs_dir=tmp_path / "runs")).check_setup()
+
+    assert report.usable
+    names = [check.name for check in report.checks]
+    assert {"python", "pydantic", "torch", "mujoco", "renderer", "ffmpeg", "cores", "memory", "disk"} <= set(names)
+    assert not {"pytest", "ruff", "mypy"} & set(names)
+    renderer = next(check for check in report.checks if check.name == "renderer")
+    assert renderer.found.startswith(("egl", "osmesa", "raycast"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("without_mujoco")
+def test_a_key_is_shown_as_set_and_never_with_its_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "abc-very-secret")
+
+    found = checks(tmp_path)
+
+    assert found["GEMINI_API_KEY"].found == "set"
+    assert found["OPENAI_API_KEY"].found.startswith("not set")
+    assert not any("very-secret" in check.model_dump_json() for check in found.values())
+
+
+@pytest.mark.usefixtures("without_mujoco")
+def test_a_runs_directory_that_cannot_be_written_is_a_problem_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    check = checks(tmp_path / "file" / "runs")["runs directory"]
+
+    assert check.level is Level.PROBLEM
+    assert "P2P_RUNS_DIR" in check.remedy
+    assert not SetupReport(checks=(check,)).usable
+
+
+@pytest.mark.usefixtures("without_mujoco")
+def test_the_renderer_is_not_probed_without_mujoco(tmp_path: Path) -> None:
+    assert checks(tmp_path)["renderer"].found == "not looked at: mujoco is not installed"
+
+
+def test_training_is_refused_with_the_line_that_installs_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = Service(Settings(runs_dir=tmp_path))
+    service.require_training()
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+
+    with pytest.raises(MissingExtra, match=r"pip install 'p2p\[sb3\]'"):
+        service.require_training()
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "fits"),
+    [
+        ("2.13.0+cpu", ">=2.6,<2.14", True),
+        ("2.14.0", ">=2.6,<2.14", False),
+        ("2.5.1", "<2.14,>=2.6", False),
+        ("11.0", ">=11", True),
+        ("1.2.3", "", True),
+    ],
+)
+def test_a_version_is_held_against_its_range(found: str, wanted: str, fits: bool) -> None:
+    assert within(found, wanted) is fits
