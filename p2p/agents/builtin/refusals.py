@@ -18,8 +18,8 @@ def not_understood(problem: str, body: Body) -> UnknownPhrase:
         f"Without a model, these are understood for {body.env_id}:\n{known}\n"
         "with: slowly, moderately, as fast as you can, at 2 m/s; smoothly, with little effort, without falling, "
         "upright; for 5 seconds; …, then …\n"
-        "Two other ways: configure a model provider, which reads any sentence; or write a reward and run "
-        f"`p2p train --reward FILE --env {body.env_id}`."
+        "Two other ways: configure a model provider, which reads any sentence (in a later version); or write a reward "
+        f"and run `p2p train --reward FILE --env {body.env_id}`."
     )
 
 

@@ -1,0 +1,65 @@
+"""The tables of the documents that are made from the code: `python tests/docs/generated.py` writes them."""
+
+import inspect
+import re
+from pathlib import Path
+
+from p2p.agents.builtin.refusals import examples
+from p2p.contracts import errors
+from p2p.envs import catalog
+from p2p.rewards.templates.body_table import body_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def environments() -> str:
+    """What can be trained on."""
+    rows = ["| environment | observation | action | control period | features | ends early |", "|---|---|---|---|---|---|"]
+    for env_id in catalog.known():
+        spec = catalog.load(env_id)
+        rows.append(
+            f"| {env_id} | {spec.obs_dim} | {spec.action_dim} | {spec.dt:g} s | {len(spec.features)} "
+            f"| {'switchable' if spec.can_disable_termination else 'never' if spec.termination == 'never' else 'always'} |"
+        )
+    return "\n".join(rows)
+
+
+def sentences() -> str:
+    """What the built-in author understands."""
+    rows = ["| environment | for example |", "|---|---|"]
+    for env_id in catalog.known():
+        rows.append(f"| {env_id} | {'; '.join(examples(body_of(catalog.load(env_id))))} |")
+    return "\n".join(rows)
+
+
+def error_tree() -> str:
+    """The errors and their exit codes."""
+    tree = inspect.getdoc(errors) or ""
+    return f"```\n{tree.partition(chr(10) * 2)[2]}\n```"
+
+
+BLOCKS = {
+    "README.md": {"environments": environments, "sentences": sentences},
+    "p2p/README.md": {"errors": error_tree},
+}
+
+
+def with_tables(text: str, blocks: dict[str, object]) -> str:
+    """A document with its generated blocks as the code says they are."""
+    for name, make in blocks.items():
+        assert callable(make)
+        pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
+        assert pattern.search(text), f"the block {name} has no place in the document"
+        text = pattern.sub(lambda match, make=make: match[1] + make() + match[2], text)
+    return text
+
+
+def main() -> None:
+    """Write every block into its document."""
+    for file, blocks in BLOCKS.items():
+        path = ROOT / file
+        path.write_text(with_tables(path.read_text(encoding="utf-8"), dict(blocks)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
