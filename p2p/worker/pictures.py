@@ -1,6 +1,7 @@
 """Pictures of recorded rollouts and of the training. A picture that fails is reported and missing; it ends nothing."""
 
 import sys
+import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,8 +74,11 @@ def picture_learning(path: Path, runs: Sequence[IterationRecord], title: str) ->
 
 @contextmanager
 def _reported(path: Path) -> Iterator[None]:
-    """Says on stderr that a picture could not be made, and goes on."""
+    """Says on stderr that a picture could not be made, and goes on: no picture is worth a finished training."""
     try:
         yield
     except P2PError as error:
         print(f"{path.name} could not be made: {error}", file=sys.stderr)
+    except Exception:  # a door: whatever it was is logged here, in full
+        print(f"{path.name} could not be made:", file=sys.stderr)
+        traceback.print_exc()

@@ -220,14 +220,16 @@ def test_what_an_interrupted_attempt_left_is_removed(make_run, small, class_rewa
 
 
 def test_a_picture_that_fails_is_reported_and_fails_nothing(make_run, small, class_reward, monkeypatch, capsys):
-    def broken(*_args):
-        raise EnvironmentProblem("no pictures here")
+    def broken(path, *_args):
+        raise EnvironmentProblem("no pictures here") if "p10" in path.name else RuntimeError("bug")
 
     monkeypatch.setattr(pictures, "write_video", broken)
     record = make_run(small.model_copy(update={"total_timesteps": 1024, "num_evals": 1}), class_reward)
     train(record.path)
     assert record.read_summary().renderer == "none"
-    assert "eval_1024_p10.mp4 could not be made: no pictures here" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "eval_1024_p10.mp4 could not be made: no pictures here" in said
+    assert "RuntimeError: bug" in said
 
 
 def test_a_run_that_cannot_start_says_why(tmp_path, make_run, small, class_reward):
