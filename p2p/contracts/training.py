@@ -117,8 +117,6 @@ class RunSummary(Contract):
     """Numbers of the training itself, see `p2p.analysis.training_dynamics`."""
     warnings: tuple[str, ...] = ()
     """What looks wrong in them, in words."""
-    renderer: str
-    """What made the videos: "egl", "osmesa", "raycast", or "none"."""
 
 
 class RunResult(Contract):

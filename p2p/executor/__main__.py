@@ -6,16 +6,13 @@ rejected input, 3 when the training failed, 4 for a problem of this machine, 130
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidConfig, InvalidInput, P2PError
-from p2p.contracts.job import JobState
 from p2p.contracts.training import TrainConfig
 from p2p.service import Service
-from p2p.service.jobs import SINGLE_THREAD
+from p2p.service.jobs import raise_failure, wait, worker_job
 from p2p.service.plan import parse_config
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
@@ -27,8 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Train one reward with one configuration; returns the exit code."""
     options = _parse(arguments)
     try:
-        record = _prepare(options)
-        code = _train(record)
+        service = Service(Settings.from_environment(options.runs_dir))
+        record = _prepare(service, options)
+        code = _train(service, record)
     except P2PError as error:
         print(error, file=sys.stderr)
         return error.exit_code
@@ -36,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-def _prepare(options: argparse.Namespace) -> IterationRecord:
+def _prepare(service: Service, options: argparse.Namespace) -> IterationRecord:
     """Write the run's directory.
 
     Raises:
@@ -46,7 +44,6 @@ def _prepare(options: argparse.Namespace) -> IterationRecord:
     """
     config = _config(options.config, options.env_id)
     source = _read(options.reward_fn)
-    service = Service(Settings.from_environment(options.runs_dir))
     spec = service.describe_environment(config.env_id)
     iteration_id = options.iteration_id or config.iteration_id or service.runs.new_session_id()
     record = IterationRecord(service.runs.session(iteration_id).path)
@@ -58,28 +55,29 @@ def _prepare(options: argparse.Namespace) -> IterationRecord:
     return record
 
 
-def _train(record: IterationRecord) -> int:
-    """Run the worker in the foreground and keep the run's status."""
-    record.set_status(JobState.RUNNING)
-    command = [sys.executable, "-m", "p2p.worker", "train", str(record.path)]
-    environment = {**os.environ, **SINGLE_THREAD}
-    last = ""
-    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment, text=True) as worker:
-        assert worker.stderr is not None
+def _train(service: Service, record: IterationRecord) -> int:
+    """Train and film the run as jobs, and pass on what they write."""
+    for verb, directory in (("train", record.path), ("film", record.film_dir)):
         try:
-            for line in worker.stderr:
-                sys.stderr.write(line)
-                last = line.strip() or last
-            code = worker.wait()
+            service.backend.submit(worker_job(verb), directory)
+            _follow(service, directory)
         except KeyboardInterrupt:
-            worker.terminate()
-            record.set_status(JobState.CANCELLED)
+            service.backend.cancel(directory)
             return INTERRUPTED
-    if code:
-        record.set_status(JobState.FAILED, last or f"the worker ended with {code}")
-        return code if code > 0 else 3
-    record.set_status(JobState.COMPLETED)
+        raise_failure(service.backend.status(directory), f"{verb} in {directory}")
     return 0
+
+
+def _follow(service: Service, directory: Path) -> None:
+    """Copy a job's log to stderr until the job has ended; its own error is left to who asks for it."""
+    offset = 0
+
+    def copy() -> None:
+        nonlocal offset
+        text, offset = service.backend.logs(directory, offset)
+        sys.stderr.write(text)
+
+    wait([directory], service.backend, copy)
 
 
 def _config(path: Path | None, env_id: str | None) -> TrainConfig:

@@ -99,7 +99,8 @@ class Sessions(Rewards):
         record = self.record(session_id)
         jobs = [record.driver_dir]
         for iteration in record.iteration_records():
-            jobs += [run.path for run in iteration.runs()] + [iteration.check_dir, iteration.report.path]
+            jobs += [iteration.check_dir, iteration.report.path]
+            jobs += [directory for run in iteration.runs() for directory in (run.path, run.film_dir)]
         for directory in jobs:
             with suppress(InvalidInput):
                 if not self.backend.status(directory).state.finished:

@@ -41,6 +41,7 @@ class IterationRecord:
         self.videos_dir = path / layout.VIDEOS
         self.trajectories_dir = path / layout.TRAJECTORIES
         self.checkpoints_dir = path / layout.CHECKPOINTS
+        self.film_dir = path / layout.FILM
         self.status_path = path / layout.STATUS
         self.judgment_path = path / layout.JUDGMENT
         self.revision_path = path / layout.REVISION

@@ -49,6 +49,8 @@ SCALARS = "scalars.jsonl"
 CHECKPOINTS = "checkpoints"
 TRAJECTORIES = "trajectories"
 VIDEOS = "videos"
+FILM = "film"
+"""Job directory of the videos of a run's checkpoints."""
 
 # a checkpoint
 POLICY = "policy.npz"

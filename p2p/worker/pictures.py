@@ -9,48 +9,44 @@ from pathlib import Path
 import mujoco
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import P2PError
+from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.store.arrays import load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.worker.contact_sheet import write_contact_sheet
 from p2p.worker.evaluate import LABELS
 from p2p.worker.learning_curve import write_learning_curve
-from p2p.worker.render.probe import choose_renderer
-from p2p.worker.selection import Run
 from p2p.worker.simulation import compiled_model
 from p2p.worker.video import write_video
 
-NONE = "none"
-"""Renderer of a run without videos."""
+
+def film_run(job_dir: Path) -> None:
+    """The verb `film`: the videos of every checkpoint of the run above `job_dir`, those of the best one first.
+
+    Raises:
+        InvalidInput: there is no finished run above it.
+    """
+    record = IterationRecord(job_dir.parent)
+    config, spec, summary = record.read_config(), record.read_env_spec(), record.read_summary()
+    if config is None or spec is None or summary is None:
+        raise InvalidInput(f"{record.path} holds no finished run to make videos of.")
+    checkpoints = [checkpoint.step for checkpoint in record.checkpoints()]
+    steps = dict.fromkeys([summary.best_checkpoint or checkpoints[-1], *checkpoints])
+    films = [(record.trajectory(step, label), record.video(step, label)) for step in steps for label in LABELS]
+    film(spec, compiled_model(spec, config.env_kwargs), films)
 
 
-def film_run(run: Run, first: Sequence[int]) -> str:
-    """Make the videos of every checkpoint, those of the steps in `first` before the others; returns the renderer."""
-    steps = dict.fromkeys([*first, *(checkpoint.step for checkpoint in run.record.checkpoints())])
-    films = [(run.record.trajectory(step, label), run.record.video(step, label)) for step in steps for label in LABELS]
-    return film(run.spec, compiled_model(run.spec, run.config.env_kwargs), films)
-
-
-def film(spec: EnvSpec, model: mujoco.MjModel, films: Iterable[tuple[Path, Path]]) -> str:
-    """Make a video of each trajectory file.
+def film(spec: EnvSpec, model: mujoco.MjModel, films: Iterable[tuple[Path, Path]]) -> None:
+    """Make a video of each trajectory file that exists.
 
     Args:
         spec: The environment they were recorded in.
         model: Its model.
-        films: Trajectory and video file of each; trajectories that do not exist are left out.
-
-    Returns:
-        What made the pictures, or "none" when there are none.
+        films: Trajectory and video file of each.
     """
-    renderer = NONE
     for trajectory, video in films:
-        arrays = load_arrays(trajectory)
-        if arrays is None:
-            continue
-        with _reported(video):
-            write_video(video, model, spec, arrays["qpos"], spec.dt)
-            renderer = choose_renderer()
-    return renderer
+        if (arrays := load_arrays(trajectory)) is not None:
+            with _reported(video):
+                write_video(video, model, spec, arrays["qpos"], spec.dt)
 
 
 def picture_rollout(path: Path, spec: EnvSpec, model: mujoco.MjModel, trajectory: Path, title: str) -> None:

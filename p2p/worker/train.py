@@ -13,7 +13,6 @@ from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.training import RunSummary
 from p2p.store.iterations import IterationRecord
 from p2p.worker.callbacks import RECENT_EPISODES, TrainingCallback
-from p2p.worker.pictures import film_run
 from p2p.worker.ppo import LearnerEnv, make_learner
 from p2p.worker.reward_loader import LoadedReward
 from p2p.worker.selection import Run, Selection, evaluate_checkpoint
@@ -47,8 +46,7 @@ def train(job_dir: Path) -> None:
     )
     model.learn(run.config.total_timesteps, callback, log_interval=NEVER)
     seconds = time.monotonic() - begun
-    renderer = film_run(run, [_best(selections).step, selections[-1].step])
-    run.record.save_summary(_summary(run, env, selections, seconds, renderer))
+    run.record.save_summary(_summary(run, env, selections, seconds))
 
 
 def _open(record: IterationRecord) -> Run:
@@ -77,7 +75,7 @@ def _environment(run: Run) -> LearnerEnv:
     return LearnerEnv(env, first, placer)
 
 
-def _summary(run: Run, env: LearnerEnv, selections: list[Selection], seconds: float, renderer: str) -> RunSummary:
+def _summary(run: Run, env: LearnerEnv, selections: list[Selection], seconds: float) -> RunSummary:
     training, _ = run.record.parse_scalars()
     best = _best(selections)
     numbers = dynamics(training)
@@ -96,7 +94,6 @@ def _summary(run: Run, env: LearnerEnv, selections: list[Selection], seconds: fl
         terms=term_statistics(best.terms),
         dynamics=numbers,
         warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
-        renderer=renderer,
     )
 
 
