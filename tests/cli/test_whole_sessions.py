@@ -110,7 +110,7 @@ def test_ctrl_c_leaves_the_trainings_running_unless_they_are_to_stop(stop: bool,
         [sys.executable, "-m", "p2p.cli", *words], stdout=subprocess.PIPE, text=True, env={**os.environ}
     ) as command:
         assert command.stdout is not None
-        next(line for line in command.stdout if ": running" in line)
+        next(line for line in command.stdout if line.rstrip().endswith(": train"))
         command.send_signal(signal.SIGINT)
         rest = command.stdout.read()
     service = Service(Settings(runs_dir=runs_dir))
