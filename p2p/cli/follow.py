@@ -92,7 +92,7 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
     if before is not None and before.state != now.state:
         failed = now.state in ("failed", "lost")
         lines.append(f"{now.run_id}: {now.state}{f': {last_line(now.error)}' if failed else ''}")
-    if _mark(now) != (_mark(before) if before is not None else (0, {}, None)):
+    if _mark(now) != (_mark(before) if before is not None else (0,)):
         values = ", ".join(f"{key} {number(value)}" for key, value in now.criteria.items())
         rate = "–" if now.steps_per_second is None else f"{now.steps_per_second:,.0f}"
         lines.append(
@@ -102,6 +102,8 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
     return lines
 
 
-def _mark(run: RunProgress) -> tuple[int, dict[str, float | None], float | None]:
-    """What is worth a line when it changes: the quarter a run is in, and its last evaluation."""
-    return 4 * run.step // max(1, run.total_timesteps), run.criteria, run.success_rate
+def _mark(run: RunProgress) -> tuple[object, ...]:
+    """What is worth a line when it changes: the last evaluation, or without criteria the quarter a run is in."""
+    if run.criteria or run.success_rate is not None:
+        return run.criteria, run.success_rate
+    return (4 * run.step // max(1, run.total_timesteps),)

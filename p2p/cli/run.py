@@ -31,6 +31,7 @@ from p2p.service import Service
 
 PASSED, REFUSED, NOT_PASSED, MACHINE, INTERRUPTED = 0, 2, 3, 4, 130
 DEFAULTS = NewSession()
+SEED_NOTE = "The configuration's seed is not used: --seed and --seeds say which are trained."
 
 RUN_EXAMPLES = examples(
     'p2p run "run forward as fast as you can" --env HalfCheetah-v5',
@@ -79,6 +80,8 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     )
     service, output = open_service(runs_dir), Output(as_json)
     service.require_training()
+    if "seed" in fields:
+        output.console.print(SEED_NOTE)
     session = service.create_session(request)
     service.start_session(session.session_id)
     finish(service, session.session_id, output, detach=detach, stop_on_exit=stop_on_exit)
@@ -116,6 +119,8 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     )
     service, output = open_service(runs_dir), Output(as_json)
     service.require_training()
+    if "seed" in fields:
+        output.console.print(SEED_NOTE)
     session = service.create_session(request, reward=source)
     service.start_session(session.session_id)
     finish(service, session.session_id, output, detach=detach, stop_on_exit=stop_on_exit)

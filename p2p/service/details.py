@@ -2,9 +2,10 @@
 
 from contextlib import suppress
 
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost, P2PError, UnknownName
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost, P2PError, StorageProblem, UnknownName
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.job import JobState
+from p2p.scheduler.resources import disk_free_mb
 from p2p.service.jobs import failure_message
 from p2p.service.progress import run_progress
 from p2p.service.wiring import Wiring
@@ -41,9 +42,14 @@ class Details(Wiring):
         """The error of a session whose driving process is gone, though the session has not ended.
 
         Returns:
-            EnvironmentProblem when this machine was to blame (a full disk …), JobLost otherwise.
+            StorageProblem when the disk is full, EnvironmentProblem when this machine was to blame in another way,
+            InvalidInput when it was never started, JobLost otherwise.
         """
         driver = self.record(session_id).driver_dir
+        if disk_free_mb(driver) == 0:  # then nobody could record how it ended
+            return StorageProblem(
+                f"The disk of {self.runs.path} is full. Free some space, then go on with: p2p resume {session_id}"
+            )
         advice = f"Its log is in {driver}. To go on: p2p resume {session_id}"
         try:
             status = self.backend.status(driver)
