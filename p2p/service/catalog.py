@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import UnknownName
+from p2p.contracts.errors import P2PError, UnknownName
 from p2p.contracts.work import DescribeRequest
 from p2p.envs import catalog
 from p2p.service.jobs import run_to_end
 from p2p.service.wiring import Wiring
+from p2p.store import files
 from p2p.store.iterations import IterationRecord
 
 
@@ -37,4 +38,8 @@ class Catalog(Wiring):
 
     def _describe(self, env_id: str, directory: Path) -> None:
         IterationRecord(directory).save_describe_request(DescribeRequest(env_id=env_id))
-        run_to_end(self.backend, "describe", directory)
+        try:
+            run_to_end(self.backend, "describe", directory)
+        except P2PError:
+            files.discard(directory)
+            raise

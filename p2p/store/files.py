@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -124,6 +125,13 @@ def make_directory(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise storage_problem(path, error) from error
+
+
+def discard(directory: Path) -> None:
+    """Remove a directory of work that came to nothing, and its parent when that is empty then."""
+    shutil.rmtree(directory, ignore_errors=True)
+    with suppress(OSError):
+        directory.parent.rmdir()
 
 
 def storage_problem(path: Path, error: OSError) -> StorageProblem:

@@ -1,0 +1,114 @@
+from collections.abc import Callable
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.training import RunSummary
+from p2p.service.aggregation import aggregate
+from p2p.store import files
+from p2p.store.iterations import IterationRecord
+from p2p.training.trainer import RETRIES, Trainer
+
+JOB = JobSpec(argv=("true",))
+
+
+class ScriptedBackend:
+    """Ends each job as its script says, one state per submission; a job runs for two looks."""
+
+    def __init__(self, script: Callable[[str, int], JobStatus]) -> None:
+        self.script = script
+        self.submissions: dict[str, int] = {}
+        self.looks: dict[str, int] = {}
+        self.most_at_once = 0
+
+    def submit(self, _spec: JobSpec, directory: Path) -> JobStatus:
+        name = directory.name
+        self.submissions[name] = self.submissions.get(name, 0) + 1
+        self.looks[name] = 2
+        self.most_at_once = max(self.most_at_once, sum(looks > 0 for looks in self.looks.values()))
+        return JobStatus(state=JobState.RUNNING)
+
+    def status(self, directory: Path) -> JobStatus:
+        name = directory.name
+        if name not in self.submissions:
+            raise InvalidInput("no job")
+        self.looks[name] -= 1
+        if self.looks[name] > 0:
+            return JobStatus(state=JobState.RUNNING)
+        return self.script(name, self.submissions[name])
+
+    def cancel(self, directory: Path) -> JobStatus:
+        return self.status(directory)
+
+    def logs(self, _directory: Path, offset: int = 0) -> tuple[str, int]:
+        return "", offset
+
+
+def _runs(tmp_path: Path, n: int) -> list[IterationRecord]:
+    return [IterationRecord(tmp_path / f"baseline_seed_{seed}") for seed in range(n)]
+
+
+def _completed(_name: str, _submission: int) -> JobStatus:
+    return JobStatus(state=JobState.COMPLETED, exit_code=0)
+
+
+def test_no_more_runs_train_at_a_time_than_allowed(tmp_path: Path) -> None:
+    backend = ScriptedBackend(_completed)
+    Trainer(backend, JOB, 2, lambda: None).train(_runs(tmp_path, 5), poll_s=0)
+    assert backend.most_at_once == 2
+    assert backend.submissions == {f"baseline_seed_{seed}": 1 for seed in range(5)}
+
+
+def test_a_killed_run_is_started_again_and_a_failed_one_is_not(tmp_path: Path) -> None:
+    def script(name: str, submission: int) -> JobStatus:
+        if name.endswith("0"):
+            return JobStatus(state=JobState.FAILED, exit_code=3, error="the reward is nan")
+        return _completed(name, submission) if submission == 2 else JobStatus(state=JobState.LOST)
+
+    backend = ScriptedBackend(script)
+    Trainer(backend, JOB, 2, lambda: None).train(_runs(tmp_path, 2), poll_s=0)
+    assert backend.submissions == {"baseline_seed_0": 1, "baseline_seed_1": 2}
+
+
+def test_a_run_that_is_killed_again_and_again_is_given_up(tmp_path: Path) -> None:
+    backend = ScriptedBackend(lambda _name, _submission: JobStatus(state=JobState.FAILED, signal=9))
+    Trainer(backend, JOB, 2, lambda: None).train(_runs(tmp_path, 1), poll_s=0)
+    assert backend.submissions == {"baseline_seed_0": RETRIES + 1}
+
+
+def _finish(run: IterationRecord, success: float, score: float, final: float) -> None:
+    summary = RunSummary(
+        total_timesteps=1000,
+        training_time_s=1.0,
+        final_episodic_return=final,
+        total_episodes=10,
+        steps_per_second=1000.0,
+        best_checkpoint=1000,
+        best_selection_score=score,
+        best_selection_success=success,
+        best_selection_return=final,
+    )
+    run.save_summary(summary)
+    run.set_status(JobState.COMPLETED)
+
+
+def test_a_failed_seed_is_listed_with_its_error_and_enters_no_mean(tmp_path: Path) -> None:
+    good, better, broken = _runs(tmp_path, 3)
+    _finish(good, success=0.5, score=0.9, final=-10.0)
+    _finish(better, success=0.6, score=0.8, final=-30.0)
+    files.write_text(broken.path / "output.log", "boom")
+    broken.set_status(JobState.FAILED, "boom")
+    aggregation = aggregate([good, better, broken])
+    assert aggregation is not None
+    assert aggregation.best_run_id == better.iteration_id
+    config = aggregation.configs["baseline"]
+    assert config.mean_final_return == -20.0
+    assert [result.status for result in config.per_seed] == ["completed", "completed", "error"]
+    assert config.per_seed[2].error == "boom"
+    assert config.per_seed[2].final_return is None
+
+
+def test_nothing_is_aggregated_when_no_run_completed(tmp_path: Path) -> None:
+    (run,) = _runs(tmp_path, 1)
+    run.set_status(JobState.CANCELLED)
+    assert aggregate([run]) is None

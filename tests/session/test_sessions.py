@@ -1,0 +1,156 @@
+import time
+from pathlib import Path
+
+import pytest
+
+from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName, UnknownPhrase
+from p2p.contracts.events import EventName
+from p2p.contracts.session import NewSession, SessionStatus, SessionView
+from p2p.service import Service
+from p2p.settings import Settings
+
+TINY = {"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3}
+PENDULUM = NewSession(
+    prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_report_rollouts=10, config=TINY, max_iterations=2
+)
+CANARY = "sk-canary-0123456789"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Service:
+    return Service(Settings(runs_dir=tmp_path / "runs"))
+
+
+def _to_end(service: Service, session_id: str) -> SessionView:
+    view = service.start_session(session_id)
+    while view.alive:
+        time.sleep(0.1)
+        view = service.view_session(session_id)
+    return view
+
+
+@pytest.mark.parametrize(
+    ("request_", "error", "message"),
+    [
+        (NewSession(prompt="", env_id="HalfCheetah-v5"), InvalidInput, "Say what to do"),
+        (NewSession(prompt="run", env_id="HalfCheetha-v5"), InvalidInput, "Did you mean 'HalfCheetah-v5'"),
+        (NewSession(prompt="juggle", env_id="HalfCheetah-v5"), UnknownPhrase, "juggle"),
+        (NewSession(prompt="jump", env_id="Swimmer-v5"), UnknownPhrase, "jump"),
+        (NewSession(prompt="run", config={"learning_rte": 1}), InvalidConfig, "did you mean 'learning_rate'"),
+        (NewSession(prompt="run", config={"gamma": 2}), InvalidConfig, "gamma"),
+        (NewSession(prompt="run", configs={"a": {"n_envs": 0}}), InvalidConfig, "n_envs"),
+        (NewSession(prompt="run", author="oracle"), UnknownName, "author"),
+    ],
+)
+def test_a_request_that_cannot_work_is_refused_and_leaves_nothing(
+    service: Service, request_: NewSession, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        service.create_session(request_)
+    assert service.list_sessions() == ()
+    assert [path for path in service.runs.path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.slow
+def test_a_session_leaves_every_file_of_the_contract_and_no_key(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
+    session_id = service.create_session(PENDULUM.model_copy(update={"max_iterations": 1})).session_id
+    view = _to_end(service, session_id)
+    assert view.status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS)
+    record = service.record(session_id)
+    for name in ("session.json", "criteria.json", "status.json", "loop_history.json", "lineage.json", "events.jsonl"):
+        assert (record.path / name).stat().st_size > 0, name
+    iteration = record.iteration(1)
+    expected = [
+        iteration.reward_fn_path,
+        iteration.reward_spec_path,
+        iteration.reward_report_path,
+        iteration.aggregation_path,
+        iteration.judgment_path,
+        iteration.contact_sheet_path,
+        iteration.learning_curve_path,
+        *(iteration.report.video(label) for label in ("p10", "median", "p90")),
+    ]
+    assert [path.name for path in expected if not path.exists()] == []
+    assert [run.validate() for run in iteration.runs()] == [[], []]
+    assert None not in view.artefacts.model_dump().values()
+    leaks = [p for p in service.runs.path.rglob("*") if p.is_file() and CANARY.encode() in p.read_bytes()]
+    assert leaks == []
+
+
+@pytest.mark.slow
+def test_what_does_not_pass_is_revised_by_at_most_two_changes_and_ends_without_passing(service: Service) -> None:
+    request = NewSession(prompt="run forward as fast as you can", n_report_rollouts=10, config=TINY, max_iterations=2)
+    session_id = service.create_session(request).session_id
+    view = _to_end(service, session_id)
+    assert view.status is SessionStatus.MAX_ITERATIONS
+    assert [entry.verdict for entry in view.history] == ["failed", "failed"]
+    assert 1 <= len(view.history[1].changes) <= 2
+    assert view.history[1].based_on == 1
+    lineage = service.record(session_id).read_lineage()
+    assert [entry.parent for entry in lineage.iterations.values()] == [None, 1]
+    with pytest.raises(InvalidInput, match="has ended as max_iterations"):
+        service.resume_session(session_id)
+
+
+@pytest.mark.slow
+def test_a_stopped_session_goes_on_where_it_was(service: Service) -> None:
+    longer = PENDULUM.model_copy(update={"config": {**TINY, "total_timesteps": 30_000}, "max_iterations": 1})
+    session_id = service.create_session(longer).session_id
+    service.start_session(session_id)
+    while not any(run.step for run in service.view_session(session_id).runs):
+        time.sleep(0.1)
+    stopped = service.stop_session(session_id)
+    assert stopped.status is SessionStatus.CANCELLED
+    assert not stopped.alive
+    assert {run.state for run in stopped.runs} == {"cancelled"}
+    service.resume_session(session_id)
+    assert _to_end(service, session_id).status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS)
+    names = [event.event for event in service.record(session_id).events.read()]
+    assert names.count(EventName.REWARD_END) == 1
+    assert EventName.SESSION_RESUMED in names
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "message"),
+    [
+        ("def reward_fn(obs, action, next_obs, info:\n", SessionStatus.INVALID_CODE, "line 1"),
+        ("x = 1\n", SessionStatus.INVALID_CODE, "reward_fn"),
+        (
+            "def reward_fn(obs, action, next_obs, info):\n    return np.nan, {'bad': np.nan}\n",
+            SessionStatus.INVALID_CODE,
+            "bad",
+        ),
+        (
+            "def reward_fn(obs, action, next_obs, info):\n    return next_obs, {'all': next_obs}\n",
+            SessionStatus.INVALID_CODE,
+            "float",
+        ),
+    ],
+    ids=["syntax", "no reward", "nan", "shape"],
+)
+def test_a_bad_reward_is_named_and_never_trained(
+    service: Service, source: str, status: SessionStatus, message: str
+) -> None:
+    request = NewSession(env_id="HalfCheetah-v5", author="given", max_iterations=1, config=TINY)
+    session_id = service.create_session(request, reward=source).session_id
+    view = _to_end(service, session_id)
+    assert view.status is status
+    assert message in (view.error or "")
+    assert view.runs == ()
+
+
+@pytest.mark.slow
+def test_a_reward_that_breaks_while_training_ends_the_session_with_its_term_and_step(service: Service) -> None:
+    source = (
+        "def reward_fn(obs, action, next_obs, info):\n"
+        "    late = np.nan if info['time'] > 4.8 else 1.0\n"
+        "    return late, {'late': late}\n"
+    )
+    request = NewSession(env_id="HalfCheetah-v5", author="given", max_iterations=1, config={**TINY, "episode_s": 5.0})
+    session_id = service.create_session(request, reward=source).session_id
+    view = _to_end(service, session_id)
+    assert view.status in (SessionStatus.ERROR, SessionStatus.INVALID_CODE)
+    assert "late" in (view.error or "")
