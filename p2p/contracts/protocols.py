@@ -10,6 +10,7 @@ from p2p.contracts.job import JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, TermStatistics
+from p2p.contracts.training import TrainConfig
 
 
 class Attempt(Contract):
@@ -19,7 +20,11 @@ class Attempt(Contract):
     source: str
     """Its reward function."""
     config_changes: dict[str, object]
-    """What it was trained with, on top of the defaults."""
+    """What its author asked to train it with, on top of the environment's preset."""
+    config: TrainConfig = TrainConfig()
+    """What it was trained with."""
+    pinned: tuple[str, ...] = ()
+    """Fields of the configuration that the user fixed: changing them would change nothing."""
     judgment: Judgment
     terms: tuple[TermStatistics, ...]
     """Of the best run at its end."""

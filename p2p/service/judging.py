@@ -9,6 +9,7 @@ from p2p.contracts.work import EvaluateRequest
 from p2p.service.catalog import Catalog
 from p2p.service.jobs import run_to_end, worker_job
 from p2p.service.lineage import record_iteration
+from p2p.service.plan import base_config
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
@@ -103,7 +104,7 @@ class Judging(Catalog):
 
 
 def _attempt(record: SessionRecord, number: int) -> Attempt:
-    iteration = record.iteration(number)
+    session, iteration = record.read_session(), record.iteration(number)
     draft, judgment, aggregation = iteration.read_draft(), iteration.read_judgment(), iteration.read_aggregation()
     if draft is None or judgment is None or aggregation is None:
         raise P2PError(f"Iteration {number} of {record.session_id} is not complete.")
@@ -113,6 +114,8 @@ def _attempt(record: SessionRecord, number: int) -> Attempt:
         number=number,
         source=draft.source,
         config_changes=draft.config_changes,
+        config=base_config(session, draft),
+        pinned=tuple(session.config),
         judgment=judgment,
         terms=summary.terms if summary else (),
         dynamics=summary.dynamics if summary else {},

@@ -112,7 +112,11 @@ class Sessions(Rewards):
 
     def list_sessions(self) -> tuple[SessionView, ...]:
         """All sessions, newest first."""
-        return tuple(view(record, self.backend) for record in self.runs.sessions())
+        views = []
+        for record in self.runs.sessions():
+            with suppress(InvalidInput):  # one broken session hides no other
+                views.append(view(record, self.backend))
+        return tuple(views)
 
     def view_session(self, session_id: str) -> SessionView:
         """A session at a glance."""

@@ -14,10 +14,9 @@ The last line on stderr is the error, if there is one; the exit code is the erro
 
 import os
 import sys
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
+from p2p import registry
 from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
 
 VERBS = {
@@ -39,7 +38,7 @@ def main(arguments: list[str]) -> int:
         os.environ.setdefault(variable, "1")
     try:
         verb, directory = _parse(arguments)
-        _function(verb)(directory)
+        registry.load("verb", VERBS, verb)(directory)
     except P2PError as error:
         print(error, file=sys.stderr)
         return error.exit_code
@@ -55,12 +54,6 @@ def _parse(arguments: list[str]) -> tuple[str, Path]:
     if not directory.is_dir():
         raise InvalidInput(f"{directory} is not a directory: the worker works in the directory of a job.")
     return verb, directory
-
-
-def _function(verb: str) -> Callable[[Path], None]:
-    module, _, name = VERBS[verb].partition(":")
-    function: Callable[[Path], None] = getattr(import_module(module), name)
-    return function
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import TermStatistics
+from p2p.contracts.training import TrainConfig
 from p2p.envs.catalog import load
 
 ANT, AUTHOR = load("Ant-v5"), BuiltinAuthor()
@@ -68,14 +69,18 @@ def attempt(number: int = 1, scores: dict[str, float] | None = None, **changed: 
         "dynamics": RISING,
         "based_on": number - 1 or None,
     }
-    return Attempt.model_validate(fields | changed)
+    fields |= changed
+    fields.setdefault("config", TrainConfig.model_validate(fields["config_changes"]))
+    return Attempt.model_validate(fields)
 
 
 def revise(*attempts: Attempt, intent: Intent = WALK) -> Revision:
     return AUTHOR.revise(intent, ANT, attempts)
 
 
-def following(revision: Revision, number: int, scores: dict[str, float], success: float = 0.0) -> Attempt:
+def following(
+    revision: Revision, number: int, scores: dict[str, float], success: float = 0.0, **changed: object
+) -> Attempt:
     """The attempt a revision leads to."""
     return attempt(
         number,
@@ -83,6 +88,7 @@ def following(revision: Revision, number: int, scores: dict[str, float], success
         config_changes=revision.config_changes,
         based_on=revision.based_on,
         judgment=judgment(WALK, scores, success),
+        **changed,
     )
 
 
@@ -137,6 +143,14 @@ def test_training_is_lengthened_while_the_return_still_rises() -> None:
     assert [c.name for c in change.changes if c.kind == "config"] == ["total_timesteps"]
     assert change.config_changes["total_timesteps"] == 320_000
     assert change.config_changes["episode_s"] == DRAFT.config_changes["episode_s"]
+
+
+def test_what_the_user_fixed_is_not_changed() -> None:
+    attempts = [attempt(pinned=("total_timesteps",))]
+    for number in range(2, 8):
+        revision = revise(*attempts)
+        assert "total_timesteps" not in [change.name for change in revision.changes]
+        attempts.append(following(revision, number, {"moves_left": 0.1}, pinned=("total_timesteps",)))
 
 
 def test_an_early_plateau_asks_for_exploration() -> None:

@@ -14,13 +14,12 @@ ROOT = Path(__file__).parents[2]
 
 def environments() -> str:
     """What can be trained on."""
-    rows = ["| environment | observation | action | control period | features | ends early |", "|---|---|---|---|---|---|"]
+    rows = ["| environment | observation | action | control period | features | ends early |", "|---" * 6 + "|"]
     for env_id in catalog.known():
         spec = catalog.load(env_id)
-        rows.append(
-            f"| {env_id} | {spec.obs_dim} | {spec.action_dim} | {spec.dt:g} s | {len(spec.features)} "
-            f"| {'switchable' if spec.can_disable_termination else 'never' if spec.termination == 'never' else 'always'} |"
-        )
+        early = "never" if spec.termination == "never" else "can be chosen" if spec.can_disable_termination else "yes"
+        sizes = f"{spec.obs_dim} | {spec.action_dim} | {spec.dt:g} s | {len(spec.features)}"
+        rows.append(f"| {env_id} | {sizes} | {early} |")
     return "\n".join(rows)
 
 

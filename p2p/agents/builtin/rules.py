@@ -9,7 +9,6 @@ from p2p.contracts.intent import Criterion, Intent
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Change
-from p2p.contracts.training import TrainConfig
 
 DOMINANT = 0.7
 """Share of the reward above which raising a term's weight changes nothing."""
@@ -73,7 +72,11 @@ def reward_proposals(intent: Intent, attempt: Attempt, source: str) -> Iterator[
 
 
 def config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
-    """Changes of the training that its course asks for, the most promising first."""
+    """Changes of the training that its course asks for and the user left open, the most promising first."""
+    return (p for p in _config_proposals(intent, attempt) if p.change.name not in attempt.pinned)
+
+
+def _config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
     dynamics, worst = attempt.dynamics, missed(intent, attempt)
     slope, flat = dynamics.get("return_slope", 0.0), dynamics.get("plateau", 0.0) == 1.0
     close = bool(worst) and worst[0].score.score >= CLOSE
@@ -93,8 +96,11 @@ def config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
 
 def last_resort(attempt: Attempt, tries: int) -> Proposal:
     """A longer training than any that was tried: when every rule has been used up."""
+    if "total_timesteps" in attempt.pinned:
+        value = round(EXPLORING[-1] * (2 + tries), 4)
+        return _config(attempt, "ent_coef", value, "nothing else is left, and the length of the training is fixed")
     factor = 2.5 + 0.5 * tries
-    return _config(attempt, "total_timesteps", int(factor * _old(attempt, "total_timesteps")), "nothing else is left")
+    return _config(attempt, "total_timesteps", int(factor * attempt.config.total_timesteps), "nothing else is left")
 
 
 def _cheaper_fines(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ...]) -> Iterator[Proposal]:
@@ -143,14 +149,9 @@ def _scaled(source: str, table: str, name: str, factor: float, reason: str) -> I
 
 def _longer(attempt: Attempt, reason: str) -> Iterator[Proposal]:
     for factor in LONGER:
-        yield _config(attempt, "total_timesteps", int(factor * _old(attempt, "total_timesteps")), reason)
+        yield _config(attempt, "total_timesteps", int(factor * attempt.config.total_timesteps), reason)
 
 
 def _config(attempt: Attempt, name: str, new: float, reason: str) -> Proposal:
-    old = attempt.config_changes.get(name, TrainConfig.model_fields[name].default)
-    return Proposal(Change(kind="config", name=name, old=old, new=new, reason=reason), config={name: new})
-
-
-def _old(attempt: Attempt, name: str) -> float:
-    value = attempt.config_changes.get(name, TrainConfig.model_fields[name].default)
-    return float(value) if isinstance(value, int | float) else float(TrainConfig.model_fields[name].default)
+    change = Change(kind="config", name=name, old=getattr(attempt.config, name), new=new, reason=reason)
+    return Proposal(change, config={name: new})
