@@ -1,0 +1,47 @@
+"""A reward of one's own is checked, trained once, and judged by a sentence. Under two minutes on two cores."""
+
+import sys
+import time
+from pathlib import Path
+
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.settings import Settings
+
+REWARD = '''
+def reward_fn(obs, action, next_obs, info):
+    """
+    LaTeX: r = v_x - 0.1 c
+    Terms:
+        speed: forward velocity
+        effort: price of large actions
+    """
+    terms = {"speed": info["velocity_x"], "effort": -0.1 * info["control_effort"]}
+    return sum(terms.values()), terms
+'''
+
+runs_dir = Path(sys.argv[1] if len(sys.argv) > 1 else "runs")
+service = Service(Settings.from_environment(runs_dir))
+request = NewSession(
+    prompt="move forward slowly",
+    env_id="HalfCheetah-v5",
+    author="given",
+    config={"total_timesteps": 60_000},
+    n_report_rollouts=20,
+)
+session = service.create_session(request, reward=REWARD)
+view = service.start_session(session.session_id)
+while view.alive:
+    time.sleep(1)
+    view = service.view_session(session.session_id)
+
+report = service.view_iteration(session.session_id, 1)
+assert report.reward_report is not None
+print("terms:", {term.name: round(term.mean, 3) for term in report.reward_report.terms})
+assert view.judgment is not None, view.error
+print(view.judgment.diagnosis)  # this reward asks for speed and not for slowness: the judge says so
+
+faster = service.rejudge(session.session_id, 1, prompt="move forward")
+print(faster.diagnosis)
+assert faster.intent_score is not None
+assert faster.intent_score >= (view.judgment.intent_score or 0.0)
