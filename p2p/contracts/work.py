@@ -22,7 +22,9 @@ class EvaluateRequest(Contract):
     run_id: str
     checkpoint: int
     """Step of the checkpoint."""
-    n_rollouts: int = Field(ge=1)
+    n_rollouts: int = Field(ge=1, le=1000)
+    seed_offset: int = Field(default=0, ge=0)
+    """Added to the first report seed, so that each iteration is judged on starts no earlier one was."""
     sibling_runs: tuple[str, ...] = ()
     """Directories of the other runs of the iteration, for the learning curve."""
 

@@ -85,6 +85,7 @@ class Judging(Catalog):
                 run_id=best,
                 checkpoint=aggregation.best_checkpoint,
                 n_rollouts=session.n_report_rollouts,
+                seed_offset=session.n_report_rollouts * (iteration.number - 1),
                 sibling_runs=tuple(f"../{name}" for name in siblings),
             )
         )

@@ -52,6 +52,11 @@ class IterationRecord:
         self.contact_sheet_path = path / layout.CONTACT_SHEET
 
     @property
+    def number(self) -> int:
+        """Number of an iteration: 2 of `iter_2`."""
+        return int(self.iteration_id.rpartition("_")[2])
+
+    @property
     def config_id(self) -> str:
         """Configuration of a run: `baseline` of `baseline_seed_10`."""
         return self.iteration_id.rpartition("_seed_")[0]

@@ -67,7 +67,7 @@ def _open(job_dir: Path) -> Report:
 def _run(job: Report) -> list[RecordedRollout]:
     policy = load_policy(job.run.checkpoint(job.request.checkpoint).policy_path)
     reward = LoadedReward.from_file(job.run.reward_fn_path)
-    first = first_seed(Purpose.REPORT, job.config.seed)
+    first = first_seed(Purpose.REPORT, job.config.seed) + job.request.seed_offset
     seeds = range(first, first + job.request.n_rollouts)
     return run_episodes(judged_config(job.config, job.intent), job.spec, policy, seeds, reward)
 

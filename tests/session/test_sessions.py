@@ -89,6 +89,9 @@ def test_what_does_not_pass_is_revised_by_at_most_two_changes_and_ends_without_p
     assert [entry.verdict for entry in view.history] == ["failed", "failed"]
     assert 1 <= len(view.history[1].changes) <= 2
     assert view.history[1].based_on == 1
+    reports = [service.record(session_id).iteration(n).report.read_evaluation() for n in (1, 2)]
+    seeds = [rollout.seed for report in reports if report is not None for rollout in report.rollouts]
+    assert len(set(seeds)) == 20, "no iteration is judged on starts that an earlier one was judged on"
     lineage = service.record(session_id).read_lineage()
     assert [entry.parent for entry in lineage.iterations.values()] == [None, 1]
     with pytest.raises(InvalidInput, match="has ended as max_iterations"):

@@ -1,0 +1,74 @@
+import subprocess
+import sys
+
+import pytest
+from pydantic import ValidationError
+
+from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic
+from p2p.contracts.rollout import Purpose, first_seed
+from p2p.contracts.training import TrainConfig
+
+FAST = Predicate(
+    statistic=Statistic.MEAN,
+    feature="velocity_x",
+    comparison=Comparison.AT_LEAST,
+    threshold=3.0,
+    unit="m/s",
+    margin=1.0,
+)
+
+
+def _criterion(key: str, after: str | None = None) -> Criterion:
+    return Criterion(key=key, title=key, description=key, category=Category.GAIT, predicate=FAST, after=after)
+
+
+def test_seeds_for_training_selection_and_report_never_meet() -> None:
+    blocks = [first_seed(purpose, seed) for purpose in Purpose for seed in range(1000)]
+    assert len(set(blocks)) == len(blocks)
+    assert min(b - a for a, b in zip(sorted(blocks), sorted(blocks)[1:], strict=False)) == 100_000
+    with pytest.raises(ValueError, match=r"in \[0, 1000\)"):
+        first_seed(Purpose.TRAINING, 1000)
+
+
+def test_criteria_of_a_sequence_refer_to_earlier_ones() -> None:
+    Intent(prompt="a, then b", env_id="x", criteria=(_criterion("a"), _criterion("b", after="a")))
+    with pytest.raises(ValidationError, match="not an earlier one"):
+        Intent(prompt="b", env_id="x", criteria=(_criterion("b", after="a"), _criterion("a")))
+    with pytest.raises(ValidationError, match="two criteria"):
+        Intent(prompt="a", env_id="x", criteria=(_criterion("a"), _criterion("a")))
+    with pytest.raises(ValidationError, match="at most 8"):
+        Intent(prompt="a", env_id="x", criteria=tuple(_criterion(f"k{i}") for i in range(9)))
+
+
+def test_a_predicate_reads_a_feature_or_the_steps_at_which_something_holds() -> None:
+    bound = Bound(feature="up", comparison=Comparison.AT_LEAST, threshold=0.7)
+    with pytest.raises(ValidationError, match="reads `where`"):
+        Predicate(**{**FAST.model_dump(), "statistic": Statistic.COUNT})
+    with pytest.raises(ValidationError, match="reads `feature`"):
+        Predicate(**{**FAST.model_dump(), "where": (bound,)})
+    with pytest.raises(ValidationError, match="belongs to `between`"):
+        Predicate(**{**FAST.model_dump(), "upper": 4.0})
+
+
+def test_a_configuration_survives_its_json_and_refuses_unknown_keys() -> None:
+    config = TrainConfig(seed=7, net_arch=(256, 128), env_kwargs={"a": True})
+    assert TrainConfig.model_validate_json(config.model_dump_json()) == config
+    with pytest.raises(ValidationError, match="extra_forbidden|Extra inputs"):
+        TrainConfig.model_validate({"learning_rte": 1e-3})
+
+
+def test_a_configuration_may_be_spelt_as_in_cleanrl() -> None:
+    config = TrainConfig.model_validate({"num_envs": 4, "num_steps": 256, "num_minibatches": 8, "clip_coef": 0.1})
+    assert (config.n_envs, config.n_steps, config.batch_size, config.clip_range) == (4, 256, 128, 0.1)
+
+
+@pytest.mark.parametrize(("dt", "steps"), [(0.05, 100), (0.008, 625), (0.015, 333), (0.04, 125)])
+def test_episodes_last_five_seconds_in_every_environment(dt: float, steps: int) -> None:
+    assert TrainConfig().episode_steps(dt) == steps
+
+
+@pytest.mark.parametrize("module", ["p2p.contracts.protocols", "p2p.service", "p2p.cli.app", "p2p.session.run_session"])
+def test_the_front_starts_without_anything_heavy(module: str) -> None:
+    heavy = "{'torch', 'stable_baselines3', 'mujoco', 'gymnasium', 'numpy', 'matplotlib'}"
+    code = f"import sys, {module}; assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
