@@ -3,7 +3,10 @@
 import os
 from pathlib import Path
 
+from pydantic import Field, ValidationError
+
 from p2p.contracts.base import Contract
+from p2p.contracts.errors import InvalidInput
 
 API_KEYS = ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY")
 """Variables that hold keys; their values are never written or shown."""
@@ -16,18 +19,27 @@ class Settings(Contract):
     """Where sessions are kept (`P2P_RUNS_DIR`)."""
     backend: str = "local"
     """Where jobs run (`P2P_BACKEND`)."""
-    max_parallel: int | None = None
+    max_parallel: int | None = Field(default=None, ge=1)
     """Trainings at a time (`P2P_MAX_PARALLEL`); None means one per usable core."""
 
     @classmethod
     def from_environment(cls, runs_dir: Path | None = None) -> "Settings":
-        """Settings of this process; an explicit `runs_dir` wins over the environment."""
-        parallel = os.environ.get("P2P_MAX_PARALLEL")
-        return cls(
-            runs_dir=(runs_dir or Path(os.environ.get("P2P_RUNS_DIR", "runs"))).absolute(),
-            backend=os.environ.get("P2P_BACKEND", "local"),
-            max_parallel=int(parallel) if parallel else None,
-        )
+        """Settings of this process; an explicit `runs_dir` wins over the environment.
+
+        Raises:
+            InvalidInput: a variable holds what it cannot.
+        """
+        fields = {
+            "runs_dir": (runs_dir or Path(os.environ.get("P2P_RUNS_DIR", "runs"))).absolute(),
+            "backend": os.environ.get("P2P_BACKEND", "local"),
+            "max_parallel": os.environ.get("P2P_MAX_PARALLEL") or None,
+        }
+        try:
+            return cls.model_validate(fields)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            name = f"P2P_{wrong['loc'][0]}".upper()
+            raise InvalidInput(f"The variable {name}={wrong['input']} has a wrong value: {wrong['msg']}.") from error
 
 
 def keys_present() -> dict[str, bool]:

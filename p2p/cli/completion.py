@@ -14,7 +14,7 @@ def complete_session(context: typer.Context, incomplete: str) -> list[tuple[str,
     offers = [("latest", "the newest session")]
     try:
         views = _service(context).list_sessions()
-    except (P2PError, ValueError, OSError):
+    except (P2PError, OSError):
         return offers
     offers += [(view.session.session_id, view.session.prompt) for view in views]
     return [(name, text) for name, text in offers if name.startswith(incomplete)]

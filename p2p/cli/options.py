@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from p2p.cli.completion import complete_environment, complete_session
-from p2p.contracts.errors import InvalidInput
 from p2p.service import Service
 from p2p.settings import Settings
 
@@ -75,10 +74,7 @@ def open_service(runs_dir: Path | None) -> Service:
     Raises:
         InvalidInput: an environment variable holds what it cannot.
     """
-    try:
-        return Service(Settings.from_environment(runs_dir))
-    except ValueError as error:
-        raise InvalidInput(f"An environment variable P2P_… has a wrong value: {error}") from error
+    return Service(Settings.from_environment(runs_dir))
 
 
 def examples(*lines: str) -> str:

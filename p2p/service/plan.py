@@ -56,7 +56,9 @@ def parse_config(fields: dict[str, object]) -> TrainConfig:
 
 
 def _explain(problem: ErrorDetails) -> str:
-    name = ".".join(str(part) for part in problem["loc"]) or "config"
+    if not problem["loc"]:  # a rule over several fields names them itself
+        return f"  {problem['msg'].removeprefix('Value error, ')}"
+    name = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         return f"  {name}: {nearest_field(name)}"
     return f"  {name}: {problem['msg']}, got {problem['input']!r}"
