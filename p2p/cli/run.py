@@ -29,7 +29,7 @@ from p2p.contracts.errors import EnvironmentProblem, InvalidInput, InvalidReward
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
 from p2p.service import Service
 
-PASSED, REFUSED, NOT_PASSED, MACHINE, INTERRUPTED = 0, 2, 3, 4, 130
+PASSED, NOT_PASSED, INTERRUPTED = 0, 3, 130
 DEFAULTS = NewSession()
 SEED_NOTE = "The configuration's seed is not used: --seed and --seeds say which are trained."
 
@@ -149,9 +149,7 @@ def exit_code(service: Service, view: SessionView) -> int:
     """What the end of a session means to a shell."""
     if view.status in (SessionStatus.PASSED, SessionStatus.COMPLETED):
         return PASSED
-    if view.status is SessionStatus.ERROR and service.machine_was_to_blame(view.session.session_id):
-        return MACHINE
-    return NOT_PASSED
+    return service.error_code(view.session.session_id) if view.status is SessionStatus.ERROR else NOT_PASSED
 
 
 def report_returns(service: Service, view: SessionView) -> tuple[float, ...]:

@@ -31,9 +31,9 @@ def aggregate(runs: Sequence[IterationRecord]) -> IterationAggregation | None:
 
 
 def run_result(run: IterationRecord) -> RunResult:
-    """One run, as it ended."""
+    """One run, as it ended; one whose supervisor was killed still calls itself running, and is lost."""
     summary, status = run.read_summary(), run.read_status()
-    state = status.state if status is not None else JobState.FAILED
+    state = status.state if status is not None and status.state.finished else JobState.LOST
     if state is not JobState.COMPLETED or summary is None:
         error = status.error if status is not None and status.error else f"ended as {state} without a summary"
         failed = "cancelled" if state is JobState.CANCELLED else "error"

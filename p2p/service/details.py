@@ -1,12 +1,18 @@
 """Details of a session: one iteration in full, and the process that drives it."""
 
-from contextlib import suppress
-
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost, P2PError, StorageProblem, UnknownName
+from p2p.contracts.errors import (
+    EnvironmentProblem,
+    InvalidInput,
+    JobLost,
+    P2PError,
+    StorageProblem,
+    TrainingFailed,
+    UnknownName,
+)
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.job import JobState
 from p2p.scheduler.resources import disk_free_mb
-from p2p.service.jobs import failure_message
+from p2p.service.jobs import failure_message, wait
 from p2p.service.progress import run_progress
 from p2p.service.wiring import Wiring
 
@@ -31,7 +37,7 @@ class Details(Wiring):
             iteration=number,
             directory=f"{session_id}/{iteration.iteration_id}",
             reward_report=iteration.read_reward_report(),
-            runs=tuple(run_progress(run) for run in iteration.runs()),
+            runs=tuple(run_progress(run, self.backend) for run in iteration.runs()),
             aggregation=iteration.read_aggregation(),
             judgment=iteration.read_judgment(),
             report_returns=tuple(rollout.episode_return for rollout in report.rollouts) if report is not None else (),
@@ -60,9 +66,11 @@ class Details(Wiring):
         cause = f": {failure_message(status)}" if status.state is JobState.FAILED else f" ({status.state})"
         return JobLost(f"The process that drives {session_id} ended before its session did{cause}. {advice}")
 
-    def machine_was_to_blame(self, session_id: str) -> bool:
-        """True when a session ended with an error because this machine lacks something."""
-        with suppress(InvalidInput):
-            status = self.backend.status(self.record(session_id).driver_dir)
-            return status.exit_code == EnvironmentProblem.exit_code
-        return False
+    def error_code(self, session_id: str) -> int:
+        """Exit code of the error that a session ended with, as its driver leaves with it."""
+        driver = self.record(session_id).driver_dir
+        try:
+            wait([driver], self.backend)  # it says how the session ended before it leaves
+            return self.backend.status(driver).exit_code or TrainingFailed.exit_code
+        except InvalidInput:  # nobody drove it as a job
+            return TrainingFailed.exit_code

@@ -57,5 +57,10 @@ def raise_failure(status: JobStatus, what: str) -> None:
 
 def failure_message(status: JobStatus) -> str:
     """The last line the job wrote, which is its error message."""
-    lines = [line for line in (status.error or "").splitlines() if line.strip()]
-    return lines[-1] if lines else f"exit code {status.exit_code}, signal {status.signal}"
+    return last_line(status.error) or f"exit code {status.exit_code}, signal {status.signal}"
+
+
+def last_line(text: str | None) -> str:
+    """The last line of an error that is not blank; empty without one."""
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
+    return lines[-1] if lines else ""

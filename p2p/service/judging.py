@@ -50,8 +50,7 @@ class Judging(Catalog):
             raise InvalidInput(f"Iteration {number} of {session_id} has no report rollouts yet; it is still training.")
         intent = record.read_criteria()
         if prompt is not None:
-            author = "builtin" if session.author == "given" else session.author
-            intent = self.author(author).elicit(prompt, self.describe_environment(session.env_id))
+            intent = self.author(session.author).elicit(prompt, self.describe_environment(session.env_id))
         return self.judge_called("code").judge_report(intent, iteration.report.path, session.pass_threshold)
 
     def revise(self, session_id: str, number: int) -> Revision:

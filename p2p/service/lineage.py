@@ -11,9 +11,11 @@ from p2p.store.sessions import SessionRecord
 MAX_LESSONS = 25
 
 
-def record_iteration(record: SessionRecord, number: int) -> None:
+def record_iteration(
+    record: SessionRecord, number: int, status: SessionStatus = SessionStatus.RUNNING, error: str | None = None
+) -> None:
     """Write history and lineage from what the iterations' directories hold, up to iteration `number`."""
-    session, status = record.read_session(), record.read_status()
+    session = record.read_session()
     judged = [
         (n, iteration, judgment)
         for n in range(1, number + 1)
@@ -25,11 +27,12 @@ def record_iteration(record: SessionRecord, number: int) -> None:
         session_id=session.session_id,
         prompt=session.prompt,
         env_id=session.env_id,
-        status=status.status if status else SessionStatus.RUNNING,
+        status=status,
         iterations=tuple(_iteration_data(record, n, iteration, judgment) for n, iteration, judgment in judged),
         best_iteration=best,
         best_score=scores.get(best) if best is not None else None,
         pass_threshold=session.pass_threshold,
+        error=error,
     )
     record.save_history(history)
     record.save_lineage(_lineage(record, history.iterations))
@@ -72,16 +75,16 @@ def _iteration_data(
 def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Lineage:
     entries: dict[str, LineageEntry] = {}
     lessons: list[Lesson] = []
-    best = -1.0
+    best = (-1.0, -1.0)
     for data in iterations:
         before = _revision_into(record, data.iteration)
         if before is not None and before.lesson:
             lessons.append(Lesson(text=before.lesson, learned_at=data.iteration - 1))
-        score = data.intent_score
+        score, merit = data.intent_score, (data.success_rate or 0.0, data.intent_score or 0.0)
         entries[f"{record.session_id}/{data.iteration_dir}"] = LineageEntry(
             parent=data.based_on,
             score=score,
-            star=score is not None and score > best,
+            star=score is not None and merit > best,
             lesson=before.lesson if before else "",
             diagnosis=data.diagnosis[:300],
             failure_tags=data.failure_tags,
@@ -89,7 +92,7 @@ def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Li
             best_checkpoint=data.best_checkpoint,
             best_run_id=data.best_run_id,
         )
-        best = max(best, score if score is not None else -1.0)
+        best = max(best, merit)
     return Lineage(iterations=entries, lessons=tuple(lessons[-MAX_LESSONS:]))
 
 

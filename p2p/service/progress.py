@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Artefacts, RunProgress, Session, SessionStatus, SessionView
@@ -20,16 +21,16 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
     iterations = record.iteration_records()
     judgments = {n: j for n, it in enumerate(iterations, 1) if (j := it.read_judgment()) is not None}
     best = best_iteration(judgments)
-    history = record.read_history()
+    history, driver = record.read_history(), _job(record.driver_dir, backend)
     state = status.status if status is not None else SessionStatus.PENDING
     return SessionView(
         session=session,
         status=state,
         error=status.error if status is not None else None,
-        alive=_alive(record.driver_dir, backend),
+        alive=driver is not None and not driver.state.finished,
         iteration=len(iterations),
         step="done" if state.finished else _step(session, iterations, intent is not None),
-        runs=tuple(run_progress(run) for run in iterations[-1].runs()) if iterations else (),
+        runs=tuple(run_progress(run, backend) for run in iterations[-1].runs()) if iterations else (),
         criteria=intent.criteria if intent is not None else (),
         best_iteration=best,
         judgment=judgments.get(best) if best is not None else None,
@@ -38,9 +39,9 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
     )
 
 
-def run_progress(run: IterationRecord) -> RunProgress:
-    """Where one run is, from its configuration and metrics."""
-    config, status = run.read_config(), run.read_status()
+def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
+    """Where one run is, from its job, configuration and metrics."""
+    config, job = run.read_config(), _job(run.path, backend)
     training, evaluations = run.parse_scalars()
     last = training[-1] if training else {}
     step, total = int(last.get("global_step", 0)), config.total_timesteps if config is not None else 0
@@ -49,7 +50,7 @@ def run_progress(run: IterationRecord) -> RunProgress:
     measured = evaluations[-1] if evaluations else {}
     return RunProgress(
         run_id=run.iteration_id,
-        state=run.derive_status(),
+        state=str(job.state) if job is not None else run.derive_status(),
         step=min(step, total),
         total_timesteps=total,
         steps_per_second=rate,
@@ -58,15 +59,16 @@ def run_progress(run: IterationRecord) -> RunProgress:
         returns=tuple(returns[:: max(1, -(-len(returns) // MAX_RETURNS))]),
         criteria=measured.get("criteria", {}),
         success_rate=measured.get("success_rate"),
-        error=status.error if status is not None else None,
+        error=job.error if job is not None else None,
     )
 
 
-def _alive(driver: Path, backend: Backend) -> bool:
+def _job(directory: Path, backend: Backend) -> JobStatus | None:
+    """How the job of a directory stands; None where there is none."""
     try:
-        return not backend.status(driver).state.finished
+        return backend.status(directory)
     except InvalidInput:
-        return False
+        return None
 
 
 def _step(session: Session, iterations: list[IterationRecord], has_intent: bool) -> str:

@@ -26,8 +26,7 @@ class Rewards(Catalog):
         session = record.read_session()
         if (intent := record.read_criteria()) is not None or not session.prompt:
             return intent
-        name = "builtin" if session.author == "given" else session.author
-        intent = self.author(name).elicit(session.prompt, self.describe_environment(session.env_id))
+        intent = self.author(session.author).elicit(session.prompt, self.describe_environment(session.env_id))
         record.save_criteria(intent)
         record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
         return intent

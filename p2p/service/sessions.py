@@ -1,6 +1,9 @@
 """Sessions: created, driven by a process of their own, watched, stopped and resumed."""
 
 from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
@@ -9,7 +12,7 @@ from p2p.contracts.job import JobSpec
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus, SessionView
-from p2p.service.jobs import SINGLE_THREAD
+from p2p.service.jobs import SINGLE_THREAD, wait
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import run_configs
 from p2p.service.progress import view
@@ -32,7 +35,7 @@ class Sessions(Rewards):
             UnknownName: the environment is not known.
             UnknownPhrase: the sentence is not understood.
             InvalidConfig: a field of the configuration is wrong.
-            InvalidInput: neither a sentence nor a reward was given.
+            InvalidInput: neither a sentence nor a reward was given, or there is a session of this id.
         """
         if not request.prompt.strip() and reward is None:
             raise InvalidInput("Say what to do, for example: p2p run 'run forward as fast as you can'.")
@@ -44,6 +47,8 @@ class Sessions(Rewards):
             created_at=now(),
         )
         record = self.runs.session(session.session_id)
+        if record.exists:
+            raise InvalidInput(f"There is a {record.session_id} already. To go on: p2p resume {record.session_id}")
         if reward is not None:
             record.iteration(1).save_draft(RewardDraft(source=reward, reasoning="handed in"))
         if intent is not None:
@@ -74,13 +79,12 @@ class Sessions(Rewards):
         """Go on with a session that was stopped, killed or failed; finished steps are not repeated.
 
         Raises:
-            InvalidInput: it has ended by itself and `max_iterations` asks for no more.
+            InvalidInput: it has ended by itself and `max_iterations` asks for no more, or for too many.
         """
         record = self.record(session_id)
         session, status = record.read_session(), record.read_status()
         if max_iterations is not None:
-            session = session.model_copy(update={"max_iterations": max_iterations})
-            record.save_session(session)
+            session = _with_limit(session, max_iterations)
         ended = status is not None and status.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
         used_up = status is not None and status.status is SessionStatus.MAX_ITERATIONS
         if ended or (used_up and len(record.iteration_records()) >= session.max_iterations):
@@ -89,6 +93,10 @@ class Sessions(Rewards):
                 f"{session_id} has ended as {status.status}. "
                 "To go on after the last iteration, give a larger --max-iterations."
             )
+        record.save_session(session)
+        if status is not None and status.status.finished:
+            with suppress(InvalidInput):  # it was never started
+                wait([record.driver_dir], self.backend)  # a driver that has said how it ended is about to leave
         if not self.view_session(session_id).alive:
             record.set_status(SessionStatus.RUNNING)
             record.events.emit(EventName.SESSION_RESUMED)
@@ -97,25 +105,24 @@ class Sessions(Rewards):
     def stop_session(self, session_id: str) -> SessionView:
         """End the driving process and all trainings of a session; what is finished stays."""
         record = self.record(session_id)
-        jobs = [record.driver_dir]
+        self._cancel(record.driver_dir)  # first, for it starts the others
         for iteration in record.iteration_records():
-            jobs += [iteration.check_dir, iteration.report.path]
-            jobs += [directory for run in iteration.runs() for directory in (run.path, run.film_dir)]
-        for directory in jobs:
-            with suppress(InvalidInput):
-                if not self.backend.status(directory).state.finished:
-                    self.backend.cancel(directory)
+            for run in iteration.runs():
+                self._cancel(run.path)
+                self._cancel(run.film_dir)
+            self._cancel(iteration.check_dir)
+            self._cancel(iteration.report.path)
         status = record.read_status()
         if status is None or not status.status.finished:
-            record.set_status(SessionStatus.CANCELLED)
+            self.close(session_id, SessionStatus.CANCELLED)
         return self.view_session(session_id)
 
     def list_sessions(self) -> tuple[SessionView, ...]:
         """All sessions, newest first."""
-        views = []
+        views, backend = [], self.backend
         for record in self.runs.sessions():
             with suppress(InvalidInput):  # one broken session hides no other
-                views.append(view(record, self.backend))
+                views.append(view(record, backend))
         return tuple(views)
 
     def view_session(self, session_id: str) -> SessionView:
@@ -138,10 +145,9 @@ class Sessions(Rewards):
         return _outcome(session, judgments)
 
     def close(self, session_id: str, outcome: SessionStatus, error: str | None = None) -> Session:
-        """Write down how a session ended."""
+        """Write down how a session ended; its status comes last, for it says that all the rest is there."""
         record = self.record(session_id)
-        record.set_status(outcome, error)
-        record_iteration(record, len(record.iteration_records()))
+        record_iteration(record, len(record.iteration_records()), outcome, error)
         failed = outcome in (SessionStatus.ERROR, SessionStatus.INVALID_CODE)
         history = record.read_history()
         record.events.emit(
@@ -150,6 +156,7 @@ class Sessions(Rewards):
             best_score=history.best_score if history else None,
             error=error,
         )
+        record.set_status(outcome, error)
         return record.read_session()
 
     def _first_look(self, request: NewSession) -> Intent | None:
@@ -158,8 +165,20 @@ class Sessions(Rewards):
         run_configs(request, RewardDraft(source=""))
         if not request.prompt.strip():
             return None
-        author = self.author("builtin" if request.author == "given" else request.author)
-        return author.elicit(request.prompt.strip(), spec)
+        return self.author(request.author).elicit(request.prompt.strip(), spec)
+
+    def _cancel(self, directory: Path) -> None:
+        """End the job of a directory, if there is one."""
+        with suppress(InvalidInput):
+            if not self.backend.status(directory).state.finished:
+                self.backend.cancel(directory)
+
+
+def _with_limit(session: Session, max_iterations: int) -> Session:
+    try:
+        return Session.model_validate({**session.model_dump(), "max_iterations": max_iterations})
+    except ValidationError as error:
+        raise InvalidInput(f"max_iterations must lie in 1 … 100, got {max_iterations}.") from error
 
 
 def _outcome(session: Session, judgments: list[Judgment]) -> SessionStatus | None:

@@ -4,9 +4,9 @@ from p2p.contracts.errors import TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.training import IterationAggregation
 from p2p.scheduler.resources import cores
-from p2p.service.aggregation import aggregate
+from p2p.service.aggregation import aggregate, run_result
 from p2p.service.catalog import Catalog
-from p2p.service.jobs import worker_job
+from p2p.service.jobs import last_line, worker_job
 from p2p.service.plan import run_configs
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -40,8 +40,9 @@ class Training(Catalog):
             trainer.train(runs)
             aggregation = aggregate(runs)
             if aggregation is None:
-                errors = [status.error for run in runs if (status := run.read_status()) and status.error]
-                raise TrainingFailed(f"No run of iteration {number} reached its end. {_last_line(errors)}")
+                first = last_line(run_result(runs[0]).error)
+                raise TrainingFailed(f"No run of iteration {number} reached its end. {runs[0].iteration_id}: {first}")
+            _warn(record, number, runs)
             iteration.save_aggregation(aggregation)
             result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
         return aggregation
@@ -71,6 +72,9 @@ class Training(Catalog):
         return runs
 
 
-def _last_line(errors: list[str]) -> str:
-    lines = [line for error in errors for line in error.splitlines() if line.strip()]
-    return lines[-1] if lines else "They left no message."
+def _warn(record: SessionRecord, number: int, runs: list[IterationRecord]) -> None:
+    """Announce what looks wrong in the trainings."""
+    for run in runs:
+        summary = run.read_summary()
+        for message in summary.warnings if summary is not None else ():
+            record.events.emit(EventName.GUARDRAIL, number, run_id=run.iteration_id, message=message)

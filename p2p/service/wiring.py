@@ -22,8 +22,8 @@ class Wiring:
         return backend
 
     def author(self, name: str) -> Author:
-        """Who writes criteria, rewards and revisions."""
-        author: Author = registry.load("author", registry.AUTHORS, name)()
+        """Who writes criteria, rewards and revisions; the built-in author writes the criteria of a given reward."""
+        author: Author = registry.load("author", registry.AUTHORS, "builtin" if name == "given" else name)()
         return author
 
     def judge_called(self, name: str) -> Judge:

@@ -17,17 +17,20 @@ from p2p.service import Service
 from p2p.session.loop import run
 from p2p.settings import Settings
 
+INTERRUPTED = 130
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Drive a session to its end; the exit code is 0 when it passed, 3 when it ended without."""
     options = _parse(arguments)
-    service = Service(Settings.from_environment(options.runs_dir))
     try:
-        session_id = _open(service, options)
-    except P2PError as error:
+        service = Service(Settings.from_environment(options.runs_dir))
+        return drive(service, _open(service, options))
+    except P2PError as error:  # it cannot begin, or its end cannot be written down
         print(error, file=sys.stderr)
         return error.exit_code
-    return drive(service, session_id)
+    except KeyboardInterrupt:  # its trainings go on, as after the death of any driver
+        return INTERRUPTED
 
 
 def drive(service: Service, session_id: str) -> int:
@@ -54,7 +57,9 @@ def drive(service: Service, session_id: str) -> int:
 
 def _failed(service: Service, session_id: str, status: SessionStatus, error: Exception) -> int:
     print(error, file=sys.stderr)
-    service.close(session_id, status, str(error) or type(error).__name__)
+    now = service.record(session_id).read_status()
+    if now is None or now.status is not SessionStatus.CANCELLED:  # a session is stopped by ending what it waits for
+        service.close(session_id, status, str(error) or type(error).__name__)
     return error.exit_code if isinstance(error, P2PError) else 1
 
 

@@ -35,8 +35,6 @@ CONTACT_SHEET = "contact_sheet.jpg"
 # the runs directory itself
 ENVIRONMENTS = "environments"
 """Facts of environments described on the fly."""
-PROBE = "probe"
-"""Job directory of the renderer probe."""
 
 # a run, which is also a job
 CONFIG = "config.json"

@@ -31,6 +31,11 @@ class SessionRecord:
         self.driver_dir = path / layout.DRIVER
         self.events = EventLog(path / layout.EVENTS)
 
+    @property
+    def exists(self) -> bool:
+        """True once the session is written down."""
+        return (self.path / layout.SESSION).exists()
+
     def read_session(self) -> Session:
         """What was asked for.
 
@@ -147,14 +152,10 @@ class RunsDirectory:
         """Where the facts of an environment described on the fly are kept."""
         return self.path / layout.ENVIRONMENTS / re.sub(r"[^a-z0-9_-]", "_", env_id.lower())
 
-    def probe_dir(self) -> Path:
-        """Job directory of the renderer probe."""
-        return self.path / layout.PROBE
-
     def sessions(self) -> list[SessionRecord]:
         """All sessions, newest first."""
         found = [SessionRecord(path.parent) for path in self.path.glob(f"*/{layout.SESSION}")]
-        return sorted(found, key=lambda record: record.session_id, reverse=True)
+        return sorted(found, key=lambda record: (_created_at(record), record.session_id), reverse=True)
 
     def find(self, text: str) -> SessionRecord:
         """The session meant by an id, the start or end of one, or "latest".
@@ -171,3 +172,8 @@ class RunsDirectory:
         if len(matches) != 1:
             raise UnknownName("session", text, [record.session_id for record in (matches or records)[:10]])
         return matches[0]
+
+
+def _created_at(record: SessionRecord) -> str:
+    value = files.read_json(record.path / layout.SESSION)
+    return str(value.get("created_at", "")) if isinstance(value, dict) else ""

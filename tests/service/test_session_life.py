@@ -1,0 +1,120 @@
+from pathlib import Path
+
+import pytest
+
+from p2p.contracts.errors import InvalidInput, StorageProblem, TrainingFailed
+from p2p.contracts.events import EventName
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import NewSession, SessionStatus
+from p2p.contracts.training import RunSummary
+from p2p.service import Service
+from p2p.session import run_session
+from p2p.settings import Settings
+from p2p.store.iterations import IterationRecord
+
+PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
+SUMMARY = RunSummary(
+    total_timesteps=1000,
+    training_time_s=1.0,
+    final_episodic_return=1.0,
+    total_episodes=10,
+    steps_per_second=1000.0,
+    best_checkpoint=1000,
+    best_selection_score=0.5,
+    best_selection_success=0.5,
+    best_selection_return=1.0,
+    warnings=("the return rose and the score did not",),
+)
+
+
+class FinishedJobs:
+    """A backend whose jobs have ended; none of those still called running lives, and none can be started."""
+
+    def submit(self, _spec: JobSpec, directory: Path) -> JobStatus:
+        return self.status(directory)
+
+    def status(self, directory: Path) -> JobStatus:
+        status = IterationRecord(directory).read_status()
+        if status is None:
+            raise InvalidInput("no job")
+        return status if status.state.finished else status.model_copy(update={"state": JobState.LOST})
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Service:
+    return Service(Settings(runs_dir=tmp_path))
+
+
+@pytest.fixture
+def session_id(service: Service) -> str:
+    return service.create_session(PENDULUM).session_id
+
+
+def _drive(service: Service, session_id: str) -> int:
+    return run_session.main(["--session-id", session_id, "--runs-dir", str(service.runs.path)])
+
+
+def test_a_session_is_not_overwritten_by_another_of_its_id(service: Service, session_id: str) -> None:
+    with pytest.raises(InvalidInput, match=f"There is a {session_id} already"):
+        service.create_session(PENDULUM.model_copy(update={"seed": 2}), session_id=session_id)
+    assert service.view_session(session_id).session.seed == 1
+
+
+def test_a_limit_that_no_session_may_have_is_refused_and_not_kept(service: Service, session_id: str) -> None:
+    with pytest.raises(InvalidInput, match="got 0"):
+        service.resume_session(session_id, max_iterations=0)
+    assert service.view_session(session_id).session.max_iterations == PENDULUM.max_iterations
+
+
+def test_the_latest_session_is_the_one_created_last_whatever_it_is_called(service: Service) -> None:
+    service.create_session(PENDULUM, session_id="zebra")
+    service.create_session(PENDULUM, session_id="ant")
+    assert service.find_session("latest") == "ant"
+
+
+def test_a_stopped_session_says_so_in_its_history_too(service: Service, session_id: str) -> None:
+    assert service.stop_session(session_id).status is SessionStatus.CANCELLED
+    history = service.record(session_id).read_history()
+    assert history is not None
+    assert history.status is SessionStatus.CANCELLED
+
+
+def test_a_driver_that_cannot_write_down_the_end_leaves_with_4(
+    service: Service, session_id: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise StorageProblem("the disk is full")
+
+    monkeypatch.setattr(Service, "write_reward", full)
+    monkeypatch.setattr(Service, "close", full)
+    assert _drive(service, session_id) == 4
+    assert capsys.readouterr().err.splitlines()[-1] == "the disk is full"
+
+
+def test_an_error_does_not_hide_that_the_session_was_stopped(
+    service: Service, session_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        service.record(session_id).set_status(SessionStatus.CANCELLED)
+        raise TrainingFailed("all runs were cancelled")
+
+    monkeypatch.setattr(Service, "write_reward", stopped)
+    assert _drive(service, session_id) == 3
+    assert service.view_session(session_id).status is SessionStatus.CANCELLED
+
+
+def test_a_training_announces_what_looks_wrong_and_which_run_was_lost(service: Service, session_id: str) -> None:
+    service.backend = FinishedJobs()
+    record = service.record(session_id)
+    iteration = record.iteration(1)
+    iteration.save_draft(RewardDraft(source="", reasoning=""))
+    good, lost = (iteration.run("baseline", seed) for seed in record.read_session().seeds)
+    good.save_summary(SUMMARY)
+    good.set_status(JobState.COMPLETED)
+    lost.set_status(JobState.RUNNING)
+    assert [run.state for run in service.view_session(session_id).runs] == ["completed", "lost"]
+    results = service.train(session_id, 1).configs["baseline"].per_seed
+    assert [result.error for result in results] == [None, "ended as lost without a summary"]
+    (warning,) = (event for event in record.events.read() if event.event is EventName.GUARDRAIL)
+    assert warning.data == {"run_id": good.iteration_id, "message": SUMMARY.warnings[0]}
