@@ -38,7 +38,7 @@ def _prepare(service: Service, options: argparse.Namespace) -> IterationRecord:
     """Write the run's directory.
 
     Raises:
-        InvalidInput: the reward cannot be read, or the directory holds a finished run.
+        InvalidInput: the reward cannot be read, or the directory holds a finished run or a session.
         InvalidConfig: the configuration is not valid.
         UnknownName: there is no such environment.
     """
@@ -46,7 +46,10 @@ def _prepare(service: Service, options: argparse.Namespace) -> IterationRecord:
     source = _read(options.reward_fn)
     spec = service.describe_environment(config.env_id)
     iteration_id = options.iteration_id or config.iteration_id or service.runs.new_session_id()
-    record = IterationRecord(service.runs.session(iteration_id).path)
+    session = service.runs.session(iteration_id)
+    if session.exists:
+        raise InvalidInput(f"{session.path} is a session. Choose another --iteration-id.")
+    record = IterationRecord(session.path)
     if record.read_summary() is not None:
         raise InvalidInput(f"{record.path} holds a finished run. Choose another --iteration-id, or delete it.")
     record.save_reward_source(source)
@@ -56,7 +59,7 @@ def _prepare(service: Service, options: argparse.Namespace) -> IterationRecord:
 
 
 def _train(service: Service, record: IterationRecord) -> int:
-    """Train and film the run as jobs, and pass on what they write."""
+    """Train and film the run as jobs, and pass on what they write; a film that fails ends no training."""
     for verb, directory in (("train", record.path), ("film", record.film_dir)):
         try:
             service.backend.submit(worker_job(verb), directory)
@@ -64,7 +67,8 @@ def _train(service: Service, record: IterationRecord) -> int:
         except KeyboardInterrupt:
             service.backend.cancel(directory)
             return INTERRUPTED
-        raise_failure(service.backend.status(directory), f"{verb} in {directory}")
+        if verb == "train":
+            raise_failure(service.backend.status(directory), f"The training in {directory}")
     return 0
 
 
