@@ -11,9 +11,7 @@ import typer
 
 from p2p.cli.app import app
 from p2p.cli.output import print_error
-from p2p.contracts.errors import P2PError
-
-INTERRUPTED = 130
+from p2p.contracts.errors import INTERRUPTED, P2PError
 
 
 @runtime_checkable

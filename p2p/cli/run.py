@@ -25,11 +25,11 @@ from p2p.cli.options import (
 )
 from p2p.cli.output import Output
 from p2p.cli.verdict import ending
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, InvalidReward
+from p2p.contracts.errors import INTERRUPTED, EnvironmentProblem, InvalidInput, InvalidReward
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
 from p2p.service import Service
 
-PASSED, NOT_PASSED, INTERRUPTED = 0, 3, 130
+PASSED, NOT_PASSED = 0, 3
 DEFAULTS = NewSession()
 SEED_NOTE = "The configuration's seed is not used: --seed and --seeds say which are trained."
 
@@ -79,12 +79,8 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         config=fields,
     )
     service, output = open_service(runs_dir), Output(as_json)
-    service.require_training()
-    if "seed" in fields:
-        output.console.print(SEED_NOTE)
-    session = service.create_session(request)
-    service.start_session(session.session_id)
-    finish(service, session.session_id, output, detach=detach, stop_on_exit=stop_on_exit)
+    session_id = _start(service, output, request)
+    finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
 
 
 def train(  # noqa: PLR0913  typer reads one parameter per option
@@ -118,12 +114,8 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         author="given",
     )
     service, output = open_service(runs_dir), Output(as_json)
-    service.require_training()
-    if "seed" in fields:
-        output.console.print(SEED_NOTE)
-    session = service.create_session(request, reward=source)
-    service.start_session(session.session_id)
-    finish(service, session.session_id, output, detach=detach, stop_on_exit=stop_on_exit)
+    session_id = _start(service, output, request, source)
+    finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
 
 
 def finish(
@@ -157,6 +149,16 @@ def report_returns(service: Service, view: SessionView) -> tuple[float, ...]:
     if view.session.prompt or view.best_iteration is None:
         return ()
     return service.view_iteration(view.session.session_id, view.best_iteration).report_returns
+
+
+def _start(service: Service, output: Output, request: NewSession, reward: str | None = None) -> str:
+    """Create a session and the process that drives it; returns its id."""
+    service.require_training()
+    if "seed" in request.config:
+        output.console.print(SEED_NOTE)
+    session = service.create_session(request, reward)
+    service.start_session(session.session_id)
+    return session.session_id
 
 
 def _leave(service: Service, session_id: str, output: Output, stop: bool) -> None:

@@ -17,6 +17,9 @@ P2PError                     exit code 1
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, which is no error: the jobs go on."""
+
 
 class P2PError(Exception):
     """Anything p2p refuses or fails at, with a message a person can act on."""

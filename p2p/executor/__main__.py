@@ -9,15 +9,13 @@ import json
 import sys
 from pathlib import Path
 
-from p2p.contracts.errors import InvalidConfig, InvalidInput, P2PError
+from p2p.contracts.errors import INTERRUPTED, InvalidConfig, InvalidInput, P2PError
 from p2p.contracts.training import TrainConfig
 from p2p.service import Service
 from p2p.service.jobs import raise_failure, wait, worker_job
 from p2p.service.plan import parse_config
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
-
-INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:

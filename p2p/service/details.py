@@ -7,7 +7,6 @@ from p2p.contracts.errors import (
     P2PError,
     StorageProblem,
     TrainingFailed,
-    UnknownName,
 )
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.job import JobState
@@ -26,11 +25,7 @@ class Details(Wiring):
         Raises:
             UnknownName: the session has no such iteration.
         """
-        record = self.record(session_id)
-        iteration = record.get_iteration(f"iter_{number}")
-        if iteration is None:
-            known = (item.iteration_id.removeprefix("iter_") for item in record.iteration_records())
-            raise UnknownName("iteration", str(number), known)
+        iteration = self.iteration_begun(session_id, number)
         report = iteration.report.read_evaluation()
         return IterationView(
             session_id=session_id,

@@ -52,7 +52,7 @@ def raise_failure(status: JobStatus, what: str) -> None:
         raise _ERRORS[status.exit_code](failure_message(status))
     if status.state is JobState.FAILED and status.signal is None:
         raise TrainingFailed(f"{what} failed: {failure_message(status)}")
-    raise JobLost(f"{what} was {status.state} before its end. Run `p2p resume` to go on.")
+    raise JobLost(f"{what} was {status.state} before its end. A session goes on with: p2p resume")
 
 
 def failure_message(status: JobStatus) -> str:

@@ -1,6 +1,6 @@
 """Judging an iteration, and revising it."""
 
-from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
+from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.events import EventName
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Attempt
@@ -39,13 +39,11 @@ class Judging(Catalog):
         Nothing is simulated and nothing is overwritten.
 
         Raises:
-            InvalidInput: the iteration has no recorded report rollouts.
+            InvalidInput: there is no such iteration, or it has no recorded report rollouts.
             UnknownPhrase: `prompt` is not understood.
         """
         record = self.record(session_id)
-        session, iteration = record.read_session(), record.get_iteration(f"iter_{number}")
-        if iteration is None:
-            raise UnknownName("iteration", str(number), [r.iteration_id for r in record.iteration_records()])
+        session, iteration = record.read_session(), self.iteration_begun(session_id, number)
         if iteration.report.read_evaluation() is None:
             raise InvalidInput(f"Iteration {number} of {session_id} has no report rollouts yet; it is still training.")
         intent = record.read_criteria()

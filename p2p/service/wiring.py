@@ -3,8 +3,10 @@
 from functools import cached_property
 
 from p2p import registry
+from p2p.contracts.errors import UnknownName
 from p2p.contracts.protocols import Author, Backend, Judge
 from p2p.settings import Settings
+from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import RunsDirectory, SessionRecord
 
 
@@ -36,3 +38,14 @@ class Wiring:
         record = self.runs.session(session_id)
         record.read_session()
         return record
+
+    def iteration_begun(self, session_id: str, number: int) -> IterationRecord:
+        """Iteration `number` of a session.
+
+        Raises:
+            UnknownName: the session has not come that far.
+        """
+        begun = {iteration.number: iteration for iteration in self.record(session_id).iteration_records()}
+        if number not in begun:
+            raise UnknownName("iteration", str(number), map(str, begun))
+        return begun[number]

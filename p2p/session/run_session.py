@@ -10,14 +10,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from p2p.contracts.errors import InvalidConfig, InvalidReward, P2PError
+from p2p.contracts.errors import INTERRUPTED, InvalidConfig, InvalidReward, P2PError
 from p2p.contracts.events import EventName
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
 from p2p.session.loop import run
 from p2p.settings import Settings
-
-INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
