@@ -17,7 +17,8 @@ SINGLE_THREAD = {
 
 POLL_S = 0.2
 
-_ERRORS: dict[int, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 4: EnvironmentProblem}
+ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 4: EnvironmentProblem}
+"""What the exit code of a worker stands for."""
 
 
 def worker_job(verb: str) -> JobSpec:
@@ -48,8 +49,8 @@ def raise_failure(status: JobStatus, what: str) -> None:
     """Turn the end of a job into an error, unless it completed."""
     if status.state is JobState.COMPLETED:
         return
-    if status.state is JobState.FAILED and status.exit_code in _ERRORS:
-        raise _ERRORS[status.exit_code](failure_message(status))
+    if status.state is JobState.FAILED and status.exit_code in ERRORS:
+        raise ERRORS[status.exit_code](failure_message(status))
     if status.state is JobState.FAILED and status.signal is None:
         raise TrainingFailed(f"{what} failed: {failure_message(status)}")
     raise JobLost(f"{what} was {status.state} before its end. A session goes on with: p2p resume")

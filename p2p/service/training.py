@@ -1,12 +1,12 @@
 """Training an iteration: configurations x seeds, and what came of them."""
 
-from p2p.contracts.errors import TrainingFailed
+from p2p.contracts.errors import P2PError, TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.training import IterationAggregation
 from p2p.scheduler.resources import cores
 from p2p.service.aggregation import aggregate, run_result
 from p2p.service.catalog import Catalog
-from p2p.service.jobs import last_line, worker_job
+from p2p.service.jobs import ERRORS, last_line, worker_job
 from p2p.service.plan import run_configs
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -20,7 +20,7 @@ class Training(Catalog):
         """Train every run of iteration `number` that is not trained yet.
 
         Raises:
-            TrainingFailed: no run reached its end; the message holds the first error.
+            TrainingFailed, InvalidInput, EnvironmentProblem: no run reached its end; the message holds the first error.
         """
         record = self.record(session_id)
         iteration = record.iteration(number)
@@ -40,8 +40,7 @@ class Training(Catalog):
             trainer.train(runs)
             aggregation = aggregate(runs)
             if aggregation is None:
-                first = last_line(run_result(runs[0]).error)
-                raise TrainingFailed(f"No run of iteration {number} reached its end. {runs[0].iteration_id}: {first}")
+                raise _failure(number, runs)
             _warn(record, number, runs)
             iteration.save_aggregation(aggregation)
             result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
@@ -70,6 +69,14 @@ class Training(Catalog):
                 run.save_criteria(intent)
             run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))
         return runs
+
+
+def _failure(number: int, runs: list[IterationRecord]) -> P2PError:
+    """The error of an iteration without a finished run: of the runs' own kind where they all ended alike."""
+    codes = {status.exit_code if (status := run.read_status()) is not None else None for run in runs}
+    kind = ERRORS.get(codes.pop(), TrainingFailed) if len(codes) == 1 else TrainingFailed
+    first = last_line(run_result(runs[0]).error)
+    return kind(f"No run of iteration {number} reached its end. {runs[0].iteration_id}: {first}")
 
 
 def _warn(record: SessionRecord, number: int, runs: list[IterationRecord]) -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from p2p.contracts.errors import InvalidInput, StorageProblem, TrainingFailed
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProblem, TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.reward import RewardDraft
@@ -11,6 +11,7 @@ from p2p.contracts.training import RunSummary
 from p2p.service import Service
 from p2p.session import run_session
 from p2p.settings import Settings
+from p2p.store import files
 from p2p.store.iterations import IterationRecord
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
@@ -118,3 +119,15 @@ def test_a_training_announces_what_looks_wrong_and_which_run_was_lost(service: S
     assert [result.error for result in results] == [None, "ended as lost without a summary"]
     (warning,) = (event for event in record.events.read() if event.event is EventName.GUARDRAIL)
     assert warning.data == {"run_id": good.iteration_id, "message": SUMMARY.warnings[0]}
+
+
+def test_a_training_that_this_machine_cannot_do_is_a_problem_of_the_machine(service: Service, session_id: str) -> None:
+    service.backend = FinishedJobs()
+    record = service.record(session_id)
+    iteration = record.iteration(1)
+    iteration.save_draft(RewardDraft(source="", reasoning=""))
+    for seed in record.read_session().seeds:
+        status = JobStatus(state=JobState.FAILED, error="Cannot write x: no space left.", exit_code=4)
+        files.write_model(iteration.run("baseline", seed).status_path, status)
+    with pytest.raises(EnvironmentProblem, match="baseline_seed_10: Cannot write x"):
+        service.train(session_id, 1)
