@@ -1,5 +1,6 @@
 """How a policy is trained, and what came of it. Names as in stable-baselines3 and Gymnasium."""
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Literal, Self
 
@@ -69,7 +70,7 @@ class TrainConfig(Contract):
     """Evaluation points, the last one at the end."""
     n_eval_episodes: int = Field(default=20, ge=3)
     """Selection rollouts at each evaluation point."""
-    device: str = "cpu"
+    device: str = Field(default="cpu", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     iteration_id: str = ""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -158,6 +159,11 @@ def nearest_field(name: str) -> str:
     known = [*TrainConfig.model_fields, *_CLEANRL_NAMES, "num_minibatches"]
     close = get_close_matches(name, known, n=1)
     return f"unknown key; did you mean {close[0]!r}?" if close else f"unknown key; known are {', '.join(known)}"
+
+
+def canonical_names(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The same fields under the names of `TrainConfig`."""
+    return {_CLEANRL_NAMES.get(key, key): value for key, value in fields.items()}
 
 
 _CLEANRL_NAMES = {

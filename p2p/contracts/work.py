@@ -29,6 +29,13 @@ class EvaluateRequest(Contract):
     """Directories of the other runs of the iteration, for the learning curve."""
 
 
+class FilmRequest(Contract):
+    """Make the videos of every checkpoint of some finished runs."""
+
+    runs: tuple[str, ...]
+    """Directories of the runs, the most interesting first."""
+
+
 class DescribeRequest(Contract):
     """Describe an environment from its live model into `env_spec.json`."""
 

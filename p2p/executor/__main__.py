@@ -11,6 +11,7 @@ from pathlib import Path
 
 from p2p.contracts.errors import INTERRUPTED, InvalidConfig, InvalidInput, P2PError
 from p2p.contracts.training import TrainConfig
+from p2p.contracts.work import FilmRequest
 from p2p.service import Service
 from p2p.service.jobs import raise_failure, wait, worker_job
 from p2p.service.plan import parse_config
@@ -58,7 +59,9 @@ def _prepare(service: Service, options: argparse.Namespace) -> IterationRecord:
 
 def _train(service: Service, record: IterationRecord) -> int:
     """Train and film the run as jobs, and pass on what they write; a film that fails ends no training."""
-    for verb, directory in (("train", record.path), ("film", record.film_dir)):
+    film = IterationRecord(record.film_dir)
+    film.save_film_request(FilmRequest(runs=("..",)))
+    for verb, directory in (("train", record.path), ("film", film.path)):
         try:
             service.backend.submit(worker_job(verb), directory)
             _follow(service, directory)

@@ -37,6 +37,9 @@ class CodeJudge:
             return _no_verdict(None, evaluation, pass_threshold, "There are no criteria to judge by.")
         if evaluation is None:
             return _no_verdict(intent, evaluation, pass_threshold, "The report rollouts are missing or broken.")
+        if (recorded_s := _recorded_s(evaluation)) < intent.episode_s - evaluation.dt:
+            reason = f"These criteria need episodes of {intent.episode_s:g} s; {recorded_s:g} s were recorded."
+            return _no_verdict(intent, evaluation, pass_threshold, reason)
         return _judge(intent, evaluation, lambda: load_features(record.features_path), pass_threshold)
 
     def judge(
@@ -56,6 +59,11 @@ class CodeJudge:
             but a required criterion needs eyes.
         """
         return _judge(intent, evaluation, lambda: features, pass_threshold)
+
+
+def _recorded_s(evaluation: Evaluation) -> float:
+    """Length of the longest rollout [s]."""
+    return max((rollout.length for rollout in evaluation.rollouts), default=0) * evaluation.dt
 
 
 def _judge(

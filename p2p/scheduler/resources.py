@@ -29,7 +29,11 @@ def measure(directory: Path) -> Resources:
     return Resources(cores=cores(), memory_mb=total, memory_free_mb=free, disk_free_mb=disk_free_mb(directory))
 
 
-def parallel_jobs(memory_per_job_mb: int, cores_per_job: int = 1) -> int:
+JOB_MEMORY_MB = 1000
+"""Memory of one training, roomy [MiB]."""
+
+
+def parallel_jobs(memory_per_job_mb: int = JOB_MEMORY_MB, cores_per_job: int = 1) -> int:
     """How many jobs of this size run side by side without slowing one another; at least 1."""
     _, free = memory_mb()
     by_memory = cores() if free is None else free // memory_per_job_mb

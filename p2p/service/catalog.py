@@ -29,7 +29,7 @@ class Catalog(Wiring):
             return catalog.load(env_id)
         directory = self.runs.environment_dir(env_id)
         record = IterationRecord(directory)
-        if (spec := record.read_env_spec()) is None:
+        if (spec := record.read_env_spec()) is None or spec.env_id != env_id:
             self._describe(env_id, directory)
             spec = record.read_env_spec()
         if spec is None:

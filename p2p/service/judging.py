@@ -7,7 +7,7 @@ from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
 from p2p.contracts.work import EvaluateRequest
 from p2p.service.catalog import Catalog
-from p2p.service.jobs import run_to_end, worker_job
+from p2p.service.jobs import run_to_end
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import base_config
 from p2p.store.iterations import IterationRecord
@@ -30,7 +30,6 @@ class Judging(Catalog):
                 iteration.save_judgment(judgment)
                 result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
         record_iteration(record, number)
-        self._film(iteration)
         return judgment
 
     def rejudge(self, session_id: str, number: int, prompt: str | None = None) -> Judgment:
@@ -87,12 +86,6 @@ class Judging(Catalog):
             )
         )
         run_to_end(self.backend, "evaluate", report.path)
-
-    def _film(self, iteration: IterationRecord) -> None:
-        """Start the videos of every checkpoint; nothing waits for them."""
-        for run in iteration.runs():
-            if run.read_summary() is not None:
-                self.backend.submit(worker_job("film"), run.film_dir)
 
     def _judge(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
         session = record.read_session()

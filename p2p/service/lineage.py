@@ -4,7 +4,6 @@ from p2p.contracts.events import Event, EventName
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Lesson, Lineage, LineageEntry, Revision
 from p2p.contracts.session import History, IterationData, SessionStatus
-from p2p.store.clock import seconds_between
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
@@ -101,8 +100,8 @@ def _revision_into(record: SessionRecord, number: int) -> Revision | None:
 
 
 def _elapsed(events: list[Event], number: int) -> float:
-    mine = [event for event in events if event.iteration == number]
-    return seconds_between(mine[0].timestamp, mine[-1].timestamp) if mine else 0.0
+    """Time its steps took [s]; pauses between a kill and a resume do not count."""
+    return sum(event.duration_ms or 0 for event in events if event.iteration == number) / 1000
 
 
 def _announce(record: SessionRecord, number: int, judgment: Judgment) -> None:

@@ -6,7 +6,7 @@ from pydantic_core import ErrorDetails
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
-from p2p.contracts.training import TrainConfig, nearest_field
+from p2p.contracts.training import TrainConfig, canonical_names, nearest_field
 from p2p.training.presets import preset
 
 
@@ -38,7 +38,7 @@ def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) 
     ]
     merged: dict[str, object] = {}
     for layer in layers:
-        merged.update(layer)
+        merged.update(canonical_names(layer))
     return parse_config(merged)
 
 

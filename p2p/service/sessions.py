@@ -5,19 +5,23 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
 from p2p.contracts.job import JobSpec
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus, SessionView
-from p2p.service.jobs import SINGLE_THREAD, wait
+from p2p.contracts.work import FilmRequest
+from p2p.service.jobs import SINGLE_THREAD, wait, worker_job
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import run_configs
 from p2p.service.progress import view
 from p2p.service.rewards import Rewards
+from p2p.store import files
 from p2p.store.clock import now
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
 
 
 class Sessions(Rewards):
@@ -91,9 +95,11 @@ class Sessions(Rewards):
             assert status is not None
             raise InvalidInput(
                 f"{session_id} has ended as {status.status}. "
-                "To go on after the last iteration, give a larger --max-iterations."
+                "To go on after the last iteration, give a larger --iterations."
             )
         record.save_session(session)
+        self._cancel(record.film_dir)
+        files.discard(record.film_dir)
         if status is not None and status.status.finished:
             with suppress(InvalidInput):  # it was never started
                 wait([record.driver_dir], self.backend)  # a driver that has said how it ended is about to leave
@@ -109,9 +115,9 @@ class Sessions(Rewards):
         for iteration in record.iteration_records():
             for run in iteration.runs():
                 self._cancel(run.path)
-                self._cancel(run.film_dir)
             self._cancel(iteration.check_dir)
             self._cancel(iteration.report.path)
+        self._cancel(record.film_dir)
         status = record.read_status()
         if status is None or not status.status.finished:
             self.close(session_id, SessionStatus.CANCELLED)
@@ -157,6 +163,8 @@ class Sessions(Rewards):
             error=error,
         )
         record.set_status(outcome, error)
+        with suppress(EnvironmentProblem):  # a session ends as it ended, with its videos or without
+            self._film(record)
         return record.read_session()
 
     def _first_look(self, request: NewSession) -> Intent | None:
@@ -166,6 +174,15 @@ class Sessions(Rewards):
         if not request.prompt.strip():
             return None
         return self.author(request.author).elicit(request.prompt.strip(), spec)
+
+    def _film(self, record: SessionRecord) -> None:
+        """Start the videos of all checkpoints, the latest iteration first; nothing waits for them."""
+        iterations = reversed(record.iteration_records())
+        runs = [run for iteration in iterations for run in iteration.runs() if run.read_summary() is not None]
+        if runs:
+            names = tuple(f"../{run.path.relative_to(record.path)}" for run in runs)
+            IterationRecord(record.film_dir).save_film_request(FilmRequest(runs=names))
+            self.backend.submit(worker_job("film"), record.film_dir)
 
     def _cancel(self, directory: Path) -> None:
         """End the job of a directory, if there is one."""

@@ -3,7 +3,7 @@
 from p2p.contracts.errors import P2PError, TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.training import IterationAggregation
-from p2p.scheduler.resources import cores
+from p2p.scheduler.resources import parallel_jobs
 from p2p.service.aggregation import aggregate, run_result
 from p2p.service.catalog import Catalog
 from p2p.service.jobs import ERRORS, last_line, worker_job
@@ -49,7 +49,7 @@ class Training(Catalog):
     @property
     def max_parallel(self) -> int:
         """Trainings at a time."""
-        return self.settings.max_parallel or cores()
+        return self.settings.max_parallel or parallel_jobs()
 
     def _prepare(self, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
         """Write what each run needs into its directory, where that has not been done."""

@@ -11,7 +11,7 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec
 from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
-from p2p.contracts.work import CheckRequest, DescribeRequest, RendererReport
+from p2p.contracts.work import CheckRequest, DescribeRequest, FilmRequest, RendererReport
 from p2p.store import files, layout
 from p2p.store.clock import now
 from p2p.store.evaluations import CheckpointRecord, ReportRecord
@@ -42,6 +42,7 @@ class IterationRecord:
         self.trajectories_dir = path / layout.TRAJECTORIES
         self.checkpoints_dir = path / layout.CHECKPOINTS
         self.film_dir = path / layout.FILM
+        """Job directory of the videos of a run that was trained alone."""
         self.status_path = path / layout.STATUS
         self.judgment_path = path / layout.JUDGMENT
         self.revision_path = path / layout.REVISION
@@ -125,6 +126,14 @@ class IterationRecord:
     def read_check_request(self) -> CheckRequest | None:
         """What a reward check is to do."""
         return files.read_model(self.path / layout.REQUEST, CheckRequest)
+
+    def save_film_request(self, request: FilmRequest) -> None:
+        """Write which runs are to be filmed."""
+        files.write_model(self.path / layout.REQUEST, request)
+
+    def read_film_request(self) -> FilmRequest | None:
+        """Which runs are to be filmed."""
+        return files.read_model(self.path / layout.REQUEST, FilmRequest)
 
     def save_describe_request(self, request: DescribeRequest) -> None:
         """Write which environment is to be described."""

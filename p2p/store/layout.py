@@ -11,6 +11,8 @@ LINEAGE = "lineage.json"
 METADATA = "metadata.json"
 ANALYSIS = "analysis.json"
 EVENTS = "events.jsonl"
+FILM = "film"
+"""Job directory of the videos of all checkpoints, made after the verdict."""
 DRIVER = "driver"
 """Job directory of the process that drives a session."""
 
@@ -47,8 +49,6 @@ SCALARS = "scalars.jsonl"
 CHECKPOINTS = "checkpoints"
 TRAJECTORIES = "trajectories"
 VIDEOS = "videos"
-FILM = "film"
-"""Job directory of the videos of a run's checkpoints."""
 
 # a checkpoint
 POLICY = "policy.npz"

@@ -11,9 +11,11 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.revision import Lineage
 from p2p.contracts.session import EntityMetadata, History, Session, SessionStatus, StatusRecord
 from p2p.store import files, layout
-from p2p.store.clock import now
+from p2p.store.clock import now, seconds_between
 from p2p.store.events import EventLog
 from p2p.store.iterations import IterationRecord
+
+HEARTBEAT_S = 5.0
 
 
 class SessionRecord:
@@ -29,6 +31,7 @@ class SessionRecord:
         self.lineage_path = path / layout.LINEAGE
         self.criteria_path = path / layout.CRITERIA
         self.driver_dir = path / layout.DRIVER
+        self.film_dir = path / layout.FILM
         self.events = EventLog(path / layout.EVENTS)
 
     @property
@@ -68,8 +71,9 @@ class SessionRecord:
         files.write_model(self.status_path, StatusRecord(status=status, error=error, updated_at=now()))
 
     def touch_heartbeat(self) -> None:
-        """Renew `updated_at` and nothing else; does nothing before the first status."""
-        if (record := self.read_status()) is not None:
+        """Renew `updated_at` and nothing else, at most every 5 s; does nothing before the first status."""
+        record = self.read_status()
+        if record is not None and seconds_between(record.updated_at, now()) >= HEARTBEAT_S:
             files.write_model(self.status_path, record.model_copy(update={"updated_at": now()}))
 
     def read_history(self) -> History | None:

@@ -9,7 +9,7 @@ from p2p.contracts.protocols import Backend
 from p2p.store.iterations import IterationRecord
 
 RETRIES = 2
-"""How often a run that was killed from outside is started again; a run that failed by itself is not."""
+"""How often a run that was killed from outside is started again. One that failed by itself is not, until a resume."""
 
 
 class Trainer:

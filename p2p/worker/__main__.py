@@ -3,7 +3,7 @@
 | verb | reads | writes |
 |---|---|---|
 | train | config.json, env_spec.json, reward_fn.py, criteria.json | metrics, checkpoints, summary.json |
-| film | the trajectories of the run above | its videos |
+| film | request.json, the trajectories of the runs it names | their videos |
 | evaluate | request.json, env_spec.json, criteria.json | evaluation.json, features, trajectories, videos |
 | check | request.json, env_spec.json, reward_fn.py | reward_report.json |
 | describe | request.json | env_spec.json |
@@ -21,7 +21,7 @@ from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
 
 VERBS = {
     "train": "p2p.worker.train:train",
-    "film": "p2p.worker.pictures:film_run",
+    "film": "p2p.worker.pictures:film_runs",
     "evaluate": "p2p.worker.report:report",
     "check": "p2p.worker.check:check",
     "describe": "p2p.worker.requests:describe_environment",

@@ -19,13 +19,20 @@ from p2p.worker.simulation import compiled_model
 from p2p.worker.video import write_video
 
 
-def film_run(job_dir: Path) -> None:
-    """The verb `film`: the videos of every checkpoint of the run above `job_dir`, those of the best one first.
+def film_runs(job_dir: Path) -> None:
+    """The verb `film`: the videos of every checkpoint of some runs, those of each run's best one first.
 
     Raises:
-        InvalidInput: there is no finished run above it.
+        InvalidInput: the request in `job_dir` is missing, or names what is not a finished run.
     """
-    record = IterationRecord(job_dir.parent)
+    request = IterationRecord(job_dir).read_film_request()
+    if request is None:
+        raise InvalidInput(f"{job_dir} holds no readable request that names runs to make videos of.")
+    for name in request.runs:
+        _film_run(IterationRecord((job_dir / name).resolve()))
+
+
+def _film_run(record: IterationRecord) -> None:
     config, spec, summary = record.read_config(), record.read_env_spec(), record.read_summary()
     if config is None or spec is None or summary is None:
         raise InvalidInput(f"{record.path} holds no finished run to make videos of.")

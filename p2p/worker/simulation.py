@@ -65,8 +65,9 @@ class Simulation:
             self._envs: list[Any] = [
                 gymnasium.make(spec.env_id, disable_env_checker=True, **kwargs).unwrapped for _ in range(n)
             ]
-        except TypeError as error:
+        except (TypeError, ValueError, AssertionError, OSError) as error:
             raise InvalidConfig(f"{spec.env_id} does not take env_kwargs {dict(env_kwargs or {})}: {error}.") from error
+        _require_same_body(self._envs[0], spec)
         self.spec, self.n = spec, n
         self.observation_space: gymnasium.spaces.Box = self._envs[0].observation_space
         self.action_space: gymnasium.spaces.Box = self._envs[0].action_space
@@ -120,6 +121,16 @@ class Simulation:
             rewards=np.array(rewards, dtype=np.float64),
             terminated=np.array(terminated, dtype=np.bool_),
             infos=list(infos),
+        )
+
+
+def _require_same_body(env: Any, spec: EnvSpec) -> None:
+    """Refuse an environment whose time or joints are not those that features and criteria are measured by."""
+    found, expected = (env.dt, env.model.nq, env.model.nv), (spec.dt, spec.nq, spec.nv)
+    if found[1:] != expected[1:] or abs(found[0] - expected[0]) > 1e-9:
+        raise InvalidConfig(
+            f"env_kwargs change the body of {spec.env_id}: expected (dt, nq, nv) = {expected}, got {found}. "
+            "Leave frame_skip and xml_file as they are."
         )
 
 

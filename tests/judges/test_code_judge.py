@@ -41,7 +41,7 @@ def criterion(key, predicate, title="Title", **more):
 
 
 def intent(*criteria):
-    return Intent(prompt="run", env_id="E", criteria=criteria)
+    return Intent(prompt="run", env_id="E", criteria=criteria, episode_s=0.5)
 
 
 def rollout(speed=4.0, up=1.0):
@@ -205,6 +205,14 @@ def test_a_report_that_is_missing_or_broken_gives_no_verdict(tmp_path: Path, bro
     if broken is not None:
         record.features_path.write_bytes(broken)
     assert_no_verdict(CodeJudge().judge_report(intent(fast()), tmp_path, 0.7), "No verdict.")
+
+
+def test_rollouts_too_short_for_the_criteria_give_no_verdict(tmp_path: Path):
+    record = ReportRecord(tmp_path)
+    save_features(record.features_path, [rollout()])
+    record.save_evaluation(recorded(1))
+    longer = intent(fast()).model_copy(update={"episode_s": 1.0})
+    assert_no_verdict(CodeJudge().judge_report(longer, tmp_path, 0.7), "need episodes of 1 s; 0.5 s were recorded")
 
 
 def test_without_criteria_there_is_no_verdict(tmp_path: Path):

@@ -9,7 +9,7 @@ import pytest
 from p2p.contracts.errors import EnvironmentProblem, InvalidConfig, InvalidInput, RewardFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.rollout import Purpose, first_seed
-from p2p.contracts.work import EvaluateRequest
+from p2p.contracts.work import EvaluateRequest, FilmRequest
 from p2p.store.arrays import load_arrays, load_features
 from p2p.store.iterations import IterationRecord
 from p2p.worker import pictures
@@ -49,6 +49,13 @@ INTENT = Intent(
 )
 
 
+def film(record):
+    """Make the videos of a run's checkpoints."""
+    job = IterationRecord(record.film_dir)
+    job.save_film_request(FilmRequest(runs=("..",)))
+    pictures.film_runs(job.path)
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory, cheetah, small, class_reward):
     """A finished training with criteria, in the directory of an iteration."""
@@ -58,7 +65,7 @@ def run(tmp_path_factory, cheetah, small, class_reward):
     record.save_reward_source(class_reward)
     record.save_criteria(INTENT)
     train(record.path)
-    pictures.film_run(record.film_dir)
+    film(record)
     return record
 
 
@@ -226,7 +233,7 @@ def test_a_picture_that_fails_is_reported_and_fails_nothing(make_run, small, cla
     monkeypatch.setattr(pictures, "write_video", broken)
     record = make_run(small.model_copy(update={"total_timesteps": 1024, "num_evals": 1}), class_reward)
     train(record.path)
-    pictures.film_run(record.film_dir)
+    film(record)
     said = capsys.readouterr().err
     assert "eval_1024_p10.mp4 could not be made: no pictures here" in said
     assert "RuntimeError: bug" in said

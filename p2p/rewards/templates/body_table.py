@@ -10,7 +10,6 @@ from p2p.rewards.templates.bodies import Band, Body, Jump, Pacing, Upright
 from p2p.rewards.templates.skill import Pace
 
 _LEGGED = frozenset({"move", "still", "posture", "jump", "flip"})
-_ON_ITS_SIDE = "it lives in a vertical plane and can only face forward"
 
 _CHEETAH = Body(
     noun="the cheetah",
