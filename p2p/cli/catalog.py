@@ -13,6 +13,7 @@ from p2p.cli.options import AsJson, RunsDir, examples, open_service
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.training import TrainConfig
 
 ENVS_EXAMPLES = examples("p2p envs", "p2p envs Ant-v5", "p2p envs HalfCheetah-v5 --json | jq '.features[].name'")
 
@@ -29,7 +30,7 @@ def envs(env: EnvName = None, as_json: AsJson = False, runs_dir: RunsDir = None)
     service, output = open_service(runs_dir), Output(as_json)
     if env is not None:
         spec = service.describe_environment(env)
-        output.result(spec, *description(spec))
+        output.result(spec, *description(spec), *_shortened(service.default_config(env)))
         return
     specs = service.list_environments()
     hint = "Any other Gymnasium MuJoCo environment is described on first use: p2p envs ENV"
@@ -64,6 +65,14 @@ def description(spec: EnvSpec) -> list[RenderableType]:
         _info(spec),
         _features(spec),
     ]
+
+
+def _shortened(config: TrainConfig) -> list[RenderableType]:
+    """What a reward's author must know when training sees less than the whole observation."""
+    if not config.env_kwargs:
+        return []
+    settings = ", ".join(f"{name}={value}" for name, value in config.env_kwargs.items())
+    return ["", Text(f"p2p trains with {settings}: `obs` ends where these entries would begin.")]
 
 
 def _observation(spec: EnvSpec) -> Table:

@@ -4,12 +4,15 @@ from pathlib import Path
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import P2PError, UnknownName
+from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import DescribeRequest
 from p2p.envs import catalog
 from p2p.service.jobs import run_to_end
+from p2p.service.plan import parse_config
 from p2p.service.wiring import Wiring
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
+from p2p.training.presets import preset
 
 
 class Catalog(Wiring):
@@ -18,6 +21,10 @@ class Catalog(Wiring):
     def list_environments(self) -> tuple[EnvSpec, ...]:
         """The environments described in the package."""
         return tuple(catalog.load(env_id) for env_id in catalog.known())
+
+    def default_config(self, env_id: str) -> TrainConfig:
+        """How p2p trains in an environment unless an author or a user says otherwise."""
+        return parse_config({**preset(env_id), "env_id": env_id})
 
     def describe_environment(self, env_id: str) -> EnvSpec:
         """Facts of an environment; one that the package does not know is described from its live model, once.
