@@ -1,4 +1,4 @@
-"""`python -m p2p.benchmark`: run every behaviour for several seeds and print the table.
+"""`python -m p2p.benchmark`: run every sentence of a suite for several seeds and print the table.
 
 A session that is already there is not run again, so an interrupted benchmark goes on where it stopped.
 """
@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from p2p.benchmark.cases import BEHAVIOURS, Case
+from p2p.benchmark.cases import SUITES, Case
 from p2p.benchmark.report import table
 from p2p.contracts.session import NewSession, SessionView
 from p2p.service import Service
@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the chosen cases one after the other; 0 when all passed, 3 otherwise."""
     options = _parse(arguments)
     service = Service(Settings.from_environment(options.runs_dir))
-    chosen = [case for case in BEHAVIOURS if not options.case or case.name in options.case]
+    chosen = [case for case in SUITES[options.suite] if not options.case or case.name in options.case]
     results = []
     for case in chosen:
         for seed in options.seeds:
@@ -47,8 +47,10 @@ def _run(service: Service, case: Case, seed: int) -> SessionView:
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m p2p.benchmark", description=__doc__)
+    parser.add_argument("--suite", choices=SUITES, default="basic")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--case", nargs="*", help="only these: " + ", ".join(case.name for case in BEHAVIOURS))
+    names = ", ".join(case.name for suite in SUITES.values() for case in suite)
+    parser.add_argument("--case", nargs="*", help=f"only these of the suite: {names}")
     parser.add_argument("--runs-dir", type=Path, default=Path("runs/benchmark"))
     return parser.parse_args(arguments)
 

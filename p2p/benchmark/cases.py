@@ -21,3 +21,17 @@ BEHAVIOURS = (
     Case(name="swimmer-swim", env_id="Swimmer-v5", prompt="swim forward"),
     Case(name="walker-walk", env_id="Walker2d-v5", prompt="walk forward slowly, upright"),
 )
+
+ACROBATICS = (
+    Case(name="cheetah-backflip", env_id="HalfCheetah-v5", prompt="do a backflip and land on your feet"),
+    Case(name="cheetah-front-flip", env_id="HalfCheetah-v5", prompt="do a front flip"),
+    Case(name="cheetah-rear", env_id="HalfCheetah-v5", prompt="stand on your hind legs"),
+    Case(name="cheetah-jump", env_id="HalfCheetah-v5", prompt="jump as high as possible"),
+    Case(name="cheetah-crawl", env_id="HalfCheetah-v5", prompt="crawl forward"),
+    Case(name="cheetah-still", env_id="HalfCheetah-v5", prompt="stand still"),
+    Case(name="ant-spin", env_id="Ant-v5", prompt="spin left twice"),
+    Case(name="humanoid-still", env_id="Humanoid-v5", prompt="stand still"),
+)
+
+SUITES = {"basic": BEHAVIOURS, "acrobatics": ACROBATICS}
+"""Suite -> its sentences. The basic ones are expected to pass; of the others some are hard."""
