@@ -27,7 +27,7 @@ lint: $(VENV)/.dev
 fast-tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not slow"
 
-table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about an hour on 2 cores)
+table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about 40 minutes on 2 cores)
 	$(BIN)/python -m p2p.benchmark
 
 clean:  ## Remove the virtual environment and caches; runs/ is kept
