@@ -26,7 +26,7 @@ request = NewSession(
     prompt="move forward slowly",
     env_id="HalfCheetah-v5",
     author="given",
-    config={"total_timesteps": 60_000},
+    config={"total_timesteps": 150_000},
     n_report_rollouts=20,
 )
 session = service.create_session(request, reward=REWARD)
@@ -41,7 +41,6 @@ print("terms:", {term.name: round(term.mean, 3) for term in report.reward_report
 assert view.judgment is not None, view.error
 print(view.judgment.diagnosis)  # this reward asks for speed and not for slowness: the judge says so
 
-faster = service.rejudge(session.session_id, 1, prompt="move forward")
-print(faster.diagnosis)
-assert faster.intent_score is not None
-assert faster.intent_score >= (view.judgment.intent_score or 0.0)
+again = service.rejudge(session.session_id, 1, prompt="move forward")
+print(again.diagnosis)  # other criteria, the same rollouts: nothing is simulated again
+assert again.criteria[0].value == view.judgment.criteria[0].value
