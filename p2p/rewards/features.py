@@ -4,7 +4,8 @@ A sample describes the state after a control step, and depends only on that stat
 actions, and sums over the episode. Signs: pitch is positive nose up, yaw to the left, roll with the right side down.
 """
 
-from collections.abc import Sequence
+from dataclasses import fields
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,9 @@ STEEPEST = 0.5
 
 
 class FeatureTracker:
-    """The features of n environments that are stepped side by side.
+    """The features of n environments that are stepped side by side, measured a block of steps at a time.
+
+    A block is T steps of all n environments, flattened in time order: row t * n + i is step t of environment i.
 
     Args:
         spec: The environment they all are.
@@ -29,50 +32,36 @@ class FeatureTracker:
     """
 
     def __init__(self, spec: EnvSpec, n: int) -> None:
-        self._meter = _Meter(spec)
-        self._before: States | None = None
+        self._meter, self._n = _Meter(spec), n
         self._sums = Sums(np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)))
         self._action = np.zeros((n, spec.action_dim))
 
-    def reset(self, ids: Sequence[int] | NDArray[np.intp], states: States) -> None:
-        """Begin new episodes.
+    def measure(
+        self, before: States, after: States, actions: NDArray[np.floating], starts: NDArray[np.bool_]
+    ) -> Features:
+        """Features after every step of the block that follows the last one.
 
         Args:
-            ids: Environments that were reset.
-            states: Their states after the reset, in the order of `ids`.
-        """
-        index = np.asarray(ids, dtype=np.intp)
-        before = States.zeros_like(states, len(self._action)) if self._before is None else self._before
-        self._before = before.replaced(index, states)
-        zeros = np.zeros((len(index), 3))
-        self._sums = self._sums.replaced(index, Sums(np.zeros(len(index)), states.position, zeros, zeros))
-
-    def step(self, states: States, actions: NDArray[np.floating]) -> Features:
-        """Features after one control step of every environment.
-
-        Args:
-            states: States after the step, B = n; kept until the next step.
-            actions: Actions that led there, as the environment got them, shape (n, n_actions).
+            before: States before each step, B = T * n; after a reset the state it led to.
+            after: States after each step, B = T * n.
+            actions: Actions as the environment got them, shape (T * n, n_actions).
+            starts: True on the first step of an episode, shape (T, n).
 
         Returns:
-            Name -> values, shape (n,), in the order of the environment's feature list.
-
-        Raises:
-            RuntimeError: no environment was reset yet.
+            Name -> values, shape (T * n,), in the order of the environment's feature list.
         """
-        if self._before is None:
-            raise RuntimeError("reset the environments before the first step")
-        meter, before, sums = self._meter, self._before, self._sums
+        meter, first = self._meter, starts.ravel()
         action = meter.scaled(actions)
-        change = np.where((sums.steps == 0.0)[:, None], 0.0, action - self._action)
-        rotation, turned = _increments(before, states)
-        self._sums = Sums(sums.steps + 1.0, sums.start, sums.rotation + rotation, sums.turned + turned)
-        self._before, self._action = states, action
-        return meter.measure(before, states, turned, self._sums, action, change)
+        previous = np.concatenate([self._action, action[: -self._n]])
+        change = np.where(first[:, None], 0.0, action - previous)
+        rotation, turned = _increments(before, after)
+        rows, self._sums = _accumulated(self._sums, before.position, (rotation, turned), starts)
+        self._action = action[-self._n :]
+        return meter.measure(before, after, turned, rows, action, change)
 
 
 def measure_trajectory(spec: EnvSpec, states: States, actions: NDArray[np.floating]) -> Features:
-    """Features of one whole episode, to the bit what stepping through it gives.
+    """Features of one whole episode, to the bit what its steps give among others.
 
     Args:
         spec: The environment it was made in.
@@ -82,13 +71,42 @@ def measure_trajectory(spec: EnvSpec, states: States, actions: NDArray[np.floati
     Returns:
         Name -> values, shape (T,).
     """
-    meter, before, after = _Meter(spec), states[:-1], states[1:]
-    steps = len(after)
-    rotation, turned = _increments(before, after)
-    start = np.broadcast_to(states.position[0], (steps, 3))
-    sums = Sums(np.arange(1.0, steps + 1.0), start, np.cumsum(rotation, axis=0), np.cumsum(turned, axis=0))
-    action = meter.scaled(actions)
-    return meter.measure(before, after, turned, sums, action, np.diff(action, axis=0, prepend=action[:1]))
+    starts = np.zeros((len(states) - 1, 1), dtype=np.bool_)
+    starts[0] = True
+    return FeatureTracker(spec, 1).measure(states[:-1], states[1:], actions, starts)
+
+
+def _accumulated(
+    sums: Sums, position: Floats, increments: tuple[Floats, Floats], starts: NDArray[np.bool_]
+) -> tuple[Sums, Sums]:
+    """The sums after every row of a block, and those of its last step.
+
+    Between two resets the rows are summed in one go, in the order of stepping, so that the result is the same to the
+    bit however the steps are cut into blocks.
+    """
+    steps, n = starts.shape
+    place, rotation, turned = (rows.reshape(steps, n, 3) for rows in (position, *increments))
+    cuts = [0, *(int(t) for t in np.flatnonzero(starts.any(axis=1)) if t), steps]
+    parts = []
+    for low, high in pairwise(cuts):
+        index = np.flatnonzero(starts[low])
+        zeros = np.zeros((len(index), 3))
+        sums = sums.replaced(index, Sums(np.zeros(len(index)), place[low, index], zeros, zeros))
+        part = Sums(
+            sums.steps + np.arange(1.0, high - low + 1.0)[:, None],
+            np.broadcast_to(sums.start, (high - low, n, 3)),
+            _running(sums.rotation, rotation[low:high]),
+            _running(sums.turned, turned[low:high]),
+        )
+        parts.append(part)
+        sums = Sums(*(getattr(part, field.name)[-1] for field in fields(part)))
+    joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(sums))
+    return Sums(*(rows.reshape(steps * n, *rows.shape[2:]) for rows in joined)), sums
+
+
+def _running(start: Floats, increments: Floats) -> Floats:
+    """`start` plus the increments so far, shape (T, n, 3)."""
+    return np.asarray(np.cumsum(np.concatenate([start[None], increments]), axis=0)[1:])
 
 
 class _Meter:

@@ -1,3 +1,6 @@
+from dataclasses import fields
+from itertools import pairwise
+
 import gymnasium
 import mujoco
 import numpy as np
@@ -54,61 +57,62 @@ def rotated(angles, axis):
     return np.column_stack([np.cos(angles / 2), np.sin(angles / 2)[:, None] * axis])
 
 
+def block(reader, episodes, low, high, starts):
+    """Steps `low` to `high` of episodes side by side, as a tracker gets them."""
+    qpos, qvel, actions = (np.stack([episode[k] for episode in episodes], axis=1) for k in range(3))
+    before, after = (
+        reader.read(
+            qpos[low + k : high + k].reshape(-1, qpos.shape[2]), qvel[low + k : high + k].reshape(-1, qvel.shape[2])
+        )
+        for k in (0, 1)
+    )
+    return before, after, actions[low:high].reshape(-1, actions.shape[2]), starts
+
+
+def beginning(steps, n, first=True):
+    starts = np.zeros((steps, n), dtype=bool)
+    starts[0] = first
+    return starts
+
+
 @pytest.mark.parametrize("env_id", ALL)
-def test_stepping_gives_to_the_bit_what_the_whole_trajectory_gives(models, env_id):
+@pytest.mark.parametrize("cuts", [(0, 40), (0, 1, 2, 17, 40)])
+def test_a_block_gives_to_the_bit_what_the_whole_trajectory_gives(models, env_id, cuts):
     spec, reader = catalog.load(env_id), Kinematics(models[env_id], catalog.load(env_id))
     episodes = [roll_out(env_id, 40, seed) for seed in range(3)]
-    tracker, rows = FeatureTracker(spec, 3), []
-    tracker.reset([0, 1, 2], read(reader, episodes, 0))
-    for t in range(40):
-        rows.append(tracker.step(read(reader, episodes, t + 1), np.stack([episode[2][t] for episode in episodes])))
+    tracker = FeatureTracker(spec, 3)
+    parts = [
+        tracker.measure(*block(reader, episodes, low, high, beginning(high - low, 3, low == 0)))
+        for low, high in pairwise(cuts)
+    ]
     for number, (qpos, qvel, actions) in enumerate(episodes):
         whole = measure_trajectory(spec, reader.read(qpos, qvel), actions)
-        assert tuple(whole) == tuple(rows[0]) == spec.feature_names
+        assert tuple(whole) == tuple(parts[0]) == spec.feature_names
         for name, values in whole.items():
-            assert [row[name][number] for row in rows] == values.tolist(), name
-
-
-def read(reader, episodes, t):
-    return reader.read(np.stack([qpos[t] for qpos, *_ in episodes]), np.stack([qvel[t] for _, qvel, _ in episodes]))
+            side_by_side = np.concatenate([part[name].reshape(-1, 3)[:, number] for part in parts])
+            assert side_by_side.tolist() == values.tolist(), name
 
 
 @pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Reacher-v5"])
-def test_resetting_some_environments_restarts_only_those(models, env_id):
+def test_an_episode_that_starts_within_a_block_starts_anew_and_alone(models, env_id):
     spec, reader = catalog.load(env_id), Kinematics(models[env_id], catalog.load(env_id))
-    first, second = roll_out(env_id, 20, 1), roll_out(env_id, 20, 2)
-    tracker = FeatureTracker(spec, 2)
-    tracker.reset([0, 1], read(reader, [first, first], 0))
-    for t in range(10):
-        tracker.step(read(reader, [first, first], t + 1), np.stack([first[2][t]] * 2))
-    tracker.reset([1], reader.read(second[0][:1], second[1][:1]))
-    for t in range(10):
-        both = reader.read(
-            np.stack([first[0][11 + t], second[0][t + 1]]), np.stack([first[1][11 + t], second[1][t + 1]])
-        )
-        last = tracker.step(both, np.stack([first[2][10 + t], second[2][t]]))
+    first, second = roll_out(env_id, 20, 1), roll_out(env_id, 10, 2)
+    halves = block(reader, [first, first], 0, 10, beginning(10, 2))
+    rest = tuple(array[10:] for array in first)
+    begun = block(reader, [rest, second], 0, 10, np.stack([np.zeros(10, bool), np.arange(10) == 0], axis=1))
+    joined = [rows_joined(a, b) for a, b in zip(halves, begun, strict=True)]
+    last = FeatureTracker(spec, 2).measure(*joined)
     going_on = measure_trajectory(spec, reader.read(*first[:2]), first[2])
-    restarted = measure_trajectory(spec, reader.read(second[0][:11], second[1][:11]), second[2][:10])
+    restarted = measure_trajectory(spec, reader.read(*second[:2]), second[2])
     for name in spec.feature_names:
-        assert last[name].tolist() == [going_on[name][-1], restarted[name][-1]], name
+        assert last[name].reshape(20, 2)[:, 0].tolist() == going_on[name].tolist(), name
+        assert last[name].reshape(20, 2)[10:, 1].tolist() == restarted[name].tolist(), name
 
 
-def test_stepping_before_the_first_reset_is_refused():
-    tracker = FeatureTracker(catalog.load("Reacher-v5"), 1)
-    with pytest.raises(RuntimeError, match="reset the environments"):
-        tracker.step(States(*([np.zeros((1, 3))] * 11)), np.zeros((1, 2)))
-
-
-def test_what_a_step_returned_does_not_change_later(models):
-    spec, reader = catalog.load("Ant-v5"), Kinematics(models["Ant-v5"], catalog.load("Ant-v5"))
-    qpos, qvel, actions = roll_out("Ant-v5", 5)
-    tracker = FeatureTracker(spec, 1)
-    tracker.reset([0], reader.read(qpos[:1], qvel[:1]))
-    first = tracker.step(reader.read(qpos[1:2], qvel[1:2]), actions[:1])
-    kept = {name: values.copy() for name, values in first.items()}
-    tracker.reset([0], reader.read(qpos[:1], qvel[:1]))
-    tracker.step(reader.read(qpos[2:3], qvel[2:3]), actions[1:2])
-    assert all(np.array_equal(first[name], kept[name]) for name in kept)
+def rows_joined(a, b):
+    if isinstance(a, States):
+        return States(*(np.concatenate([getattr(part, f.name) for part in (a, b)]) for f in fields(States)))
+    return np.concatenate([a, b])
 
 
 @pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Swimmer-v5", "Humanoid-v5"])
