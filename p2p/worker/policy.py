@@ -79,7 +79,7 @@ class NumpyPolicy:
 
     def save(self, path: Path) -> None:
         """Write the policy as an .npz of plain arrays."""
-        arrays = {}
+        arrays: dict[str, NDArray[Any]] = {}
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name in LAYERS:
