@@ -1,8 +1,11 @@
 import os
+import signal
 
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# a shell starts its background commands with Ctrl-C ignored, and what they start inherits that
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

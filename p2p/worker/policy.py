@@ -1,7 +1,9 @@
 """A trained policy as plain arrays: acts without torch, and the same way alone or among others."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +16,16 @@ EPSILON = 1e-8
 """Added to the variance, as VecNormalize does."""
 
 
+LAYERS = {"weights": "weight", "biases": "bias", "value_weights": "value_weight", "value_biases": "value_bias"}
+"""Fields that hold one array per layer -> what each of these is called in the file, before its number."""
+
+
 @dataclass(frozen=True, slots=True)
 class NumpyPolicy:
-    """The mean action of a Gaussian policy, in float32 as it was trained."""
+    """An actor-critic with its normaliser, in float32 as it was trained; what acts is the mean of its Gaussian.
+
+    The fields with a default are what a training goes on with. A file from before they were kept loads without them.
+    """
 
     weights: tuple[Floats, ...]
     """One per layer, shape (inputs, outputs); the last layer gives the action."""
@@ -31,6 +40,27 @@ class NumpyPolicy:
     low: Floats
     """Bounds of the action, shape (action_dim,)."""
     high: Floats
+    log_std: Floats | None = None
+    """Logarithm of the Gaussian's standard deviation, shape (action_dim,); None where it was not kept."""
+    value_weights: tuple[Floats, ...] = ()
+    """Of the value network, as `weights`; its last layer has one output. Empty where they were not kept."""
+    value_biases: tuple[Floats, ...] = ()
+    observation_count: float = 1e-4
+    """Observations that `mean` and `variance` were made of; VecNormalize begins with 1e-4."""
+    reward_mean: float = 0.0
+    """Of the discounted returns that rewards are normalised by."""
+    reward_variance: float = 1.0
+    reward_count: float = 1e-4
+    """Returns that these two were made of."""
+    gamma: float | None = None
+    """Discount of those returns; None where it was not kept."""
+    clip_reward: float | None = None
+    """Of the normalised rewards; None where it was not kept."""
+
+    @property
+    def normalizes(self) -> bool:
+        """Whether observations are normalised and clipped before they are seen."""
+        return bool(np.isfinite(self.clip))
 
     def act(self, observations: NDArray[np.floating]) -> Floats:
         """Deterministic actions, shape (B, action_dim), for observations of shape (B, obs_dim).
@@ -49,11 +79,13 @@ class NumpyPolicy:
 
     def save(self, path: Path) -> None:
         """Write the policy as an .npz of plain arrays."""
-        arrays = {
-            f.name: np.asarray(getattr(self, f.name)) for f in fields(self) if f.name not in ("weights", "biases")
-        }
-        arrays |= {f"weight_{i}": weight for i, weight in enumerate(self.weights)}
-        arrays |= {f"bias_{i}": bias for i, bias in enumerate(self.biases)}
+        arrays: dict[str, NDArray[Any]] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in LAYERS:
+                arrays |= {f"{LAYERS[field.name]}_{i}": array for i, array in enumerate(value)}
+            elif value is not None:
+                arrays[field.name] = np.asarray(value)
         save_arrays(path, arrays)
 
 
@@ -66,14 +98,17 @@ def load_policy(path: Path) -> NumpyPolicy:
     arrays = load_arrays(path)
     if arrays is None or "weight_0" not in arrays:
         raise InvalidInput(f"{path} holds no policy: train a checkpoint first.")
-    layers = range(sum(name.startswith("weight_") for name in arrays))
-    return NumpyPolicy(
-        weights=tuple(arrays[f"weight_{i}"] for i in layers),
-        biases=tuple(arrays[f"bias_{i}"] for i in layers),
-        activation=str(arrays["activation"]),
-        mean=arrays["mean"],
-        variance=arrays["variance"],
-        clip=float(arrays["clip"]),
-        low=arrays["low"],
-        high=arrays["high"],
-    )
+    values: dict[str, Any] = {field: _layers(arrays, name) for field, name in LAYERS.items()}
+    values |= {field.name: _plain(arrays[field.name]) for field in fields(NumpyPolicy) if field.name in arrays}
+    return NumpyPolicy(**values)
+
+
+def _layers(arrays: Mapping[str, NDArray[Any]], name: str) -> tuple[Floats, ...]:
+    """The arrays `name_0`, `name_1` …, in this order."""
+    count = sum(key.rpartition("_")[0] == name for key in arrays)
+    return tuple(arrays[f"{name}_{i}"] for i in range(count))
+
+
+def _plain(value: NDArray[Any]) -> Any:
+    """A number or a text out of an array without axes; any other array as it is."""
+    return value.item() if value.ndim == 0 else value

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -56,6 +57,46 @@ def test_a_saved_policy_acts_the_same(tmp_path):
     policy.save(tmp_path / "policy.npz")
     observations = np.random.default_rng(3).normal(size=(5, 17))
     assert np.array_equal(load_policy(tmp_path / "policy.npz").act(observations), policy.act(observations))
+
+
+def test_a_saved_policy_keeps_the_whole_actor_critic_with_its_normaliser(tmp_path):
+    policy = replace(
+        random_policy(),
+        log_std=np.full(6, -0.5, dtype=np.float32),
+        value_weights=tuple(np.ones(shape, dtype=np.float32) for shape in ((17, 8), (8, 1))),
+        value_biases=(np.zeros(8, dtype=np.float32), np.zeros(1, dtype=np.float32)),
+        observation_count=4096.5,
+        reward_mean=-1.5,
+        reward_variance=3.25,
+        reward_count=4000.0,
+        gamma=0.99,
+        clip_reward=10.0,
+    )
+    policy.save(tmp_path / "policy.npz")
+    loaded = load_policy(tmp_path / "policy.npz")
+    for field in fields(policy):
+        saved, read = getattr(policy, field.name), getattr(loaded, field.name)
+        assert type(saved) is type(read), field.name
+        pairs = zip(saved, read, strict=True) if isinstance(saved, tuple) else [(saved, read)]
+        assert all(np.array_equal(a, b) for a, b in pairs), field.name
+
+
+def test_a_file_with_the_actor_alone_still_loads(tmp_path):
+    policy = random_policy()
+    policy.save(tmp_path / "policy.npz")
+    old = {"activation", "mean", "variance", "clip", "low", "high"}
+    with np.load(tmp_path / "policy.npz") as archive:
+        kept = {name: archive[name] for name in archive.files if name in old or name.startswith(("weight_", "bias_"))}
+    np.savez(tmp_path / "policy.npz", **kept)
+    loaded = load_policy(tmp_path / "policy.npz")
+    assert (loaded.log_std, loaded.value_weights, loaded.gamma) == (None, (), None)
+    observations = np.random.default_rng(3).normal(size=(5, 17))
+    assert np.array_equal(loaded.act(observations), policy.act(observations))
+
+
+@pytest.mark.parametrize("clip", [10.0, float("inf")])
+def test_a_policy_without_a_normaliser_says_so(clip):
+    assert replace(random_policy(), clip=clip).normalizes == np.isfinite(clip)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 broken"])
