@@ -1,6 +1,12 @@
 """A reward function: its formula, and what checking it on real transitions showed."""
 
+from typing import Literal
+
 from p2p.contracts.base import Contract
+
+Method = Literal["vectorised", "hand-written", "loop"]
+"""How a reward is evaluated: all steps of a rollout at once, by its rewritten source or its own `compute_batch`, or one
+after the other."""
 
 
 class RewardTerm(Contract):
@@ -52,6 +58,13 @@ class RewardReport(Contract):
     transitions: int = 0
     """How many transitions it was evaluated on."""
     microseconds_per_call: float = 0.0
+    """Evaluated step after step."""
+    method: Method = "loop"
+    """How a training will evaluate it."""
+    method_reason: str = ""
+    """Why not all steps at once."""
+    microseconds_per_step: float | None = None
+    """What a step costs in the batch of these transitions; None for a loop."""
 
     @property
     def accepted(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from p2p.contracts.base import Contract
-from p2p.contracts.reward import TermStatistics
+from p2p.contracts.reward import Method, TermStatistics
 
 
 class StartStates(Contract):
@@ -43,11 +43,15 @@ class TrainConfig(Contract):
     gamma: float = Field(default=0.99, ge=0, le=1)
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
     clip_range: float = Field(default=0.2, gt=0)
+    clip_range_vf: float | None = Field(default=None, gt=0)
+    """Clips how far a predicted return moves in one update, in normalised rewards; None does not."""
     ent_coef: float = Field(default=0.0, ge=0)
     vf_coef: float = Field(default=0.5, ge=0)
     max_grad_norm: float = Field(default=0.5, gt=0)
     target_kl: float | None = Field(default=0.04, gt=0)
     """Ends an update's epochs at 1.5 times this; None never does."""
+    learner: Literal["fast", "sb3"] = "fast"
+    """"fast" is PPO in numpy; "sb3" is stable-baselines3, for large networks and for `device` other than cpu."""
     net_arch: tuple[int, ...] = (64, 64)
     activation: Literal["relu", "tanh"] = "relu"
     log_std_init: float = -0.5
@@ -94,6 +98,17 @@ class TrainConfig(Contract):
         return self.max_episode_steps or max(1, round(self.episode_s / dt))
 
 
+class RewardEvaluation(Contract):
+    """How a training evaluated its reward."""
+
+    method: Method
+    reason: str = ""
+    """Why not all steps at once."""
+    microseconds_per_step: float
+    time_share: float
+    """Of the training time, in [0, 1]."""
+
+
 class RunSummary(Contract):
     """What one training run reached (`summary.json`)."""
 
@@ -104,7 +119,11 @@ class RunSummary(Contract):
     total_episodes: int
     steps_per_second: float
     algorithm: str = "ppo"
-    learner: str = "sb3"
+    learner: str = "fast"
+    reward: RewardEvaluation | None = None
+    """None for Gymnasium's own reward."""
+    peak_memory_mb: int | None = None
+    """Largest resident memory of the training process [MiB]."""
     best_checkpoint: int | None
     """Step of the checkpoint that did best on the selection rollouts."""
     best_selection_score: float | None

@@ -100,8 +100,9 @@ def _accumulated(
         )
         parts.append(part)
         sums = Sums(*(getattr(part, field.name)[-1] for field in fields(part)))
-    joined = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(sums))
-    return Sums(*(rows.reshape(steps * n, *rows.shape[2:]) for rows in joined)), sums
+    joined = Sums.joined(parts)
+    rows = (getattr(joined, field.name) for field in fields(joined))
+    return Sums(*(array.reshape(steps * n, *array.shape[2:]) for array in rows)), sums
 
 
 def _running(start: Floats, increments: Floats) -> Floats:

@@ -1,5 +1,6 @@
 """The values features are computed from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Self
 
@@ -23,6 +24,11 @@ class Rows:
             array[index] = getattr(rows, field.name)
             arrays.append(array)
         return type(self)(*arrays)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The rows of all parts, in order."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +57,6 @@ class States(Rows):
     """Angle of the poles from upright, summed, shape (B,) [rad]."""
     pole_height: Floats
     """Height of the last pole's tip, shape (B,) [m]."""
-
-    @classmethod
-    def zeros_like(cls, states: Self, n: int) -> Self:
-        """Zeros for `n` states, shaped as `states`."""
-        return cls(*(np.zeros((n, *getattr(states, field.name).shape[1:])) for field in fields(cls)))
 
     def __len__(self) -> int:
         return len(self.position)

@@ -13,7 +13,7 @@ from p2p.contracts.work import CheckRequest
 from p2p.store.iterations import IterationRecord
 from p2p.worker.probation import Probation
 from p2p.worker.reward_loader import FILENAME, LoadedReward
-from p2p.worker.transitions import Transition, record_episodes
+from p2p.worker.transitions import Recording, record_episodes
 
 TIME_LIMIT_S = 10.0
 """For loading the reward and running it on all transitions."""
@@ -37,12 +37,12 @@ def check(job_dir: Path) -> None:
     spec = record.read_env_spec()
     if spec is None:
         raise InvalidInput(f"{record.env_spec_path} is missing or not valid: the reward cannot be tried.")
-    episodes = record_episodes(spec, record.read_check_request() or CheckRequest())
+    recording = record_episodes(spec, record.read_check_request() or CheckRequest())
     with _TimeLimit(record.save_reward_report):
-        record.save_reward_report(try_reward(record.reward_fn_path, episodes))
+        record.save_reward_report(try_reward(record.reward_fn_path, recording))
 
 
-def try_reward(path: Path, episodes: list[list[Transition]]) -> RewardReport:
+def try_reward(path: Path, recording: Recording) -> RewardReport:
     """Load the reward in `path` and run it on recorded transitions."""
     try:
         reward = LoadedReward.from_file(path)
@@ -50,7 +50,7 @@ def try_reward(path: Path, episodes: list[list[Transition]]) -> RewardReport:
         found = _LINE.match(str(error))
         line, message = (int(found[1]), found[2]) if found else (None, str(error))
         return RewardReport(spec=None, issues=(RewardIssue(severity="error", message=message, line=line),))
-    return Probation(reward).run(episodes)
+    return Probation(reward).run(recording)
 
 
 class _TimeLimit:

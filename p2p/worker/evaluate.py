@@ -1,6 +1,6 @@
 """Evaluation episodes: deterministic actions, Gymnasium's own starts, always run their whole time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,10 +13,14 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.rollout import Rollout
 from p2p.contracts.training import TrainConfig
 from p2p.rewards.features import Features
+from p2p.worker.engine.forward_kinematics import ForwardMotion
+from p2p.worker.reward_inputs import RewardInputs
 from p2p.worker.reward_loader import LoadedReward
-from p2p.worker.vec_env import Step, VecEnv
+from p2p.worker.reward_runner import Columns, RewardRunner
+from p2p.worker.vec_env import Block, VecEnv
 
 Arrays = dict[str, NDArray[Any]]
+Floats = NDArray[np.float64]
 SLOTS = 25
 """Episodes run side by side."""
 LABELS = {"p10": 0.1, "median": 0.5, "p90": 0.9}
@@ -82,8 +86,8 @@ def run_episodes(
     rollouts: list[RecordedRollout] = []
     for start in range(0, len(seeds), SLOTS):
         wave = seeds[start : start + SLOTS]
-        env = VecEnv(config, spec, len(wave), reward)
-        rollouts += _run_wave(env, policy, wave)
+        env = VecEnv(config, spec, len(wave))
+        rollouts += _run_wave(env, policy, wave, reward)
         env.close()
     return rollouts
 
@@ -122,50 +126,54 @@ def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -
     return arrays | _bodies(model, arrays["qpos"], arrays["qvel"])
 
 
-def _run_wave(env: VecEnv, policy: Policy, seeds: Sequence[int]) -> list[RecordedRollout]:
-    frame = env.reset(range(env.n), list(seeds))
-    observations, before, actions, steps, forces = frame.observations, [], [], [], []
+def _run_wave(env: VecEnv, policy: Policy, seeds: Sequence[int], reward: LoadedReward | None) -> list[RecordedRollout]:
+    frame, forces = env.reset(range(env.n), list(seeds)), []
+    start, observations = frame, frame.observations
     for _ in range(env.episode_steps):
-        chosen = policy.act(observations)
-        step = env.step(chosen)
-        before.append(observations)
-        actions.append(chosen)
-        steps.append(step)
-        forces.append(env.simulation.contact_forces())
-        observations = step.observations
-    table = _stacked(steps) | {
-        "obs": np.array(before, dtype=np.float32),
-        "action": np.array(actions, dtype=np.float32),
-        "cfrc_ext": np.array(forces, dtype=np.float32),
-    }
-    start = {"initial_qpos": frame.qpos, "initial_qvel": frame.qvel}
-    return [_rollout(env, seed, i, steps, {**_column(table, i), **_row(start, i)}) for i, seed in enumerate(seeds)]
+        observations = env.step(policy.act(observations)).after.observations
+        forces.append(env.simulation.contact_forces().astype(np.float32))
+    block = env.take_block()
+    columns = RewardInputs(env.simulation).read(block)
+    features = {name: block.grid(columns[name]) for name in env.spec.feature_names}
+    rewards, terms = _rewards(env, block, columns, reward)
+    table = _arrays(block, rewards) | {"cfrc_ext": np.array(forces)}
+    return [
+        RecordedRollout(
+            seed=seed,
+            episode_return=float(rewards[:, i].sum()),
+            arrays=_column(table, i) | {"initial_qpos": start.qpos[i], "initial_qvel": start.qvel[i]},
+            features=_column(features, i),
+            terms=_column(terms, i),
+        )
+        for i, seed in enumerate(seeds)
+    ]
 
 
-def _stacked(steps: Sequence[Step]) -> Arrays:
+def _rewards(env: VecEnv, block: Block, columns: Columns, reward: LoadedReward | None) -> tuple[Floats, Features]:
+    """Rewards, shape (T, n), and their terms by name, each of that shape; Gymnasium's own without terms."""
+    if reward is None:
+        return block.grid(env.simulation.outcome(block.before, block.after, block.actions).rewards), {}
+    runner = RewardRunner(reward, env.n)
+    table = block.grid(runner.run(block, columns))
+    return table[:, :, 0], {name: table[:, :, 1 + k] for k, name in enumerate(runner.names)}
+
+
+def _arrays(block: Block, rewards: Floats) -> Arrays:
     """Fields of T steps with leading axes (T, n)."""
     return {
-        "next_obs": np.array([step.observations for step in steps], dtype=np.float32),
-        "reward": np.array([step.rewards for step in steps]),
-        "terminated": np.array([step.terminated for step in steps]),
-        "truncated": np.array([step.truncated for step in steps]),
-        "qpos": np.array([step.qpos for step in steps]),
-        "qvel": np.array([step.qvel for step in steps]),
+        "obs": block.grid(block.before.observations).astype(np.float32),
+        "next_obs": block.grid(block.after.observations).astype(np.float32),
+        "action": block.grid(block.actions).astype(np.float32),
+        "reward": rewards,
+        "terminated": block.terminated,
+        "truncated": block.truncated,
+        "qpos": block.grid(block.after.qpos),
+        "qvel": block.grid(block.after.qvel),
     }
 
 
-def _rollout(env: VecEnv, seed: int, i: int, steps: Sequence[Step], arrays: Arrays) -> RecordedRollout:
-    features = {name: np.array([step.features[name][i] for step in steps]) for name in steps[0].features}
-    terms = {name: np.array([step.terms[i, k] for step in steps]) for k, name in enumerate(env.term_names)}
-    return RecordedRollout(seed, float(arrays["reward"].sum()), arrays, features, terms)
-
-
-def _column(table: Arrays, i: int) -> Arrays:
+def _column(table: Mapping[str, NDArray[Any]], i: int) -> Arrays:
     return {name: np.ascontiguousarray(values[:, i]) for name, values in table.items()}
-
-
-def _row(table: Arrays, i: int) -> Arrays:
-    return {name: values[i] for name, values in table.items()}
 
 
 def _table(columns: Features, length: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
@@ -173,19 +181,7 @@ def _table(columns: Features, length: int) -> tuple[NDArray[np.float64], NDArray
     return values, np.array(list(columns), dtype=np.str_)
 
 
-def _bodies(model: mujoco.MjModel, qpos: NDArray[np.float64], qvel: NDArray[np.float64]) -> Arrays:
+def _bodies(model: mujoco.MjModel, qpos: Floats, qvel: Floats) -> Arrays:
     """Poses and velocities of all bodies at the given states, and not a sub-step behind them."""
-    data = mujoco.MjData(model)
-    rows = list(_body_rows(model, data, qpos, qvel))
-    return {name: np.array([row[k] for row in rows]) for k, name in enumerate(("xpos", "xquat", "cvel"))}
-
-
-def _body_rows(
-    model: mujoco.MjModel, data: mujoco.MjData, qpos: NDArray[np.float64], qvel: NDArray[np.float64]
-) -> Iterator[tuple[NDArray[np.float32], ...]]:
-    for position, velocity in zip(qpos, qvel, strict=True):
-        data.qpos[:], data.qvel[:] = position, velocity
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_comVel(model, data)
-        yield data.xpos.astype(np.float32), data.xquat.astype(np.float32), data.cvel.astype(np.float32)
+    motions = ForwardMotion(model).read(qpos, qvel)
+    return {name: getattr(motions, name).astype(np.float32) for name in ("xpos", "xquat", "cvel")}

@@ -1,8 +1,4 @@
-"""Reads from simulator states what the features need, at those states and not a sub-step behind.
-
-After `mj_step` the world positions in MjData belong to the last sub-step's start. Here they are computed again from the
-current joint positions, in an MjData of our own, so saved states give the same features as live ones.
-"""
+"""Reads from simulator states what the features need, at those states and not a sub-step behind."""
 
 import mujoco
 import numpy as np
@@ -11,6 +7,7 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.rewards.rotations import conjugate, multiply
 from p2p.rewards.states import States
+from p2p.worker.engine.forward_kinematics import ForwardKinematics
 from p2p.worker.morphology import collides, floor_geom, index_of, inner_dofs, robot_geoms
 
 Floats = NDArray[np.float64]
@@ -27,7 +24,7 @@ class Kinematics:
 
     def __init__(self, model: mujoco.MjModel, spec: EnvSpec) -> None:
         body = spec.morphology
-        self._model, self._data = model, mujoco.MjData(model)
+        self._poses = ForwardKinematics(model)
         self._torso = index_of(model, "body", body.torso)
         self._upright = conjugate(np.array(body.upright))
         self._dofs = inner_dofs(model, self._torso)
@@ -35,7 +32,6 @@ class Kinematics:
         self._reach = [index_of(model, "body", name) for name in (body.effector, body.target) if name]
         self._floor = Floor(model, self._torso, body.feet, body.trunk)
         self._poles = Poles(model, body.pole)
-        self._rows = _Rows(self._data, 0)
 
     def read(self, qpos: Floats, qvel: Floats) -> States:
         """What the features need of B states.
@@ -47,7 +43,7 @@ class Kinematics:
         Returns:
             New arrays with leading axis B.
         """
-        rows = self._fill(qpos)
+        rows = self._poses.read(qpos)
         heights = self._shapes.lowest(rows.geom_xpos[:, :, 2], rows.geom_xmat[:, :, 6:])
         top = rows.geom_xpos[:, self._shapes.geoms, 2].max(axis=1) if len(self._shapes.geoms) else np.zeros(len(qpos))
         low, feet, touching, trunk = self._floor.read(heights)
@@ -66,18 +62,6 @@ class Kinematics:
             pole_height=tip,
         )
 
-    def _fill(self, qpos: Floats) -> "_Rows":
-        if len(self._rows.xpos) != len(qpos):
-            self._rows = _Rows(self._data, len(qpos))
-        model, data, rows = self._model, self._data, self._rows
-        state, sources, targets = data.qpos, rows.sources, rows.targets
-        for index, row in enumerate(qpos):
-            state[:] = row
-            mujoco.mj_kinematics(model, data)
-            for source, target in zip(sources, targets, strict=True):
-                target[index] = source
-        return rows
-
     def _joint_speed(self, qvel: Floats) -> Floats:
         if not len(self._dofs):
             return np.zeros(len(qvel))
@@ -88,16 +72,6 @@ class Kinematics:
             return np.zeros(len(xpos))
         gap = xpos[:, self._reach[0], :2] - xpos[:, self._reach[1], :2]
         return np.sqrt(gap[:, 0] ** 2 + gap[:, 1] ** 2)
-
-
-class _Rows:
-    """Preallocated copies of MjData's arrays for B states."""
-
-    def __init__(self, data: mujoco.MjData, n: int) -> None:
-        shapes = {"xpos": 3, "xquat": 4, "xmat": 9, "geom_xpos": 3, "geom_xmat": 9}
-        self.sources = [getattr(data, name) for name in shapes]
-        self.targets = [np.empty((n, *source.shape)) for source in self.sources]
-        self.xpos, self.xquat, self.xmat, self.geom_xpos, self.geom_xmat = self.targets
 
 
 class GeomHeights:

@@ -13,9 +13,9 @@ from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.store.arrays import load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.worker.contact_sheet import write_contact_sheet
+from p2p.worker.engine.environment import compiled_model
 from p2p.worker.evaluate import LABELS
 from p2p.worker.learning_curve import write_learning_curve
-from p2p.worker.simulation import compiled_model
 from p2p.worker.video import write_video
 
 

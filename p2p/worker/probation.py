@@ -13,8 +13,10 @@ from p2p.analysis.guardrails import reward_warnings
 from p2p.analysis.term_statistics import term_statistics
 from p2p.contracts.reward import RewardIssue, RewardReport
 from p2p.training.reward_function import RewardFunction
+from p2p.worker.reward_evaluator import method_of
 from p2p.worker.reward_loader import FAILURES, LoadedReward, line_of, named
-from p2p.worker.transitions import Transition
+from p2p.worker.transitions import Recording, Transition
+from p2p.worker.vectorise import NotVectorised, prove, vectorise
 
 SLOW_US = 100.0
 """About half of what a whole training step takes without the reward, [µs]."""
@@ -46,14 +48,17 @@ class Probation:
         self._totals: list[float] = []
         self._seconds = 0.0
         self._notes: dict[str, str] = {}
+        self._batch: dict[str, Any] = {}
 
-    def run(self, episodes: Sequence[Sequence[Transition]]) -> RewardReport:
+    def run(self, recording: Recording) -> RewardReport:
         """Run it on every transition, with a fresh instance per episode, until it breaks its contract."""
         issues: list[RewardIssue] = []
+        episodes = recording.episodes()
         try:
             for episode in episodes:
                 self._play(episode)
             self._compare_with_repetition(episodes[0])
+            self._batch = _try_batch(self._reward, recording)
         except _Refused as refusal:
             issues.append(refusal.issue)
         return self.report(issues)
@@ -75,6 +80,7 @@ class Probation:
             issues=(*errors, *(RewardIssue(severity="warning", message=text) for text in warnings)),
             transitions=len(self._totals),
             microseconds_per_call=microseconds,
+            **self._batch,
         )
 
     def _play(self, episode: Sequence[Transition]) -> None:
@@ -141,6 +147,20 @@ class Probation:
                 f"It describes the terms {', '.join(sorted(declared)) or '(none)'}, "
                 f"but returns {', '.join(self._names)}."
             )
+
+
+def _try_batch(reward: LoadedReward, recording: Recording) -> dict[str, Any]:
+    """How a training will evaluate the reward, as fields of its report."""
+    r = recording
+    try:
+        vector = vectorise(reward)
+        prove(vector, reward, r.obs, r.actions, r.next_obs, r.columns, r.starts)
+    except NotVectorised as refusal:
+        return {"method_reason": str(refusal)}
+    begun = time.perf_counter()
+    vector(r.obs.copy(), r.actions.copy(), r.next_obs.copy(), r.columns)
+    microseconds = 1e6 * (time.perf_counter() - begun) / len(r.starts)
+    return {"method": method_of(vector), "microseconds_per_step": microseconds}
 
 
 def _checked(result: Any, step: int) -> tuple[float, Terms]:

@@ -48,6 +48,7 @@ class LoadedReward:
     """
 
     def __init__(self, source: str) -> None:
+        self.source = source
         self._code = _compile(source)
         instance = self.fresh()
         self.spec = _describe(instance)

@@ -1,4 +1,4 @@
-"""The checkpoints of a run: saved with their normaliser, and measured on rollouts that choose among them."""
+"""The checkpoints of a run, measured on rollouts that choose among them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,22 +6,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from stable_baselines3 import PPO
 
 from p2p.analysis.predicates import measure
 from p2p.analysis.scoring import Scores, score
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent
 from p2p.contracts.rollout import Evaluation, Purpose, first_seed
 from p2p.contracts.training import TrainConfig
 from p2p.store.arrays import save_arrays, save_features
-from p2p.store.files import replacing
 from p2p.store.iterations import IterationRecord
+from p2p.worker.engine.environment import compiled_model
 from p2p.worker.evaluate import RecordedRollout, judged_config, labelled, run_episodes, trajectory
 from p2p.worker.policy import load_policy
-from p2p.worker.ppo import export_policy
 from p2p.worker.reward_loader import LoadedReward
-from p2p.worker.simulation import compiled_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +31,20 @@ class Run:
     spec: EnvSpec
     intent: Intent | None
     reward: LoadedReward
+
+    @classmethod
+    def open(cls, record: IterationRecord) -> "Run":
+        """The run in a directory.
+
+        Raises:
+            InvalidInput: the directory lacks a readable configuration or environment.
+            InvalidReward: the reward does not load.
+        """
+        config, spec = record.read_config(), record.read_env_spec()
+        if config is None or spec is None:
+            missing = record.config_path if config is None else record.env_spec_path
+            raise InvalidInput(f"{missing} is missing or not valid: the run cannot be trained.")
+        return cls(record, config, spec, record.read_criteria(), LoadedReward.from_file(record.reward_fn_path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +59,8 @@ class Selection:
     """Share of rollouts that met every required criterion; None without criteria."""
     terms: Mapping[str, NDArray[np.float64]]
     """Name -> its value at every step of every rollout."""
+    row: Mapping[str, Any]
+    """Its row of metrics."""
 
     @property
     def rank(self) -> tuple[float, float, float]:
@@ -54,13 +68,12 @@ class Selection:
         return self.success_rate or 0.0, self.intent_score or 0.0, self.mean_return
 
 
-def evaluate_checkpoint(run: Run, model: PPO, step: int) -> Selection:
-    """Save the policy as it is now, run its selection rollouts, and write everything about them.
+def evaluate_checkpoint(run: Run, step: int) -> Selection:
+    """Run the selection rollouts of the policy saved at `step`, and write everything about them but their metrics.
 
     Raises:
         RewardFailed: the reward raised, or returned what is not a finite number.
     """
-    _save_policy(run, model, step)
     policy = load_policy(run.record.checkpoint(step).policy_path)
     first = first_seed(Purpose.SELECTION, run.config.seed)
     seeds = range(first, first + run.config.n_eval_episodes)
@@ -69,24 +82,14 @@ def evaluate_checkpoint(run: Run, model: PPO, step: int) -> Selection:
     labels = labelled([(rollout.episode_return,) for rollout in rollouts])
     scores = _scores(run, rollouts)
     _save_rollouts(run, step, rollouts, labels)
-    run.record.append_scalars(_row(step, rollouts, labels, scores))
     return Selection(
         step=step,
         mean_return=float(np.mean([rollout.episode_return for rollout in rollouts])),
         intent_score=scores.intent_score if scores else None,
         success_rate=scores.success_rate if scores else None,
         terms={name: np.concatenate([r.terms[name] for r in rollouts]) for name in rollouts[0].terms},
+        row=_row(step, rollouts, labels, scores),
     )
-
-
-def _save_policy(run: Run, model: PPO, step: int) -> None:
-    checkpoint, normalizer = run.record.checkpoint(step), model.get_vec_normalize_env()
-    assert normalizer is not None, "the learner always has a normaliser, if an idle one"
-    export_policy(model).save(checkpoint.policy_path)
-    with replacing(checkpoint.model_path) as path:
-        model.save(path)
-    with replacing(checkpoint.normalizer_path) as path:
-        normalizer.save(str(path))
 
 
 def _scores(run: Run, rollouts: Sequence[RecordedRollout]) -> Scores | None:

@@ -1,7 +1,6 @@
 """Training episodes that begin in the air, pitched and turning: what makes flips learnable."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +10,8 @@ from p2p.contracts.env import EnvSpec, Joint
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.training import StartStates
 from p2p.rewards.rotations import conjugate, left_axis, multiply
-from p2p.worker.simulation import Frame
+from p2p.worker.engine.frame import Frame
+from p2p.worker.kinematics import Kinematics
 from p2p.worker.vec_env import VecEnv
 
 Floats = NDArray[np.float64]
@@ -46,19 +46,20 @@ class StartPlacer:
     def __init__(self, env: VecEnv, starts: StartStates, seed: int) -> None:
         self._env, self._starts = env, starts
         self._root = _root(env.spec)
+        self._kinematics = Kinematics(env.simulation.model, env.spec)
         self._rng = np.random.default_rng(seed)
 
     def apply(self, ids: Sequence[int], frame: Frame) -> Frame:
         """The frame of a reset of the environments `ids`, with some of them moved."""
-        observations, qpos, qvel = frame.observations.copy(), frame.qpos.copy(), frame.qvel.copy()
-        moved = np.flatnonzero(self._rng.random(len(ids)) < self._starts.share).tolist()
+        qpos, qvel = frame.qpos.copy(), frame.qvel.copy()
+        moved = np.flatnonzero(self._rng.random(len(ids)) < self._starts.share)
         for row in moved:
             self._root.place(qpos[row], qvel[row], *self._draw())
-        lows = self._env.kinematics.read(qpos, qvel).low - self._env.spec.rest_clearance
+        lows = self._kinematics.read(qpos, qvel).low - self._env.spec.rest_clearance
         for row in moved:
             self._root.lift(qpos[row], max(0.0, -float(lows[row])))
-            observations[row] = self._env.simulation.place(ids[row], qpos[row], qvel[row])
-        return replace(frame, observations=observations, qpos=qpos, qvel=qvel)
+            frame = frame.replaced(row[None], self._env.simulation.place(ids[row], qpos[row], qvel[row]))
+        return frame
 
     def _draw(self) -> tuple[float, float, float]:
         """Pitch, raised height and pitch rate."""

@@ -1,26 +1,37 @@
 """The verb `train`: one run, from its configuration to its summary."""
 
+import math
+import os
+import resource
 import shutil
 import sys
 import time
+from collections import deque
 from pathlib import Path
 
 from p2p.analysis.guardrails import hacking_warning
 from p2p.analysis.term_statistics import term_statistics
 from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
-from p2p.contracts.errors import InvalidConfig, InvalidInput
+from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.rollout import Purpose, first_seed
-from p2p.contracts.training import RunSummary
+from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.store.iterations import IterationRecord
-from p2p.worker.callbacks import RECENT_EPISODES, TrainingCallback
-from p2p.worker.ppo import LearnerEnv, make_learner
-from p2p.worker.reward_loader import LoadedReward
-from p2p.worker.selection import Run, Selection, evaluate_checkpoint
+from p2p.worker.checkpoints import Checkpoints
+from p2p.worker.collector import Collector
+from p2p.worker.learners.fast import FastLearner
+from p2p.worker.learners.advantages import explained_variance
+from p2p.worker.learners.learner import Learner
+from p2p.worker.metrics import RECENT_EPISODES, Metrics
+from p2p.worker.policy import NumpyPolicy
+from p2p.worker.reward_evaluator import RewardEvaluator
+from p2p.worker.selection import Run, Selection
 from p2p.worker.start_states import StartPlacer
+from p2p.worker.training_env import TrainingEnv
 from p2p.worker.vec_env import VecEnv
 
-NEVER = sys.maxsize
-"""Rollouts between two of stable-baselines3's own log lines, which would also forget the losses we read."""
+THREADS = "P2P_THREADS"
+"""Variable: cores this training may use. With more than one the physics is spread, and checkpoints are evaluated in a
+process beside it; the policy is the same."""
 
 
 def train(job_dir: Path) -> None:
@@ -34,27 +45,129 @@ def train(job_dir: Path) -> None:
         InvalidConfig: the environment refuses the configuration.
         RewardFailed: the reward raised, or returned what is not a finite number; the metrics so far stay.
     """
-    run = _open(IterationRecord(job_dir))
+    run, threads = Run.open(IterationRecord(job_dir)), int(os.environ.get(THREADS, "1"))
     _clear(run.record)
     run.record.save_reward_spec(run.reward.spec)
-    env = _environment(run)
-    model = make_learner(run.config, env)
-    selections: list[Selection] = []
-    begun = time.monotonic()
-    callback = TrainingCallback(
-        run.record, run.config, env, lambda step: selections.append(evaluate_checkpoint(run, model, step))
-    )
-    model.learn(run.config.total_timesteps, callback, log_interval=NEVER)
-    seconds = time.monotonic() - begun
-    run.record.save_summary(_summary(run, env, selections, seconds))
+    Training(run, threads).run()
 
 
-def _open(record: IterationRecord) -> Run:
-    config, spec = record.read_config(), record.read_env_spec()
-    if config is None or spec is None:
-        missing = record.config_path if config is None else record.env_spec_path
-        raise InvalidInput(f"{missing} is missing or not valid: the run cannot be trained.")
-    return Run(record, config, spec, record.read_criteria(), LoadedReward.from_file(record.reward_fn_path))
+class Training:
+    """One run being trained.
+
+    Args:
+        run: What is trained.
+        threads: Cores it may use.
+    """
+
+    def __init__(self, run: Run, threads: int) -> None:
+        config = run.config
+        self._run, self._config = run, config
+        first = _first_seed(config)
+        env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
+        placer = StartPlacer(env, config.start_states, first) if config.start_states else None
+        space = env.simulation.action_space
+        self._bounds = space.low, space.high
+        self._learner: Learner = FastLearner.for_spaces(config, env.simulation.observation_space, space)
+        self._reward = RewardEvaluator(run.reward, env.simulation, config.seed)
+        self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self._reward)
+        self._metrics = Metrics(run.record, config)
+        self._checkpoints = Checkpoints(run, beside=threads > 1)
+
+    def run(self) -> None:
+        """Train to the end."""
+        config, begun = self._config, time.monotonic()
+        size = config.n_envs * config.n_steps
+        rollouts = math.ceil(config.total_timesteps / size)
+        points = deque(config.total_timesteps * (i + 1) / config.num_evals for i in range(config.num_evals))
+        for number in range(1, rollouts + 1):
+            self._learn(number * size)
+            due = [point for point in points if point <= number * size]
+            if number == rollouts or (due and len(due) < len(points)):
+                self._evaluate(number * size)
+                for _ in due:
+                    points.popleft()
+        selections = self._checkpoints.finish()
+        self._run.record.save_summary(self._summary(rollouts * size, selections, time.monotonic() - begun))
+
+    def _learn(self, steps: int) -> None:
+        """One rollout and what is learned from it; `steps` have been made after it."""
+        with self._metrics.timed("rollout_time"):
+            batch = self._collector.collect()
+        rate = learning_rate(self._config, steps)
+        with self._metrics.timed("train_time"):
+            scalars = self._learner.update(batch, rate)
+        scalars |= {"learning_rate": rate, "explained_variance": explained_variance(batch.values, batch.returns)}
+        self._metrics.write(scalars, self._collector.log, self._collector.term_means)
+
+    def _evaluate(self, step: int) -> None:
+        self._policy().save(self._run.record.checkpoint(step).policy_path)
+        self._checkpoints.evaluate(step)
+
+    def _policy(self) -> NumpyPolicy:
+        networks, config = self._learner.networks(), self._config
+        observations, rewards = self._collector.observations, self._collector.rewards
+        return NumpyPolicy(
+            weights=networks.weights,
+            biases=networks.biases,
+            activation=config.activation,
+            mean=observations.statistics.mean.copy(),
+            variance=observations.statistics.var.copy(),
+            clip=config.clip_obs if config.normalize_obs else math.inf,
+            low=self._bounds[0],
+            high=self._bounds[1],
+            log_std=networks.log_std,
+            value_weights=networks.value_weights,
+            value_biases=networks.value_biases,
+            observation_count=observations.statistics.count,
+            reward_mean=float(rewards.statistics.mean),
+            reward_variance=float(rewards.statistics.var),
+            reward_count=rewards.statistics.count,
+            gamma=config.gamma,
+            clip_reward=config.clip_reward,
+        )
+
+    def _summary(self, steps: int, selections: list[Selection], seconds: float) -> RunSummary:
+        best = max(selections, key=lambda selection: selection.rank)
+        numbers = dynamics(self._run.record.parse_scalars()[0])
+        log = self._collector.log
+        recent = [episode.episode_return for episode in log.episodes[-RECENT_EPISODES:]]
+        return RunSummary(
+            total_timesteps=steps,
+            training_time_s=seconds,
+            final_episodic_return=sum(recent) / len(recent) if recent else None,
+            total_episodes=log.count,
+            steps_per_second=steps / seconds,
+            learner=self._config.learner,
+            reward=self._reward.report(seconds),
+            peak_memory_mb=peak_memory_mb(),
+            best_checkpoint=best.step,
+            best_selection_score=best.intent_score,
+            best_selection_success=best.success_rate,
+            best_selection_return=best.mean_return,
+            terms=term_statistics(best.terms),
+            dynamics=numbers,
+            warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
+        )
+
+
+def learning_rate(config: TrainConfig, steps: int) -> float:
+    """The learning rate after `steps` environment steps: a straight line from its start to its end."""
+    remaining = 1.0 - steps / config.total_timesteps
+    end = config.learning_rate * config.learning_rate_end
+    return max(0.0, end + (config.learning_rate - end) * remaining)
+
+
+def peak_memory_mb() -> int:
+    """Largest resident memory of this process so far [MiB]."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak >> (20 if sys.platform == "darwin" else 10)
+
+
+def _first_seed(config: TrainConfig) -> int:
+    try:
+        return first_seed(Purpose.TRAINING, config.seed)
+    except ValueError as error:
+        raise InvalidConfig(f"{error}. Choose another seed.") from error
 
 
 def _clear(record: IterationRecord) -> None:
@@ -62,43 +175,6 @@ def _clear(record: IterationRecord) -> None:
     record.scalars_path.unlink(missing_ok=True)
     for directory in (record.checkpoints_dir, record.trajectories_dir, record.videos_dir):
         shutil.rmtree(directory, ignore_errors=True)
-
-
-def _environment(run: Run) -> LearnerEnv:
-    config = run.config
-    try:
-        first = first_seed(Purpose.TRAINING, config.seed)
-    except ValueError as error:
-        raise InvalidConfig(f"{error}. Choose another seed.") from error
-    env = VecEnv(config, run.spec, config.n_envs, run.reward, terminate=True)
-    placer = StartPlacer(env, config.start_states, first) if config.start_states else None
-    return LearnerEnv(env, first, placer)
-
-
-def _summary(run: Run, env: LearnerEnv, selections: list[Selection], seconds: float) -> RunSummary:
-    training, _ = run.record.parse_scalars()
-    best = _best(selections)
-    numbers = dynamics(training)
-    steps = int(training[-1]["global_step"])
-    recent = [episode.episode_return for episode in env.episodes[-RECENT_EPISODES:]]
-    return RunSummary(
-        total_timesteps=steps,
-        training_time_s=seconds,
-        final_episodic_return=sum(recent) / len(recent) if recent else None,
-        total_episodes=env.n_episodes,
-        steps_per_second=steps / seconds,
-        best_checkpoint=best.step,
-        best_selection_score=best.intent_score,
-        best_selection_success=best.success_rate,
-        best_selection_return=best.mean_return,
-        terms=term_statistics(best.terms),
-        dynamics=numbers,
-        warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
-    )
-
-
-def _best(selections: list[Selection]) -> Selection:
-    return max(selections, key=lambda selection: selection.rank)
 
 
 def _hacking(selections: list[Selection]) -> tuple[str, ...]:

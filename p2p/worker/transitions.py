@@ -1,6 +1,7 @@
 """Real transitions to try a reward on: standing still, acting at random, acting as hard as possible."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import CheckRequest
+from p2p.worker.reward_inputs import RewardInputs
+from p2p.worker.reward_runner import info_rows
 from p2p.worker.vec_env import VecEnv
 
 Floats = NDArray[np.float64]
@@ -30,7 +33,31 @@ class Transition:
     info: dict[str, Any]
 
 
-def record_episodes(spec: EnvSpec, request: CheckRequest) -> list[list[Transition]]:
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Whole episodes, one after the other; B steps in all."""
+
+    obs: Floats
+    """Shape (B, obs_dim)."""
+    actions: Floats
+    """Shape (B, action_dim)."""
+    next_obs: Floats
+    """Shape (B, obs_dim)."""
+    columns: dict[str, NDArray[Any]]
+    """What rewards read as `info`: name -> shape (B,) or (B, ...)."""
+    starts: NDArray[np.bool_]
+    """First step of an episode, shape (B,)."""
+
+    def episodes(self) -> list[list[Transition]]:
+        """The same, step by step."""
+        infos = info_rows(self.columns, len(self.starts))
+        rows = zip(self.obs, self.actions, self.next_obs, infos, strict=True)
+        transitions = [Transition(*row) for row in rows]
+        cuts = [*np.flatnonzero(self.starts).tolist(), len(transitions)]
+        return [transitions[low:high] for low, high in pairwise(cuts)]
+
+
+def record_episodes(spec: EnvSpec, request: CheckRequest) -> Recording:
     """Episodes of at least `n_transitions` transitions in all."""
     config = TrainConfig(
         env_id=spec.env_id,
@@ -38,37 +65,32 @@ def record_episodes(spec: EnvSpec, request: CheckRequest) -> list[list[Transitio
         side_info=request.side_info,
         terminate_when_unhealthy=request.terminate_when_unhealthy,
     )
-    env = VecEnv(config, spec, 3 * STARTS, None, terminate=True)
+    env = VecEnv(config, spec, 3 * STARTS, terminate=True)
     rng = np.random.default_rng(0)
     steps = max(MIN_STEPS, -(-request.n_transitions // (env.n * EPISODES)))
-    episodes: list[list[Transition]] = []
     for number in range(EPISODES):
-        episodes += _record(env, rng, number * env.n, steps)
+        env.reset(range(env.n), range(number * env.n, (number + 1) * env.n))
+        for _ in range(steps):
+            ended = np.flatnonzero(env.step(_actions(env, rng)).terminated).tolist()
+            if ended:
+                env.reset(ended, [None] * len(ended))
+    recording = _in_order(env)
     env.close()
-    return episodes
+    return recording
 
 
-def _record(env: VecEnv, rng: np.random.Generator, first_seed: int, steps: int) -> list[list[Transition]]:
-    observations = env.reset(range(env.n), list(range(first_seed, first_seed + env.n))).observations
-    running: list[list[Transition]] = [[] for _ in range(env.n)]
-    finished = []
-    for _ in range(steps):
-        actions = _actions(env, rng)
-        step = env.step(actions)
-        for i, episode in enumerate(running):
-            episode.append(Transition(observations[i], actions[i], step.observations[i], step.infos[i]))
-        observations = step.observations.copy()
-        ended = np.flatnonzero(step.terminated).tolist()
-        if ended:
-            finished += [running[i] for i in ended]
-            observations[ended] = _restart(env, ended, running)
-    return finished + [episode for episode in running if episode]
-
-
-def _restart(env: VecEnv, ended: list[int], running: list[list[Transition]]) -> Floats:
-    for i in ended:
-        running[i] = []
-    return env.reset(ended, [None] * len(ended)).observations
+def _in_order(env: VecEnv) -> Recording:
+    """What the environments did, one environment after the other."""
+    block = env.take_block()
+    columns = RewardInputs(env.simulation).read(block)
+    rows = np.arange(block.starts.size).reshape(block.starts.shape).T.ravel()
+    return Recording(
+        obs=block.before.observations[rows],
+        actions=np.asarray(block.actions[rows], dtype=np.float64),
+        next_obs=block.after.observations[rows],
+        columns={name: column[rows] for name, column in columns.items()},
+        starts=block.starts.ravel()[rows],
+    )
 
 
 def _actions(env: VecEnv, rng: np.random.Generator) -> Floats:

@@ -1,19 +1,15 @@
-"""n environments with a reward of our own, stepped side by side on arrays. Free of torch."""
+"""n environments stepped side by side, and what they did as blocks of arrays. Free of torch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
-from p2p.rewards.features import Features, FeatureTracker
-from p2p.worker.kinematics import Kinematics
-from p2p.worker.reward_loader import LoadedReward
-from p2p.worker.reward_runner import RewardRunner
-from p2p.worker.simulation import Frame, Simulation
+from p2p.worker.engine.frame import Frame
+from p2p.worker.engine.simulation import make_simulation
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -23,24 +19,53 @@ Booleans = NDArray[np.bool_]
 class Step:
     """One control step of n environments."""
 
-    observations: Floats
-    """Shape (n, obs_dim)."""
-    rewards: Floats
-    """Shape (n,); Gymnasium's own where no reward is run."""
-    terms: Floats
-    """Shape (n, n_terms)."""
-    features: Features
-    """Name -> shape (n,)."""
+    before: Frame
+    after: Frame
+    """What a finished episode ended in, before its reset."""
+    actions: NDArray[np.floating]
+    """As the environment got them, shape (n, action_dim); nobody changes them later."""
+    starts: Booleans
+    """First step of an episode, shape (n,)."""
     terminated: Booleans
     """Shape (n,); all False unless the configuration ends unhealthy episodes."""
     truncated: Booleans
     """Shape (n,); True where the time is up."""
-    qpos: Floats
-    """Shape (n, nq)."""
-    qvel: Floats
-    """Shape (n, nv)."""
-    infos: list[dict[str, Any]]
-    """What rewards read, one dict per environment."""
+    side: dict[str, Floats]
+    """Copies of the simulator's named arrays, shape (n, ...); empty unless the configuration asks for them."""
+
+    @property
+    def ended(self) -> NDArray[np.intp]:
+        """Environments whose episode is over."""
+        return np.flatnonzero(self.terminated | self.truncated)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """T control steps of n environments. Row t * n + i of a flat array is step t of environment i."""
+
+    before: Frame
+    """T * n rows; after a reset the state it led to."""
+    after: Frame
+    """T * n rows; what a finished episode ended in, before its reset."""
+    actions: NDArray[np.floating]
+    """As the environment got them, shape (T * n, action_dim)."""
+    starts: Booleans
+    """First step of an episode, shape (T, n)."""
+    terminated: Booleans
+    """Shape (T, n); all False unless the configuration ends unhealthy episodes."""
+    truncated: Booleans
+    """Shape (T, n); True where the time is up."""
+    side: dict[str, Floats]
+    """Copies of the simulator's named arrays, shape (T * n, ...); empty unless the configuration asks for them."""
+
+    @property
+    def ends(self) -> Booleans:
+        """Last step of an episode, shape (T, n)."""
+        return self.terminated | self.truncated
+
+    def grid(self, rows: NDArray[np.floating]) -> Floats:
+        """Flat rows, shape (T * n, ...), as (T, n, ...)."""
+        return np.asarray(rows.reshape(*self.starts.shape, *rows.shape[1:]))
 
 
 class VecEnv:
@@ -50,31 +75,32 @@ class VecEnv:
         config: Episode length, termination, side info and `env_kwargs`.
         spec: Which environment.
         n: How many.
-        reward: What replaces Gymnasium's reward; None keeps it.
         terminate: Whether `terminate_when_unhealthy` of the configuration counts; it never does in evaluation.
+        threads: Of the physics; what comes out does not depend on it.
     """
 
-    def __init__(
-        self, config: TrainConfig, spec: EnvSpec, n: int, reward: LoadedReward | None, terminate: bool = False
-    ) -> None:
+    def __init__(self, config: TrainConfig, spec: EnvSpec, n: int, terminate: bool = False, threads: int = 1) -> None:
         self._terminate = terminate and config.terminate_when_unhealthy
-        self.simulation = Simulation(spec, n, config.env_kwargs, self._terminate)
-        self.kinematics = Kinematics(self.simulation.model, spec)
+        self.simulation = make_simulation(spec, n, config.env_kwargs, self._terminate, threads)
         self.spec, self.n = spec, n
         self.episode_steps = config.episode_steps(spec.dt)
-        self._tracker = FeatureTracker(spec, n)
-        self._runner = RewardRunner(reward, n) if reward is not None else None
-        self._side_info = config.side_info
-        self._observations = np.zeros((n, *self.simulation.observation_space.shape))
-        self._actions = np.zeros((n, spec.action_dim))
-        self._elapsed = np.zeros(n, dtype=np.int64)
         self.limits = np.full(n, self.episode_steps)
         """Steps after which each environment's episode is truncated."""
+        self._side_info = config.side_info
+        self._elapsed = np.zeros(n, dtype=np.int64)
+        self._now: Frame | None = None
+        self._steps: list[Step] = []
 
     @property
-    def term_names(self) -> tuple[str, ...]:
-        """Names of the reward's terms, known after the first step."""
-        return self._runner.names if self._runner else ()
+    def now(self) -> Frame:
+        """What the environments show.
+
+        Raises:
+            RuntimeError: no environment was reset yet.
+        """
+        if self._now is None:
+            raise RuntimeError("reset the environments before the first step")
+        return self._now
 
     def reset(self, ids: Sequence[int], seeds: Sequence[int | None]) -> Frame:
         """Begin new episodes in the environments `ids`; the frame holds only those, in that order."""
@@ -82,68 +108,42 @@ class VecEnv:
 
     def begin(self, ids: Sequence[int], frame: Frame) -> Frame:
         """Take the states in `frame` as the starts of new episodes in the environments `ids`."""
-        index = list(ids)
-        self._tracker.reset(index, self.kinematics.read(frame.qpos, frame.qvel))
-        self._observations = self._observations.copy()  # the last step's, which others still hold
-        self._observations[index] = frame.observations
+        index = np.asarray(ids, dtype=np.intp)
+        self._now = frame if self._now is None else self._now.replaced(index, frame)
         self._elapsed[index] = 0
-        if self._runner is not None:
-            self._runner.reset(index)
         return frame
 
-    def step_async(self, actions: NDArray[np.floating]) -> None:
-        """Hand over the actions of the next control step, shape (n, action_dim)."""
-        self._actions = np.array(actions, dtype=np.float64)
-        self.simulation.step_async(actions)
-
-    def step_wait(self) -> Step:
-        """Make that step in all environments.
-
-        Raises:
-            RewardFailed: the reward raised, or returned what is not a finite number.
-        """
-        frame = self.simulation.step_wait()
-        features = self._tracker.step(self.kinematics.read(frame.qpos, frame.qvel), self._actions)
-        self._complete_infos(frame, features)
-        self._elapsed += 1
-        rewards, terms = self._reward(frame)
-        self._observations = frame.observations
-        return Step(
-            observations=frame.observations,
-            rewards=rewards,
-            terms=terms,
-            features=features,
-            terminated=frame.terminated if self._terminate else np.zeros(self.n, dtype=np.bool_),
-            truncated=self._elapsed >= self.limits,
-            qpos=frame.qpos,
-            qvel=frame.qvel,
-            infos=frame.infos,
-        )
-
     def step(self, actions: NDArray[np.floating]) -> Step:
-        """One control step of all environments with `actions`, shape (n, action_dim)."""
-        self.step_async(actions)
-        return self.step_wait()
+        """One control step of all environments with `actions`, shape (n, action_dim), within their bounds."""
+        before, after = self.now, self.simulation.step(actions)
+        starts = self._elapsed == 0
+        self._elapsed += 1
+        step = Step(
+            before=before,
+            after=after,
+            actions=actions,
+            starts=starts,
+            terminated=after.terminated if self._terminate else np.zeros(self.n, dtype=np.bool_),
+            truncated=self._elapsed >= self.limits,
+            side=self.simulation.side_info_all() if self._side_info else {},
+        )
+        self._steps.append(step)
+        self._now = after
+        return step
+
+    def take_block(self) -> Block:
+        """The steps since the last call; there must be some."""
+        steps, self._steps = self._steps, []
+        return Block(
+            before=Frame.joined([step.before for step in steps]),
+            after=Frame.joined([step.after for step in steps]),
+            actions=np.concatenate([step.actions for step in steps]),
+            starts=np.array([step.starts for step in steps]),
+            terminated=np.array([step.terminated for step in steps]),
+            truncated=np.array([step.truncated for step in steps]),
+            side={name: np.concatenate([step.side[name] for step in steps]) for name in steps[0].side},
+        )
 
     def close(self) -> None:
         """Free the environments."""
         self.simulation.close()
-
-    def _complete_infos(self, frame: Frame, features: Features) -> None:
-        """Add to Gymnasium's info what rewards may read."""
-        names = tuple(features)
-        rows = np.array(list(features.values())).T.tolist()
-        starts = (self._elapsed == 0).tolist()
-        for i, info in enumerate(frame.infos):
-            info.update(zip(names, rows[i], strict=True))
-            info["_episode_start"] = starts[i]
-            if self._side_info:
-                info.update(self.simulation.side_info(i))
-
-    def _reward(self, frame: Frame) -> tuple[Floats, Floats]:
-        if self._runner is None:
-            return frame.rewards, np.zeros((self.n, 0))
-        # copies, so that a reward that writes into its arguments changes nothing but them
-        return self._runner.step(
-            self._observations.copy(), self._actions.copy(), frame.observations.copy(), frame.infos
-        )

@@ -9,11 +9,11 @@ from p2p.contracts.env import EnvSpec
 from p2p.envs import catalog
 from p2p.rewards.features import Features, measure_trajectory
 from p2p.worker.contact_sheet import write_contact_sheet
+from p2p.worker.engine.environment import compiled_model
 from p2p.worker.key_frames import KeyFrames, choose_frames
 from p2p.worker.kinematics import Kinematics
 from p2p.worker.learning_curve import write_learning_curve
 from p2p.worker.render import probe
-from p2p.worker.simulation import compiled_model
 
 CHEETAH, ANT = catalog.load("HalfCheetah-v5"), catalog.load("Ant-v5")
 STEPS = 100

@@ -10,11 +10,11 @@ from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
 from p2p.store.arrays import load_arrays, save_arrays
+from p2p.worker.engine.environment import compiled_model
 from p2p.worker.evaluate import judged_config, labelled, run_episodes, trajectory
 from p2p.worker.kinematics import Kinematics
 from p2p.worker.policy import NumpyPolicy
 from p2p.worker.reward_loader import LoadedReward
-from p2p.worker.simulation import compiled_model
 
 CONFIG = TrainConfig(episode_s=1.0)
 

@@ -2,13 +2,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from p2p.worker.ppo import LearnerEnv, export_policy, make_learner
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecNormalize
 
 from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.training import StartStates, TrainConfig
 from p2p.worker.evaluate import run_episodes
-from p2p.worker.ppo import LearnerEnv, export_policy, make_learner
 from p2p.worker.reward_loader import LoadedReward
 from p2p.worker.start_states import StartPlacer
 from p2p.worker.vec_env import VecEnv

@@ -9,10 +9,10 @@ import pytest
 
 from p2p.contracts.errors import UnknownName
 from p2p.envs import catalog
+from p2p.worker.engine.environment import compiled_model
 from p2p.worker.render import gl, gl_child, probe
 from p2p.worker.render.camera import Views, follow
 from p2p.worker.render.frames import draw, render_frames
-from p2p.worker.simulation import compiled_model
 
 SIZE = (96, 96)
 SCENE = """

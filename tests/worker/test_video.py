@@ -10,8 +10,8 @@ import pytest
 
 from p2p.contracts.errors import EnvironmentProblem, StorageProblem
 from p2p.envs import catalog
+from p2p.worker.engine.environment import compiled_model
 from p2p.worker.render import probe
-from p2p.worker.simulation import compiled_model
 from p2p.worker.video import frame_rate, write_video
 
 SPEC = catalog.load("HalfCheetah-v5")

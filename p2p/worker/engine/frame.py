@@ -1,0 +1,63 @@
+"""What environments show, and what Gymnasium says about a step."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+SIDE_INFO = ("qpos", "qvel", "xpos", "xquat", "cfrc_ext", "actuator_force")
+"""What a reward may read of the simulator, beyond observation and info."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What m environments show after a reset or a control step. The arrays are new: nobody overwrites them."""
+
+    observations: Floats
+    """Shape (m, obs_dim)."""
+    qpos: Floats
+    """Joint positions, shape (m, nq)."""
+    qvel: Floats
+    """Joint velocities, shape (m, nv)."""
+    terminated: Booleans
+    """The environment's own rule, shape (m,); False after a reset."""
+    probes: dict[str, Floats] = field(default_factory=dict)
+    """What `Simulation.outcome` needs beyond qpos and qvel, each of shape (m, ...); the same names in every frame."""
+
+    def replaced(self, index: NDArray[np.intp], frame: "Frame") -> "Frame":
+        """The same with the rows of `frame` in the places `index`; this one stays as it is."""
+        return self._with([self, frame], lambda arrays: _placed(arrays[0], index, arrays[1]))
+
+    @classmethod
+    def joined(cls, frames: Sequence["Frame"]) -> "Frame":
+        """The rows of all frames, in order."""
+        return frames[0]._with(frames, np.concatenate)
+
+    def _with(self, frames: Sequence["Frame"], combine: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> "Frame":
+        """A frame of what `combine` makes of each array of all frames."""
+        arrays = {name: combine([getattr(frame, name) for frame in frames]) for name in _ARRAYS}
+        probes = {name: combine([frame.probes[name] for frame in frames]) for name in self.probes}
+        return Frame(**arrays, probes=probes)
+
+
+_ARRAYS = ("observations", "qpos", "qvel", "terminated")
+
+
+def _placed(array: NDArray[Any], index: NDArray[np.intp], rows: NDArray[Any]) -> NDArray[Any]:
+    array = array.copy()
+    array[index] = rows
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Gymnasium's own judgement of m control steps."""
+
+    rewards: Floats
+    """Shape (m,)."""
+    info: dict[str, Floats]
+    """Gymnasium's info, name -> shape (m,), or (m, k) where Gymnasium gives k numbers (the tendons of Humanoid)."""
