@@ -16,7 +16,11 @@ BACKENDS: dict[str, str] = {
     "local": "p2p.scheduler.backends.local:LocalBackend",
 }
 
-_EXTRA_OF = {"numpy": "train", "mujoco": "train", "gymnasium": "train", "torch": "sb3", "stable_baselines3": "sb3"}
+_EXTRA_OF = {
+    **dict.fromkeys(("numpy", "mujoco", "gymnasium"), "train"),
+    **dict.fromkeys(("torch", "stable_baselines3"), "sb3"),
+    **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
+}
 
 
 def load(kind: str, registry: Mapping[str, str], name: str) -> Any:

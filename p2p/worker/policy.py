@@ -65,17 +65,19 @@ class NumpyPolicy:
     def act(self, observations: NDArray[np.floating]) -> Floats:
         """Deterministic actions, shape (B, action_dim), for observations of shape (B, obs_dim).
 
-        A row's action does not depend on the other rows, to the last bit.
+        Observations are rounded to float32, and so is the action; between them all is float64. How a library orders
+        its sums is then lost in the rounding, and an episode is the same to the bit in every format that computes
+        like this, though the robot is chaotic. A row's action does not depend on the other rows, to the last bit.
         """
-        normal = (observations - self.mean) / np.sqrt(self.variance + EPSILON)
-        hidden = np.clip(normal, -self.clip, self.clip).astype(np.float32)
+        normal = (np.asarray(observations, dtype=np.float32) - self.mean) / np.sqrt(self.variance + EPSILON)
+        hidden = np.clip(normal, -self.clip, self.clip)
         last = len(self.weights) - 1
         for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             # one product per row: BLAS sums in another order for another number of rows
-            hidden = np.matmul(hidden[:, None, :], weight)[:, 0, :] + bias
+            hidden = np.matmul(hidden[:, None, :], weight.astype(np.float64))[:, 0, :] + bias
             if layer < last:
-                hidden = np.maximum(hidden, np.float32(0.0)) if self.activation == "relu" else np.tanh(hidden)
-        return np.clip(hidden, self.low, self.high)
+                hidden = np.maximum(hidden, 0.0) if self.activation == "relu" else np.tanh(hidden)
+        return np.clip(hidden.astype(np.float32), self.low, self.high)
 
     def save(self, path: Path) -> None:
         """Write the policy as an .npz of plain arrays."""

@@ -52,6 +52,21 @@ def test_a_row_is_the_same_to_the_bit_whatever_other_rows_there_are():
             assert np.array_equal(policy.act(observations[rows]), together[rows])
 
 
+def test_the_order_in_which_a_library_sums_does_not_show():
+    policy = random_policy()
+    shuffle = np.random.default_rng(4).permutation(64)
+    first, second, last = policy.weights
+    shuffled = replace(
+        policy,
+        weights=(first[:, shuffle], second[shuffle], last),
+        biases=(policy.biases[0][shuffle], *policy.biases[1:]),
+    )
+    observations = np.random.default_rng(2).normal(size=(200, 17))
+    assert np.array_equal(shuffled.act(observations), policy.act(observations))
+    rounded = observations.astype(np.float32)
+    assert np.array_equal(policy.act(rounded), policy.act(observations))
+
+
 def test_a_saved_policy_acts_the_same(tmp_path):
     policy = random_policy()
     policy.save(tmp_path / "policy.npz")

@@ -1,0 +1,1 @@
+"""What simulates: many environments of one kind, stepped at once."""

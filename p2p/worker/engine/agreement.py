@@ -1,0 +1,48 @@
+"""The check that a vectorised description is that of the installed environment."""
+
+from typing import Any
+
+import numpy as np
+
+from p2p.contracts.env import EnvSpec
+from p2p.worker.engine.batch_simulation import BatchSimulation
+from p2p.worker.engine.tasks.task import Task
+
+_STEPS = 3
+_RTOL, _ATOL = 1e-6, 1e-9
+"""Gymnasium sums some costs in single precision."""
+
+
+def disagreement(spec: EnvSpec, env: Any, task: Task) -> str | None:
+    """What differs between an environment and its description in one reset and a few steps; None when nothing does.
+
+    Args:
+        spec: Which environment.
+        env: One such environment, unwrapped; it is stepped.
+        task: The description.
+
+    Raises:
+        BatchUnavailable: MuJoCo refuses a batch of this model.
+    """
+    twin = BatchSimulation(spec, env, task, 1)
+    space, generator = env.action_space, np.random.default_rng(0)
+    before, (observation, _) = twin.reset([0], [0]), env.reset(seed=0)
+    if not _close(before.observations[0], observation):
+        return "its first observation differs"
+    for _ in range(_STEPS):
+        action = generator.uniform(space.low, space.high).astype(np.float32)
+        after, (observation, reward, terminated, _, info) = twin.step(action[None]), env.step(action)
+        found = twin.outcome(before, after, action[None])
+        if not _close(after.observations[0], observation) or bool(after.terminated[0]) != bool(terminated):
+            return "its observation or its end differs"
+        if not _close(found.rewards[0], reward) or set(found.info) != set(info):
+            return "its reward differs"
+        if not all(_close(found.info[name][0], value) for name, value in info.items()):
+            return "its info differs"
+        before = after
+    twin.close()
+    return None
+
+
+def _close(found: Any, expected: Any) -> bool:
+    return np.shape(found) == np.shape(expected) and np.allclose(found, expected, rtol=_RTOL, atol=_ATOL)

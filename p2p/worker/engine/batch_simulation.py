@@ -1,0 +1,139 @@
+"""n environments of one kind as one MuJoCo batch: the physics in C, everything else on whole arrays."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import mujoco
+import numpy as np
+from gymnasium.utils import seeding
+from numpy.typing import NDArray
+
+from p2p.contracts.env import EnvSpec
+from p2p.worker.engine.frame import SIDE_INFO, Booleans, Floats, Frame, Outcome
+from p2p.worker.engine.library import NativeBatch
+from p2p.worker.engine.tasks.task import Moment, Task, Transition
+
+_CONTACT_FORCES = ("mj_rnePostConstraint",)
+"""Gymnasium calls it after every step: without a sensor that needs them, MuJoCo computes no contact forces."""
+_STATE = {
+    "qpos": mujoco.mjtState.mjSTATE_QPOS,
+    "qvel": mujoco.mjtState.mjSTATE_QVEL,
+    "ctrl": mujoco.mjtState.mjSTATE_CTRL,
+}
+
+
+class BatchSimulation:
+    """A `Simulation` on MuJoCo's batches; the same to the bit as one Gymnasium environment each.
+
+    Args:
+        spec: Which environment.
+        env: One such environment, unwrapped; only read.
+        task: Its vectorised description.
+        n: How many.
+        threads: Physics threads. Results do not depend on it.
+
+    Raises:
+        BatchUnavailable: MuJoCo has no batches here, or refuses one of this model.
+    """
+
+    engine = "batch"
+
+    def __init__(self, spec: EnvSpec, env: Any, task: Task, n: int, threads: int = 1) -> None:
+        self.spec, self.n, self.model = spec, n, env.model
+        self.observation_space: gymnasium.spaces.Box = env.observation_space
+        self.action_space: gymnasium.spaces.Box = env.action_space
+        self.observation_dim = int(self.observation_space.shape[0])
+        self.action_low: NDArray[np.float32] = self.action_space.low
+        self.action_high: NDArray[np.float32] = self.action_space.high
+        self._task, self._frame_skip = task, int(env.frame_skip)
+        self._batch = NativeBatch(self.model, n, threads)
+        self._qpos, self._qvel, self._ctrl = (self._batch.component(part) for part in _STATE.values())
+        self._fields = {name: self._field(name) for name in task.fields}
+        self._forces_always = "cfrc_ext" in task.fields
+        self._forces_missing = np.zeros(n, dtype=np.bool_)
+        self._generators: list[np.random.Generator | None] = [None] * n
+
+    def reset(self, ids: Sequence[int], seeds: Sequence[int | None]) -> Frame:
+        """Begin new episodes in the environments `ids`, each at most once; the frame holds only those, in that order.
+
+        Args:
+            ids: Which environments.
+            seeds: Seed of each reset; None draws on from the environment's own generator.
+        """
+        rows = np.array(ids, dtype=np.int32)
+        self._batch.reset(in_order := np.sort(rows))
+        for i, seed in zip(rows.tolist(), seeds, strict=True):
+            self._qpos[i], self._qvel[i] = self._task.start(self._generator(i, seed))
+        self._batch.forward(in_order)
+        self._forces_missing[rows] = False
+        return self._frame(rows, ended=False)
+
+    def place(self, i: int, qpos: Floats, qvel: Floats) -> Frame:
+        """Put environment `i` into a state; the frame holds only that one."""
+        self._complete_forces()
+        self._qpos[i], self._qvel[i] = qpos, qvel
+        rows = np.array([i], dtype=np.int32)
+        self._batch.forward(rows)
+        return self._frame(rows, ended=False)
+
+    def step(self, actions: NDArray[np.floating]) -> Frame:
+        """Make one control step in all environments with `actions`, shape (n, action_dim)."""
+        if actions.shape != self._ctrl.shape:
+            raise ValueError(f"Expected actions of shape {self._ctrl.shape}, got {actions.shape}.")
+        self._ctrl[:] = actions
+        self._batch.step(self._frame_skip)
+        if self._forces_always:
+            self._batch.apply(_CONTACT_FORCES)
+        else:
+            self._forces_missing[:] = True
+        return self._frame(slice(None), ended=True)
+
+    def outcome(self, before: Frame, after: Frame, actions: NDArray[np.floating]) -> Outcome:
+        """Gymnasium's reward and info of the steps from `before` to `after` with `actions`, for any number of rows."""
+        return self._task.outcome(Transition(before, after, actions))
+
+    def contact_forces(self) -> Floats:
+        """Torque and force on every body in the last step, shape (n, nbody, 6) [N m, N]; zero after a reset."""
+        self._complete_forces()
+        return self._field("cfrc_ext").copy()
+
+    def side_info_all(self) -> dict[str, Floats]:
+        """Copies of the simulator's named arrays, name -> shape (n, ...)."""
+        self._complete_forces()
+        return {name: self._field(name).copy() for name in SIDE_INFO}
+
+    def side_info(self, i: int) -> dict[str, Floats]:
+        """Copies of the simulator's named arrays of environment `i`."""
+        self._complete_forces()
+        return {name: self._field(name)[i].copy() for name in SIDE_INFO}
+
+    def close(self) -> None:
+        """Free the environments."""
+        self._batch.close()
+
+    def _field(self, name: str) -> Floats:
+        """A live view of a part of the state or of what MuJoCo computes from it, shape (n, ...)."""
+        if name in _STATE:
+            return self._batch.component(_STATE[name])
+        return self._batch.output(name)
+
+    def _generator(self, i: int, seed: int | None) -> np.random.Generator:
+        """The source of an environment's starts: begun anew with a seed, else continued."""
+        generator = self._generators[i]
+        if generator is None or seed is not None:
+            generator, _ = seeding.np_random(seed)
+            self._generators[i] = generator
+        return generator
+
+    def _complete_forces(self) -> None:
+        """Compute the contact forces where the last step left them out."""
+        if self._forces_missing.any():
+            self._batch.apply(_CONTACT_FORCES, np.flatnonzero(self._forces_missing).astype(np.int32))
+            self._forces_missing[:] = False
+
+    def _frame(self, rows: NDArray[np.int32] | slice, ended: bool) -> Frame:
+        fields = {name: field[rows] for name, field in self._fields.items()}
+        now = Moment(self._qpos[rows].copy(), self._qvel[rows].copy(), fields)
+        terminated: Booleans = self._task.terminated(now) if ended else np.zeros(len(now.qpos), dtype=np.bool_)
+        return Frame(self._task.observe(now), now.qpos, now.qvel, terminated, self._task.probes(now))

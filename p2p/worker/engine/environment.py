@@ -1,0 +1,60 @@
+"""The Gymnasium environment that a configuration asks for."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import mujoco
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig
+from p2p.worker.mujoco_warnings import redirect_warnings
+
+EnvKwargs = Mapping[str, bool | int | float | str]
+_TERMINATE = "terminate_when_unhealthy"
+
+
+def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, terminate_when_unhealthy: bool = False) -> Any:
+    """One environment without wrappers, so without a time limit.
+
+    Args:
+        spec: Which environment.
+        env_kwargs: Passed to `gymnasium.make`.
+        terminate_when_unhealthy: Passed too where the environment knows it.
+
+    Raises:
+        InvalidConfig: the environment refuses `env_kwargs`, or they change the body.
+    """
+    redirect_warnings()
+    kwargs: dict[str, Any] = dict(env_kwargs or {})
+    if _knows(spec.env_id, _TERMINATE):
+        kwargs[_TERMINATE] = terminate_when_unhealthy
+    try:
+        env = gymnasium.make(spec.env_id, disable_env_checker=True, **kwargs).unwrapped
+    except (TypeError, ValueError, AssertionError, OSError) as error:
+        raise InvalidConfig(f"{spec.env_id} does not take env_kwargs {dict(env_kwargs or {})}: {error}.") from error
+    _require_same_body(env, spec)
+    return env
+
+
+def compiled_model(spec: EnvSpec, env_kwargs: EnvKwargs | None = None) -> mujoco.MjModel:
+    """The model an environment simulates."""
+    return make_environment(spec, env_kwargs).model
+
+
+def _require_same_body(env: Any, spec: EnvSpec) -> None:
+    """Refuse an environment whose time or joints are not those that features and criteria are measured by."""
+    found, expected = (env.dt, env.model.nq, env.model.nv), (spec.dt, spec.nq, spec.nv)
+    if found[1:] != expected[1:] or abs(found[0] - expected[0]) > 1e-9:
+        raise InvalidConfig(
+            f"env_kwargs change the body of {spec.env_id}: expected (dt, nq, nv) = {expected}, got {found}. "
+            "Leave frame_skip and xml_file as they are."
+        )
+
+
+def _knows(env_id: str, argument: str) -> bool:
+    """True when the environment's constructor has this argument."""
+    entry = gymnasium.spec(env_id).entry_point
+    cls = gymnasium.envs.registration.load_env_creator(entry) if isinstance(entry, str) else entry
+    return cls is not None and argument in inspect.signature(cls).parameters

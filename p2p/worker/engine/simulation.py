@@ -1,0 +1,111 @@
+"""What simulates, and the choice of the fastest that is right."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import gymnasium
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.env import EnvSpec
+from p2p.worker.engine.agreement import disagreement
+from p2p.worker.engine.batch_simulation import BatchSimulation
+from p2p.worker.engine.environment import EnvKwargs, make_environment
+from p2p.worker.engine.frame import Floats, Frame, Outcome
+from p2p.worker.engine.gym_simulation import GymSimulation
+from p2p.worker.engine.library import BatchUnavailable, unavailable
+from p2p.worker.engine.tasks.registry import describe
+
+
+class Simulation(Protocol):
+    """n environments of one kind. Nothing resets itself and no time limit applies; a finished one goes on."""
+
+    spec: EnvSpec
+    n: int
+    engine: str
+    """"batch", or "gymnasium: " and why it is not the batch."""
+    model: mujoco.MjModel
+    observation_dim: int
+    action_low: NDArray[np.float32]
+    """Shape (action_dim,)."""
+    action_high: NDArray[np.float32]
+    """Shape (action_dim,)."""
+    observation_space: gymnasium.spaces.Box
+    action_space: gymnasium.spaces.Box
+
+    def reset(self, ids: Sequence[int], seeds: Sequence[int | None]) -> Frame:
+        """Begin new episodes in the environments `ids`, each at most once; the frame holds only those, in that order.
+
+        A seed of None draws on from the environment's own generator.
+        """
+        ...
+
+    def place(self, i: int, qpos: Floats, qvel: Floats) -> Frame:
+        """Put environment `i` into a state; the frame holds only that one."""
+        ...
+
+    def step(self, actions: NDArray[np.floating]) -> Frame:
+        """Make one control step in all environments with `actions`, shape (n, action_dim), handed on as they are."""
+        ...
+
+    def outcome(self, before: Frame, after: Frame, actions: NDArray[np.floating]) -> Outcome:
+        """Gymnasium's reward and info of the steps from `before` to `after` with `actions`, for any number of rows."""
+        ...
+
+    def contact_forces(self) -> Floats:
+        """Torque and force on every body in the last step, shape (n, nbody, 6) [N m, N]; zero after a reset."""
+        ...
+
+    def side_info(self, i: int) -> dict[str, Floats]:
+        """Copies of the simulator's named arrays of environment `i`."""
+        ...
+
+    def side_info_all(self) -> dict[str, Floats]:
+        """The same of all environments, name -> shape (n, ...)."""
+        ...
+
+    def close(self) -> None:
+        """Free the environments."""
+        ...
+
+
+def make_simulation(
+    spec: EnvSpec,
+    n: int,
+    env_kwargs: EnvKwargs | None = None,
+    terminate_when_unhealthy: bool = False,
+    threads: int = 1,
+) -> Simulation:
+    """The fastest simulation that is equal to Gymnasium's.
+
+    MuJoCo's batches where this machine has them and the environment has a vectorised description that agrees with
+    what is installed; a list of Gymnasium environments for everything else.
+
+    Args:
+        spec: Which environment.
+        n: How many.
+        env_kwargs: Passed to `gymnasium.make`.
+        terminate_when_unhealthy: Passed too where the environment knows it.
+        threads: Physics threads. Results do not depend on it.
+
+    Raises:
+        InvalidConfig: the environment refuses `env_kwargs`, or they change the body.
+    """
+    env = make_environment(spec, env_kwargs, terminate_when_unhealthy)
+    try:
+        return _batch(spec, env, n, threads)
+    except BatchUnavailable as reason:
+        return GymSimulation(spec, lambda: make_environment(spec, env_kwargs, terminate_when_unhealthy), n, str(reason))
+
+
+def _batch(spec: EnvSpec, env: Any, n: int, threads: int) -> BatchSimulation:
+    if (reason := unavailable()) is not None:
+        raise BatchUnavailable(reason)
+    task = describe(env)
+    if task is None:
+        raise BatchUnavailable(f"{type(env).__name__} has no vectorised description")
+    difference = disagreement(spec, env, task)
+    if difference is not None:
+        raise BatchUnavailable(f"{type(env).__name__} is not as described: {difference}")
+    return BatchSimulation(spec, env, task, n, threads)

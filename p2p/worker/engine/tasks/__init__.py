@@ -1,0 +1,1 @@
+"""The environments whose rules are written for many rows at once."""

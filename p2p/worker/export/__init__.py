@@ -1,0 +1,1 @@
+"""A trained policy in the formats that others load."""

@@ -1,0 +1,82 @@
+"""The format `torchscript`: one module, observation -> action, that `torch.jit.load` opens."""
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from p2p.store.files import replacing
+from p2p.worker.policy import EPSILON, Floats, NumpyPolicy
+
+METADATA = "metadata.json"
+"""Name of the extra file in the archive."""
+
+
+class Actor(torch.nn.Module):
+    """A policy as a module; float64 between the observation and the action, as in `NumpyPolicy.act`.
+
+    Args:
+        policy: What to copy.
+    """
+
+    mean: torch.Tensor
+    deviation: torch.Tensor
+    low: torch.Tensor
+    high: torch.Tensor
+
+    def __init__(self, policy: NumpyPolicy) -> None:
+        super().__init__()
+        layers: list[torch.nn.Module] = []
+        for weight, bias in zip(policy.weights, policy.biases, strict=True):
+            layers += [_linear(weight, bias), torch.nn.ReLU() if policy.activation == "relu" else torch.nn.Tanh()]
+        self.network = torch.nn.Sequential(*layers[:-1])
+        self.clip = policy.clip
+        self.register_buffer("mean", torch.tensor(policy.mean))
+        self.register_buffer("deviation", torch.tensor(np.sqrt(policy.variance + EPSILON)))
+        self.register_buffer("low", torch.tensor(policy.low))
+        self.register_buffer("high", torch.tensor(policy.high))
+
+    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+        """Actions, shape (B, action_dim), for float32 observations, shape (B, obs_dim)."""
+        normal = ((observation.double() - self.mean) / self.deviation).clamp(-self.clip, self.clip)
+        action: torch.Tensor = self.network(normal).float()
+        return torch.minimum(torch.maximum(action, self.low), self.high)
+
+
+def save_torchscript(policy: NumpyPolicy, metadata: Mapping[str, str], path: Path) -> None:
+    """Write a policy as TorchScript; `metadata` is `metadata.json` among the archive's extra files."""
+    with replacing(path) as temporary, _deprecated():
+        module = torch.jit.script(Actor(policy).eval())
+        torch.jit.save(module, str(temporary), _extra_files={METADATA: json.dumps(dict(metadata), indent=2)})
+
+
+def open_torchscript(path: Path) -> Callable[[NDArray[np.floating]], Floats]:
+    """What acts by the saved file alone: actions, shape (B, action_dim), for observations."""
+    with _deprecated():
+        module = torch.jit.load(str(path), map_location="cpu")  # type: ignore[no-untyped-call]  # torch gives it none
+
+    def act(observations: NDArray[np.floating]) -> Floats:
+        with torch.inference_mode():
+            actions = module(torch.tensor(observations, dtype=torch.float32))
+        return np.asarray(actions.numpy(), dtype=np.float32)
+
+    return act
+
+
+def _linear(weight: Floats, bias: Floats) -> torch.nn.Linear:
+    layer = torch.nn.Linear(*weight.shape)
+    layer.weight.data, layer.bias.data = torch.tensor(weight.T).double(), torch.tensor(bias).double()
+    return layer
+
+
+@contextmanager
+def _deprecated() -> Iterator[None]:
+    """TorchScript is finished and stays loadable, which torch says with every call from 2.9 on."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".*torch\.jit", DeprecationWarning)
+        yield
