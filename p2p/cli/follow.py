@@ -6,7 +6,7 @@ from datetime import datetime
 
 from rich.live import Live
 
-from p2p.cli.formats import duration, number, share
+from p2p.cli.formats import duration, number, plan_in_words, share
 from p2p.cli.live import last_line, picture
 from p2p.cli.output import Output
 from p2p.contracts.session import IterationData, RunProgress, SessionView
@@ -69,6 +69,8 @@ def changes(before: SessionView | None, now: SessionView) -> list[str]:
         lines.append(f"session {now.session.session_id} on {now.session.env_id}: {now.session.prompt or 'own reward'}")
     if now.step != "done" and (before is None or _place(before) != _place(now)):
         lines.append(f"iteration {max(1, now.iteration)}/{now.session.max_iterations}: {now.step}")
+    if _planned(now) and (before is None or not _planned(before)):
+        lines.append(plan_in_words(now))
     same = before is not None and before.iteration == now.iteration
     earlier = {run.run_id: run for run in before.runs} if before is not None and same else {}
     lines += [line for run in now.runs for line in _run_changes(earlier.get(run.run_id), run)]
@@ -78,6 +80,11 @@ def changes(before: SessionView | None, now: SessionView) -> list[str]:
 
 def _place(view: SessionView) -> tuple[int, str]:
     return max(1, view.iteration), view.step
+
+
+def _planned(view: SessionView) -> tuple[int, str] | None:
+    """Where a training with a known duration is; None without one."""
+    return _place(view) if view.step == "train" and view.remaining_s is not None else None
 
 
 def _judged(line: IterationData) -> str:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from p2p.contracts.intent import Comparison
+from p2p.contracts.session import SessionView
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -16,6 +17,17 @@ def number(value: float | None, unit: str = "") -> str:
         return "–"
     shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
     return shown if unit in ("", "1") else f"{shown} {unit}"
+
+
+def plan_in_words(view: SessionView) -> str:
+    """How the runs share the machine, and for how long still: "6 runs, 2 at a time on 2 cores, about 4 min"."""
+    plan = view.plan
+    if plan is None:
+        return ""
+    runs = "1 run" if plan.n_runs == 1 else f"{plan.n_runs} runs, {plan.parallel} at a time,"
+    cores = "1 core" if plan.cores == 1 else f"{plan.cores} cores"
+    left = "" if view.remaining_s is None else f", about {duration(view.remaining_s)} left"
+    return f"{runs} on {cores}{left}"
 
 
 def share(value: float | None) -> str:

@@ -5,7 +5,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from p2p.cli.formats import duration, meets, needed, number, share, sparkline
+from p2p.cli.formats import duration, meets, needed, number, plan_in_words, share, sparkline
 from p2p.contracts.intent import Criterion
 from p2p.contracts.session import RunProgress, SessionView
 
@@ -18,7 +18,7 @@ def picture(view: SessionView) -> RenderableType:
     """The step of the loop, the runs with their progress, and the criteria with what was last measured."""
     parts: list[RenderableType] = [heading(view), _steps(view), ""]
     if view.runs:
-        parts += [_runs(view.runs), ""]
+        parts += [Text(plan_in_words(view), style="dim"), _runs(view.runs), ""]
     if view.criteria:
         parts += [_criteria(view), ""]
     parts += [_past(line.iteration, line.intent_score, line.success_rate) for line in view.history]

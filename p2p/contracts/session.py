@@ -7,6 +7,7 @@ from pydantic import Field
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Judgment, Verdict
+from p2p.contracts.training import TrainingPlan
 
 
 class SessionStatus(StrEnum):
@@ -159,6 +160,10 @@ class SessionView(Contract):
     """"intent", "reward", "train", "judge", "revise" or "done"."""
     runs: tuple[RunProgress, ...]
     """Of the current iteration."""
+    plan: TrainingPlan | None
+    """How they share the machine; None before they are trained."""
+    remaining_s: float | None
+    """Expected time until all of them are trained [s]; None where nothing is trained, or no run is under way yet."""
     criteria: tuple[Criterion, ...]
     """What it is judged by; empty without an intent."""
     best_iteration: int | None

@@ -139,6 +139,21 @@ class RunSummary(Contract):
     """What looks wrong in them, in words."""
 
 
+class TrainingPlan(Contract):
+    """How the runs of an iteration share the machine (`plan.json`)."""
+
+    n_runs: int
+    parallel: int
+    """Runs at a time."""
+    cores: int
+    """Cores they use together."""
+
+    @property
+    def threads(self) -> int:
+        """Cores for each run."""
+        return max(1, self.cores // self.parallel)
+
+
 class RunResult(Contract):
     """One run in an aggregation. A failed run has an error and no numbers."""
 

@@ -13,7 +13,7 @@ SINGLE_THREAD = {
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
-"""One process per run, one thread each: for small networks more threads are slower."""
+"""One thread for linear algebra: for small networks more are slower. What else a run may use is P2P_THREADS."""
 
 POLL_S = 0.2
 
@@ -21,9 +21,10 @@ ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 
 """What the exit code of a worker stands for."""
 
 
-def worker_job(verb: str) -> JobSpec:
-    """The job that runs one verb of the worker in its directory."""
-    return JobSpec(argv=("{python}", "-m", "p2p.worker", verb, "."), env=SINGLE_THREAD)
+def worker_job(verb: str, threads: int = 1) -> JobSpec:
+    """The job that runs one verb of the worker in its directory, on as many cores as it may use."""
+    env = SINGLE_THREAD | {"P2P_THREADS": str(threads)}
+    return JobSpec(argv=("{python}", "-m", "p2p.worker", verb, "."), env=env)
 
 
 def run_to_end(backend: Backend, verb: str, directory: Path) -> None:

@@ -1,9 +1,10 @@
 """A session at a glance, read from its directory alone."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.job import JobStatus
+from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Artefacts, RunProgress, Session, SessionStatus, SessionView
@@ -12,6 +13,7 @@ from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
 MAX_RETURNS = 60
+ENDED = tuple(str(state) for state in JobState if state.finished)
 LABELS = ("median", "p90", "p10")
 
 
@@ -23,6 +25,8 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
     best = best_iteration(judgments)
     history, driver = record.read_history(), _job(record.driver_dir, backend)
     state = status.status if status is not None else SessionStatus.PENDING
+    runs = tuple(run_progress(run, backend) for run in iterations[-1].runs()) if iterations else ()
+    plan = iterations[-1].read_plan() if iterations else None
     return SessionView(
         session=session,
         status=state,
@@ -30,7 +34,9 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         alive=driver is not None and not driver.state.finished,
         iteration=len(iterations),
         step="done" if state.finished else _step(session, iterations, intent is not None),
-        runs=tuple(run_progress(run, backend) for run in iterations[-1].runs()) if iterations else (),
+        runs=runs,
+        plan=plan,
+        remaining_s=remaining_s(runs, plan.parallel) if plan is not None else None,
         criteria=intent.criteria if intent is not None else (),
         best_iteration=best,
         judgment=judgments.get(best) if best is not None else None,
@@ -46,6 +52,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
     last = training[-1] if training else {}
     step, total = int(last.get("global_step", 0)), config.total_timesteps if config is not None else 0
     rate = last.get("sps")
+    elapsed = last.get("elapsed_time")
     returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
     measured = evaluations[-1] if evaluations else {}
     return RunProgress(
@@ -54,13 +61,29 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         step=min(step, total),
         total_timesteps=total,
         steps_per_second=rate,
-        eta_s=max(0.0, (total - step) / rate) if rate else None,
+        eta_s=max(0.0, total - step) * elapsed / step if elapsed and step else None,
         episode_return=returns[-1] if returns else None,
         returns=tuple(returns[:: max(1, -(-len(returns) // MAX_RETURNS))]),
         criteria=measured.get("criteria", {}),
         success_rate=measured.get("success_rate"),
         error=job.error if job is not None else None,
     )
+
+
+def remaining_s(runs: Sequence[RunProgress], parallel: int) -> float | None:
+    """Expected time until all runs are trained [s], those that wait being as fast as the others; None before any is.
+
+    A step costs what it has cost so far with everything that belongs to it, evaluations included.
+    """
+    left = [run.total_timesteps - run.step for run in runs if run.state not in ENDED]
+    costs = [cost for run in runs if (cost := _seconds_per_step(run))]
+    return max([sum(left) / parallel, *left]) * sum(costs) / len(costs) if left and costs else None
+
+
+def _seconds_per_step(run: RunProgress) -> float | None:
+    if run.eta_s:
+        return run.eta_s / (run.total_timesteps - run.step)
+    return 1.0 / run.steps_per_second if run.steps_per_second else None
 
 
 def _job(directory: Path, backend: Backend) -> JobStatus | None:

@@ -2,8 +2,8 @@
 
 from p2p.contracts.errors import P2PError, TrainingFailed
 from p2p.contracts.events import EventName
-from p2p.contracts.training import IterationAggregation
-from p2p.scheduler.resources import parallel_jobs
+from p2p.contracts.training import IterationAggregation, TrainingPlan
+from p2p.scheduler.resources import cores, parallel_jobs
 from p2p.service.aggregation import aggregate, run_result
 from p2p.service.catalog import Catalog
 from p2p.service.jobs import ERRORS, last_line, worker_job
@@ -28,15 +28,20 @@ class Training(Catalog):
             return aggregation
         runs = self._prepare(record, iteration)
         configs = [config for run in runs if (config := run.read_config()) is not None]
+        plan = self._plan(len(runs))
+        iteration.save_plan(plan)
         with record.events.span(
             EventName.TRAIN_START,
             EventName.TRAIN_END,
             number,
             num_runs=len(runs),
+            parallel=plan.parallel,
+            cores=plan.cores,
             env_id=configs[0].env_id,
             total_timesteps=configs[0].total_timesteps,
         ) as result:
-            trainer = Trainer(self.backend, worker_job("train"), self.max_parallel, record.touch_heartbeat)
+            job = worker_job("train", plan.threads)
+            trainer = Trainer(self.backend, job, plan.parallel, record.touch_heartbeat)
             trainer.train(runs)
             aggregation = aggregate(runs)
             if aggregation is None:
@@ -46,10 +51,11 @@ class Training(Catalog):
             result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
         return aggregation
 
-    @property
-    def max_parallel(self) -> int:
-        """Trainings at a time."""
-        return self.settings.max_parallel or parallel_jobs()
+    def _plan(self, n_runs: int) -> TrainingPlan:
+        """One core for each run, and more only where there are fewer runs than cores."""
+        allowed = self.settings.max_parallel or parallel_jobs()
+        parallel = min(n_runs, allowed)
+        return TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, min(allowed, cores())))
 
     def _prepare(self, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
         """Write what each run needs into its directory, where that has not been done."""

@@ -10,7 +10,7 @@ from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec
-from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
+from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig, TrainingPlan
 from p2p.contracts.work import CheckRequest, DescribeRequest, FilmRequest, RendererReport
 from p2p.store import files, layout
 from p2p.store.clock import now
@@ -175,6 +175,14 @@ class IterationRecord:
     def save_summary(self, summary: RunSummary) -> None:
         """Write `summary.json`."""
         files.write_model(self.summary_path, summary)
+
+    def read_plan(self) -> TrainingPlan | None:
+        """How its runs share the machine; None before they are trained."""
+        return files.read_model(self.path / layout.PLAN, TrainingPlan)
+
+    def save_plan(self, plan: TrainingPlan) -> None:
+        """Write `plan.json`."""
+        files.write_model(self.path / layout.PLAN, plan)
 
     def read_aggregation(self) -> IterationAggregation | None:
         """All runs of the iteration; None while one is unfinished."""

@@ -26,8 +26,8 @@ class RewardFunction(ABC):
             obs: Observation the action was chosen on, shape (obs_dim,).
             action: Action as the environment got it, shape (action_dim,).
             next_obs: Observation after the step, shape (obs_dim,).
-            info: Gymnasium's `info` of the step, every feature of the environment by its name, and
-                `_episode_start`, True exactly on the first step after a reset.
+            info: Gymnasium's `info` of the step, every feature of the environment by its name, `env_reward`, which is
+                Gymnasium's own reward, and `_episode_start`, True exactly on the first step after a reset.
 
         Returns:
             The total, and the summands it is the sum of: the same names every time.

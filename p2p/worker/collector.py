@@ -36,10 +36,10 @@ class Collector:
         config: Of the training.
         env: Where it takes place.
         learner: What acts.
-        reward: What is learned; None for Gymnasium's own.
+        reward: What is learned.
     """
 
-    def __init__(self, config: TrainConfig, env: TrainingEnv, learner: Learner, reward: RewardEvaluator | None) -> None:
+    def __init__(self, config: TrainConfig, env: TrainingEnv, learner: Learner, reward: RewardEvaluator) -> None:
         self._config, self._env, self._learner, self._reward = config, env, learner, reward
         space = env.simulation.action_space
         self._low, self._high = space.low, space.high
@@ -87,16 +87,11 @@ class Collector:
 
     def _rewards(self, block: Block, cut: list[_TimeUp]) -> Floats32:
         """Normalised rewards, shape (T, n), with the value of what was cut off added where time was up."""
-        raw = block.grid(self._evaluate(block))
+        table = self._reward.evaluate(block)
+        self.term_means = dict(zip(self._reward.names, table[:, 1:].mean(axis=0).tolist(), strict=True))
+        raw = block.grid(table[:, 0])
         self.log.add(raw, block.ends)
         rewards = self.rewards.apply(raw, block.ends).astype(np.float32)
         for end in cut:
             rewards[end.t, end.ids] += np.float32(self._config.gamma) * self._learner.values(end.observations)
         return rewards
-
-    def _evaluate(self, block: Block) -> NDArray[np.float64]:
-        if self._reward is None:
-            return self._env.simulation.outcome(block.before, block.after, block.actions).rewards
-        table = self._reward.evaluate(block)
-        self.term_means = dict(zip(self._reward.names, table[:, 1:].mean(axis=0).tolist(), strict=True))
-        return np.asarray(table[:, 0])

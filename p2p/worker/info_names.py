@@ -8,7 +8,7 @@ INFO = "info"
 def names_read(source: str) -> frozenset[str] | None:
     """Names that a reward reads from `info`; None when its source does not tell.
 
-    It tells when `info` occurs only as `info["name"]`, `info.get("name", …)` and `"name" in info`, anywhere in the file.
+    It tells when `info` occurs only as `info["name"]`, `info.get("name", …)` and `"name" in info` in the whole file.
     """
     tree = ast.parse(source)
     names: set[str] = set()

@@ -43,7 +43,6 @@ class RewardEvaluator:
         self._vector: VectorReward | None = None
         self._reason = ""
         self._rows, self._seconds = 0, 0.0
-        self._first = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,17 +57,16 @@ class RewardEvaluator:
         """
         begun = time.perf_counter()
         columns = self._inputs.read(block)
-        if self._first:
-            self._first = False
-            table = self._runner.run(block, columns)
-            self._prove(block, columns)
-            return table
-        table = None if self._vector is None else self._batch(self._vector, block, columns)
-        if table is None:
+        batch = self._batch(self._vector, block, columns) if self._vector is not None else None
+        if batch is None:
             table = self._runner.run(block, columns)
         else:
+            table = batch
             self._runner.accept(table, block)
-        self._seconds += time.perf_counter() - begun
+        if self._rows:
+            self._seconds += time.perf_counter() - begun
+        else:
+            self._prove(block, columns)
         self._rows += len(table)
         return table
 
@@ -100,13 +98,14 @@ class RewardEvaluator:
         try:
             totals, terms, names = vector(rows.obs, rows.actions, rows.next_obs, rows.info)
         except (NotVectorised, *FAILURES) as error:
-            return self._give_up(named(error))
-        if names != self.names:
-            return self._give_up("its terms came in another order")
+            self._give_up(named(error))
+            return None
         table = np.column_stack([totals, terms])
         row = int(self._rng.integers(len(table)))
-        if not np.allclose(table[row], self._single(block, columns, row), RTOL, RTOL, equal_nan=True):
-            return self._give_up(f"at step {self._rows + row} it differed from a single evaluation")
+        single = self._single(block, columns, row)
+        if names != self.names or not np.allclose(table[row], single, RTOL, RTOL, equal_nan=True):
+            self._give_up("a step evaluated on its own gave something else")
+            return None
         return table
 
     def _single(self, block: Block, columns: Columns, row: int) -> Floats:
@@ -121,7 +120,7 @@ class RewardEvaluator:
             return np.full(1 + len(self.names), np.nan)
 
     def _give_up(self, why: str) -> None:
-        self._vector, self._reason = None, f"evaluated at once until step {self._rows}, when {why}"
+        self._vector, self._reason = None, f"all at once until step {self._rows}, then {why}"
 
 
 def method_of(vector: VectorReward | None) -> Method:

@@ -12,6 +12,8 @@ from p2p.worker.reward_runner import Columns
 from p2p.worker.vec_env import Block
 
 EPISODE_START = "_episode_start"
+ENV_REWARD = "env_reward"
+"""Gymnasium's own reward, for rewards that add to it."""
 
 
 class RewardInputs:
@@ -33,7 +35,8 @@ class RewardInputs:
         """Columns of the block that follows the last one: Gymnasium's `info`, the features, and what else there is."""
         columns: dict[str, np.ndarray] = {}
         if self._outcome:
-            columns |= self._simulation.outcome(block.before, block.after, block.actions).info
+            outcome = self._simulation.outcome(block.before, block.after, block.actions)
+            columns |= {**outcome.info, ENV_REWARD: outcome.rewards}
         if self._features is not None:
             columns |= self._features.read(block)
         columns |= block.side

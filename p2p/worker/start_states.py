@@ -52,13 +52,13 @@ class StartPlacer:
     def apply(self, ids: Sequence[int], frame: Frame) -> Frame:
         """The frame of a reset of the environments `ids`, with some of them moved."""
         qpos, qvel = frame.qpos.copy(), frame.qvel.copy()
-        moved = np.flatnonzero(self._rng.random(len(ids)) < self._starts.share)
+        moved = np.flatnonzero(self._rng.random(len(ids)) < self._starts.share).tolist()
         for row in moved:
             self._root.place(qpos[row], qvel[row], *self._draw())
         lows = self._kinematics.read(qpos, qvel).low - self._env.spec.rest_clearance
         for row in moved:
             self._root.lift(qpos[row], max(0.0, -float(lows[row])))
-            frame = frame.replaced(row[None], self._env.simulation.place(ids[row], qpos[row], qvel[row]))
+            frame = frame.replaced(np.array([row]), self._env.simulation.place(ids[row], qpos[row], qvel[row]))
         return frame
 
     def _draw(self) -> tuple[float, float, float]:

@@ -18,8 +18,8 @@ from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.store.iterations import IterationRecord
 from p2p.worker.checkpoints import Checkpoints
 from p2p.worker.collector import Collector
-from p2p.worker.learners.fast import FastLearner
 from p2p.worker.learners.advantages import explained_variance
+from p2p.worker.learners.fast import FastLearner
 from p2p.worker.learners.learner import Learner
 from p2p.worker.metrics import RECENT_EPISODES, Metrics
 from p2p.worker.policy import NumpyPolicy
@@ -66,7 +66,7 @@ class Training:
         env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
         placer = StartPlacer(env, config.start_states, first) if config.start_states else None
         space = env.simulation.action_space
-        self._bounds = space.low, space.high
+        self._bounds = env.simulation.action_low, env.simulation.action_high
         self._learner: Learner = FastLearner.for_spaces(config, env.simulation.observation_space, space)
         self._reward = RewardEvaluator(run.reward, env.simulation, config.seed)
         self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self._reward)

@@ -1,5 +1,6 @@
 """The environments a learner learns in: a finished one is reset at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,7 @@ class TrainingEnv:
     def __init__(self, env: VecEnv, first_seed: int, placer: StartPlacer | None) -> None:
         self._env, self._placer = env, placer
         self.n, self.simulation = env.n, env.simulation
-        self._begin(list(range(env.n)), [first_seed + i for i in range(env.n)])
+        self._begin(range(env.n), range(first_seed, first_seed + env.n))
         whole = env.episode_steps
         env.limits[:] = [max(1, whole * (i + 1) // env.n) for i in range(env.n)]
         self.shortened: Booleans = env.limits < whole
@@ -54,7 +55,7 @@ class TrainingEnv:
         """Free the environments."""
         self._env.close()
 
-    def _begin(self, ids: list[int], seeds: list[int | None] | list[int]) -> None:
+    def _begin(self, ids: Sequence[int], seeds: Sequence[int | None]) -> None:
         frame = self._env.simulation.reset(ids, seeds)
         self._env.begin(ids, self._placer.apply(ids, frame) if self._placer else frame)
 

@@ -68,7 +68,9 @@ def test_what_a_reward_writes_into_its_arguments_changes_nothing():
 
 
 def test_numbers_reach_a_reward_as_plain_python_ones():
-    body = 'kinds = type(info["time"]), type(info["_episode_start"]); ok = kinds == (float, bool); return ok, {"ok": ok}'
+    body = (
+        'kinds = type(info["time"]), type(info["_episode_start"]); ok = kinds == (float, bool); return ok, {"ok": ok}'
+    )
     assert (Stage(function(body)).play(1)[0] == 1.0).all()
 
 

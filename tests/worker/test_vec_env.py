@@ -77,7 +77,7 @@ def test_info_holds_gymnasiums_values_and_every_feature(cheetah):
     plain = gymnasium.make("HalfCheetah-v5")
     plain.reset(seed=1)
     info = plain.step(np.ones(6, dtype=np.float32))[4]
-    assert {"_episode_start", *info, *cheetah.feature_names} == columns.keys()
+    assert {"_episode_start", "env_reward", *info, *cheetah.feature_names} == columns.keys()
     assert {name: columns[name][1] for name in info} == pytest.approx(info)
     assert columns["forward_velocity"] == pytest.approx(columns["x_velocity"], abs=0.2)
 
