@@ -44,7 +44,7 @@ class ExportRequest(Contract):
     """Directory of the run; the iteration's judgment and report rollouts are beside it."""
     checkpoint: int
     """Step of the checkpoint."""
-    formats: tuple[ExportFormat, ...]
+    formats: tuple[ExportFormat, ...] = Field(min_length=1)
     license: str
     """Named in the model card."""
 
