@@ -98,6 +98,8 @@ def exported(made: Export) -> list[RenderableType]:
 
 def _formats(words: list[str]) -> tuple[ExportFormat, ...]:
     names = [name.strip() for word in words for name in word.split(",") if name.strip()]
+    if not names:
+        raise InvalidInput(f"--format is empty: expected {', '.join(ExportFormat)}, or several of them.")
     for name in names:
         if name not in list(ExportFormat):
             raise UnknownName("format", name, map(str, ExportFormat))
