@@ -15,7 +15,7 @@ from p2p.service.jobs import failure_message, raise_failure, wait, worker_job
 from p2p.service.progress import view
 from p2p.service.wiring import Wiring
 from p2p.store import files
-from p2p.store.exports import ExportRecord
+from p2p.store.exports import ExportedFiles, ExportRecord
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
@@ -146,9 +146,12 @@ def _require_room(target: Path, overwrite: bool) -> None:
     """Refuse to write where something is already.
 
     Raises:
-        InvalidInput: the folder is a file, or is not empty and may not be overwritten.
+        InvalidInput: the folder is a file, or holds what may not be overwritten.
     """
     if target.exists() and not target.is_dir():
         raise InvalidInput(f"{target} is a file: an export is a folder.")
     if not overwrite and target.is_dir() and any(target.iterdir()):
         raise InvalidInput(f"{target} is not empty. Give another --output, or --overwrite to replace an export in it.")
+    folder = ExportedFiles(target)
+    if (there := folder.present()) and folder.read_report() is None:
+        raise InvalidInput(f"{target} holds a {there[0].name} that no export wrote. Give another --output.")

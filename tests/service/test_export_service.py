@@ -138,6 +138,9 @@ def test_a_folder_that_is_not_empty_is_not_written_into_unless_it_may_be(
         service.export_policy(session_id, ONNX.model_copy(update={"output": folder / "thesis.tex", "overwrite": True}))
     asked(service, session_id, ONNX.model_copy(update={"output": folder, "overwrite": True}))
     assert [path.name for path in folder.iterdir()] == ["thesis.tex"]
+    (folder / "README.md").touch()
+    with pytest.raises(InvalidInput, match=r"holds a README\.md that no export wrote"):
+        service.export_policy(session_id, ONNX.model_copy(update={"output": folder, "overwrite": True}))
 
 
 def test_a_refused_export_leaves_nothing(service: Service, session_id: str) -> None:
