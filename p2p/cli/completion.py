@@ -5,6 +5,7 @@ from pathlib import Path
 import typer
 
 from p2p.contracts.errors import P2PError
+from p2p.contracts.export import ExportFormat
 from p2p.service import Service
 from p2p.settings import Settings
 
@@ -18,6 +19,11 @@ def complete_session(context: typer.Context, incomplete: str) -> list[tuple[str,
         return offers
     offers += [(view.session.session_id, view.session.prompt) for view in views]
     return [(name, text) for name, text in offers if name.startswith(incomplete)]
+
+
+def complete_format(incomplete: str) -> list[str]:
+    """Formats of an export."""
+    return [name for name in ExportFormat if name.startswith(incomplete)]
 
 
 def complete_environment(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:

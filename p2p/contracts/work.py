@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from p2p.contracts.base import Contract
+from p2p.contracts.export import ExportFormat
 
 
 class CheckRequest(Contract):
@@ -34,6 +35,18 @@ class FilmRequest(Contract):
 
     runs: tuple[str, ...]
     """Directories of the runs, the most interesting first."""
+
+
+class ExportRequest(Contract):
+    """Hand out a checkpoint."""
+
+    run_dir: str
+    """Directory of the run; the iteration's judgment and report rollouts are beside it."""
+    checkpoint: int
+    """Step of the checkpoint."""
+    formats: tuple[ExportFormat, ...] = Field(min_length=1)
+    license: str
+    """Named in the model card."""
 
 
 class DescribeRequest(Contract):

@@ -2,6 +2,7 @@
 
 from p2p.service.catalog import Catalog
 from p2p.service.details import Details
+from p2p.service.export import Exports
 from p2p.service.judging import Judging
 from p2p.service.rewards import Rewards
 from p2p.service.sessions import Sessions
@@ -9,5 +10,5 @@ from p2p.service.setup import Setup
 from p2p.service.training import Training
 
 
-class Service(Sessions, Rewards, Training, Judging, Catalog, Details, Setup):
+class Service(Sessions, Rewards, Training, Judging, Catalog, Details, Exports, Setup):
     """Everything p2p can do; one file per noun holds the methods."""

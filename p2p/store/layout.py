@@ -58,6 +58,18 @@ SB3_NORMALIZER = "vecnormalize.pkl"
 EVALUATION = "evaluation.json"
 FEATURES = "features.npz"
 
+# an export
+EXPORT = "export"
+"""Where a session's exports go when no other place is named."""
+PACKAGE = "package"
+"""In the job of an export: what is handed out, under the names the Hugging Face Hub gives its parts."""
+MODEL_CARD = "README.md"
+EXPORT_REPORT = "export.json"
+ONNX_MODEL = "policy.onnx"
+TORCHSCRIPT_MODEL = "policy.pt"
+REPLAY_SCRIPT = "replay.py"
+REPLAY_VIDEO = "replay.mp4"
+
 # a job
 JOB = "job.json"
 LOCK = "lock"
@@ -94,3 +106,8 @@ def eval_video_name(step: int, label: str) -> str:
 def report_video_name(label: str) -> str:
     """Video of a report rollout."""
     return f"report_{label}.mp4"
+
+
+def export_name(iteration_id: str, run_id: str, step: int) -> str:
+    """Folder of an exported checkpoint."""
+    return f"{iteration_id}_{run_id}_{step}"

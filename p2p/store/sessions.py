@@ -32,6 +32,7 @@ class SessionRecord:
         self.criteria_path = path / layout.CRITERIA
         self.driver_dir = path / layout.DRIVER
         self.film_dir = path / layout.FILM
+        self.exports_dir = path / layout.EXPORT
         self.events = EventLog(path / layout.EVENTS)
 
     @property
@@ -115,6 +116,10 @@ class SessionRecord:
     def save_analysis(self, data: dict[str, Any]) -> None:
         """Write `analysis.json`."""
         files.write_json(self.analysis_path, data)
+
+    def export_dir(self, iteration_id: str, run_id: str, step: int) -> Path:
+        """Where a checkpoint is exported to when no other place is named."""
+        return self.exports_dir / layout.export_name(iteration_id, run_id, step)
 
     def iteration(self, number: int) -> IterationRecord:
         """Iteration `number`, whether it exists yet or not."""

@@ -5,6 +5,7 @@
 | train | config.json, env_spec.json, reward_fn.py, criteria.json | metrics, checkpoints, summary.json |
 | film | request.json, the trajectories of the runs it names | their videos |
 | evaluate | request.json, env_spec.json, criteria.json | evaluation.json, features, trajectories, videos |
+| export | request.json, the run it names | package/: the policy in other formats, its model card, export.json |
 | check | request.json, env_spec.json, reward_fn.py | reward_report.json |
 | describe | request.json | env_spec.json |
 | probe | | result.json |
@@ -23,6 +24,7 @@ VERBS = {
     "train": "p2p.worker.train:train",
     "film": "p2p.worker.pictures:film_runs",
     "evaluate": "p2p.worker.report:report",
+    "export": "p2p.worker.export.job:export",
     "check": "p2p.worker.check:check",
     "describe": "p2p.worker.requests:describe_environment",
     "probe": "p2p.worker.requests:probe_renderers",

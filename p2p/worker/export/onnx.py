@@ -1,12 +1,11 @@
 """The format `onnx`: one graph, observation -> action, for any ONNX runtime. Written without torch."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
@@ -41,19 +40,6 @@ def save_onnx(policy: NumpyPolicy, metadata: Mapping[str, str], path: Path) -> N
     onnx.checker.check_model(model, full_check=True)
     with replacing(path) as temporary:
         temporary.write_bytes(model.SerializeToString())
-
-
-def open_onnx(path: Path) -> Callable[[NDArray[np.floating]], Floats]:
-    """What acts by the saved file alone: actions, shape (B, action_dim), for observations."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-    def act(observations: NDArray[np.floating]) -> Floats:
-        (actions,) = session.run([OUTPUT], {INPUT: np.asarray(observations, dtype=np.float32)})
-        return np.asarray(actions, dtype=np.float32)
-
-    return act
 
 
 class _Graph:

@@ -1,6 +1,5 @@
 """The format `sb3`: what plain `stable_baselines3.PPO.load` and `VecNormalize.load` open."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,21 +44,6 @@ def save_sb3(
         _normalizer(policy, config, spaces).save(str(path))
 
 
-def open_sb3(zip_path: Path, normalizer_path: Path) -> Callable[[NDArray[np.floating]], Floats]:
-    """What acts by the saved files alone: deterministic actions, shape (B, action_dim), for observations."""
-    model = PPO.load(zip_path, device="cpu")
-    observation_space, action_space = model.observation_space, model.action_space
-    assert isinstance(observation_space, Box), "it was saved with it"
-    assert isinstance(action_space, Box), "it was saved with it"
-    normalizer = VecNormalize.load(str(normalizer_path), _no_environment((observation_space, action_space)))
-
-    def act(observations: NDArray[np.floating]) -> Floats:
-        actions, _ = model.predict(normalizer.normalize_obs(np.asarray(observations)), deterministic=True)
-        return np.asarray(actions, dtype=np.float32)
-
-    return act
-
-
 class _SpacesOnly(gymnasium.Env[Any, Any]):
     """An environment that is never stepped."""
 
@@ -83,6 +67,7 @@ def _model(policy: NumpyPolicy, config: TrainConfig, spaces: Spaces, steps: int)
         gamma=config.gamma,
         gae_lambda=config.gae_lambda,
         clip_range=config.clip_range,
+        clip_range_vf=config.clip_range_vf,
         ent_coef=config.ent_coef,
         vf_coef=config.vf_coef,
         max_grad_norm=config.max_grad_norm,

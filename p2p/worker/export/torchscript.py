@@ -2,13 +2,12 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from p2p.store.files import replacing
 from p2p.worker.policy import EPSILON, Floats, NumpyPolicy
@@ -53,19 +52,6 @@ def save_torchscript(policy: NumpyPolicy, metadata: Mapping[str, str], path: Pat
     with replacing(path) as temporary, _deprecated():
         module = torch.jit.script(Actor(policy).eval())
         torch.jit.save(module, str(temporary), _extra_files={METADATA: json.dumps(dict(metadata), indent=2)})
-
-
-def open_torchscript(path: Path) -> Callable[[NDArray[np.floating]], Floats]:
-    """What acts by the saved file alone: actions, shape (B, action_dim), for observations."""
-    with _deprecated():
-        module = torch.jit.load(str(path), map_location="cpu")  # type: ignore[no-untyped-call]  # torch gives it none
-
-    def act(observations: NDArray[np.floating]) -> Floats:
-        with torch.inference_mode():
-            actions = module(torch.tensor(observations, dtype=torch.float32))
-        return np.asarray(actions.numpy(), dtype=np.float32)
-
-    return act
 
 
 def _linear(weight: Floats, bias: Floats) -> torch.nn.Linear:

@@ -1,0 +1,114 @@
+"""`p2p export`: a policy in formats that others load."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+from rich.console import RenderableType
+from rich.text import Text
+
+from p2p.cli.completion import complete_format
+from p2p.cli.formats import number, short_path
+from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_service
+from p2p.cli.output import Output
+from p2p.cli.tables import table
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.export import Export, ExportFormat, NewExport
+
+EXPORT_EXAMPLES = examples(
+    "p2p export --format sb3",
+    "p2p export latest --format onnx --format torchscript --output my-policy",
+    "p2p export 1a2b3c4d --format onnx --iteration 2 --run baseline_seed_10 --checkpoint 300000 --json",
+)
+
+Formats = Annotated[
+    list[str],
+    typer.Option(
+        "--format",
+        metavar="|".join(ExportFormat),
+        help="What to write; give it again, or with commas, for several.",
+        autocompletion=complete_format,
+    ),
+]
+RunName = Annotated[
+    str | None, typer.Option("--run", metavar="ID", help="Run to export.", show_default="the best of the iteration")
+]
+Checkpoint = Annotated[
+    int | None, typer.Option(min=0, metavar="STEP", help="Its checkpoint.", show_default="the best of the run")
+]
+OutputDir = Annotated[
+    Path | None,
+    typer.Option("--output", metavar="DIR", help="Folder to write.", show_default="a new one in the session"),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of an earlier export in that folder.")]
+License = Annotated[
+    str, typer.Option("--license", metavar="NAME", help="Licence named in the model card, in the Hub's spelling.")
+]
+
+
+def export(  # noqa: PLR0913  typer reads one parameter per option
+    formats: Formats,
+    session: SessionName = "latest",
+    iteration: Iteration = None,
+    run: RunName = None,
+    checkpoint: Checkpoint = None,
+    output_dir: OutputDir = None,
+    overwrite: Overwrite = False,
+    license_name: License = "mit",
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Write a trained policy for stable-baselines3, ONNX or TorchScript, with a model card and a replay.
+
+    Each file is checked against the policy on recorded observations before it is handed out.
+    """
+    service, output = open_service(runs_dir), Output(as_json)
+    request = _request(
+        formats=_formats(formats),
+        iteration=iteration,
+        run_id=run,
+        checkpoint=checkpoint,
+        output=output_dir,
+        overwrite=overwrite,
+        license=license_name,
+    )
+    made = service.export_policy(service.find_session(session), request)
+    output.result(made, *exported(made))
+
+
+def exported(made: Export) -> list[RenderableType]:
+    """What was written, and how each format did."""
+    episode, report = made.report.episode, made.report
+    numbers = ("largest difference", "trained reward", "Gymnasium's reward")
+    checks = table("replayed by", *numbers, right=numbers)
+    checks.add_row("as recorded", "", number(episode.trained_return), number(episode.gymnasium_return))
+    for check in report.checks:
+        returned = number(check.trained_return), number(check.gymnasium_return)
+        checks.add_row(check.format, f"{check.max_difference:.2g}", *returned)
+    folder = short_path(Path(made.directory))
+    return [
+        Text(f"Exported {report.run_id} of iteration {made.iteration}, checkpoint {report.checkpoint:,}."),
+        checks,
+        *(f"  {folder}/{Path(path).name}" for path in made.files),
+        "",
+        f"To replay it: python {folder}/replay.py",
+    ]
+
+
+def _formats(words: list[str]) -> tuple[ExportFormat, ...]:
+    names = [name.strip() for word in words for name in word.split(",") if name.strip()]
+    if not names:
+        raise InvalidInput(f"--format is empty: expected {', '.join(ExportFormat)}, or several of them.")
+    for name in names:
+        if name not in list(ExportFormat):
+            raise UnknownName("format", name, map(str, ExportFormat))
+    return tuple(ExportFormat(name) for name in names)
+
+
+def _request(**fields: object) -> NewExport:
+    try:
+        return NewExport.model_validate(fields)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise InvalidInput(f"--{wrong['loc'][0]}: {wrong['msg']}, got {wrong['input']!r}.") from error

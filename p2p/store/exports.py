@@ -1,0 +1,96 @@
+"""A policy handed out: the folder of its files, and the job that writes it."""
+
+import shutil
+from pathlib import Path
+
+from p2p.contracts.errors import StorageProblem
+from p2p.contracts.export import ExportReport
+from p2p.contracts.work import ExportRequest
+from p2p.store import files, layout
+
+
+class ExportedFiles:
+    """The folder that is handed out."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.card_path = path / layout.MODEL_CARD
+        self.config_path = path / layout.CONFIG
+        self.reward_fn_path = path / layout.REWARD_FN
+        self.policy_path = path / layout.POLICY
+        self.model_path = path / layout.SB3_MODEL
+        self.normalizer_path = path / layout.SB3_NORMALIZER
+        self.onnx_path = path / layout.ONNX_MODEL
+        self.torchscript_path = path / layout.TORCHSCRIPT_MODEL
+        self.replay_path = path / layout.REPLAY_SCRIPT
+        self.video_path = path / layout.REPLAY_VIDEO
+        self.report_path = path / layout.EXPORT_REPORT
+
+    def save_report(self, report: ExportReport) -> None:
+        """Write `export.json`."""
+        files.write_model(self.report_path, report)
+
+    def read_report(self) -> ExportReport | None:
+        """What the export was measured to do; None before its end."""
+        return files.read_model(self.report_path, ExportReport)
+
+    def save_card(self, text: str) -> None:
+        """Write `README.md`."""
+        files.write_text(self.card_path, text)
+
+    def possible(self) -> tuple[Path, ...]:
+        """Every file an export may hold, whether this one does or not."""
+        return tuple(value for name, value in vars(self).items() if name.endswith("_path"))
+
+    def present(self) -> tuple[Path, ...]:
+        """The files it holds."""
+        return tuple(path for path in self.possible() if path.exists())
+
+    def copy(self, source: Path, target: Path) -> None:
+        """Copy a file into the folder as `target`.
+
+        Raises:
+            StorageProblem: the folder cannot be written, or the disk is full.
+        """
+        with files.replacing(target) as temporary:
+            shutil.copyfile(source, temporary)
+
+    def deliver(self, directory: Path) -> "ExportedFiles":
+        """Put the files into `directory`, in place of those of an earlier export there; other files stay.
+
+        The report comes last, for it says that all the rest is there.
+
+        Raises:
+            StorageProblem: it cannot be written, or the disk is full.
+        """
+        target = ExportedFiles(directory)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            target.report_path.unlink(missing_ok=True)
+            for old, new in zip(target.possible(), self.possible(), strict=True):
+                if new.exists():
+                    shutil.copyfile(new, old)
+                else:
+                    old.unlink(missing_ok=True)
+        except OSError as error:
+            reason = error.strerror or error
+            raise StorageProblem(
+                f"Cannot write {directory}: {reason}. Choose another folder with --output, or free some space."
+            ) from error
+        return target
+
+
+class ExportRecord:
+    """The job directory of an export."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.package = ExportedFiles(path / layout.PACKAGE)
+
+    def save_request(self, request: ExportRequest) -> None:
+        """Write what the worker is to do."""
+        files.write_model(self.path / layout.REQUEST, request)
+
+    def read_request(self) -> ExportRequest | None:
+        """What the worker is to do."""
+        return files.read_model(self.path / layout.REQUEST, ExportRequest)

@@ -1,0 +1,70 @@
+"""What goes into a policy and what comes out: the environment as it was set up for the evaluation."""
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import gymnasium
+from gymnasium.envs.registration import load_env_creator
+from gymnasium.spaces import Box
+
+from p2p.contracts.env import Actuator, Dimension
+from p2p.worker.export.source import Source
+from p2p.worker.mujoco_warnings import redirect_warnings
+from p2p.worker.observations import describe_observation
+
+TERMINATE = "terminate_when_unhealthy"
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """The two ends of a policy."""
+
+    env_id: str
+    env_kwargs: dict[str, bool | int | float | str]
+    """All that `gymnasium.make` is given."""
+    observation_space: Box
+    action_space: Box
+    observation: tuple[Dimension, ...]
+    action: tuple[Actuator, ...]
+
+    def metadata(self) -> Mapping[str, str]:
+        """What a file says about itself."""
+        observation = [item.model_dump(include={"name", "quantity", "unit", "frame"}) for item in self.observation]
+        action = [item.model_dump(include={"name", "joint", "low", "high", "unit"}) for item in self.action]
+        return {
+            "environment": self.env_id,
+            "env_kwargs": json.dumps(self.env_kwargs),
+            "observation": json.dumps(observation),
+            "action": json.dumps(action),
+        }
+
+
+def describe_interface(source: Source) -> Interface:
+    """Read the interface from the live environment; episodes do not end early in it, as in an evaluation."""
+    redirect_warnings()
+    env_id, kwargs = source.spec.env_id, dict(source.config.env_kwargs)
+    if _knows(env_id, TERMINATE):
+        kwargs[TERMINATE] = False
+    env: gymnasium.Env[Any, Any] = gymnasium.make(env_id, **cast(dict[str, Any], kwargs)).unwrapped
+    assert isinstance(env.observation_space, Box), "a MuJoCo environment has arrays"
+    assert isinstance(env.action_space, Box), "a MuJoCo environment has arrays"
+    interface = Interface(
+        env_id=env_id,
+        env_kwargs=kwargs,
+        observation_space=env.observation_space,
+        action_space=env.action_space,
+        observation=describe_observation(env),
+        action=source.spec.action,
+    )
+    env.close()
+    return interface
+
+
+def _knows(env_id: str, argument: str) -> bool:
+    """True when the environment's constructor has this argument."""
+    entry = gymnasium.spec(env_id).entry_point
+    creator = load_env_creator(entry) if isinstance(entry, str) else entry
+    return creator is not None and argument in inspect.signature(creator).parameters

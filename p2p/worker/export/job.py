@@ -1,0 +1,80 @@
+"""The verb `export`: hand out a checkpoint in formats that others load, with the proof that they act alike."""
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.export import ExportFormat, ExportReport
+from p2p.contracts.work import ExportRequest
+from p2p.store.exports import ExportedFiles, ExportRecord
+from p2p.worker.export import standalone
+from p2p.worker.export.card import model_card
+from p2p.worker.export.episodes import gymnasium_returns, recorded_episode, statistics
+from p2p.worker.export.formats import write_format
+from p2p.worker.export.interface import Interface, describe_interface
+from p2p.worker.export.source import Source, open_source
+from p2p.worker.export.verify import check_format
+
+PACKAGES = ("p2p", "numpy", "mujoco", "gymnasium")
+"""Whose versions are written down, with those of the formats' libraries."""
+LIBRARIES = {"sb3": ("stable-baselines3", "torch"), "onnx": ("onnx", "onnxruntime"), "torchscript": ("torch",)}
+
+
+def export(job_dir: Path) -> None:
+    """Write the files that a request in `job_dir` asks for, the report last.
+
+    Raises:
+        InvalidInput: the request is missing, or the checkpoint it names has no policy or no recorded rollout.
+        MissingExtra: the library of a format is not installed.
+        P2PError: a file does not act as the policy; the report, which would say that all is well, is not written.
+    """
+    record = ExportRecord(job_dir)
+    request = record.read_request()
+    if request is None:
+        raise InvalidInput(f"{job_dir} holds no readable request that names a checkpoint.")
+    source = open_source((job_dir / request.run_dir).resolve(), request.checkpoint)
+    interface = describe_interface(source)
+    _copy(source, record.package)
+    report = _report(source, interface, request, record.package)
+    record.package.save_card(model_card(source, interface, request, report))
+    record.package.save_report(report)
+
+
+def _copy(source: Source, package: ExportedFiles) -> None:
+    """What is handed out as it is."""
+    package.copy(source.run.config_path, package.config_path)
+    package.copy(source.run.reward_fn_path, package.reward_fn_path)
+    package.copy(source.run.checkpoint(source.step).policy_path, package.policy_path)
+    package.copy(Path(standalone.__file__), package.replay_path)
+    if source.video is not None:
+        package.copy(source.video, package.video_path)
+
+
+def _report(source: Source, interface: Interface, request: ExportRequest, package: ExportedFiles) -> ExportReport:
+    """Write the formats, and measure each."""
+    episode = recorded_episode(source, interface)
+    written = {str(name): write_format(name, source, interface, package) for name in request.formats}
+    if ExportFormat.SB3 in request.formats:
+        written["sb3-predict"] = written["sb3"]
+    written["numpy"] = (package.policy_path,)
+    return ExportReport(
+        run_id=source.run.iteration_id,
+        checkpoint=source.step,
+        episode=episode,
+        checks=tuple(check_format(name, files, source, episode) for name, files in written.items()),
+        trained_returns=statistics([rollout.episode_return for rollout in source.evaluation.rollouts]),
+        gymnasium_returns=statistics(gymnasium_returns(source)),
+        versions=_versions([*PACKAGES, *(name for item in request.formats for name in LIBRARIES[item])]),
+    )
+
+
+def _versions(packages: Sequence[str]) -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a source tree that was not installed
+            found[name] = "unknown"
+    return found

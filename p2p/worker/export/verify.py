@@ -1,0 +1,50 @@
+"""The proof of an export: every file acts as the policy it was made of, and replays the recorded episode."""
+
+from pathlib import Path
+
+import numpy as np
+
+from p2p.contracts.errors import P2PError
+from p2p.contracts.export import FormatCheck, RecordedEpisode
+from p2p.worker.export.episodes import trained_return
+from p2p.worker.export.source import Source
+from p2p.worker.export.standalone import OPENERS, Act, play
+
+LIMIT = 1e-5
+"""Most an action may differ, as a share of its range."""
+
+
+def check_format(name: str, files: tuple[Path, ...], source: Source, episode: RecordedEpisode) -> FormatCheck:
+    """Open the files as whoever gets them would, compare their actions, and run the recorded episode.
+
+    Raises:
+        P2PError: they act otherwise than the policy.
+    """
+    act = OPENERS[name](files[0].parent)
+    return FormatCheck(
+        format=name,
+        files=tuple(path.name for path in files),
+        n_observations=len(source.observations),
+        max_difference=_difference(name, act, source),
+        trained_return=trained_return(source, act),
+        gymnasium_return=play(episode.model_dump(), act),
+    )
+
+
+def _difference(name: str, act: Act, source: Source) -> float:
+    """Largest difference of the actions on the recorded observations, all at once and one by one."""
+    observations, policy = source.observations, source.policy
+    expected = policy.act(observations)
+    single = act(observations[:1])
+    found = max(_share(act(observations) - expected, source), _share(single - expected[:1], source))
+    if not found <= LIMIT:
+        raise P2PError(
+            f"The {name} file does not act as the policy: actions differ by up to {found:.3g} of their range on "
+            f"{len(observations)} recorded observations, more than {LIMIT:g}. Nothing was exported."
+        )
+    return found
+
+
+def _share(difference: np.ndarray, source: Source) -> float:
+    span = source.policy.high.astype(np.float64) - source.policy.low
+    return float(np.max(np.abs(difference) / span))

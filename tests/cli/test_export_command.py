@@ -1,0 +1,84 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from p2p.cli import main
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("P2P_RUNS_DIR", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "--format"),
+        (["--format", "onyx"], "Unknown format 'onyx'. Did you mean 'onnx'? Known: onnx, sb3, torchscript"),
+        (["--format", "sb3,onyx"], "Unknown format 'onyx'"),
+        (["--format", ""], "--format is empty"),
+        (["--format", "onnx", "--license", "my own"], "--license"),
+        (["--format", "onnx"], "Unknown session 'latest'"),
+    ],
+)
+def test_what_cannot_be_exported_exits_2_and_writes_nothing(
+    words: list[str], said: str, runs_dir: Path, capsys: Capture
+) -> None:
+    assert main(["export", *words]) == 2
+    assert said in capsys.readouterr().err
+    assert not runs_dir.exists()
+    assert main(["export", *words, "--json"]) == 2
+    assert said in json.loads(capsys.readouterr().out)["error"]["message"]
+
+
+@pytest.mark.parametrize(("begun", "offered"), [("", ["sb3", "onnx", "torchscript"]), ("o", ["onnx"])])
+def test_the_shell_completes_formats(begun: str, offered: list[str]) -> None:
+    line = f"p2p export --format {begun}"
+    asked = {"_P2P_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": "3"}
+    done = subprocess.run(
+        [sys.executable, "-m", "p2p.cli"], env={**os.environ, **asked}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == offered
+
+
+@pytest.mark.slow
+def test_a_trained_policy_is_exported_in_every_format_and_replays_as_recorded(tmp_path: Path, capsys: Capture) -> None:
+    words = [
+        *("run", "keep the pole balanced", "--env", "InvertedPendulum-v5", "--timesteps", "6000", "--iterations", "1"),
+        *("--seeds", "1", "--rollouts", "10", "--set", "num_evals=2", "--set", "n_eval_episodes=3"),
+    ]
+    assert main(words) in (0, 3)
+    capsys.readouterr()
+    folder = tmp_path / "policy"
+    export = ["export", "--format", "sb3,onnx", "--format", "torchscript", "--output", str(folder), "--json"]
+
+    assert main(export) == 0
+
+    made = json.loads(capsys.readouterr().out)
+    assert made["directory"] == str(folder)
+    assert all(Path(path).exists() for path in made["files"])
+    assert {Path(path).name for path in made["files"]} == {path.name for path in folder.iterdir()}
+    assert (folder / "replay.mp4").exists()
+    report = made["report"]
+    assert report["episode"]["purpose"] == "report"
+    for check in report["checks"]:
+        assert check["max_difference"] <= 1e-5
+        assert check["trained_return"] == pytest.approx(report["episode"]["trained_return"], rel=1e-3)
+        assert check["gymnasium_return"] == pytest.approx(report["episode"]["gymnasium_return"], rel=1e-3)
+    assert "**Verdict: " in (folder / "README.md").read_text()
+    replay = subprocess.run([sys.executable, folder / "replay.py"], capture_output=True, text=True, check=True)
+    assert "difference 0" in replay.stdout
+
+    assert main(export) == 2
+    assert "is not empty" in capsys.readouterr().out
+    assert main(["export", "--format", "onnx", "--output", str(folder), "--overwrite"]) == 0
+    assert "policy.onnx" in capsys.readouterr().out
+    assert not (folder / "model.zip").exists()

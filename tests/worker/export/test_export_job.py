@@ -1,0 +1,176 @@
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import STEP, random_actor_critic, save_rollouts
+
+from p2p.contracts.errors import InvalidInput, P2PError
+from p2p.contracts.export import ExportFormat
+from p2p.contracts.rollout import Purpose, first_seed
+from p2p.contracts.work import ExportRequest
+from p2p.envs import catalog
+from p2p.store.exports import ExportRecord
+from p2p.store.iterations import IterationRecord
+from p2p.worker.__main__ import main
+from p2p.worker.evaluate import run_episodes
+from p2p.worker.export.episodes import recorded_episode
+from p2p.worker.export.interface import describe_interface
+from p2p.worker.export.job import export
+from p2p.worker.export.onnx import save_onnx
+from p2p.worker.export.source import open_source
+from p2p.worker.export.verify import check_format
+from p2p.worker.reward_loader import LoadedReward
+
+ALL = tuple(ExportFormat)
+RUN_WITHOUT_P2P = (
+    "import sys, runpy; sys.modules['p2p'] = None; sys.argv = sys.argv[1:];"
+    "runpy.run_path(sys.argv[0], run_name='__main__')"
+)
+
+
+@pytest.fixture
+def make_job(tmp_path):
+    """Writes the job of an export."""
+
+    def make(formats=(ExportFormat.ONNX,), step=STEP):
+        record = ExportRecord(tmp_path / "job")
+        run_dir = "../iter_1/baseline_seed_1"
+        record.save_request(ExportRequest(run_dir=run_dir, checkpoint=step, formats=formats, license="mit"))
+        return record
+
+    return make
+
+
+def reported(run, seeds):
+    """Add report rollouts of the checkpoint."""
+    config, spec, source = run.read_config(), run.read_env_spec(), run.read_reward_source()
+    policy = open_source(run.path, STEP).policy
+    rollouts = run_episodes(config, spec, policy, seeds, LoadedReward(source))
+    save_rollouts(run, IterationRecord(run.path.parent).report, rollouts, spec, Purpose.REPORT)
+    return rollouts
+
+
+def test_every_format_acts_as_the_policy_and_replays_the_recorded_episode(make_checkpoint, make_job):
+    run, job = make_checkpoint(), make_job(ALL)
+    assert main(["export", str(job.path)]) == 0
+    names = [path.name for path in job.package.present()]
+    assert names == [
+        *("README.md", "config.json", "reward_fn.py", "policy.npz", "model.zip", "vecnormalize.pkl"),
+        *("policy.onnx", "policy.pt", "replay.py", "export.json"),
+    ]
+    report = job.package.read_report()
+    evaluation = run.checkpoint(STEP).read_evaluation()
+    median = next(rollout for rollout in evaluation.rollouts if rollout.label == "median")
+    assert (report.episode.seed, report.episode.steps) == (median.seed, 20)
+    assert report.episode.trained_return == median.episode_return
+    assert [check.format for check in report.checks] == ["sb3", "onnx", "torchscript", "sb3-predict", "numpy"]
+    for check in report.checks:
+        assert check.n_observations == 60
+        assert check.max_difference <= 1e-6
+        exact = 1e-3 if check.format == "sb3-predict" else 0.0
+        assert check.trained_return == pytest.approx(report.episode.trained_return, abs=exact)
+        assert check.gymnasium_return == pytest.approx(report.episode.gymnasium_return, abs=exact)
+    assert report.versions["onnx"]
+    assert report.trained_returns.n == report.gymnasium_returns.n == 4
+    assert report.trained_returns.low < report.trained_returns.mean < report.trained_returns.high
+
+
+@pytest.mark.parametrize("name", ["sb3", "onnx", "torchscript", "numpy"])
+def test_the_replay_in_the_folder_needs_no_p2p_and_meets_the_recorded_return(make_checkpoint, make_job, name):
+    make_checkpoint()
+    job = make_job((ExportFormat.ONNX if name == "numpy" else ExportFormat(name),))
+    export(job.path)
+    command = [sys.executable, "-c", RUN_WITHOUT_P2P, str(job.package.replay_path), "--format", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
+    assert "difference 0" in done.stdout
+    assert f"recorded {job.package.read_report().episode.gymnasium_return:.6f}" in done.stdout
+
+
+def test_the_replay_says_when_the_return_is_another(make_checkpoint, make_job):
+    make_checkpoint()
+    job = make_job()
+    export(job.path)
+    facts = json.loads(job.package.report_path.read_text())
+    facts["episode"]["seed"] += 1
+    job.package.report_path.write_text(json.dumps(facts))
+    done = subprocess.run([sys.executable, job.package.replay_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "difference 0\n" not in done.stdout
+
+
+def test_gymnasiums_return_of_the_recorded_episode_is_that_of_the_recorded_actions(make_checkpoint, cheetah):
+    run = make_checkpoint()
+    source = open_source(run.path, STEP)
+    episode = recorded_episode(source, describe_interface(source))
+    (rollout,) = run_episodes(run.read_config(), cheetah, source.policy, [episode.seed])
+    assert rollout.episode_return == pytest.approx(episode.gymnasium_return, rel=1e-12)
+
+
+def test_report_rollouts_are_taken_where_they_are_of_this_checkpoint(make_checkpoint):
+    run = make_checkpoint()
+    assert open_source(run.path, STEP).evaluation.purpose is Purpose.SELECTION
+    first = first_seed(Purpose.REPORT, 1)
+    rollouts = reported(run, range(first, first + 5))
+    source = open_source(run.path, STEP)
+    assert source.evaluation.purpose is Purpose.REPORT
+    assert source.rollout.episode_return == sorted(rollout.episode_return for rollout in rollouts)[2]
+    evaluation = source.evaluation.model_copy(update={"checkpoint": 7})
+    IterationRecord(run.path.parent).report.save_evaluation(evaluation)
+    assert open_source(run.path, STEP).evaluation.purpose is Purpose.SELECTION
+
+
+def test_a_file_that_acts_otherwise_is_refused(make_checkpoint, tmp_path):
+    run = make_checkpoint()
+    source = open_source(run.path, STEP)
+    episode = recorded_episode(source, describe_interface(source))
+    other = replace(source.policy, biases=(*source.policy.biases[:-1], source.policy.biases[-1] + 1e-3))
+    save_onnx(other, {}, tmp_path / "policy.onnx")
+    with pytest.raises(P2PError, match=r"The onnx file does not act as the policy: .* by up to 0\.0005"):
+        check_format("onnx", (tmp_path / "policy.onnx",), source, episode)
+
+
+def test_an_action_that_is_not_a_number_is_refused(make_checkpoint, tmp_path):
+    source = open_source(make_checkpoint().path, STEP)
+    episode = recorded_episode(source, describe_interface(source))
+    save_onnx(replace(source.policy, mean=source.policy.mean * np.nan), {}, tmp_path / "policy.onnx")
+    with pytest.raises(P2PError, match="differ by up to nan"):
+        check_format("onnx", (tmp_path / "policy.onnx",), source, episode)
+
+
+@pytest.mark.parametrize("env_id", ["Ant-v5", "InvertedPendulum-v5"])
+def test_an_environment_is_made_as_it_was_evaluated(make_checkpoint, make_job, env_id):
+    spec = catalog.load(env_id)
+    kwargs = {"include_cfrc_ext_in_observation": False} if env_id == "Ant-v5" else {}
+    dim = 27 if kwargs else spec.obs_dim
+    seen = spec.model_copy(update={"observation": spec.observation[:dim]})
+    make_checkpoint(random_actor_critic(seen), spec, env_kwargs=kwargs, terminate_when_unhealthy=True, episode_s=4.0)
+    job = make_job()
+    export(job.path)
+    report = job.package.read_report()
+    knows = {"terminate_when_unhealthy": False} if env_id == "Ant-v5" else {}
+    assert report.episode.env_kwargs == {**kwargs, **knows}
+    assert [check.gymnasium_return for check in report.checks] == [report.episode.gymnasium_return] * 2
+    metadata = describe_interface(open_source(job.path.parent / "iter_1" / "baseline_seed_1", STEP)).metadata()
+    assert len(json.loads(metadata["observation"])) == dim
+
+
+@pytest.mark.parametrize("lost", ["request", "policy", "rollouts", "config"])
+def test_what_cannot_be_exported_is_said_in_one_line(make_checkpoint, make_job, lost, capsys):
+    run, job = make_checkpoint(), make_job()
+    if lost == "request":
+        next(job.path.glob("*.json")).unlink()
+    if lost == "policy":
+        run.checkpoint(STEP).policy_path.unlink()
+    if lost == "rollouts":
+        for label in ("p10", "median", "p90"):
+            run.trajectory(STEP, label).unlink()
+    if lost == "config":
+        run.config_path.unlink()
+    assert main(["export", str(job.path)]) == InvalidInput.exit_code
+    (line,) = capsys.readouterr().err.splitlines()
+    said = {"request": "no readable request", "policy": "holds no policy", "rollouts": "No rollout", "config": "config"}
+    assert said[lost] in line
+    assert job.package.read_report() is None
