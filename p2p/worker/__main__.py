@@ -3,7 +3,7 @@
 | verb | reads | writes |
 |---|---|---|
 | train | config.json, env_spec.json, reward_fn.py, criteria.json | metrics, checkpoints, summary.json |
-| film | request.json, the trajectories of the runs it names | their videos |
+| film | request.json, the runs it names | their videos, model.zip, vecnormalize.pkl |
 | evaluate | request.json, env_spec.json, criteria.json | evaluation.json, features, trajectories, videos |
 | export | request.json, the run it names | package/: the policy in other formats, its model card, export.json |
 | check | request.json, env_spec.json, reward_fn.py | reward_report.json |
@@ -22,7 +22,7 @@ from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
 
 VERBS = {
     "train": "p2p.worker.train:train",
-    "film": "p2p.worker.pictures:film_runs",
+    "film": "p2p.worker.deliver:deliver",
     "evaluate": "p2p.worker.report:report",
     "export": "p2p.worker.export.job:export",
     "check": "p2p.worker.check:check",

@@ -41,8 +41,8 @@ class Collector:
 
     def __init__(self, config: TrainConfig, env: TrainingEnv, learner: Learner, reward: RewardEvaluator) -> None:
         self._config, self._env, self._learner, self._reward = config, env, learner, reward
-        space = env.simulation.action_space
-        self._low, self._high = space.low, space.high
+        self.simulation = env.simulation
+        self._low, self._high = env.simulation.action_low, env.simulation.action_high
         dim = env.observations.shape[1]
         self.observations = ObservationNormalizer(dim, config.clip_obs, config.normalize_obs)
         self.rewards = RewardNormalizer(env.n, config.gamma, config.clip_reward, config.normalize_reward)

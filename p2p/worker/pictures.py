@@ -9,37 +9,12 @@ from pathlib import Path
 import mujoco
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidInput, P2PError
+from p2p.contracts.errors import P2PError
 from p2p.store.arrays import load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.worker.contact_sheet import write_contact_sheet
-from p2p.worker.engine.environment import compiled_model
-from p2p.worker.evaluate import LABELS
 from p2p.worker.learning_curve import write_learning_curve
 from p2p.worker.video import write_video
-
-
-def film_runs(job_dir: Path) -> None:
-    """The verb `film`: the videos of every checkpoint of some runs, those of each run's best one first.
-
-    Raises:
-        InvalidInput: the request in `job_dir` is missing, or names what is not a finished run.
-    """
-    request = IterationRecord(job_dir).read_film_request()
-    if request is None:
-        raise InvalidInput(f"{job_dir} holds no readable request that names runs to make videos of.")
-    for name in request.runs:
-        _film_run(IterationRecord((job_dir / name).resolve()))
-
-
-def _film_run(record: IterationRecord) -> None:
-    config, spec, summary = record.read_config(), record.read_env_spec(), record.read_summary()
-    if config is None or spec is None or summary is None:
-        raise InvalidInput(f"{record.path} holds no finished run to make videos of.")
-    checkpoints = [checkpoint.step for checkpoint in record.checkpoints()]
-    steps = dict.fromkeys([summary.best_checkpoint or checkpoints[-1], *checkpoints])
-    films = [(record.trajectory(step, label), record.video(step, label)) for step in steps for label in LABELS]
-    film(spec, compiled_model(spec, config.env_kwargs), films)
 
 
 def film(spec: EnvSpec, model: mujoco.MjModel, films: Iterable[tuple[Path, Path]]) -> None:

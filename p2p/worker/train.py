@@ -19,8 +19,8 @@ from p2p.store.iterations import IterationRecord
 from p2p.worker.checkpoints import Checkpoints
 from p2p.worker.collector import Collector
 from p2p.worker.learners.advantages import explained_variance
-from p2p.worker.learners.fast import FastLearner
 from p2p.worker.learners.learner import Learner
+from p2p.worker.learners.registry import make_learner
 from p2p.worker.metrics import RECENT_EPISODES, Metrics
 from p2p.worker.policy import NumpyPolicy
 from p2p.worker.reward_evaluator import RewardEvaluator
@@ -66,8 +66,7 @@ class Training:
         env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
         placer = StartPlacer(env, config.start_states, first) if config.start_states else None
         space = env.simulation.action_space
-        self._bounds = env.simulation.action_low, env.simulation.action_high
-        self._learner: Learner = FastLearner.for_spaces(config, env.simulation.observation_space, space)
+        self._learner: Learner = make_learner(config.learner, config, env.simulation.observation_space, space)
         self._reward = RewardEvaluator(run.reward, env.simulation, config.seed)
         self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self._reward)
         self._metrics = Metrics(run.record, config)
@@ -100,31 +99,8 @@ class Training:
         self._metrics.write(scalars, self._collector.log, self._collector.term_means)
 
     def _evaluate(self, step: int) -> None:
-        self._policy().save(self._run.record.checkpoint(step).policy_path)
+        policy_of(self._config, self._learner, self._collector).save(self._run.record.checkpoint(step).policy_path)
         self._checkpoints.evaluate(step)
-
-    def _policy(self) -> NumpyPolicy:
-        networks, config = self._learner.networks(), self._config
-        observations, rewards = self._collector.observations, self._collector.rewards
-        return NumpyPolicy(
-            weights=networks.weights,
-            biases=networks.biases,
-            activation=config.activation,
-            mean=observations.statistics.mean.copy(),
-            variance=observations.statistics.var.copy(),
-            clip=config.clip_obs if config.normalize_obs else math.inf,
-            low=self._bounds[0],
-            high=self._bounds[1],
-            log_std=networks.log_std,
-            value_weights=networks.value_weights,
-            value_biases=networks.value_biases,
-            observation_count=observations.statistics.count,
-            reward_mean=float(rewards.statistics.mean),
-            reward_variance=float(rewards.statistics.var),
-            reward_count=rewards.statistics.count,
-            gamma=config.gamma,
-            clip_reward=config.clip_reward,
-        )
 
     def _summary(self, steps: int, selections: list[Selection], seconds: float) -> RunSummary:
         best = max(selections, key=lambda selection: selection.rank)
@@ -148,6 +124,31 @@ class Training:
             dynamics=numbers,
             warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
         )
+
+
+def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> NumpyPolicy:
+    """What a learner has learned, with the normalisers of its rollouts."""
+    networks, space = learner.networks(), collector.simulation
+    observations, rewards = collector.observations.statistics, collector.rewards.statistics
+    return NumpyPolicy(
+        weights=networks.weights,
+        biases=networks.biases,
+        activation=config.activation,
+        mean=observations.mean.copy(),
+        variance=observations.var.copy(),
+        clip=config.clip_obs if config.normalize_obs else math.inf,
+        low=space.action_low,
+        high=space.action_high,
+        log_std=networks.log_std,
+        value_weights=networks.value_weights,
+        value_biases=networks.value_biases,
+        observation_count=observations.count,
+        reward_mean=float(rewards.mean),
+        reward_variance=float(rewards.var),
+        reward_count=rewards.count,
+        gamma=config.gamma,
+        clip_reward=config.clip_reward,
+    )
 
 
 def learning_rate(config: TrainConfig, steps: int) -> float:

@@ -14,16 +14,16 @@ from p2p.worker.transitions import record_episodes
 
 
 @pytest.fixture(scope="module")
-def episodes(cheetah):
+def recording(cheetah):
     return record_episodes(cheetah, CheckRequest())
 
 
 @pytest.fixture
-def examine(tmp_path, episodes):
+def examine(tmp_path, recording):
     def run(source):
         path = tmp_path / "reward_fn.py"
         path.write_text(source)
-        return try_reward(path, episodes)
+        return try_reward(path, recording)
 
     return run
 
@@ -32,7 +32,8 @@ def function(body):
     return f'def reward_fn(obs, action, next_obs, info):\n    """Terms:\n        v: value\n    """\n    {body}\n'
 
 
-def test_the_transitions_are_varied_and_enough(episodes):
+def test_the_transitions_are_varied_and_enough(recording):
+    episodes = recording.episodes()
     transitions = [transition for episode in episodes for transition in episode]
     assert len(transitions) >= 200
     assert {round(float(abs(t.action).mean()), 6) for t in transitions} >= {0.0, 1.0}

@@ -13,6 +13,7 @@ from p2p.contracts.work import EvaluateRequest, FilmRequest
 from p2p.store.arrays import load_arrays, load_features
 from p2p.store.iterations import IterationRecord
 from p2p.worker import pictures
+from p2p.worker.deliver import deliver
 from p2p.worker.evaluate import judged_config, run_episodes
 from p2p.worker.policy import load_policy
 from p2p.worker.report import report
@@ -53,7 +54,7 @@ def film(record):
     """Make the videos of a run's checkpoints."""
     job = IterationRecord(record.film_dir)
     job.save_film_request(FilmRequest(runs=("..",)))
-    pictures.film_runs(job.path)
+    deliver(job.path)
 
 
 @pytest.fixture(scope="module")
