@@ -43,6 +43,8 @@ class TrainConfig(Contract):
     gamma: float = Field(default=0.99, ge=0, le=1)
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
     clip_range: float = Field(default=0.2, gt=0)
+    clip_range_vf: float | None = Field(default=None, gt=0)
+    """Clips how far a predicted return moves in one update, in normalised rewards; None does not."""
     ent_coef: float = Field(default=0.0, ge=0)
     vf_coef: float = Field(default=0.5, ge=0)
     max_grad_norm: float = Field(default=0.5, gt=0)
