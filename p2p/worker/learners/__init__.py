@@ -1,0 +1,1 @@
+"""PPO: what acts while a rollout is recorded, and learns from it afterwards."""

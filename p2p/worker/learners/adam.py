@@ -1,0 +1,54 @@
+"""Adam (Kingma & Ba 2015) on one vector, and the clipping of a gradient that goes before it."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.floating]
+BETA_1, BETA_2 = 0.9, 0.999
+EPSILON = 1e-5
+"""As stable-baselines3 sets it for PPO."""
+
+
+class Adam:
+    """Changes parameters in place.
+
+    The running means are kept as sums, without their factors 1 - β, which the step makes good: two passes over the
+    vector less.
+
+    Args:
+        parameters: The vector.
+    """
+
+    def __init__(self, parameters: Array) -> None:
+        self._parameters = parameters
+        self._gradients = np.zeros_like(parameters)
+        self._squares = np.zeros_like(parameters)
+        self._scratch = np.empty_like(parameters)
+        self._steps = 0
+
+    def step(self, gradient: Array, learning_rate: float) -> None:
+        """Go one step down the gradient."""
+        self._steps += 1
+        gradients, squares, scratch = self._gradients, self._squares, self._scratch
+        gradients *= BETA_1
+        gradients += gradient
+        squares *= BETA_2
+        np.multiply(gradient, gradient, out=scratch)
+        squares += scratch
+        first = (1 - BETA_1) / (1 - BETA_1**self._steps)
+        second = math.sqrt((1 - BETA_2) / (1 - BETA_2**self._steps))
+        np.sqrt(squares, out=scratch)
+        scratch += EPSILON / second
+        np.divide(gradients, scratch, out=scratch)
+        scratch *= learning_rate * first / second
+        self._parameters -= scratch
+
+
+def clip_gradient_norm(gradient: Array, max_norm: float) -> float:
+    """Shorten the gradient in place to at most `max_norm`, as torch does; the norm it had."""
+    norm = math.sqrt(float(gradient @ gradient))
+    if norm + 1e-6 > max_norm:
+        gradient *= max_norm / (norm + 1e-6)
+    return norm

@@ -1,0 +1,75 @@
+"""What a learner is: it acts, says what states are worth, and learns from one rollout at a time."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One rollout of T steps in n environments, flattened to B = T * n rows."""
+
+    observations: Floats
+    """Normalised, shape (B, obs_dim)."""
+    actions: Floats
+    """As sampled, not yet clipped to the action space, shape (B, action_dim)."""
+    log_probs: Floats
+    """Of these actions under the policy that took them, shape (B,) [nats]."""
+    advantages: Floats
+    """Shape (B,); each minibatch normalises its own."""
+    returns: Floats
+    """What the value network is to predict, shape (B,)."""
+    values: Floats
+    """What it predicted during the rollout, shape (B,)."""
+
+    def __len__(self) -> int:
+        return len(self.observations)
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """The parameters of an actor-critic as copies, in float32."""
+
+    weights: tuple[Floats, ...]
+    """Of the policy, one per layer, shape (inputs, outputs); the last layer gives the mean action."""
+    biases: tuple[Floats, ...]
+    value_weights: tuple[Floats, ...]
+    """Of the value network, likewise; its last layer has one output."""
+    value_biases: tuple[Floats, ...]
+    log_std: Floats
+    """Logarithm of the Gaussian's standard deviation, the same in every state, shape (action_dim,)."""
+
+
+class Learner(Protocol):
+    """PPO with a diagonal Gaussian policy and a value network that shares nothing with it."""
+
+    def act(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Sampled actions, shape (n, action_dim), and their log-probabilities, shape (n,) [nats]."""
+        ...
+
+    def values(self, observations: Floats) -> Floats:
+        """Predicted returns, shape (B,), of normalised observations, shape (B, obs_dim)."""
+        ...
+
+    def update(self, batch: Batch, learning_rate: float) -> dict[str, float]:
+        """Learn from one rollout.
+
+        Returns:
+            policy_loss, value_loss, entropy [nats], clip_fraction: means over the update's minibatches.
+            approx_kl [nats]: mean over the minibatches of the last epoch.
+            grad_norm: of the last minibatch that was learnt from, after clipping.
+            policy_std: mean over the actions, after the update. n_updates: epochs since the learner was made.
+        """
+        ...
+
+    def networks(self) -> Networks:
+        """The current parameters."""
+        ...
+
+    def load(self, networks: Networks) -> None:
+        """Go on from these parameters, with a fresh optimiser."""
+        ...

@@ -1,0 +1,127 @@
+"""Running normalisation of observations and rewards, to the last bit that of stable-baselines3's VecNormalize.
+
+Its `np.mean` and `np.var` are written out as the sums they make: the same numbers at a third of the time.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+EPSILON = 1e-8
+"""Added to a variance before its root, as VecNormalize does."""
+FIRST_COUNT = 1e-4
+"""Weight of the mean 0 and the variance 1 that the statistics begin with."""
+
+
+class RunningMeanStd:
+    """Mean and variance of all rows seen so far (Chan's parallel algorithm).
+
+    Args:
+        shape: Of one row.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.mean: Doubles = np.zeros(shape)
+        self.var: Doubles = np.ones(shape)
+        self.count = FIRST_COUNT
+
+    def update(self, rows: Doubles) -> None:
+        """Take in rows of shape (n, *shape)."""
+        n = len(rows)
+        mean = np.add.reduce(rows, axis=0) / n
+        deviations = rows - mean
+        deviations *= deviations
+        self.update_from_moments(mean, np.add.reduce(deviations, axis=0) / n, n)
+
+    def update_from_moments(self, mean: Doubles, var: Doubles, n: int) -> None:
+        """Take in n rows with this mean and variance."""
+        total = self.count + n
+        delta = mean - self.mean
+        self.mean = self.mean + delta * n / total
+        self.var = (self.var * self.count + var * n + delta * delta * self.count * n / total) / total
+        self.count = total
+
+
+class ObservationNormalizer:
+    """Observations with mean 0 and variance 1, clipped.
+
+    Args:
+        dim: Of one observation.
+        clip: Bound of the normalised values.
+        enabled: False only converts to float32, and gathers no statistics.
+    """
+
+    def __init__(self, dim: int, clip: float, enabled: bool) -> None:
+        self.statistics = RunningMeanStd((dim,))
+        self._clip, self._enabled = clip, enabled
+
+    def update_and_apply(self, observations: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Take in observations of shape (n, dim), then return them normalised."""
+        if self._enabled:
+            self.statistics.update(observations.astype(np.float64, copy=False))
+        return self.apply(observations)
+
+    def apply(self, observations: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Observations of shape (n, dim) by the statistics gathered so far."""
+        if not self._enabled:
+            return observations.astype(np.float32)
+        normal = observations - self.statistics.mean
+        normal /= np.sqrt(self.statistics.var + EPSILON)
+        np.maximum(normal, -self._clip, out=normal)
+        np.minimum(normal, self._clip, out=normal)
+        return normal.astype(np.float32)
+
+
+class RewardNormalizer:
+    """Rewards divided by the standard deviation of the discounted return, clipped; their mean stays.
+
+    Args:
+        n: Environments.
+        gamma: Discount of the return.
+        clip: Bound of the normalised rewards.
+        enabled: False gathers the statistics, but only converts to float32.
+    """
+
+    def __init__(self, n: int, gamma: float, clip: float, enabled: bool) -> None:
+        self.statistics = RunningMeanStd(())
+        self._returns = np.zeros(n)
+        self._gamma, self._clip, self._enabled = gamma, clip, enabled
+
+    def apply(self, rewards: NDArray[np.floating], dones: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Take in a block of steps, then return its rewards, each by the statistics at its own step.
+
+        Args:
+            rewards: Shape (T, n).
+            dones: Whether the step ended an episode, shape (T, n).
+
+        Returns:
+            Shape (T, n).
+        """
+        variances = self._take_in(self._discounted(rewards, dones))
+        if not self._enabled:
+            return rewards.astype(np.float32)
+        normal = rewards / np.sqrt(variances + EPSILON)[:, None]
+        return np.minimum(np.maximum(normal, -self._clip), self._clip).astype(np.float32)
+
+    def _discounted(self, rewards: NDArray[np.floating], dones: NDArray[np.bool_]) -> Doubles:
+        """Discounted return of the episode so far, at each step."""
+        returns = np.empty(rewards.shape)
+        latest = self._returns
+        for t, reward in enumerate(rewards):
+            np.multiply(latest, self._gamma, out=returns[t])
+            returns[t] += reward
+            latest = np.where(dones[t], 0.0, returns[t])
+        self._returns = latest
+        return returns
+
+    def _take_in(self, returns: Doubles) -> Doubles:
+        """Variance of the returns after each step, shape (T,)."""
+        n = returns.shape[1]
+        means = np.add.reduce(returns, axis=1) / n
+        deviations = returns - means[:, None]
+        variances = np.add.reduce(deviations * deviations, axis=1) / n
+        latest = np.empty(len(returns))
+        for t, (mean, variance) in enumerate(zip(means, variances, strict=True)):
+            self.statistics.update_from_moments(mean, variance, n)
+            latest[t] = self.statistics.var
+        return latest
