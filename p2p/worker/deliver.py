@@ -40,9 +40,8 @@ def _deliver_run(record: IterationRecord) -> None:
     checkpoints = {checkpoint.step: checkpoint for checkpoint in record.checkpoints()}
     steps = dict.fromkeys([summary.best_checkpoint or max(checkpoints), *checkpoints])
     model = make_environment(spec, config.env_kwargs).model
-    film(
-        spec, model, [(record.trajectory(step, label), record.video(step, label)) for step in steps for label in LABELS]
-    )
+    places = [(step, label) for step in steps for label in LABELS]
+    film(spec, model, [(record.trajectory(*place), record.video(*place)) for place in places])
     if find_spec("stable_baselines3") is not None:
         _save_for_sb3([checkpoints[step] for step in steps], config, spec)
 

@@ -10,6 +10,7 @@ from p2p.contracts.session import (
     SessionStatus,
     SessionView,
 )
+from p2p.contracts.training import TrainingPlan
 
 SPEED = Criterion(
     key="speed",
@@ -63,7 +64,9 @@ def run(seed: int, **changes: object) -> RunProgress:
     return RunProgress.model_validate(values | changes)
 
 
-def running(*runs: RunProgress, step: str = "train", iteration: int = 2) -> SessionView:
+def running(
+    *runs: RunProgress, step: str = "train", iteration: int = 2, remaining_s: float | None = None
+) -> SessionView:
     """The session while its second iteration is trained."""
     return SessionView(
         session=SESSION,
@@ -73,6 +76,8 @@ def running(*runs: RunProgress, step: str = "train", iteration: int = 2) -> Sess
         iteration=iteration,
         step=step,
         runs=runs,
+        plan=TrainingPlan(n_runs=6, parallel=2, cores=2),
+        remaining_s=remaining_s,
         criteria=(SPEED, UPRIGHT, GRACE),
         best_iteration=1,
         judgment=None,

@@ -89,6 +89,15 @@ def test_without_a_terminal_each_change_is_one_line() -> None:
     ]
 
 
+def test_the_plan_is_shown_and_said_once_when_its_duration_is_known() -> None:
+    starting, known = running(run(10)), running(run(10), remaining_s=240.0)
+
+    assert "6 runs, 2 at a time, on 2 cores" in text(picture(starting))
+    assert "6 runs, 2 at a time, on 2 cores, about 4 min 00 s left" in text(picture(known))
+    assert changes(starting, known) == ["6 runs, 2 at a time, on 2 cores, about 4 min 00 s left"]
+    assert changes(known, running(run(10), remaining_s=200.0)) == []
+
+
 def test_the_first_iteration_is_announced_once() -> None:
     before, after = running(step="reward", iteration=0), running(step="reward", iteration=1)
 
