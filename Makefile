@@ -27,7 +27,7 @@ lint: $(VENV)/.dev
 fast-tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not slow"
 
-table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about 40 minutes on 2 cores)
+table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about 20 minutes on 2 cores)
 	$(BIN)/python -m p2p.benchmark
 
 clean:  ## Remove the virtual environment and caches; runs/ is kept
@@ -41,8 +41,8 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
-	@echo "Installing p2p into $(VENV) (about a minute) …"
-	@$(PIP) --editable '.[sb3]'
+	@echo "Installing p2p into $(VENV) (about half a minute) …"
+	@$(PIP) --editable '.[train]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python

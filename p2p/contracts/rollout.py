@@ -42,6 +42,14 @@ class Rollout(Contract):
     """"p10", "median" or "p90" for the three that are kept whole; None for the others."""
 
 
+class StandardReturns(Contract):
+    """Returns by Gymnasium's own reward, in episodes that end by its own rules (`returns.json`)."""
+
+    first_seed: int
+    """Seed of the first episode's reset; the others follow."""
+    returns: tuple[float, ...]
+
+
 class Evaluation(Contract):
     """The rollouts of one checkpoint for one purpose."""
 

@@ -29,7 +29,7 @@ def measure(directory: Path) -> Resources:
     return Resources(cores=cores(), memory_mb=total, memory_free_mb=free, disk_free_mb=disk_free_mb(directory))
 
 
-JOB_MEMORY_MB = 1000
+JOB_MEMORY_MB = 500
 """Memory of one training, roomy [MiB]."""
 
 

@@ -5,14 +5,20 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 
+from p2p.contracts.errors import MissingExtra
 from p2p.contracts.setup import Level, SetupCheck
 
-EXTRA = "sb3"
+EXTRA = "train"
 """The extra that installs all a training needs."""
-EXTRAS = ("train", "sb3")
-"""The extras it is made of."""
-MODULES = ("numpy", "mujoco", "gymnasium", "torch", "stable_baselines3")
+MODULES = ("numpy", "mujoco", "gymnasium")
 """Without these nothing can be trained."""
+OPTIONAL = {
+    "sb3": "only --set learner=sb3 and p2p export --format sb3 or torchscript need it",
+    "onnx": "only p2p export --format onnx needs it",
+}
+"""Extra that some commands need -> which."""
+LEARNER_MODULES = {"sb3": ("torch", "stable_baselines3")}
+"""Learner -> what it needs beyond `MODULES`; its extra has its name."""
 
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z0-9._-]+)(\[[^]]*\])?(?P<range>[^;]*)(;.*extra\s*==\s*['\"](?P<extra>\w+)['\"])?"
@@ -25,29 +31,43 @@ def missing_module() -> str | None:
     return next((module for module in MODULES if find_spec(module) is None), None)
 
 
+def require_learner(name: str) -> None:
+    """Refuse a learner whose packages are not installed.
+
+    Raises:
+        MissingExtra: with the line that installs them.
+    """
+    for module in LEARNER_MODULES.get(name, ()):
+        if find_spec(module) is None:
+            raise MissingExtra(module, name)
+
+
 def checks() -> Iterator[SetupCheck]:
     """One check per package that p2p's own metadata asks for, the developers' tools left out."""
     try:
         requirements = requires("p2p") or []
     except PackageNotFoundError:
-        remedy = "Run: pip install --editable '.[sb3]'"
+        remedy = f"Run: pip install --editable '.[{EXTRA}]'"
         yield SetupCheck(name="p2p", level=Level.PROBLEM, found="not installed", remedy=remedy)
         return
     for requirement in requirements:
         match = _REQUIREMENT.match(requirement)
-        if match and match["name"] != "p2p" and match["extra"] in (None, *EXTRAS):
+        if match and match["name"] != "p2p" and match["extra"] in (None, EXTRA, *OPTIONAL):
             yield _package(match["name"], match["range"].strip(), match["extra"])
 
 
 def _package(name: str, wanted: str, extra: str | None) -> SetupCheck:
-    install = f"pip install 'p2p[{EXTRA}]'" if extra else "pip install p2p"
+    install = f"pip install 'p2p[{extra}]'" if extra else "pip install p2p"
     try:
         found = version(name)
     except PackageNotFoundError:
+        if extra in OPTIONAL:
+            return SetupCheck(name=name, level=Level.OK, found=f"not installed: {OPTIONAL[extra]} ({install})")
         return SetupCheck(name=name, level=Level.PROBLEM, found="not installed", remedy=f"Run: {install}")
     if not within(found, wanted):
+        level = Level.WARNING if extra in OPTIONAL else Level.PROBLEM
         remedy = f"Run: pip install '{name}{wanted}'"
-        return SetupCheck(name=name, level=Level.PROBLEM, found=f"{found}, but {wanted} is needed", remedy=remedy)
+        return SetupCheck(name=name, level=level, found=f"{found}, but {wanted} is needed", remedy=remedy)
     return SetupCheck(name=name, level=Level.OK, found=found)
 
 

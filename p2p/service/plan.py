@@ -29,17 +29,16 @@ def run_configs(session: NewSession, draft: RewardDraft) -> dict[tuple[str, int]
 
 
 def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) -> TrainConfig:
-    layers: list[dict[str, object]] = [
-        preset(session.env_id),
-        draft.config_changes,
-        session.config,
-        fields,
-        {"env_id": session.env_id},
-    ]
     merged: dict[str, object] = {}
-    for layer in layers:
+    for layer in (draft.config_changes, session.config, fields, {"env_id": session.env_id}):
         merged.update(canonical_names(layer))
-    return parse_config(merged)
+    return parse_config({**preset(session.env_id, _steps(merged)), **merged})
+
+
+def _steps(fields: dict[str, object]) -> int:
+    """The length of the training; 0, which is short, where it is not a number and will be refused."""
+    steps = fields.get("total_timesteps", 0)
+    return steps if isinstance(steps, int) else 0
 
 
 def parse_config(fields: dict[str, object]) -> TrainConfig:

@@ -13,6 +13,7 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus, SessionView
 from p2p.contracts.work import FilmRequest
+from p2p.service import packages
 from p2p.service.jobs import SINGLE_THREAD, wait, worker_job
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import run_configs
@@ -39,6 +40,7 @@ class Sessions(Rewards):
             UnknownName: the environment is not known.
             UnknownPhrase: the sentence is not understood.
             InvalidConfig: a field of the configuration is wrong.
+            MissingExtra: it names a learner that is not installed.
             InvalidInput: neither a sentence nor a reward was given, or there is a session of this id.
         """
         if not request.prompt.strip() and reward is None:
@@ -170,7 +172,8 @@ class Sessions(Rewards):
     def _first_look(self, request: NewSession) -> Intent | None:
         """Refuse early what could only fail later."""
         spec = self.describe_environment(request.env_id)
-        run_configs(request, RewardDraft(source=""))
+        for config in run_configs(request, RewardDraft(source="")).values():
+            packages.require_learner(config.learner)
         if not request.prompt.strip():
             return None
         return self.author(request.author).elicit(request.prompt.strip(), spec)

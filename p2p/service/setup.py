@@ -18,7 +18,7 @@ from p2p.settings import keys_present
 from p2p.store.iterations import IterationRecord
 
 MIN_PYTHON = (3, 11)
-JOB_MEMORY_MB = 1000
+JOB_MEMORY_MB = 500
 """What one training takes, generously."""
 SESSION_DISK_MB, TIGHT_DISK_MB = 200, 2000
 """Less than the first is too little for one session, less than the second for a few."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from p2p.contracts.rollout import Evaluation
+from p2p.contracts.rollout import Evaluation, StandardReturns
 from p2p.contracts.work import EvaluateRequest
 from p2p.store import files, layout
 
@@ -36,6 +36,14 @@ class CheckpointRecord(EvaluationRecord):
         """The same policy for `stable_baselines3.PPO.load`."""
         self.normalizer_path = path / layout.SB3_NORMALIZER
         """The same statistics for `VecNormalize.load`."""
+
+    def save_returns(self, returns: StandardReturns) -> None:
+        """Write `returns.json`."""
+        files.write_model(self.path / layout.RETURNS, returns)
+
+    def read_returns(self) -> StandardReturns | None:
+        """Returns by Gymnasium's own reward; None where they were not measured."""
+        return files.read_model(self.path / layout.RETURNS, StandardReturns)
 
 
 class ReportRecord(EvaluationRecord):

@@ -56,6 +56,7 @@ POLICY = "policy.npz"
 SB3_MODEL = "model.zip"
 SB3_NORMALIZER = "vecnormalize.pkl"
 EVALUATION = "evaluation.json"
+RETURNS = "returns.json"
 FEATURES = "features.npz"
 
 # an export

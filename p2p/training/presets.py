@@ -36,6 +36,31 @@ _PRESETS: dict[str, dict[str, object]] = {
 }
 
 
-def preset(env_id: str) -> dict[str, object]:
-    """Fields of `TrainConfig` that suit an environment; none, which is its defaults, for an unknown one."""
-    return dict(_PRESETS.get(env_id, {}))
+_PATIENT: dict[str, object] = {"n_steps": 128, "batch_size": 64, "n_epochs": 10, "learning_rate": 5e-4}
+_SMOOTH: dict[str, object] = {**_PATIENT, "activation": "tanh", "log_std_init": -1.0, "gae_lambda": 0.9}
+
+_LONG_PRESETS: dict[str, dict[str, object]] = {
+    "HalfCheetah-v5": _SMOOTH,
+    "Hopper-v5": {**_PATIENT, "n_envs": 8, "n_steps": 256, "learning_rate": 3e-4, "gamma": 0.995, "gae_lambda": 0.95},
+    "Walker2d-v5": _SMOOTH,
+    "Ant-v5": {**_SMOOTH, "gamma": 0.98},
+    "Humanoid-v5": {**_SMOOTH, "gamma": 0.98},
+    "HumanoidStandup-v5": {**_SMOOTH, "gamma": 0.98},
+    "Swimmer-v5": {**_PATIENT, "n_steps": 256, "learning_rate": 3e-4, "gamma": 0.9999, "gae_lambda": 0.98},
+    "Reacher-v5": {"batch_size": 64, "n_epochs": 10, "log_std_init": -1.0, "gamma": 0.95},
+    "Pusher-v5": {"batch_size": 64, "n_epochs": 10, "log_std_init": -1.0, "gamma": 0.95},
+    "InvertedDoublePendulum-v5": {"learning_rate": 5e-4, "learning_rate_end": 0.0},
+}
+LONG = 600_000
+"""Steps from which a training is long enough for the settings found at a million."""
+
+
+def preset(env_id: str, total_timesteps: int = 0) -> dict[str, object]:
+    """Fields of `TrainConfig` that suit an environment; none, which is its defaults, for an unknown one.
+
+    Args:
+        env_id: Which environment.
+        total_timesteps: Length of the training; short ones have settings of their own.
+    """
+    long = _LONG_PRESETS.get(env_id, {}) if total_timesteps >= LONG else {}
+    return {**_PRESETS.get(env_id, {}), **long}

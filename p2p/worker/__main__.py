@@ -3,6 +3,7 @@
 | verb | reads | writes |
 |---|---|---|
 | train | config.json, env_spec.json, reward_fn.py, criteria.json | metrics, checkpoints, summary.json |
+| learn | as train | as train, and returns.json of the last checkpoint |
 | film | request.json, the runs it names | their videos, model.zip, vecnormalize.pkl |
 | evaluate | request.json, env_spec.json, criteria.json | evaluation.json, features, trajectories, videos |
 | export | request.json, the run it names | package/: the policy in other formats, its model card, export.json |
@@ -22,6 +23,7 @@ from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
 
 VERBS = {
     "train": "p2p.worker.train:train",
+    "learn": "p2p.worker.learn:learn",
     "film": "p2p.worker.deliver:deliver",
     "evaluate": "p2p.worker.report:report",
     "export": "p2p.worker.export.job:export",

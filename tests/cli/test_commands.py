@@ -151,9 +151,9 @@ def test_a_runs_directory_that_cannot_be_written_exits_4(blocked: str, tmp_path:
 def test_a_missing_extra_exits_4_with_the_line_that_installs_it(
     runs_dir: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "mujoco", None)
     assert main(["run", POLE.prompt, "--env", POLE.env_id]) == 4
-    assert "pip install 'p2p[sb3]'" in capsys.readouterr().err
+    assert "pip install 'p2p[train]'" in capsys.readouterr().err
     assert not runs_dir.exists()
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import MissingExtra
+from p2p.contracts.session import NewSession
 from p2p.contracts.setup import Level, SetupCheck, SetupReport
 from p2p.service import Service
 from p2p.service.packages import within
@@ -64,10 +65,22 @@ def test_training_is_refused_with_the_line_that_installs_what_is_missing(
 ) -> None:
     service = Service(Settings(runs_dir=tmp_path))
     service.require_training()
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+
+    with pytest.raises(MissingExtra, match=r"pip install 'p2p\[train\]'"):
+        service.require_training()
+
+
+def test_a_learner_that_is_not_installed_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    request = NewSession(prompt="run forward", env_id="HalfCheetah-v5", config={"learner": "sb3"})
 
     with pytest.raises(MissingExtra, match=r"pip install 'p2p\[sb3\]'"):
-        service.require_training()
+        Service(Settings(runs_dir=tmp_path)).create_session(request)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

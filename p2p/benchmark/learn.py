@@ -1,0 +1,148 @@
+"""What PPO reaches with the presets by Gymnasium's own reward: environments x seeds, each run a job of its own."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from p2p.analysis.intervals import mean_interval
+from p2p.contracts.errors import TrainingFailed
+from p2p.contracts.training import RunSummary, TrainConfig
+from p2p.scheduler.resources import parallel_jobs
+from p2p.service import Service
+from p2p.service.jobs import last_line, worker_job
+from p2p.service.plan import parse_config
+from p2p.store.iterations import IterationRecord
+from p2p.training.presets import preset
+from p2p.training.trainer import Trainer
+
+OWN_REWARD = '''
+def reward_fn(obs, action, next_obs, info):
+    """Gymnasium's own reward.
+
+    LaTeX: r = r_{env}
+    Terms:
+        env: the environment's own reward
+    """
+    return info["env_reward"], {"env": info["env_reward"]}
+'''
+PUBLISHED = {
+    "HalfCheetah-v5": 5819.0,
+    "Hopper-v5": 2609.0,
+    "Walker2d-v5": 3589.0,
+    "Ant-v5": 3258.0,
+    "Swimmer-v5": 282.0,
+    "Humanoid-v5": 787.0,
+    "Reacher-v5": -4.1,
+    "InvertedPendulum-v5": 1000.0,
+    "InvertedDoublePendulum-v5": 9231.0,
+}
+"""Best published PPO returns at 1 M steps (v3 or v4 of the environments; stable-baselines3 zoo, Tianshou, CleanRL)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """One run that has ended."""
+
+    config: TrainConfig
+    returns: tuple[float, ...]
+    """Of the last policy, one per episode."""
+    summary: RunSummary
+
+
+class LearnBenchmark:
+    """Trains by Gymnasium's own reward. A run that is already there is not trained again.
+
+    Args:
+        service: Where jobs run.
+        root: Directory of the runs.
+    """
+
+    def __init__(self, service: Service, root: Path) -> None:
+        self._service, self._root = service, root
+
+    def run(self, configs: Iterable[tuple[str, TrainConfig]], tick: Callable[[str], None]) -> dict[str, list[Learned]]:
+        """Train all of them, as many at a time as there are cores.
+
+        Args:
+            configs: Name of a row of the table, and the configuration of one of its runs.
+            tick: Told about every run that ends.
+
+        Returns:
+            Row -> its runs, in the order given.
+
+        Raises:
+            TrainingFailed: a run did not reach its end.
+        """
+        runs = [(name, config, self._prepare(name, config)) for name, config in configs]
+        waiting = {run.path: f"{name} seed {config.seed}" for name, config, run in runs}
+
+        def report() -> None:
+            for path in [path for path in waiting if IterationRecord(path).read_summary() is not None]:
+                tick(waiting.pop(path))
+
+        parallel = self._service.settings.max_parallel or parallel_jobs()
+        Trainer(self._service.backend, worker_job("learn"), parallel, report).train([run for _, _, run in runs])
+        report()
+        rows: dict[str, list[Learned]] = {}
+        for name, config, run in runs:
+            rows.setdefault(name, []).append(_learned(config, run))
+        return rows
+
+    def _prepare(self, name: str, config: TrainConfig) -> IterationRecord:
+        run = IterationRecord(self._root / name / f"{config.total_timesteps}_seed_{config.seed}")
+        if run.read_config() is None:
+            run.save_reward_source(OWN_REWARD)
+            run.save_env_spec(self._service.describe_environment(config.env_id))
+            run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))
+        return run
+
+
+def standard_config(service: Service, env_id: str, steps: int, seed: int, changes: Mapping[str, object]) -> TrainConfig:
+    """The preset of an environment for episodes as Gymnasium defines them, changed by `changes`.
+
+    Raises:
+        InvalidConfig: a change is misspelt or out of range.
+    """
+    episodes = {
+        "max_episode_steps": service.describe_environment(env_id).max_episode_steps,
+        "terminate_when_unhealthy": True,
+    }
+    own = {"env_id": env_id, "total_timesteps": steps, "seed": seed, "num_evals": 1, "n_eval_episodes": 3}
+    return parse_config({**preset(env_id, steps), **episodes, **changes, **own})
+
+
+def _learned(config: TrainConfig, run: IterationRecord) -> Learned:
+    summary, checkpoints = run.read_summary(), run.checkpoints()
+    returns = checkpoints[-1].read_returns() if checkpoints else None
+    if summary is None or returns is None:
+        status = run.read_status()
+        raise TrainingFailed(f"{run.path} did not reach its end: {last_line(status.error if status else None)}")
+    return Learned(config, returns.returns, summary)
+
+
+def table(rows: Mapping[str, Sequence[Learned]]) -> str:
+    """Returns with their 95 % interval over the seeds, in Markdown."""
+    head = "| environment | steps | seeds | return [95 %] | published | a run takes | steps/s |\n" + "|---" * 7 + "|"
+    return "\n".join([head, *(_row(name, runs) for name, runs in rows.items())])
+
+
+def _row(name: str, runs: Sequence[Learned]) -> str:
+    means = [fmean(run.returns) for run in runs]
+    config, interval = runs[0].config, mean_interval(means)
+    published = PUBLISHED.get(config.env_id) if config.total_timesteps >= 1_000_000 else None
+    cells = [
+        name,
+        f"{config.total_timesteps:,}",
+        ", ".join(str(run.config.seed) for run in runs),
+        number(fmean(means)) + (f" [{number(interval[0])}, {number(interval[1])}]" if interval else ""),
+        "–" if published is None else number(published),
+        f"{fmean(run.summary.training_time_s for run in runs):.0f} s",
+        f"{fmean(run.summary.steps_per_second for run in runs):,.0f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def number(value: float) -> str:
+    """A return, with as many figures as matter."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}"
