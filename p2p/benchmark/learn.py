@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from p2p.analysis.intervals import mean_interval
-from p2p.contracts.errors import TrainingFailed
+from p2p.contracts.errors import InvalidInput, TrainingFailed
 from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.scheduler.resources import parallel_jobs
 from p2p.service import Service
@@ -26,6 +26,8 @@ def reward_fn(obs, action, next_obs, info):
     """
     return info["env_reward"], {"env": info["env_reward"]}
 '''
+BEGIN, END = "<!-- learn -->", "<!-- /learn -->"
+"""Markers of the table in a file."""
 PUBLISHED = {
     "HalfCheetah-v5": 5819.0,
     "Hopper-v5": 2609.0,
@@ -90,7 +92,7 @@ class LearnBenchmark:
         return rows
 
     def _prepare(self, name: str, config: TrainConfig) -> IterationRecord:
-        run = IterationRecord(self._root / name / f"{config.total_timesteps}_seed_{config.seed}")
+        run = IterationRecord(self._root / name.replace(": ", "_").replace(" ", "_") / f"seed_{config.seed}")
         if run.read_config() is None:
             run.save_reward_source(OWN_REWARD)
             run.save_env_spec(self._service.describe_environment(config.env_id))
@@ -98,18 +100,43 @@ class LearnBenchmark:
         return run
 
 
-def standard_config(service: Service, env_id: str, steps: int, seed: int, changes: Mapping[str, object]) -> TrainConfig:
-    """The preset of an environment for episodes as Gymnasium defines them, changed by `changes`.
+def standard_config(
+    service: Service, env_id: str, steps: int, seed: int, changes: Mapping[str, object], bare: bool = False
+) -> TrainConfig:
+    """A configuration for episodes as Gymnasium defines them.
+
+    Args:
+        service: What knows the environment.
+        env_id: Which one.
+        steps: Length of the training.
+        seed: Of the training.
+        changes: Fields that differ from the preset.
+        bare: Whether to take nothing from the preset but what is observed.
 
     Raises:
         InvalidConfig: a change is misspelt or out of range.
     """
+    known = preset(env_id, steps)
+    base = {name: value for name, value in known.items() if name == "env_kwargs"} if bare else known
     episodes = {
         "max_episode_steps": service.describe_environment(env_id).max_episode_steps,
         "terminate_when_unhealthy": True,
     }
     own = {"env_id": env_id, "total_timesteps": steps, "seed": seed, "num_evals": 1, "n_eval_episodes": 3}
-    return parse_config({**preset(env_id, steps), **episodes, **changes, **own})
+    return parse_config({**base, **episodes, **changes, **own})
+
+
+def write_table(path: Path, text: str) -> None:
+    """Put the table between the markers of a file.
+
+    Raises:
+        InvalidInput: the file has none.
+    """
+    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        raise InvalidInput(f"{path} has no lines {BEGIN} and {END} to put the table between.")
+    path.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
 
 
 def _learned(config: TrainConfig, run: IterationRecord) -> Learned:
@@ -132,7 +159,7 @@ def _row(name: str, runs: Sequence[Learned]) -> str:
     config, interval = runs[0].config, mean_interval(means)
     published = PUBLISHED.get(config.env_id) if config.total_timesteps >= 1_000_000 else None
     cells = [
-        name,
+        name.removesuffix(f" {config.total_timesteps}"),
         f"{config.total_timesteps:,}",
         ", ".join(str(run.config.seed) for run in runs),
         number(fmean(means)) + (f" [{number(interval[0])}, {number(interval[1])}]" if interval else ""),
