@@ -81,8 +81,13 @@ def replacing(path: Path) -> Iterator[Path]:
                 temporary.unlink(missing_ok=True)
 
 
-def append_line(path: Path, line: str) -> None:
+def append_line(path: Path, line: str, durable: bool = True) -> None:
     """Append one line; a line broken by a crash is ended first, so that it spoils only itself.
+
+    Args:
+        path: The file.
+        line: Without its end.
+        durable: Whether to wait until the disk has it, which takes milliseconds.
 
     Raises:
         StorageProblem: the file cannot be written.
@@ -94,7 +99,8 @@ def append_line(path: Path, line: str) -> None:
                 file.write(b"\n")
             file.write(line.encode() + b"\n")
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
     except OSError as error:
         raise storage_problem(path, error) from error
 

@@ -15,6 +15,7 @@ from p2p.contracts.work import CheckRequest, DescribeRequest, FilmRequest, Rende
 from p2p.store import files, layout
 from p2p.store.clock import now
 from p2p.store.evaluations import CheckpointRecord, ReportRecord
+from p2p.store.scalars import read_scalars
 
 
 class IterationRecord:
@@ -239,13 +240,11 @@ class IterationRecord:
 
     def parse_scalars(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Training rows and evaluation rows of `metrics/scalars.jsonl`."""
-        rows, _ = files.read_lines(self.scalars_path)
-        training = [row for row in rows if row.get("type") != "eval"]
-        return training, [row for row in rows if row.get("type") == "eval"]
+        return read_scalars(self.scalars_path)
 
     def append_scalars(self, row: dict[str, Any]) -> None:
-        """Append one row of metrics."""
-        files.append_line(self.scalars_path, json.dumps(row))
+        """Append one row of metrics; the last ones may be lost with the machine, but not with the process."""
+        files.append_line(self.scalars_path, json.dumps(row), durable=False)
 
     # what lies in it
     def runs(self) -> list["IterationRecord"]:

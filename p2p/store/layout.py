@@ -51,6 +51,10 @@ CHECKPOINTS = "checkpoints"
 TRAJECTORIES = "trajectories"
 VIDEOS = "videos"
 
+# a measurement
+WARM = "warm"
+"""There from when a measurement can begin."""
+
 # a checkpoint
 POLICY = "policy.npz"
 SB3_MODEL = "model.zip"
