@@ -26,7 +26,7 @@ class _Scalars:
     """One file, read from a place that moves on."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._lock = path, Lock()
+        self._path, self._lock, self._offset = path, Lock(), 0
         self._begin()
 
     def read(self) -> tuple[Rows, Rows]:

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
@@ -11,7 +11,6 @@ from p2p.contracts.training import TrainConfig
 from p2p.store.iterations import IterationRecord
 from p2p.worker.training_env import Episode, EpisodeLog
 
-RECENT_EPISODES = 10
 RECENT_ROLLOUTS = 20
 
 Scalars = Mapping[str, float | None]
@@ -55,19 +54,19 @@ class Metrics:
             "global_step": self._rollouts * size,
             "iteration": self._rollouts,
             **{name: _number(value) for name, value in learner.items()},
-            **_episode_numbers(log.episodes[-RECENT_EPISODES:]),
-            "episodes_per_rollout": len(log.episodes) - self._episodes_seen,
+            **_episode_numbers(log.recent),
+            "episodes_per_rollout": log.whole - self._episodes_seen,
             "sps": steps / seconds,
             "elapsed_time": time.perf_counter() - self._began,
             **self._seconds,
             "device": self._config.device,
             **{f"reward_term_{name}": value for name, value in terms.items()},
         }
-        self._episodes_seen = len(log.episodes)
+        self._episodes_seen = log.whole
         self._record.append_scalars(row)
 
 
-def _episode_numbers(episodes: list[Episode]) -> Scalars:
+def _episode_numbers(episodes: Iterable[Episode]) -> Scalars:
     """Over the last whole episodes; None before the first one has ended."""
     returns = [episode.episode_return for episode in episodes]
     lengths = [episode.length for episode in episodes]

@@ -2,9 +2,7 @@
 
 import math
 import os
-import resource
 import shutil
-import sys
 import time
 from collections import deque
 from pathlib import Path
@@ -21,8 +19,9 @@ from p2p.worker.collector import Collector
 from p2p.worker.learners.advantages import explained_variance
 from p2p.worker.learners.learner import Learner
 from p2p.worker.learners.registry import make_learner
-from p2p.worker.metrics import RECENT_EPISODES, Metrics
+from p2p.worker.metrics import Metrics
 from p2p.worker.policy import NumpyPolicy
+from p2p.worker.process import peak_memory_mb
 from p2p.worker.reward_evaluator import RewardEvaluator
 from p2p.worker.selection import Run, Selection
 from p2p.worker.start_states import StartPlacer
@@ -67,8 +66,8 @@ class Training:
         placer = StartPlacer(env, config.start_states, first) if config.start_states else None
         space = env.simulation.action_space
         self._learner: Learner = make_learner(config.learner, config, env.simulation.observation_space, space)
-        self._reward = RewardEvaluator(run.reward, env.simulation, config.seed)
-        self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self._reward)
+        self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
+        self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self.reward)
         self._metrics = Metrics(run.record, config)
         self._checkpoints = Checkpoints(run, beside=threads > 1)
 
@@ -79,7 +78,7 @@ class Training:
         rollouts = math.ceil(config.total_timesteps / size)
         points = deque(config.total_timesteps * (i + 1) / config.num_evals for i in range(config.num_evals))
         for number in range(1, rollouts + 1):
-            self._learn(number * size)
+            self.learn(number * size)
             due = [point for point in points if point <= number * size]
             if number == rollouts or (due and len(due) < len(points)):
                 self._evaluate(number * size)
@@ -88,7 +87,7 @@ class Training:
         selections = self._checkpoints.finish()
         self._run.record.save_summary(self._summary(rollouts * size, selections, time.monotonic() - begun))
 
-    def _learn(self, steps: int) -> None:
+    def learn(self, steps: int) -> None:
         """One rollout and what is learned from it; `steps` have been made after it."""
         with self._metrics.timed("rollout_time"):
             batch = self._collector.collect()
@@ -106,7 +105,7 @@ class Training:
         best = max(selections, key=lambda selection: selection.rank)
         numbers = dynamics(self._run.record.parse_scalars()[0])
         log = self._collector.log
-        recent = [episode.episode_return for episode in log.episodes[-RECENT_EPISODES:]]
+        recent = [episode.episode_return for episode in log.recent]
         return RunSummary(
             total_timesteps=steps,
             training_time_s=seconds,
@@ -114,7 +113,7 @@ class Training:
             total_episodes=log.count,
             steps_per_second=steps / seconds,
             learner=self._config.learner,
-            reward=self._reward.report(seconds),
+            reward=self.reward.report(seconds),
             peak_memory_mb=peak_memory_mb(),
             best_checkpoint=best.step,
             best_selection_score=best.intent_score,
@@ -156,12 +155,6 @@ def learning_rate(config: TrainConfig, steps: int) -> float:
     remaining = 1.0 - steps / config.total_timesteps
     end = config.learning_rate * config.learning_rate_end
     return max(0.0, end + (config.learning_rate - end) * remaining)
-
-
-def peak_memory_mb() -> int:
-    """Largest resident memory of this process so far [MiB]."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak >> (20 if sys.platform == "darwin" else 10)
 
 
 def _first_seed(config: TrainConfig) -> int:

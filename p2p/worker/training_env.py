@@ -1,5 +1,6 @@
 """The environments a learner learns in: a finished one is reset at once."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,9 @@ from numpy.typing import NDArray
 
 from p2p.worker.start_states import StartPlacer
 from p2p.worker.vec_env import Block, Step, VecEnv
+
+RECENT_EPISODES = 10
+"""What the metrics average over."""
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -79,10 +83,10 @@ class EpisodeLog:
     def __init__(self, shortened: Booleans) -> None:
         self._shortened = shortened.copy()
         self._returns, self._lengths = np.zeros(len(shortened)), np.zeros(len(shortened), dtype=np.int64)
-        self.episodes: list[Episode] = []
-        """Finished whole episodes, oldest first."""
-        self.count = 0
-        """Finished episodes, the shortened first ones included."""
+        self.recent: deque[Episode] = deque(maxlen=RECENT_EPISODES)
+        """The last finished whole episodes, oldest first."""
+        self.whole, self.count = 0, 0
+        """Finished whole episodes; all of them, the shortened first ones included."""
 
     def add(self, rewards: Floats, ends: Booleans) -> None:
         """Take note of the next steps: rewards, and which were the last of an episode, both of shape (T, n)."""
@@ -95,6 +99,7 @@ class EpisodeLog:
     def _finish(self, ids: NDArray[np.intp]) -> None:
         self.count += len(ids)
         for i in ids[~self._shortened[ids]]:
-            self.episodes.append(Episode(float(self._returns[i]), int(self._lengths[i])))
+            self.whole += 1
+            self.recent.append(Episode(float(self._returns[i]), int(self._lengths[i])))
         self._shortened[ids] = False
         self._returns[ids], self._lengths[ids] = 0.0, 0

@@ -153,6 +153,19 @@ def test_every_evaluation_keeps_its_policy_its_rollouts_and_their_videos(run):
             assert run.video(checkpoint.step, rollout.label).stat().st_size > 1000
 
 
+def test_memory_does_not_grow_with_the_steps(make_run, small, class_reward):
+    """Two trainings in processes of their own, one ten times as long; both far past the first rollouts."""
+    peaks = []
+    for steps in (20_480, 204_800):
+        config = small.model_copy(update={"total_timesteps": steps, "num_evals": 1, "net_arch": (16, 16)})
+        record = make_run(config, class_reward)
+        command = [sys.executable, "-m", "p2p.worker", "train", str(record.path)]
+        subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+        peaks.append(record.read_summary().peak_memory_mb)
+    assert peaks[1] - peaks[0] < 5
+    assert max(peaks) < 120
+
+
 def test_a_checkpoint_repeats_its_recorded_returns_to_the_bit(run, cheetah):
     reward = LoadedReward.from_file(run.reward_fn_path)
     config = judged_config(run.read_config(), INTENT)

@@ -132,7 +132,7 @@ def test_first_episodes_are_staggered_and_do_not_count_as_whole_ones(cheetah, sm
     ends, log = env.take_block().ends, EpisodeLog(env.shortened)
     log.add(np.ones((20, 16)), ends)
     assert ends.sum(axis=1).max() <= 4
-    assert [(episode.length, episode.episode_return) for episode in log.episodes] == [(20, 20.0)]
+    assert [(episode.length, episode.episode_return) for episode in log.recent] == [(20, 20.0)]
     assert log.count == ends.sum() >= 16
 
 

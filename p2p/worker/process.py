@@ -1,0 +1,22 @@
+"""What this process costs."""
+
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+
+def peak_memory_mb() -> int:
+    """Largest resident memory of this process so far [MiB]."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak >> (20 if sys.platform == "darwin" else 10)
+
+
+def age_s() -> float:
+    """Seconds since this process was started, to a hundredth; where there is no /proc, those it has computed for."""
+    if sys.platform != "linux":
+        return time.process_time()
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    started = int(fields[19]) / os.sysconf("SC_CLK_TCK")  # field 22 of proc(5), since boot
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - started
