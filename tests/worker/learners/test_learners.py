@@ -195,6 +195,9 @@ def episode_returns(name, seed, steps):
 
 @pytest.mark.slow
 def test_both_learners_learn_to_balance_a_pendulum_equally():
-    reached = {name: [np.mean(episode_returns(name, seed, 30_000)[-10:]) for seed in (1, 2, 3)] for name in LEARNERS}
-    print(reached)
-    assert all(np.mean(returns) > 300 for returns in reached.values())
+    returns = {name: [episode_returns(name, seed, 25_000) for seed in (1, 2, 3)] for name in LEARNERS}
+    for runs in returns.values():
+        assert np.mean([run[:20] for run in runs]) < 20
+        assert np.mean([run[-10:] for run in runs]) > 500
+    falls = {name: sum(len(run) for run in runs) for name, runs in returns.items()}
+    assert falls["fast"] == pytest.approx(falls["sb3"], rel=0.3)
