@@ -9,13 +9,17 @@ Array = NDArray[np.floating]
 BETA_1, BETA_2 = 0.9, 0.999
 EPSILON = 1e-5
 """As stable-baselines3 sets it for PPO."""
+NEGLIGIBLE = 1e-30
+FLUSH_STEPS = 100
+"""So often moments below `NEGLIGIBLE` become 0: in this time they cannot fall to subnormal numbers (< 1.2e-38)."""
 
 
 class Adam:
     """Changes parameters in place.
 
-    The running means are kept as sums, without their factors 1 - β, which the step makes good: two passes over the
-    vector less.
+    The moments are kept as sums, without their factors 1 - β, which the step makes good: two passes over the vector
+    less. The moments of a unit that has died would decay to subnormal numbers, on which a processor is many times
+    slower: 2,000 of them in 11,000 made a step take 41 us instead of 15. They are set to zero before.
 
     Args:
         parameters: The vector.
@@ -44,6 +48,9 @@ class Adam:
         np.divide(gradients, scratch, out=scratch)
         scratch *= learning_rate * first / second
         self._parameters -= scratch
+        if self._steps % FLUSH_STEPS == 0:
+            for moment in (gradients, squares):
+                moment[np.abs(moment) < NEGLIGIBLE] = 0.0
 
 
 def clip_gradient_norm(gradient: Array, max_norm: float) -> float:

@@ -12,7 +12,7 @@ from p2p.worker.learners.adam import Adam, clip_gradient_norm
 from p2p.worker.learners.learner import Batch, Floats, Networks
 from p2p.worker.learners.minibatches import Rows, ShuffledRollout
 from p2p.worker.learners.network import Activations, ActorCritic, Architecture
-from p2p.worker.learners.objective import ClippedObjective, gaussian_entropy, gaussian_offset
+from p2p.worker.learners.objective import ClippedObjective, gaussian_offset
 
 Permutation = Callable[[int], NDArray[np.integer]]
 """The order of n rows in an epoch."""
@@ -68,10 +68,11 @@ class FastLearner:
     def update(self, batch: Batch, learning_rate: float) -> dict[str, float]:
         """See `Learner.update`."""
         rollout = self._rollout_of(len(batch))
+        rollout.load(batch)
         losses: list[dict[str, NDArray[np.float64]]] = []
         grad_norms: list[float] = []
         for _ in range(self._config.n_epochs):
-            rollout.fill(batch, self._permutation(len(batch)))
+            rollout.shuffle(self._permutation(len(batch)))
             entropies, norms = self._epoch(rollout.minibatches, learning_rate)
             losses.append(rollout.losses(len(entropies)) | {"entropy": np.array(entropies)})
             grad_norms += norms
@@ -107,8 +108,9 @@ class FastLearner:
         for rows in minibatches:
             buffers = self._buffers_of(len(rows))
             network.forward(rows.observations, buffers)
-            entropies.append(gaussian_entropy(network.parameters.log_std))
-            if self._objective.differentiate(rows, network, buffers) > max_kl:
+            entropy, divergence = self._objective.differentiate(rows, network, buffers)
+            entropies.append(entropy)
+            if divergence > max_kl:
                 break
             network.backward(rows.observations, buffers)
             norms.append(clip_gradient_norm(network.gradient.vector, config.max_grad_norm))

@@ -59,10 +59,11 @@ class Learner(Protocol):
         """Learn from one rollout.
 
         Returns:
-            policy_loss, value_loss, entropy [nats], clip_fraction: means over the update's minibatches.
+            policy_loss, value_loss, entropy [nats], clip_fraction: means over all minibatches.
             approx_kl [nats]: mean over the minibatches of the last epoch.
-            grad_norm: of the last minibatch that was learnt from, after clipping.
-            policy_std: mean over the actions, after the update. n_updates: epochs since the learner was made.
+            grad_norm: mean over the minibatches that were learnt from, before clipping.
+            policy_std: mean over the action's dimensions, after the update.
+            n_updates: epochs since the learner was made.
         """
         ...
 

@@ -13,7 +13,7 @@ class Rows:
     """B rows of a shuffled rollout; vectors have shape (B,)."""
 
     observations: Floats
-    """Shape (B, obs_dim)."""
+    """Shape (B, obs_dim + 1); the last column is 1."""
     actions: Floats
     """Shape (action_dim, B)."""
     log_probs: Floats
@@ -57,19 +57,25 @@ class ShuffledRollout:
         self._clip_range = clip_range
         self._starts = np.arange(0, rows, batch_size)
         self._sizes = np.diff(self._starts, append=rows)
-        observations = np.empty((rows, dims[0]), np.float32)
+        observations = np.ones((rows, dims[0] + 1), np.float32)
         actions = np.empty((dims[1], rows), np.float32)
+        self._observations = observations.copy()
         self._whole = Rows(observations, actions, *np.empty((8, rows), np.float32))
         self.minibatches = [self._whole.cut(start, start + batch_size) for start in self._starts.tolist()]
 
     def __len__(self) -> int:
         return len(self._whole)
 
-    def fill(self, batch: Batch, order: NDArray[np.integer]) -> None:
-        """Take over the rows of `batch` in this order."""
-        rows = self._whole
+    def load(self, batch: Batch) -> None:
+        """Take over a rollout; the minibatches hold it after `shuffle`."""
+        self._batch = batch
+        self._observations[:, :-1] = batch.observations
+
+    def shuffle(self, order: NDArray[np.integer]) -> None:
+        """Put the rows in this order."""
+        batch, rows = self._batch, self._whole
         # with "clip" numpy writes straight into `out`; every index is valid
-        np.take(batch.observations, order, axis=0, out=rows.observations, mode="clip")
+        np.take(self._observations, order, axis=0, out=rows.observations, mode="clip")
         np.take(batch.actions.T, order, axis=1, out=rows.actions, mode="clip")
         np.take(batch.log_probs, order, out=rows.log_probs, mode="clip")
         np.take(batch.returns, order, out=rows.returns, mode="clip")

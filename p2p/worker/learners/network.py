@@ -1,14 +1,16 @@
 """A policy and a value network of the same hidden sizes, run side by side, with a hand-written backward pass.
 
 The two networks share nothing but the observation. Their hidden layers have equal shapes, so one call serves both:
-the first layer's weights lie side by side, (inputs, 2 * units); the deeper ones are a pair of matrices,
-(2, inputs, units); the outputs are one matrix of shape (action_dim + 1, 2 * units), the value in the last row, whose
-off-diagonal blocks stay zero. Activations have shape (B, 2 * units), the policy's in the left half.
+activations have shape (B, 2 * units), the policy's in the left half. The first layer's weights lie side by side,
+(obs_dim + 1, 2 * units), with the biases in the last row, for observations end in a 1; the deeper ones are a pair of
+matrices, (2, inputs, units); the outputs are one matrix of shape (action_dim + 1, 2 * units), the value in the last
+row, whose off-diagonal blocks stay zero.
 """
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -21,6 +23,8 @@ Layers = list[tuple[Array, Array]]
 
 HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = 2**0.5, 0.01, 1.0
 """Of the orthogonal initialisation, as in stable-baselines3."""
+ROWS_AT_ONCE = 1024
+"""Of a whole rollout, whose activations would else be its largest arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +48,25 @@ class Parameters:
 
     def __init__(self, architecture: Architecture, dtype: DTypeLike) -> None:
         sizes, outputs = architecture.net_arch, architecture.action_dim + 1
-        self._action_dim = architecture.action_dim
         shapes: list[tuple[int, ...]] = []
         if sizes:
-            shapes += [(architecture.observation_dim, 2 * sizes[0]), (2 * sizes[0],)]
+            shapes += [(architecture.observation_dim + 1, 2 * sizes[0])]
         for inputs, units in pairwise(sizes):
             shapes += [(2, inputs, units), (2 * units,)]
         width = 2 * sizes[-1] if sizes else architecture.observation_dim
         shapes += [(outputs, width), (outputs,), (architecture.action_dim,)]
-        lengths = [int(np.prod(shape)) for shape in shapes]
+        lengths = [math.prod(shape) for shape in shapes]
         self.vector: Array = np.zeros(sum(lengths), dtype)
         pieces = np.split(self.vector, np.cumsum(lengths)[:-1])
-        views = [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)]
-        *hidden, self.head, self.head_bias, self.log_std = views
-        self.weights, self.biases = hidden[::2], hidden[1::2]
-
-    @property
-    def policy(self) -> Layers:
+        *hidden, self.head, self.head_bias, self.log_std = map(np.reshape, pieces, shapes)
+        self.first: Array | None = hidden[0] if hidden else None
+        """Of the first hidden layer, biases included; None where there is no hidden layer."""
+        self.deeper = list(zip(hidden[1::2], hidden[2::2], strict=True))
+        """Weights and biases of the other hidden layers."""
+        self.policy = self._network(0)
         """Of the network that gives the mean action."""
-        return self._network(0, self.head[:-1], self.head_bias[:-1])
-
-    @property
-    def value(self) -> Layers:
+        self.value = self._network(1)
         """Of the network that gives the predicted return."""
-        return self._network(1, self.head[-1:], self.head_bias[-1:])
 
     def copies(self) -> Networks:
         """The current numbers, in float32."""
@@ -88,21 +87,41 @@ class Parameters:
                 weights[:], biases[:] = new_weights, new_biases
         self.log_std[:] = networks.log_std
 
-    def _network(self, which: int, head: Array, head_bias: Array) -> Layers:
+    def _network(self, which: int) -> Layers:
         layers: Layers = []
-        for weights, biases in zip(self.weights, self.biases, strict=True):
-            half = slice(None, len(biases) // 2) if which == 0 else slice(len(biases) // 2, None)
-            layers.append((weights[which] if weights.ndim == 3 else weights[:, half], biases[half]))
-        if self.weights:
-            head = head[:, half]
-        return [*layers, (head.T, head_bias)]
+        outputs = slice(None, -1) if which == 0 else slice(-1, None)
+        head = self.head[outputs]
+        if self.first is not None:
+            first, head = np.split(self.first, 2, axis=1)[which], np.split(head, 2, axis=1)[which]
+            layers.append((first[:-1], first[-1]))
+        layers += [(weights[which], np.split(biases, 2)[which]) for weights, biases in self.deeper]
+        return [*layers, (head.T, self.head_bias[outputs])]
 
     def clear_off_diagonal(self) -> None:
         """Zero where the head would join one network's units to the other's output."""
-        if self.weights:
+        if self.first is not None:
             half = self.head.shape[1] // 2
             self.head[:-1, half:] = 0.0
             self.head[-1, :half] = 0.0
+
+
+class HiddenLayer:
+    """Buffers of one hidden layer.
+
+    Args:
+        rows: Of a batch.
+        units: Of each network.
+        dtype: As the parameters.
+    """
+
+    def __init__(self, rows: int, units: int, dtype: DTypeLike) -> None:
+        self.outputs = np.empty((rows, 2 * units), dtype)
+        self.gradients = np.empty((rows, 2 * units), dtype)
+        self.paired_outputs = self.outputs.reshape(rows, 2, units).transpose(1, 0, 2)
+        """As (2, B, units)."""
+        self.paired_gradients = self.gradients.reshape(rows, 2, units).transpose(1, 0, 2)
+        self.active = np.empty((rows, 2 * units), np.bool_)
+        self.zeros = np.zeros((rows, 2 * units), dtype)
 
 
 class Activations:
@@ -115,10 +134,7 @@ class Activations:
     """
 
     def __init__(self, architecture: Architecture, rows: int, dtype: DTypeLike) -> None:
-        widths = [2 * units for units in architecture.net_arch]
-        self.hidden = [np.empty((rows, width), dtype) for width in widths]
-        self.hidden_gradients = [np.empty((rows, width), dtype) for width in widths]
-        self.active = [np.empty((rows, width), np.bool_) for width in widths]
+        self.hidden = [HiddenLayer(rows, units, dtype) for units in architecture.net_arch]
         self.outputs = np.empty((architecture.action_dim + 1, rows), dtype)
         """Mean action and, in the last row, the predicted return."""
         self.output_gradients = np.empty_like(self.outputs)
@@ -164,64 +180,77 @@ class ActorCritic:
 
     def values(self, observations: Array) -> Array:
         """Shape (B,)."""
-        return self._run(self.parameters.value, observations)[:, 0]
+        values = np.empty(len(observations), self._dtype)
+        for start in range(0, len(observations), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            values[rows] = self._run(self.parameters.value, observations[rows])[:, 0]
+        return values
 
     def _run(self, layers: Layers, inputs: Array) -> Array:
         for weights, biases in layers[:-1]:
             inputs = inputs @ weights
             inputs += biases
-            self._activate(inputs)
+            if self._relu:
+                np.maximum(inputs, 0.0, out=inputs)
+            else:
+                np.tanh(inputs, out=inputs)
         weights, biases = layers[-1]
-        return inputs @ weights + biases
+        outputs: Array = inputs @ weights
+        outputs += biases
+        return outputs
 
     def forward(self, observations: Array, buffers: Activations) -> None:
-        """Compute `buffers.outputs` for observations of shape (B, obs_dim)."""
-        inputs, parameters = observations, self.parameters
-        for weights, biases, outputs in zip(parameters.weights, parameters.biases, buffers.hidden, strict=True):
-            if weights.ndim == 2:
-                np.matmul(inputs, weights, out=outputs)
-            else:
-                np.matmul(_pair(inputs), weights, out=_pair(outputs))
-            outputs += biases
-            self._activate(outputs)
-            inputs = outputs
+        """Compute `buffers.outputs` for observations of shape (B, obs_dim + 1), which end in a 1."""
+        parameters, hidden = self.parameters, buffers.hidden
+        inputs = observations[:, :-1]
+        if parameters.first is not None:
+            np.matmul(observations, parameters.first, out=hidden[0].outputs)
+            inputs = self._activated(hidden[0])
+        for (weights, biases), before, layer in zip(parameters.deeper, hidden, hidden[1:], strict=False):
+            np.matmul(before.paired_outputs, weights, out=layer.paired_outputs)
+            layer.outputs += biases
+            inputs = self._activated(layer)
         np.matmul(parameters.head, inputs.T, out=buffers.outputs)
         buffers.outputs += parameters.head_bias[:, None]
 
     def backward(self, observations: Array, buffers: Activations) -> None:
         """Compute `gradient` from `buffers.output_gradients` after a forward pass; spoils the activations."""
-        inputs = [observations, *buffers.hidden]
-        np.matmul(buffers.output_gradients, inputs[-1], out=self.gradient.head)
-        self.gradient.clear_off_diagonal()
-        np.matmul(buffers.output_gradients, buffers.ones, out=self.gradient.head_bias)
-        if buffers.hidden:
-            np.matmul(buffers.output_gradients.T, self.parameters.head, out=buffers.hidden_gradients[-1])
-        for i in range(len(buffers.hidden) - 1, -1, -1):
-            gradient = buffers.hidden_gradients[i]
-            self._apply_derivative(gradient, buffers.hidden[i], buffers.active[i])
-            np.matmul(buffers.ones, gradient, out=self.gradient.biases[i])
-            if i == 0:
-                np.matmul(observations.T, gradient, out=self.gradient.weights[0])
-                continue
-            pair = _pair(gradient)
-            np.matmul(_pair(inputs[i]).swapaxes(1, 2), pair, out=self.gradient.weights[i])
-            np.matmul(pair, self.parameters.weights[i].swapaxes(1, 2), out=_pair(buffers.hidden_gradients[i - 1]))
+        parameters, gradient, hidden = self.parameters, self.gradient, buffers.hidden
+        inputs = hidden[-1].outputs if hidden else observations[:, :-1]
+        np.matmul(buffers.output_gradients, inputs, out=gradient.head)
+        gradient.clear_off_diagonal()
+        np.matmul(buffers.output_gradients, buffers.ones, out=gradient.head_bias)
+        if gradient.first is None:
+            return
+        np.matmul(buffers.output_gradients.T, parameters.head, out=hidden[-1].gradients)
+        for i in range(len(hidden) - 1, 0, -1):
+            layer, before = hidden[i], hidden[i - 1]
+            self._apply_derivative(layer)
+            weight_gradient, bias_gradient = gradient.deeper[i - 1]
+            np.matmul(before.paired_outputs.swapaxes(1, 2), layer.paired_gradients, out=weight_gradient)
+            np.matmul(buffers.ones, layer.gradients, out=bias_gradient)
+            weights = _transposed(parameters.deeper[i - 1][0])
+            np.matmul(layer.paired_gradients, weights, out=before.paired_gradients)
+        self._apply_derivative(hidden[0])
+        np.matmul(observations.T, hidden[0].gradients, out=gradient.first)
 
-    def _activate(self, hidden: Array) -> None:
+    def _activated(self, layer: HiddenLayer) -> Array:
         if self._relu:
-            np.maximum(hidden, 0.0, out=hidden)
+            # with an array of zeros numpy is twice as fast as with the number
+            np.maximum(layer.outputs, layer.zeros, out=layer.outputs)
         else:
-            np.tanh(hidden, out=hidden)
+            np.tanh(layer.outputs, out=layer.outputs)
+        return layer.outputs
 
-    def _apply_derivative(self, gradient: Array, hidden: Array, active: NDArray[np.bool_]) -> None:
-        """Multiply a gradient by the activation's derivative, which follows from its outputs `hidden`."""
+    def _apply_derivative(self, layer: HiddenLayer) -> None:
+        """Multiply a layer's gradient by the activation's derivative, which follows from its outputs."""
         if self._relu:
-            np.greater(hidden, 0.0, out=active)
-            gradient *= active
+            np.greater(layer.outputs, layer.zeros, out=layer.active)
+            layer.gradients *= layer.active
         else:
-            hidden *= hidden
-            np.subtract(1.0, hidden, out=hidden)
-            gradient *= hidden
+            layer.outputs *= layer.outputs
+            np.subtract(1.0, layer.outputs, out=layer.outputs)
+            layer.gradients *= layer.outputs
 
 
 def orthogonal(generator: np.random.Generator, shape: tuple[int, ...], gain: float) -> NDArray[np.float64]:
@@ -234,7 +263,11 @@ def orthogonal(generator: np.random.Generator, shape: tuple[int, ...], gain: flo
     return matrix
 
 
-def _pair(hidden: Array) -> Any:
-    """Activations of shape (B, 2 * units) as (2, B, units)."""
-    rows, width = hidden.shape
-    return hidden.reshape(rows, 2, width // 2).transpose(1, 0, 2)
+def _transposed(weights: Array) -> Array:
+    """A pair of matrices of shape (2, outputs, inputs); a copy where that pays.
+
+    OpenBLAS multiplies by a transposed view a third slower than by a matrix in order; copying two 64 x 64 matrices
+    costs half of the difference, larger ones all of it and more.
+    """
+    view = weights.swapaxes(1, 2)
+    return np.ascontiguousarray(view) if weights.size <= 2 * 64 * 64 else view

@@ -17,11 +17,6 @@ def gaussian_offset(log_std: NDArray[np.floating]) -> float:
     return float(np.add.reduce(log_std)) + len(log_std) * HALF_LOG_2PI
 
 
-def gaussian_entropy(log_std: NDArray[np.floating]) -> float:
-    """Entropy of a diagonal Gaussian [nats]."""
-    return gaussian_offset(log_std) + 0.5 * len(log_std)
-
-
 class ClippedObjective:
     """Policy loss + vf_coef * value loss - ent_coef * entropy, the mean over a minibatch.
 
@@ -33,7 +28,7 @@ class ClippedObjective:
         self._ent_coef, self._vf_coef = config.ent_coef, config.vf_coef
         self._clip_range_vf = config.clip_range_vf
 
-    def differentiate(self, rows: Rows, network: ActorCritic, buffers: Activations) -> float:
+    def differentiate(self, rows: Rows, network: ActorCritic, buffers: Activations) -> tuple[float, float]:
         """Fill in the gradients of the networks' outputs and of `log_std`, and the records of `rows`.
 
         Args:
@@ -42,7 +37,8 @@ class ClippedObjective:
             buffers: Of this pass.
 
         Returns:
-            Estimate of the divergence of the new policy from the old one, E[(ratio - 1) - log ratio] [nats].
+            The policy's entropy, and an estimate of its divergence from the one that acted:
+            E[ratio - 1 - log ratio] [nats].
         """
         log_std = network.parameters.log_std
         inverse_std = np.exp(-log_std)[:, None]
@@ -52,7 +48,8 @@ class ClippedObjective:
         log_ratios = np.add.reduce(squares, axis=0, out=rows.log_ratios)
         log_ratios *= -0.5
         log_ratios -= rows.log_probs
-        log_ratios -= gaussian_offset(log_std)
+        offset = gaussian_offset(log_std)
+        log_ratios -= offset
         ratios = np.exp(log_ratios)
         losses = np.multiply(ratios, rows.slopes, out=rows.policy_losses)
         by_log_prob = losses * (losses >= rows.floors)
@@ -61,7 +58,8 @@ class ClippedObjective:
         by_log_std = np.matmul(squares, by_log_prob, out=network.gradient.log_std)
         by_log_std -= float(np.add.reduce(by_log_prob)) + self._ent_coef
         self._differentiate_values(rows, buffers)
-        return float(np.add.reduce(ratios) - np.add.reduce(log_ratios)) / len(ratios) - 1
+        divergence = float(np.add.reduce(ratios - log_ratios)) / len(ratios) - 1
+        return offset + 0.5 * len(log_std), divergence
 
     def _differentiate_values(self, rows: Rows, buffers: Activations) -> None:
         values, gradient = buffers.outputs[-1], buffers.output_gradients[-1]

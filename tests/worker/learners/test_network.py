@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+
+from p2p.contracts.training import TrainConfig
+from p2p.worker.learners.minibatches import Rows
+from p2p.worker.learners.network import ActorCritic, Architecture, Parameters
+from p2p.worker.learners.objective import ClippedObjective
+
+ROWS = 40
+
+
+def double_precision_rows(random):
+    normal = random.normal
+    slopes = normal(size=ROWS) / ROWS
+    return Rows(
+        observations=np.hstack([normal(size=(ROWS, 3)), np.ones((ROWS, 1))]),
+        actions=normal(size=(2, ROWS)),
+        log_probs=normal(-2.0, 0.5, ROWS),
+        returns=normal(size=ROWS),
+        values=normal(size=ROWS),
+        slopes=slopes,
+        floors=slopes * (1 - 0.2 * np.sign(slopes)),
+        log_ratios=np.empty(ROWS),
+        policy_losses=np.empty(ROWS),
+        value_errors=np.empty(ROWS),
+    )
+
+
+def loss(network, rows, config):
+    """Written out anew, from the definition."""
+    observations = rows.observations[:, :-1]
+    log_std = network.parameters.log_std
+    mean, values = network.mean_actions(observations), network.values(observations)
+    z = (rows.actions.T - mean) / np.exp(log_std)
+    log_probs = (-0.5 * z**2 - log_std - 0.5 * np.log(2 * np.pi)).sum(axis=1)
+    ratios = np.exp(log_probs - rows.log_probs)
+    policy_loss = np.maximum(rows.slopes * ratios, rows.slopes * np.clip(ratios, 0.8, 1.2)).sum()
+    if config.clip_range_vf is not None:
+        values = rows.values + np.clip(values - rows.values, -config.clip_range_vf, config.clip_range_vf)
+    entropy = (log_std + 0.5 * np.log(2 * np.pi * np.e)).sum()
+    return policy_loss + config.vf_coef * np.mean((values - rows.returns) ** 2) - config.ent_coef * entropy
+
+
+@pytest.mark.parametrize("clip_range_vf", [None, 0.5])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("net_arch", [(), (6,), (5, 4), (5, 5, 3)])
+def test_the_gradient_is_that_of_finite_differences(net_arch, activation, clip_range_vf):
+    random = np.random.default_rng(5)
+    architecture = Architecture(3, 2, net_arch, activation)
+    network = ActorCritic(architecture, random, log_std_init=-0.3, dtype=np.float64)
+    vector = network.parameters.vector
+    vector += random.normal(0, 0.1, len(vector))
+    network.parameters.clear_off_diagonal()
+    rows, config = double_precision_rows(random), TrainConfig(ent_coef=0.01, clip_range_vf=clip_range_vf)
+    buffers = network.activations(ROWS)
+    network.forward(rows.observations, buffers)
+    ClippedObjective(config).differentiate(rows, network, buffers)
+    network.backward(rows.observations, buffers)
+    learnt = Parameters(architecture, np.float64)
+    learnt.vector[:] = 1.0
+    learnt.clear_off_diagonal()
+    for i in range(len(vector)):
+        value, around = vector[i], []
+        for step in (1e-6, -1e-6):
+            vector[i] = value + step
+            around.append(loss(network, rows, config))
+        vector[i] = value
+        expected = learnt.vector[i] * (around[0] - around[1]) / 2e-6
+        assert network.gradient.vector[i] == pytest.approx(expected, rel=1e-5, abs=1e-8)
+
+
+def test_first_weights_are_orthogonal_with_the_gains_of_stable_baselines3():
+    network = ActorCritic(Architecture(17, 6, (64, 32), "relu"), np.random.default_rng(0), log_std_init=-0.5)
+    first = network.parameters.copies()
+    for weights in (first.weights, first.value_weights):
+        assert weights[0] @ weights[0].T == pytest.approx(2 * np.eye(17), abs=1e-5)
+        assert weights[1].T @ weights[1] == pytest.approx(2 * np.eye(32), abs=1e-5)
+    assert first.weights[2].T @ first.weights[2] == pytest.approx(1e-4 * np.eye(6), abs=1e-9)
+    assert first.value_weights[2].T @ first.value_weights[2] == pytest.approx(np.eye(1), abs=1e-5)
+    assert not any(biases.any() for biases in (*first.biases, *first.value_biases))
+    assert first.log_std == pytest.approx(-0.5)
+    assert not np.array_equal(first.weights[0], first.value_weights[0])
+
+
+def test_values_of_many_rows_are_those_of_few():
+    random = np.random.default_rng(0)
+    network = ActorCritic(Architecture(3, 2, (8,), "tanh"), random, log_std_init=0.0)
+    observations = random.normal(size=(2500, 3)).astype(np.float32)
+    few = np.concatenate([network.values(observations[i : i + 100]) for i in range(0, 2500, 100)])
+    assert network.values(observations) == pytest.approx(few, abs=1e-6)
