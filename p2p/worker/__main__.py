@@ -9,6 +9,7 @@
 | export | request.json, the run it names | package/: the policy in other formats, its model card, export.json |
 | check | request.json, env_spec.json, reward_fn.py | reward_report.json |
 | describe | request.json | env_spec.json |
+| measure | request.json, config.json, env_spec.json, reward_fn.py | result.json |
 | probe | | result.json |
 
 The last line on stderr is the error, if there is one; the exit code is the error's.
@@ -29,6 +30,7 @@ VERBS = {
     "export": "p2p.worker.export.job:export",
     "check": "p2p.worker.check:check",
     "describe": "p2p.worker.requests:describe_environment",
+    "measure": "p2p.worker.measure.job:measure",
     "probe": "p2p.worker.requests:probe_renderers",
 }
 """Verb -> "module:function" taking the job's directory, imported on use: a check needs no torch."""

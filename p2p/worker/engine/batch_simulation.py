@@ -79,6 +79,11 @@ class BatchSimulation:
 
     def step(self, actions: NDArray[np.floating]) -> Frame:
         """Make one control step in all environments with `actions`, shape (n, action_dim)."""
+        self.advance(actions)
+        return self.frame()
+
+    def advance(self, actions: NDArray[np.floating]) -> None:
+        """The physics of a step; nothing is read."""
         if actions.shape != self._ctrl.shape:
             raise ValueError(f"Expected actions of shape {self._ctrl.shape}, got {actions.shape}.")
         self._ctrl[:] = actions
@@ -87,6 +92,9 @@ class BatchSimulation:
             self._batch.apply(_CONTACT_FORCES)
         else:
             self._forces_missing[:] = True
+
+    def frame(self) -> Frame:
+        """What all environments show after a step."""
         return self._frame(slice(None), ended=True)
 
     def outcome(self, before: Frame, after: Frame, actions: NDArray[np.floating]) -> Outcome:

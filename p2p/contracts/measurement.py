@@ -1,0 +1,101 @@
+"""How fast something runs: what a worker is asked to measure, what it found, and the table made of it."""
+
+from statistics import median
+from typing import Literal
+
+from pydantic import Field
+
+from p2p.contracts.base import Contract
+from p2p.contracts.reward import Method
+from p2p.contracts.training import TrainConfig
+
+Subject = Literal["ours", "baseline", "physics"]
+"""What is measured: a training of p2p; stable-baselines3's PPO in Gymnasium's environments, the reward in a wrapper
+that is called at every step; MuJoCo alone."""
+
+
+class MeasureRequest(Contract):
+    """Measure the speed of a subject (`request.json`); the job's directory holds the run it is measured on."""
+
+    subject: Subject
+    seconds: float = Field(gt=0)
+    """The measurement ends with the first rollout that is over after so many."""
+    beside: tuple[str, ...] = ()
+    """Directories of the jobs measured at the same time: none begins before all are warm."""
+
+
+class Measurement(Contract):
+    """What was found (`result.json`)."""
+
+    steps: int
+    """Environment steps in the measured time."""
+    seconds: float
+    """The measured time: rollouts, rewards and updates; without imports and warm-up."""
+    ready_s: float
+    """From the start of the process to the first environment step."""
+    peak_memory_mb: int
+    """Largest resident memory of the process, imports and warm-up included [MiB]."""
+    method: Method | None = None
+    """How the reward was evaluated; None where there was none."""
+
+    @property
+    def steps_per_second(self) -> float:
+        """Environment steps per second."""
+        return self.steps / self.seconds
+
+
+class Spread(Contract):
+    """A figure over the repetitions."""
+
+    median: float
+    low: float
+    """The smallest."""
+    high: float
+    """The largest."""
+
+    @classmethod
+    def of(cls, values: tuple[float, ...]) -> "Spread":
+        """The spread of one value per repetition."""
+        return cls(median=median(values), low=min(values), high=max(values))
+
+
+class ThroughputRow(Contract):
+    """One case of the throughput benchmark. Steps per second are those of all jobs at the same time together."""
+
+    case: str
+    config: TrainConfig
+    """Of our trainings."""
+    baseline_n_envs: int
+    baseline_n_steps: int
+    ours: Spread
+    """[steps/s]."""
+    baseline: Spread
+    """[steps/s]."""
+    ratio: Spread
+    """Ours over the baseline of the same repetition."""
+    physics: Spread
+    """[steps/s]."""
+    physics_share: Spread
+    """Ours over the physics of the same repetition, in [0, 1]."""
+    ready_s: float
+    """Largest of our trainings: from the start of a process to its first environment step."""
+    peak_memory_mb: int
+    """Largest of our trainings [MiB]."""
+    baseline_ready_s: float
+    baseline_peak_memory_mb: int
+    method: Method | None
+    """How our trainings evaluated the reward."""
+    repetitions: tuple[dict[Subject, tuple[Measurement, ...]], ...]
+    """All that was measured: one value per job."""
+
+
+class ThroughputReport(Contract):
+    """The throughput benchmark."""
+
+    parallel: int
+    """Jobs at the same time, one thread each."""
+    seconds: float
+    """Of each measurement, at least."""
+    reward: str
+    """Source of the reward that both learn."""
+    rows: tuple[ThroughputRow, ...]

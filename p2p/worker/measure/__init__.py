@@ -1,0 +1,1 @@
+"""How fast a training is, what it is compared with, and what it could be at most."""

@@ -1,0 +1,35 @@
+"""The verb `measure`: the speed of one subject, measured in a process of its own."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from p2p import registry
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.measurement import Measurement
+from p2p.store.measurements import MeasurementRecord
+from p2p.worker.measure.stopwatch import Stopwatch, stopwatch
+from p2p.worker.selection import Run
+
+SUBJECTS = {
+    "ours": "p2p.worker.measure.ours:train",
+    "baseline": "p2p.worker.measure.baseline:train",
+    "physics": "p2p.worker.measure.physics:step",
+}
+"""Subject -> what goes on until the stopwatch says it is enough, imported on use: only the baseline needs torch."""
+
+
+def measure(job_dir: Path) -> None:
+    """Measure what the request asks for, into `result.json`.
+
+    Raises:
+        InvalidInput: the directory lacks a readable request, configuration or environment.
+        InvalidReward, InvalidConfig, RewardFailed: as in a training.
+        MissingExtra: the baseline needs stable-baselines3.
+        EnvironmentProblem: a measurement beside this one did not begin.
+    """
+    record = MeasurementRecord(job_dir)
+    request = record.read_request()
+    if request is None:
+        raise InvalidInput(f"{job_dir} holds no readable request: expected what to measure.")
+    subject: Callable[[Run, Stopwatch], Measurement] = registry.load("subject", SUBJECTS, request.subject)
+    record.save_result(subject(Run.open(record.run), stopwatch(record, request)))

@@ -1,0 +1,21 @@
+"""The speed of a training as `train` makes it, its metrics included; without evaluations."""
+
+from p2p.contracts.measurement import Measurement
+from p2p.worker.measure.stopwatch import Stopwatch
+from p2p.worker.selection import Run
+from p2p.worker.train import Training
+
+
+def train(run: Run, watch: Stopwatch) -> Measurement:
+    """Train on one thread until it is enough.
+
+    Raises:
+        InvalidConfig, RewardFailed: as in a training.
+    """
+    training, size = Training(run, threads=1), run.config.n_envs * run.config.n_steps
+    steps = 0
+    watch.ready()
+    while not watch.lap(steps):
+        steps += size
+        training.learn(steps)
+    return watch.result(training.reward.report(1.0).method)
