@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import p2p
+from p2p.cli.bench import bench
 from p2p.cli.catalog import ENVS_EXAMPLES, envs
 from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
 from p2p.cli.export import EXPORT_EXAMPLES, export
@@ -72,3 +73,4 @@ app.command(epilog=RESUME_EXAMPLES)(resume)
 app.command(epilog=EXPORT_EXAMPLES)(export)
 app.command(epilog=ENVS_EXAMPLES)(envs)
 app.command(epilog=DOCTOR_EXAMPLES)(doctor)
+app.add_typer(bench)

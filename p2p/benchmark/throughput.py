@@ -1,0 +1,183 @@
+"""How many environment steps a second a training makes, against stable-baselines3 and against the physics alone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from p2p.contracts.base import Contract
+from p2p.contracts.errors import TrainingFailed
+from p2p.contracts.measurement import (
+    Measurement,
+    MeasureRequest,
+    Spread,
+    Subject,
+    ThroughputReport,
+    ThroughputRow,
+)
+from p2p.contracts.training import TrainConfig
+from p2p.scheduler.resources import cores
+from p2p.service import Service
+from p2p.service.jobs import raise_failure, wait, worker_job
+from p2p.store.measurements import MeasurementRecord
+
+REWARD = '''
+import numpy as np
+
+
+def reward_fn(obs, action, next_obs, info):
+    """Run forward, evenly and with little effort.
+
+    LaTeX: r = 2 \\tanh(v_x / 2) - 0.05 |a|^2 - 0.5 |z' - z| + 0.2 [v_x > 1]
+    Terms:
+        speed: forward velocity, saturating
+        effort: squared actions
+        bounce: change of height
+        bonus: paid for running
+    """
+    velocity = info["x_velocity"]
+    speed = 2.0 * np.tanh(velocity / 2.0)
+    effort = -0.05 * np.sum(np.square(action))
+    bounce = -0.5 * abs(next_obs[0] - obs[0])
+    bonus = 0.2 if velocity > 1.0 else 0.0
+    return speed + effort + bounce + bonus, {"speed": speed, "effort": effort, "bounce": bounce, "bonus": bonus}
+'''
+"""Of the kind a person writes: some ten operations of numpy and Python on what the step gives."""
+
+SUBJECTS: tuple[Subject, ...] = ("ours", "baseline", "physics")
+BASELINE = {"n_envs": 8, "n_steps": 256}
+"""The baseline's environments. A rollout has as many rows as one of ours."""
+
+HYPERPARAMETERS: dict[str, object] = {
+    "n_envs": 16,
+    "n_steps": 128,
+    "batch_size": 64,
+    "n_epochs": 10,
+    "learning_rate": 3e-4,
+    "learning_rate_end": 1.0,
+    "gamma": 0.99,
+    "gae_lambda": 0.95,
+    "clip_range": 0.2,
+    "target_kl": None,
+    "activation": "tanh",
+    "log_std_init": 0.0,
+    "terminate_when_unhealthy": True,
+}
+"""Those stable-baselines3 has by default; episodes as Gymnasium defines them."""
+
+
+class Case(Contract):
+    """One row of the table."""
+
+    name: str
+    env_id: str
+    net_arch: tuple[int, ...] = (64, 64)
+
+
+CASES = (
+    Case(name="halfcheetah", env_id="HalfCheetah-v5"),
+    Case(name="halfcheetah-256", env_id="HalfCheetah-v5", net_arch=(256, 256)),
+    Case(name="hopper", env_id="Hopper-v5"),
+    Case(name="ant", env_id="Ant-v5"),
+    Case(name="humanoid", env_id="Humanoid-v5"),
+)
+
+Jobs = tuple[Measurement, ...]
+"""What was measured at the same time."""
+
+
+class ThroughputBenchmark:
+    """Measures case after case, and then all of them again, so that a slow spell of the machine hits all alike.
+
+    Args:
+        service: Where jobs run.
+        root: Directory of the jobs.
+        parallel: Copies of a job at the same time, one thread each; None for as many as there are cores.
+        seconds: Of each measurement, at least.
+        tick: Told about every measurement that ends.
+    """
+
+    def __init__(
+        self, service: Service, root: Path, parallel: int | None, seconds: float, tick: Callable[[str], None]
+    ) -> None:
+        self._service, self._root = service, root
+        self._parallel, self._seconds, self._tick = parallel or cores(), seconds, tick
+
+    def run(self, cases: Sequence[Case], repetitions: int) -> ThroughputReport:
+        """Measure all subjects of all cases so often.
+
+        Raises:
+            MissingExtra: the baseline is not installed.
+            TrainingFailed: a measurement did not reach its end.
+        """
+        found: dict[str, list[dict[Subject, Jobs]]] = {case.name: [] for case in cases}
+        for number in range(repetitions):
+            for case in cases:
+                measured = {subject: self._measure(case, subject, number) for subject in SUBJECTS}
+                found[case.name].append(measured)
+        return ThroughputReport(
+            parallel=self._parallel,
+            seconds=self._seconds,
+            reward=REWARD,
+            rows=tuple(row(case, self._config(case, "ours", 0), found[case.name]) for case in cases),
+        )
+
+    def _measure(self, case: Case, subject: Subject, repetition: int) -> Jobs:
+        name = f"{case.name}_{repetition + 1}_{subject}"
+        records = [MeasurementRecord(self._root / f"{name}_{copy + 1}") for copy in range(self._parallel)]
+        for copy, record in enumerate(records):
+            self._prepare(record, case, subject, seed=copy + 1)
+            beside = tuple(f"../{other.path.name}" for other in records if other is not record)
+            record.save_request(MeasureRequest(subject=subject, seconds=self._seconds, beside=beside))
+        for record in records:
+            self._service.backend.submit(worker_job("measure"), record.path)
+        wait([record.path for record in records], self._service.backend)
+        measured = tuple(self._result(record) for record in records)
+        self._tick(f"{case.name}, repetition {repetition + 1}, {subject}: {speed(measured):,.0f} steps/s")
+        return measured
+
+    def _prepare(self, record: MeasurementRecord, case: Case, subject: Subject, seed: int) -> None:
+        record.run.save_config(self._config(case, subject, seed))
+        record.run.save_env_spec(self._service.describe_environment(case.env_id))
+        record.run.save_reward_source(REWARD)
+
+    def _config(self, case: Case, subject: Subject, seed: int) -> TrainConfig:
+        steps = self._service.describe_environment(case.env_id).max_episode_steps
+        own = {"env_id": case.env_id, "net_arch": case.net_arch, "seed": seed, "max_episode_steps": steps}
+        envs = BASELINE if subject == "baseline" else {}
+        return TrainConfig.model_validate({**HYPERPARAMETERS, **envs, **own})
+
+    def _result(self, record: MeasurementRecord) -> Measurement:
+        raise_failure(self._service.backend.status(record.path), f"the measurement in {record.path}")
+        measurement = record.read_result()
+        if measurement is None:
+            raise TrainingFailed(f"{record.path} was not measured, though its job ended well.")
+        return measurement
+
+
+def row(case: Case, config: TrainConfig, repetitions: Sequence[Mapping[Subject, Jobs]]) -> ThroughputRow:
+    """The figures of a case."""
+    speeds = {subject: tuple(speed(repetition[subject]) for repetition in repetitions) for subject in SUBJECTS}
+    jobs = {subject: [job for repetition in repetitions for job in repetition[subject]] for subject in SUBJECTS}
+    ratios = tuple(ours / theirs for ours, theirs in zip(speeds["ours"], speeds["baseline"], strict=True))
+    shares = tuple(ours / most for ours, most in zip(speeds["ours"], speeds["physics"], strict=True))
+    return ThroughputRow(
+        case=case.name,
+        config=config,
+        baseline_n_envs=BASELINE["n_envs"],
+        baseline_n_steps=BASELINE["n_steps"],
+        ours=Spread.of(speeds["ours"]),
+        baseline=Spread.of(speeds["baseline"]),
+        ratio=Spread.of(ratios),
+        physics=Spread.of(speeds["physics"]),
+        physics_share=Spread.of(shares),
+        ready_s=max(job.ready_s for job in jobs["ours"]),
+        peak_memory_mb=max(job.peak_memory_mb for job in jobs["ours"]),
+        baseline_ready_s=max(job.ready_s for job in jobs["baseline"]),
+        baseline_peak_memory_mb=max(job.peak_memory_mb for job in jobs["baseline"]),
+        method=jobs["ours"][-1].method,
+        repetitions=tuple(dict(repetition) for repetition in repetitions),
+    )
+
+
+def speed(jobs: Jobs) -> float:
+    """Steps per second of all together."""
+    return sum(job.steps_per_second for job in jobs)

@@ -1,0 +1,57 @@
+"""`p2p bench train`: how fast a training is."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from p2p.benchmark.throughput import CASES, ThroughputBenchmark
+from p2p.benchmark.throughput_table import table
+from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.output import Output
+from p2p.contracts.errors import UnknownName
+
+TRAIN_EXAMPLES = examples(
+    "p2p bench train",
+    "p2p bench train --case halfcheetah --case ant --repetitions 5",
+    "p2p bench train --seconds 20 --json > throughput.json",
+)
+NAMES = tuple(case.name for case in CASES)
+
+CaseNames = Annotated[
+    list[str] | None,
+    typer.Option("--case", metavar="NAME", help=f"{', '.join(NAMES)}; again for several.", show_default="all"),
+]
+Repetitions = Annotated[int, typer.Option(min=1, help="Times each of them is measured, in turns.")]
+Seconds = Annotated[float, typer.Option(min=0.1, help="Length of each measurement.")]
+Parallel = Annotated[
+    int | None, typer.Option(min=1, help="Trainings at the same time.", show_default="one per usable core")
+]
+
+
+def train(
+    case: CaseNames = None,
+    repetitions: Repetitions = 3,
+    seconds: Seconds = 6.0,
+    parallel: Parallel = None,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Measure the speed of a training with a reward of one's own, and print it in Markdown.
+
+    It is held against stable-baselines3 on Gymnasium's environments, and against the physics alone.
+    """
+    for name in case or ():
+        if name not in NAMES:
+            raise UnknownName("case", name, NAMES)
+    service, output = open_service(runs_dir), Output(as_json)
+    chosen = [known for known in CASES if not case or known.name in case]
+
+    def progress(line: str) -> None:
+        output.console.print(line, markup=False, soft_wrap=True)
+
+    with TemporaryDirectory(prefix="p2p-bench-", ignore_cleanup_errors=True) as root:
+        bench = ThroughputBenchmark(service, Path(root), parallel, seconds, progress)
+        report = bench.run(chosen, repetitions)
+    output.result(report, table(report))
