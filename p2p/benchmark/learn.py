@@ -1,5 +1,6 @@
 """What PPO reaches with the presets by Gymnasium's own reward: environments x seeds, each run a job of its own."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ def reward_fn(obs, action, next_obs, info):
 '''
 BEGIN, END = "<!-- learn -->", "<!-- /learn -->"
 """Markers of the table in a file."""
+QUARTERS = 4
 PUBLISHED = {
     "HalfCheetah-v5": 5819.0,
     "Hopper-v5": 2609.0,
@@ -50,6 +52,8 @@ class Learned:
     returns: tuple[float, ...]
     """Of the last policy, one per episode."""
     summary: RunSummary
+    curve: tuple[float, ...]
+    """Training return after each quarter of the steps; NaN before an episode has ended."""
 
 
 class LearnBenchmark:
@@ -145,7 +149,13 @@ def _learned(config: TrainConfig, run: IterationRecord) -> Learned:
     if summary is None or returns is None:
         status = run.read_status()
         raise TrainingFailed(f"{run.path} did not reach its end: {last_line(status.error if status else None)}")
-    return Learned(config, returns.returns, summary)
+    return Learned(config, returns.returns, summary, _curve(run))
+
+
+def _curve(run: IterationRecord) -> tuple[float, ...]:
+    rows, _ = run.parse_scalars()
+    quarters = (rows[(len(rows) * (i + 1)) // QUARTERS - 1] for i in range(QUARTERS))
+    return tuple(math.nan if row["episodic_return"] is None else row["episodic_return"] for row in quarters)
 
 
 def table(rows: Mapping[str, Sequence[Learned]]) -> str:

@@ -8,6 +8,8 @@ from rich.text import Text
 
 from p2p.benchmark.candidates import CANDIDATES
 from p2p.benchmark.learn import LearnBenchmark, Learned, standard_config, table, write_table
+from p2p.benchmark.parity import ENVIRONMENTS, LEARNERS, row_name
+from p2p.benchmark.parity import table as compare
 from p2p.cli.completion import complete_environment
 from p2p.cli.options import AsJson, RunsDir, examples, open_service
 from p2p.cli.output import Output
@@ -19,6 +21,7 @@ LEARN_EXAMPLES = examples(
     "p2p bench learn --env HalfCheetah-v5 --timesteps 300000",
     "p2p bench learn --readme README.md",
 )
+PARITY_EXAMPLES = examples("p2p bench parity --env Hopper-v5 --timesteps 50000")
 SEARCH_EXAMPLES = examples("p2p bench search --env Ant-v5 --candidate smooth --candidate default")
 
 Environments = Annotated[
@@ -91,6 +94,27 @@ def search(
     output.result(_plain(rows), Text(table(rows)))
 
 
+def parity(
+    env: Environments = None,
+    timesteps: Annotated[int, typer.Option(min=1, help="Steps of a training.")] = 100_000,
+    seed: ReportSeeds = [10, 11, 12, 13, 14],  # noqa: B006
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Train with both learners, `fast` and `sb3`, on the same settings and seeds, and compare their learning curves."""
+    service, output = open_service(runs_dir), Output(as_json)
+    service.require_training()
+    env_ids = env or list(ENVIRONMENTS)
+    configs = [
+        (row_name(name, learner), standard_config(service, name, timesteps, number, {"learner": learner}))
+        for name in env_ids
+        for learner in LEARNERS
+        for number in seed
+    ]
+    rows = _run(service, output, "parity", configs)
+    output.result(_plain(rows), Text(compare(rows, env_ids)))
+
+
 def _all(service: Service) -> list[str]:
     return [spec.env_id for spec in service.list_environments()]
 
@@ -111,6 +135,7 @@ def _plain(rows: dict[str, list[Learned]]) -> dict[str, list[dict[str, object]]]
                 "returns": list(run.returns),
                 "training_time_s": run.summary.training_time_s,
                 "steps_per_second": run.summary.steps_per_second,
+                "curve": list(run.curve),
             }
             for run in runs
         ]

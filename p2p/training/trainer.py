@@ -27,15 +27,15 @@ class Trainer:
 
     def train(self, runs: Sequence[IterationRecord], poll_s: float = 0.2) -> None:
         """Return when every run has completed or failed."""
-        tries = {run.iteration_id: 0 for run in runs}
+        tries = {run.path: 0 for run in runs}
         while True:
-            states = {run.iteration_id: self._status(run) for run in runs}
-            waiting = [run for run in runs if self._startable(states[run.iteration_id], tries[run.iteration_id])]
+            states = {run.path: self._status(run) for run in runs}
+            waiting = [run for run in runs if self._startable(states[run.path], tries[run.path])]
             running = [state for state in states.values() if state is not None and not state.state.finished]
             if not waiting and not running:
                 return
             for run in waiting[: max(0, self.max_parallel - len(running))]:
-                tries[run.iteration_id] += 1
+                tries[run.path] += 1
                 self.backend.submit(self.job, run.path)
             self.tick()
             time.sleep(poll_s)
