@@ -8,7 +8,7 @@ import numpy as np
 
 from p2p.worker.vectorise.batch import Batch
 from p2p.worker.vectorise.control_flow import Frame
-from p2p.worker.vectorise.lanes import LANES
+from p2p.worker.vectorise.lanes import LANES, NewKey
 from p2p.worker.vectorise.merging import merge
 from p2p.worker.vectorise.refusal import Refusal
 
@@ -30,7 +30,7 @@ def store(frame: Frame | None, container: Any, key: Any, value: Any, local: bool
     assert active is not None
     if isinstance(container, dict) and key not in container:
         container[key] = value
-        LANES.new_keys.append((container, key, active))
+        LANES.new_keys.append(NewKey(container, key, active, frame if local else None))
     elif isinstance(container, dict | list):
         container[key] = merge(active, value, container[key])
     else:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.worker.vectorise.batch import Batch, truth
-from p2p.worker.vectorise.lanes import LANES
+from p2p.worker.vectorise.lanes import LANES, NewKey
 from p2p.worker.vectorise.merging import UNBOUND, merge, snapshot
 from p2p.worker.vectorise.refusal import Split
 
@@ -188,27 +188,28 @@ class Branch:
         if frame.loops and self.saved is frame.loops[-1].current:
             frame.loops[-1].current = left
 
-    def _taken(self) -> list[tuple[dict[Any, Any], Any, Any]]:
+    def _taken(self) -> list[tuple[NewKey, Any]]:
         """Keys that dicts got since the `if` began, with their values, taken out of the dicts again."""
         keys, LANES.new_keys = LANES.new_keys[self.mark :], LANES.new_keys[: self.mark]
-        return [(container, key, dict.pop(container, key)) for container, key, _ in keys]
+        return [(new, dict.pop(new.container, new.key)) for new in keys]
 
     def _join_keys(self) -> None:
         """Put keys that both ways have given back into the dicts."""
         first, second = self.first_keys, self._taken()
         if not first and not second:
             return
-        if [(id(one[0]), one[1]) for one in first] != [(id(one[0]), one[1]) for one in second]:
+        if [(id(new.container), new.key) for new, _ in first] != [(id(new.container), new.key) for new, _ in second]:
             self._require_one_way()
             if self._stays(self.rows):
                 second = first  # the others have returned, and need no keys
-            elif not self._stays(~self.rows):
+            elif self._stays(~self.rows):
+                first = second
+            else:
                 return
-            first = second
-        for (container, key, value), (_, _, other) in zip(first, second, strict=True):
-            container[key] = merge(self.rows, value, other)
-            if self.saved is not None:
-                LANES.new_keys.append((container, key, self.saved))
+        for (new, value), (_, other) in zip(first, second, strict=True):
+            new.container[new.key] = merge(self.rows, value, other)
+            if self.saved is not None and not (new.frame is self.frame and self.saved is self.frame.base):
+                LANES.new_keys.append(new._replace(rows=self.saved))
 
     def _require_one_way(self) -> None:
         """Check that the rows of one of the two ways have left the function.

@@ -5,7 +5,7 @@ are the *active* rows. What cannot be done for some of the rows only raises `Spl
 are computed one group after the other.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,16 @@ from numpy.typing import NDArray
 from p2p.worker.vectorise.refusal import Split
 
 Booleans = NDArray[np.bool_]
+
+
+class NewKey(NamedTuple):
+    """A key that a dict got for some of the rows only."""
+
+    container: dict[Any, Any]
+    key: Any
+    rows: Booleans
+    frame: object
+    """The call of a function that made the dict and alone knows it; None where that is not certain."""
 
 
 class Lanes:
@@ -27,8 +37,8 @@ class Lanes:
         """Rows of the pass, B."""
         self.active: Booleans | None = None
         """Rows the current statement is executed for, shape (B,); None means all."""
-        self.new_keys: list[tuple[dict[Any, Any], Any, Booleans]] = []
-        """Keys that dicts got for some of the rows only, and for which; where the pass ends with any, it was wrong."""
+        self.new_keys: list[NewKey] = []
+        """Keys that dicts got for some of the rows only; where the pass ends with any, it was wrong."""
 
     def begin(self, count: int) -> None:
         """Start a pass over `count` rows."""

@@ -82,7 +82,7 @@ class VectorReward:
         LANES.begin(len(rows))
         total, terms = self._instance.compute(*rows.batches())  # type: ignore[arg-type]  # batches stand for arrays
         if LANES.new_keys:
-            raise Split(LANES.new_keys[0][2])
+            raise Split(LANES.new_keys[0].rows)
         table = np.empty((len(rows), len(terms)))
         for k, (name, value) in enumerate(terms.items()):
             table[:, k] = _column(value, f"the term {name!r}")
