@@ -31,10 +31,10 @@ def tolerance(x: float | Floats, low: float, high: float, margin: float) -> floa
         raise ValueError(f"low must not be above high, got {low} and {high}")
     if margin < 0:
         raise ValueError(f"margin must not be negative, got {margin}")
-    if isinstance(x, np.ndarray):
-        distance = np.maximum(np.maximum(low - x, x - high), 0.0)
-        return np.clip(1.0 - distance / margin, 0.0, 1.0) if margin else (distance == 0.0).astype(np.float64)
-    gap = float(max(low - x, x - high, 0.0))
-    if gap == 0.0:
-        return 1.0
-    return max(1.0 - gap / margin, 0.0) if margin else 0.0
+    if isinstance(x, float | int):
+        gap = float(max(low - x, x - high, 0.0))
+        if gap == 0.0:
+            return 1.0
+        return max(1.0 - gap / margin, 0.0) if margin else 0.0
+    distance = np.maximum(np.maximum(low - x, x - high), 0.0)
+    return np.clip(1.0 - distance / margin, 0.0, 1.0) if margin else (distance == 0.0).astype(np.float64)

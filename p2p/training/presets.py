@@ -38,17 +38,21 @@ _PRESETS: dict[str, dict[str, object]] = {
 
 _PATIENT: dict[str, object] = {"n_steps": 128, "batch_size": 64, "n_epochs": 10, "learning_rate": 5e-4}
 _SMOOTH: dict[str, object] = {**_PATIENT, "activation": "tanh", "log_std_init": -1.0, "gae_lambda": 0.9}
+_MYOPIC: dict[str, object] = {"batch_size": 64, "n_epochs": 10, "log_std_init": -1.0, "gamma": 0.95}
 
 _LONG_PRESETS: dict[str, dict[str, object]] = {
-    "HalfCheetah-v5": _SMOOTH,
+    "HalfCheetah-v5": {**_SMOOTH, "gamma": 0.98, "learning_rate": 7e-4},
     "Hopper-v5": {**_PATIENT, "n_envs": 8, "n_steps": 256, "learning_rate": 3e-4, "gamma": 0.995, "gae_lambda": 0.95},
     "Walker2d-v5": _SMOOTH,
     "Ant-v5": {**_SMOOTH, "gamma": 0.98},
-    "Humanoid-v5": {**_SMOOTH, "gamma": 0.98},
+    "Humanoid-v5": {**_PATIENT, "batch_size": 128, "learning_rate": 7e-4, "log_std_init": -1.0},
     "HumanoidStandup-v5": {**_SMOOTH, "gamma": 0.98},
-    "Swimmer-v5": {**_PATIENT, "n_steps": 256, "learning_rate": 3e-4, "gamma": 0.9999, "gae_lambda": 0.98},
-    "Reacher-v5": {"batch_size": 64, "n_epochs": 10, "log_std_init": -1.0, "gamma": 0.95},
-    "Pusher-v5": {"batch_size": 64, "n_epochs": 10, "log_std_init": -1.0, "gamma": 0.95},
+    "Swimmer-v5": {
+        **{"n_envs": 8, "n_steps": 512, "n_epochs": 10, "learning_rate": 5e-4},
+        **{"activation": "tanh", "log_std_init": 0.0, "gamma": 0.9999, "gae_lambda": 0.98},
+    },
+    "Reacher-v5": _MYOPIC,
+    "Pusher-v5": _MYOPIC,
     "InvertedDoublePendulum-v5": {"learning_rate": 5e-4, "learning_rate_end": 0.0},
 }
 LONG = 600_000

@@ -33,6 +33,28 @@ class RewardFunction(ABC):
             The total, and the summands it is the sum of: the same names every time.
         """
 
+    def compute_batch(
+        self, obs: Floats, action: Floats, next_obs: Floats, info: Mapping[str, NDArray[Any]]
+    ) -> tuple[Floats, dict[str, Floats]]:
+        """The rewards of many transitions at once; need not be written.
+
+        Without it, `compute` is made to work on many transitions where that gives the same. One that is written is
+        compared with `compute` on real transitions, and then preferred. It may keep nothing on `self`.
+
+        Args:
+            obs: Shape (B, obs_dim).
+            action: Shape (B, action_dim).
+            next_obs: Shape (B, obs_dim).
+            info: What `compute` finds in it, with a leading axis: shape (B,) for numbers, (B, k) for arrays.
+
+        Returns:
+            The totals, shape (B,), and the summands by name, each of shape (B,).
+
+        Raises:
+            NotImplementedError: it is not written.
+        """
+        raise NotImplementedError
+
     @property
     @abstractmethod
     def latex(self) -> str:

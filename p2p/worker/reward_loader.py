@@ -75,13 +75,28 @@ class LoadedReward:
             "math": math,
             "RewardFunction": RewardFunction,
         }
-        try:
-            exec(self._code, namespace)
-            return _find(namespace)
-        except InvalidReward:
-            raise
-        except FAILURES as error:
-            raise InvalidReward(f"{at_line(error)}the reward raised {named(error)} while it was loaded.") from error
+        return _execute(self._code, namespace)
+
+    def tree(self) -> ast.Module:
+        """The source, parsed anew."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "\s" in a formula is an invalid escape and harmless
+            return ast.parse(with_raw_docstrings(self.source), FILENAME)
+
+    def made_from(self, tree: ast.Module, namespace: dict[str, Any]) -> RewardFunction:
+        """An instance made from a changed form of the source, in a namespace of its own.
+
+        Args:
+            tree: The source as it is to be executed.
+            namespace: Globals to execute it in; it is changed.
+
+        Raises:
+            InvalidReward: it fails when it is executed.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            code = compile(tree, FILENAME, "exec", dont_inherit=True)
+        return _execute(code, namespace)
 
 
 def at_line(error: BaseException) -> str:
@@ -100,30 +115,48 @@ def line_of(error: BaseException) -> int | None:
     return line
 
 
-class _LegacyReward(RewardFunction):
-    """A plain function as a reward."""
+class LegacyReward(RewardFunction):
+    """A plain function as a reward.
+
+    Args:
+        function: What computes it; its docstring describes it.
+    """
 
     def __init__(self, function: Any) -> None:
-        self._function = function
+        self.function = function
         self._spec = read_docstring(function.__doc__)
 
     def compute(
         self, obs: Floats, action: Floats, next_obs: Floats, info: Mapping[str, Any]
     ) -> tuple[float, dict[str, float]]:
-        result: tuple[float, dict[str, float]] = self._function(obs, action, next_obs, info)
+        """What the function returns."""
+        result: tuple[float, dict[str, float]] = self.function(obs, action, next_obs, info)
         return result
 
     @property
     def latex(self) -> str:
+        """The formula in its docstring."""
         return self._spec.latex
 
     @property
     def terms(self) -> dict[str, str]:
+        """The terms in its docstring."""
         return {term.name: term.description for term in self._spec.terms}
 
     @property
     def description(self) -> str:
+        """The words in its docstring."""
         return self._spec.description
+
+
+def _execute(code: CodeType, namespace: dict[str, Any]) -> RewardFunction:
+    try:
+        exec(code, namespace)
+        return _find(namespace)
+    except InvalidReward:
+        raise
+    except FAILURES as error:
+        raise InvalidReward(f"{at_line(error)}the reward raised {named(error)} while it was loaded.") from error
 
 
 def _compile(source: str) -> CodeType:
@@ -173,7 +206,7 @@ def _find(namespace: Mapping[str, Any]) -> RewardFunction:
         )
     if len(found) > 1:
         raise InvalidReward(f"several rewards found: {', '.join(found)}. Keep one per file.")
-    return _instantiate(leaves[0]) if leaves else _LegacyReward(function)
+    return _instantiate(leaves[0]) if leaves else LegacyReward(function)
 
 
 def _instantiate(cls: type[RewardFunction]) -> RewardFunction:

@@ -11,8 +11,9 @@ from p2p.contracts.training import TrainConfig
 from p2p.worker.learners.adam import Adam, clip_gradient_norm
 from p2p.worker.learners.learner import Batch, Floats, Networks
 from p2p.worker.learners.minibatches import Rows, ShuffledRollout
-from p2p.worker.learners.network import Activations, ActorCritic, Architecture
+from p2p.worker.learners.network import Activations, ActorCritic
 from p2p.worker.learners.objective import ClippedObjective, gaussian_offset
+from p2p.worker.learners.parameters import Architecture
 
 Permutation = Callable[[int], NDArray[np.integer]]
 """The order of n rows in an epoch."""

@@ -120,3 +120,10 @@ def test_losses_and_parameters_after_two_updates_are_those_of_stable_baselines3(
         expected, got = update(theirs, rollout), update(ours, rollout)
         assert got == pytest.approx(expected, rel=1e-5, abs=1e-5)
     assert numbers(ours.networks()) == pytest.approx(numbers(theirs.networks()), rel=0, abs=1e-6)
+
+
+def test_target_kl_ends_an_update_where_it_ends_that_of_stable_baselines3(env, rollout):
+    theirs, ours = learners(env, **VARIANTS["target_kl"])
+    epochs = update(ours, rollout)["n_updates"]
+    assert 1 < epochs < 10
+    assert epochs == update(theirs, rollout)["n_updates"]

@@ -3,8 +3,9 @@ import pytest
 
 from p2p.contracts.training import TrainConfig
 from p2p.worker.learners.minibatches import Rows
-from p2p.worker.learners.network import ActorCritic, Architecture, Parameters
+from p2p.worker.learners.network import ActorCritic
 from p2p.worker.learners.objective import ClippedObjective
+from p2p.worker.learners.parameters import Architecture, Parameters
 
 ROWS = 40
 

@@ -1,0 +1,109 @@
+"""Operators on raw arrays of rows, with the rules of Python's own numbers where the values are Python's.
+
+numpy and Python disagree on division by zero, on sums of truth values and on powers that overflow; rewards mix both
+kinds of numbers, so each batch knows which kind it stands for.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from p2p.worker.vectorise.lanes import LANES
+from p2p.worker.vectorise.refusal import Refusal
+
+Operation = Callable[[Any, Any, bool], Any]
+"""Two raw operands, and whether they are Python numbers -> the raw result."""
+
+
+def fail_where(condition: Any, error: Exception) -> None:
+    """Raise `error` as the rows in `condition` would.
+
+    Raises:
+        Split: only some of the active rows would.
+    """
+    if LANES.decide(condition):
+        raise error
+
+
+def plain(operation: Callable[[Any, Any], Any]) -> Operation:
+    """An operator on which Python and numpy agree, but for truth values, which count as numbers in Python."""
+
+    def apply(left: Any, right: Any, python: bool) -> Any:
+        if python:
+            left, right = counted(left), counted(right)
+        return operation(left, right)
+
+    return apply
+
+
+def compare(operation: Callable[[Any, Any], Any]) -> Operation:
+    """A comparison, or another operator on which Python and numpy agree."""
+
+    def apply(left: Any, right: Any, _python: bool) -> Any:
+        return operation(left, right)
+
+    return apply
+
+
+def dividing(operation: Callable[[Any, Any], Any]) -> Operation:
+    """A division; in Python it fails on zero."""
+
+    def apply(left: Any, right: Any, python: bool) -> Any:
+        if python:
+            left, right = counted(left), counted(right)
+            zero = np.atleast_1d(np.equal(right, 0))
+            if zero.any():
+                fail_where(zero, ZeroDivisionError("division by zero"))
+        return operation(left, right)
+
+    return apply
+
+
+def power(left: Any, right: Any, python: bool) -> Any:
+    """`left ** right`."""
+    if not python:
+        return left**right
+    left, right = counted(left), counted(right)
+    if np.asarray(left).dtype.kind == "i" and np.any(np.less(right, 0)):
+        left = np.asarray(left, dtype=np.float64)
+    result = left**right
+    finite = np.isfinite(result)
+    if not finite.all():
+        _fail_as_python(left, right, ~finite & np.isfinite(left) & np.isfinite(right))
+    return result
+
+
+def _fail_as_python(left: Any, right: Any, odd: Any) -> None:
+    """What Python does where numpy's power of two finite numbers is not finite."""
+    zero = odd & (np.equal(left, 0))
+    fail_where(zero, ZeroDivisionError("0.0 cannot be raised to a negative power"))
+    negative = odd & np.less(left, 0) & np.not_equal(right, np.trunc(right))
+    if LANES.some(negative):
+        raise Refusal("takes a fractional power of a negative number")
+    fail_where(odd & ~zero & ~negative, OverflowError("numerical result out of range"))
+
+
+def counted(value: Any) -> Any:
+    """Truth values as the numbers they are in Python."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "b":
+        return value.astype(np.int64)
+    return value
+
+
+OPERATORS: dict[str, Operation] = {
+    "add": plain(operator.add),
+    "sub": plain(operator.sub),
+    "mul": plain(operator.mul),
+    "truediv": dividing(operator.truediv),
+    "floordiv": dividing(operator.floordiv),
+    "mod": dividing(operator.mod),
+    "pow": power,
+    "and": compare(operator.and_),
+    "or": compare(operator.or_),
+    "xor": compare(operator.xor),
+}
+COMPARISONS: dict[str, Operation] = {
+    name: compare(getattr(operator, name)) for name in ("lt", "le", "gt", "ge", "eq", "ne")
+}

@@ -1,0 +1,78 @@
+"""Writes into dicts, lists and arrays, for the active rows only."""
+
+import operator
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from p2p.worker.vectorise.batch import Batch
+from p2p.worker.vectorise.control_flow import Frame
+from p2p.worker.vectorise.lanes import LANES, NewKey
+from p2p.worker.vectorise.merging import merge
+from p2p.worker.vectorise.refusal import Refusal
+
+MUTATORS = frozenset(
+    {"append", "appendleft", "extend", "insert", "pop", "popleft", "popitem", "remove", "clear", "reverse", "sort"}
+    | {"update", "setdefault", "add", "discard", "rotate"}
+)
+"""Methods that change a list, dict, set or deque."""
+IN_PLACE = (list, dict, set, deque, np.ndarray)
+"""What an augmented assignment changes rather than replaces."""
+
+
+def store(frame: Frame | None, container: Any, key: Any, value: Any, local: bool) -> None:
+    """`container[key] = value`; `local` when no other call of a function knows the container."""
+    if type(container) is Batch or _whole(frame, local):
+        container[key] = value
+        return
+    active = LANES.active
+    assert active is not None
+    if isinstance(container, dict) and key not in container:
+        container[key] = value
+        LANES.new_keys.append(NewKey(container, key, active, frame if local else None))
+    elif isinstance(container, dict | list):
+        container[key] = merge(active, value, container[key])
+    else:
+        raise LANES.split()
+
+
+def augmented(frame: Frame, name: str, value: Any, other: Any, local: bool) -> Any:
+    """The result of `value += other` and its like; `name` is that of the operator."""
+    if isinstance(value, IN_PLACE) and not _whole(frame, local):
+        raise LANES.split()
+    return getattr(operator, name)(value, other)
+
+
+def mutate(frame: Frame | None, receiver: Any, name: str, local: bool, *arguments: Any, **keywords: Any) -> Any:
+    """The call of a method that may change its receiver."""
+    if not isinstance(receiver, IN_PLACE) or _whole(frame, local):
+        return getattr(receiver, name)(*arguments, **keywords)
+    if isinstance(receiver, dict) and name == "update":
+        for key, value in dict(*arguments, **keywords).items():
+            store(frame, receiver, key, value, local)
+        return None
+    raise LANES.split()
+
+
+def own(value: Any) -> Any:
+    """A new array that is going to be written into, as one that may differ from row to row."""
+    if LANES.running and isinstance(value, np.ndarray) and value.ndim and value.flags.writeable:
+        return Batch(value[..., None].copy())
+    return value
+
+
+def set_attribute(receiver: Any, name: str, value: Any, text: str) -> None:
+    """`receiver.name = value`, which only an `__init__` may do.
+
+    Raises:
+        Refusal: a reward is being computed.
+    """
+    if LANES.running:
+        raise Refusal(f"keeps state in {text}")
+    setattr(receiver, name, value)
+
+
+def _whole(frame: Frame | None, local: bool) -> bool:
+    """Whether a write concerns every row that will ever read it."""
+    return LANES.active is None or (local and frame is not None and LANES.active is frame.base)

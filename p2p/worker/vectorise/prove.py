@@ -1,0 +1,148 @@
+"""The proof that a vectorised reward is the reward: both are computed, and compared."""
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.training.reward_function import RewardFunction
+from p2p.worker.reward_loader import FAILURES, LoadedReward, line_of, named
+from p2p.worker.vectorise.perturbation import perturbed
+from p2p.worker.vectorise.refusal import NotVectorised
+from p2p.worker.vectorise.rows import Floats, Rows
+from p2p.worker.vectorise.vector_reward import VectorReward
+
+RELATIVE = 1e-9
+"""How far a value may be from that of the reward called row by row, relative to it."""
+ABSOLUTE = 1e-12
+"""The same, relative to the sum of all terms' sizes, for terms that cancel out."""
+FAILING_ROWS = 8
+"""Rows on which the reward raises that are tried one by one, per group of rows."""
+
+
+def prove(  # noqa: PLR0913  # what is proven, and a transition's parts
+    vector: VectorReward,
+    reward: LoadedReward,
+    obs: Floats,
+    action: Floats,
+    next_obs: Floats,
+    info: Mapping[str, NDArray[Any]],
+    episode_start: NDArray[np.bool_],
+) -> None:
+    """Compare a vectorised reward with the reward on real transitions, and on others made from them.
+
+    The reward itself is run in time order, a fresh instance for each episode, so that one with a memory differs.
+
+    Args:
+        vector: What is to be proven.
+        reward: The reward.
+        obs: Observations, shape (B, obs_dim): episode after episode, each in time order.
+        action: Actions, shape (B, action_dim).
+        next_obs: Observations after the steps, shape (B, obs_dim).
+        info: Name -> column of the rows.
+        episode_start: True on the first row of each episode, shape (B,).
+
+    Raises:
+        NotVectorised: a total or a term differs, with the row, or rows cannot be computed together.
+    """
+    rows = Rows(obs, action, next_obs, info)
+    wanted = _one_by_one(reward, rows, episode_start)
+    if wanted.failed:
+        row, error = next(iter(wanted.failed.items()))
+        raise NotVectorised(f"raised {named(error)} at row {row}", line_of(error))
+    _compare(vector, rows, wanted)
+    loops = any(isinstance(node, ast.While) for node in ast.walk(reward.tree()))
+    for kind in perturbed(rows, finite=loops):  # a loop that brings a number into a range may never end on infinity
+        _compare(vector, kind, _one_by_one(reward, kind, np.ones(len(kind), dtype=np.bool_)))
+
+
+class _Wanted:
+    """What the reward gives, called row by row."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+        self.names: tuple[str, ...] = ()
+        self.values: list[list[float]] = []
+        """Total and terms of each of `rows`."""
+        self.failed: dict[int, BaseException] = {}
+        """Row -> what it raised there."""
+
+
+def _one_by_one(reward: LoadedReward, rows: Rows, fresh: NDArray[np.bool_]) -> _Wanted:
+    """The reward of each row; a new instance where `fresh` is True."""
+    wanted, instance = _Wanted(), reward.fresh()
+    for i in range(len(rows)):
+        if fresh[i]:
+            instance = reward.fresh()
+        try:
+            with np.errstate(all="ignore"):
+                total, terms = _values(instance, rows, i)
+        except FAILURES as error:
+            wanted.failed[i] = error
+            continue
+        if not wanted.rows:
+            wanted.names = tuple(terms)
+        if set(terms) != set(wanted.names):
+            sometimes = sorted(set(terms) ^ set(wanted.names))[0]
+            raise NotVectorised(f"has the term {sometimes!r} only sometimes")
+        wanted.rows.append(i)
+        wanted.values.append([total, *(terms[name] for name in wanted.names)])
+    return wanted
+
+
+def _values(instance: RewardFunction, rows: Rows, i: int) -> tuple[float, dict[str, float]]:
+    total, terms = instance.compute(*rows.row(i))
+    return float(total), {name: float(value) for name, value in terms.items()}
+
+
+def _compare(vector: VectorReward, rows: Rows, wanted: _Wanted) -> None:
+    """Check one group of rows.
+
+    Raises:
+        NotVectorised: something differs.
+    """
+    if wanted.rows:
+        good = rows.taken(np.array(wanted.rows))
+        _require_equal(_table(vector, good, wanted.names), np.array(wanted.values), wanted)
+    for row in list(wanted.failed)[:FAILING_ROWS]:
+        _require_failure(vector, rows.taken(np.array([row])), row, wanted.failed[row])
+
+
+def _table(vector: VectorReward, rows: Rows, names: tuple[str, ...]) -> Floats:
+    """Totals and terms of the vectorised reward, shape (B, 1 + K).
+
+    Raises:
+        NotVectorised: it has other terms.
+    """
+    totals, terms, own = vector(rows.obs, rows.action, rows.next_obs, rows.info)
+    if own != names:
+        raise NotVectorised(f"has the terms {', '.join(own)} for many rows, and {', '.join(names)} for one")
+    return np.column_stack([totals, terms])
+
+
+def _require_equal(found: Floats, wanted: Floats, rows: _Wanted) -> None:
+    with np.errstate(all="ignore"):
+        size = np.maximum(1.0, np.nan_to_num(np.abs(wanted), posinf=0.0).sum(axis=1, keepdims=True))
+        near = np.abs(found - wanted) <= RELATIVE * np.abs(wanted) + ABSOLUTE * size
+    equal = near | (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+    if equal.all():
+        return
+    i, k = (int(place[0]) for place in np.nonzero(~equal))
+    what = f"the term {rows.names[k - 1]!r}" if k else "the total"
+    raise NotVectorised(
+        f"{what} differs at row {rows.rows[i]}: {wanted[i, k]:.9g} for one row, {found[i, k]:.9g} for many"
+    )
+
+
+def _require_failure(vector: VectorReward, rows: Rows, row: int, error: BaseException) -> None:
+    """Check that the vectorised reward does not give a number where the reward raises."""
+    try:
+        totals, terms, _ = vector(rows.obs, rows.action, rows.next_obs, rows.info)
+    except NotVectorised:
+        return
+    if np.isfinite(totals).all() and np.isfinite(terms).all():
+        raise NotVectorised(
+            f"gives {totals[0]:.9g} at row {row}, where the reward raises {named(error)}", line_of(error)
+        )
