@@ -19,8 +19,15 @@ CANDIDATES: dict[str, dict[str, object]] = {
     "large-minibatches": {**_LONG, "batch_size": 128, "learning_rate": 7e-4, "log_std_init": -1.0},
     "endless": {**_LONG, "n_steps": 256, "learning_rate": 3e-4, "gamma": 0.9999, "gae_lambda": 0.98},
     "endless-classic": {
-        **{"n_envs": 8, "n_steps": 512, "batch_size": 128, "n_epochs": 10, "learning_rate": 5e-4},
-        **{"activation": "tanh", "log_std_init": 0.0, "gamma": 0.9999, "gae_lambda": 0.98},
+        "n_envs": 8,
+        "n_steps": 512,
+        "batch_size": 128,
+        "n_epochs": 10,
+        "learning_rate": 5e-4,
+        "activation": "tanh",
+        "log_std_init": 0.0,
+        "gamma": 0.9999,
+        "gae_lambda": 0.98,
     },
     "endless-few-environments": {
         "n_envs": 4,

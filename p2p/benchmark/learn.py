@@ -130,17 +130,31 @@ def standard_config(
     return parse_config({**base, **episodes, **changes, **own})
 
 
-def write_table(path: Path, text: str) -> None:
-    """Put the table between the markers of a file.
+class TablePlace:
+    """Where a file keeps the table.
+
+    Args:
+        path: The file.
 
     Raises:
-        InvalidInput: the file has none.
+        InvalidInput: it has no markers for one.
     """
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        raise InvalidInput(f"{path} has no lines {BEGIN} and {END} to put the table between.")
-    path.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._split()
+
+    def write(self, text: str) -> None:
+        """Put the table in the place of the one before."""
+        before, after = self._split()
+        self._path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+    def _split(self) -> tuple[str, str]:
+        before, _, rest = self._path.read_text(encoding="utf-8").partition(BEGIN)
+        _, end, after = rest.partition(END)
+        if not end:
+            raise InvalidInput(f"{self._path} has no lines {BEGIN} and {END} to put the table between.")
+        return before, after
 
 
 def _learned(config: TrainConfig, run: IterationRecord) -> Learned:

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from p2p.benchmark.candidates import CANDIDATES
-from p2p.benchmark.learn import LearnBenchmark, Learned, standard_config, table, write_table
+from p2p.benchmark.learn import LearnBenchmark, Learned, TablePlace, standard_config, table
 from p2p.benchmark.parity import ENVIRONMENTS, LEARNERS, row_name
 from p2p.benchmark.parity import table as compare
 from p2p.cli.completion import complete_environment
@@ -55,6 +55,7 @@ def learn(
     """
     service, output = open_service(runs_dir), Output(as_json)
     service.require_training()
+    place = TablePlace(readme) if readme is not None else None
     configs = [
         (f"{name} {steps}", standard_config(service, name, steps, number, {}))
         for steps in timesteps
@@ -62,8 +63,8 @@ def learn(
         for number in seed
     ]
     rows = _run(service, output, "learn", configs)
-    if readme is not None:
-        write_table(readme, table(rows))
+    if place is not None:
+        place.write(table(rows))
     output.result(_plain(rows), Text(table(rows)))
 
 
