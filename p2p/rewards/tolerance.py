@@ -32,9 +32,10 @@ def tolerance(x: float | Floats, low: float, high: float, margin: float) -> floa
     if margin < 0:
         raise ValueError(f"margin must not be negative, got {margin}")
     if isinstance(x, float | int):
-        gap = float(max(low - x, x - high, 0.0))
-        if gap == 0.0:
+        if low <= x <= high:
             return 1.0
+        gap = float(low - x if x < low else x - high)
         return max(1.0 - gap / margin, 0.0) if margin else 0.0
-    distance = np.maximum(np.maximum(low - x, x - high), 0.0)
+    # an infinite value is inside an interval that is open on its side, although its distance is inf - inf
+    distance = np.maximum(np.fmax(low - x, x - high), 0.0)
     return np.clip(1.0 - distance / margin, 0.0, 1.0) if margin else (distance == 0.0).astype(np.float64)

@@ -19,7 +19,7 @@ from p2p.worker.vectorise.refusal import NotVectorised, Refusal
 
 UNCHANGING = (int, float, complex, str, bytes, type(None), range, slice, Enum, np.generic, np.dtype)
 CODE = (ModuleType, NumPy, Mathematics)
-LANGUAGE = frozenset({"typing", "__future__", "types", "abc", "dataclasses"})
+LANGUAGE = frozenset({"_abc", "typing", "__future__", "types", "abc", "dataclasses"})
 """Modules whose objects are part of the language."""
 
 

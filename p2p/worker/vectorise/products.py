@@ -31,7 +31,7 @@ def call(ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
     if isinstance(result, tuple):
         return tuple(Batch(np.atleast_1d(one)) for one in result)
     found = Batch(np.atleast_1d(result))
-    return found if out is None and where is True else _written(found, out, where)
+    return found if out is None and where is True else written(found, out, where)
 
 
 def _reduced(ufunc: np.ufunc, value: Batch, axis: Any = 0, **keywords: Any) -> Batch:
@@ -40,7 +40,7 @@ def _reduced(ufunc: np.ufunc, value: Batch, axis: Any = 0, **keywords: Any) -> B
     return Batch(np.asarray(ufunc.reduce(value.data, axis=axes(value, axis))))
 
 
-def _written(result: Batch, out: Any, where: Any) -> Batch:
+def written(result: Batch, out: Any, where: Any) -> Batch:
     """What `out` becomes when the result is written into it where the condition holds."""
     target = out[0] if isinstance(out, tuple) else out
     if type(target) is not Batch:

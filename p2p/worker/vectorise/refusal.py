@@ -18,6 +18,14 @@ class NotVectorised(Exception):
         self.line = line
 
 
+class CallRefused(NotVectorised):
+    """These rows hold what cannot be computed for many at once; others may not."""
+
+
+class TooManyWays(CallRefused):
+    """These rows part too often for computing them together to pay; others may not."""
+
+
 class Refusal(BaseException):
     """Raised inside a reward where its values cannot be followed; no `except` of the reward catches it."""
 

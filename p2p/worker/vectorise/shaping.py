@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from p2p.worker.vectorise.batch import FUNCTIONS, Batch, stacked
 from p2p.worker.vectorise.operators import raw
+from p2p.worker.vectorise.products import written
 from p2p.worker.vectorise.reductions import axes
 from p2p.worker.vectorise.refusal import Refusal
 
@@ -27,14 +28,15 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **keywor
     """`np.clip`, limits as `a_min` and `a_max`, or as `min` and `max`."""
     low, high = keywords.pop("min", a_min), keywords.pop("max", a_max)
     low, high = (None if limit is np._NoValue else limit for limit in (low, high))
-    if out is not None or keywords:
-        raise Refusal("uses np.clip with other arguments than limits")
+    if keywords:
+        raise Refusal("uses np.clip with unusual arguments")
     value, low, high = (raw(stacked(one)) for one in (a, low, high))
     if low is not None:
         value = np.maximum(value, low)
     if high is not None:
         value = np.minimum(value, high)
-    return Batch(np.asarray(value))
+    found = Batch(np.asarray(value))
+    return found if out is None else written(found, out, True)
 
 
 def select(conditions: Any, choices: Any, default: Any = 0) -> Any:

@@ -12,7 +12,7 @@ from p2p.worker.vectorise.batch import Batch
 from p2p.worker.vectorise.freezing import Freezer
 from p2p.worker.vectorise.lanes import LANES
 from p2p.worker.vectorise.namespace import namespace
-from p2p.worker.vectorise.refusal import NotVectorised, Refusal, Split
+from p2p.worker.vectorise.refusal import CallRefused, NotVectorised, Refusal, Split, TooManyWays
 from p2p.worker.vectorise.rewrite import rewrite
 from p2p.worker.vectorise.rows import Floats, Rows
 from p2p.worker.vectorise.state import StateSearch
@@ -53,11 +53,11 @@ class VectorReward:
             try:
                 return self._by_hand(rows) if self.hand_written else self._in_passes(rows)
             except Refusal as refusal:
-                raise NotVectorised(str(refusal), line_of(refusal)) from refusal
+                raise CallRefused(str(refusal), line_of(refusal)) from refusal
             except NotVectorised:
                 raise
             except FAILURES as error:
-                raise NotVectorised(f"raised {named(error)}", line_of(error)) from error
+                raise CallRefused(f"raised {named(error)}", line_of(error)) from error
             finally:
                 LANES.end()
 
@@ -76,7 +76,7 @@ class VectorReward:
                 where = line_of(split)
             if not waiting:
                 return done[0][1] if len(done) == 1 else _joined(done, len(rows))
-        raise NotVectorised(f"goes more than {MAX_PASSES} different ways through the code", where)
+        raise TooManyWays(f"goes more than {MAX_PASSES} different ways through the code", where)
 
     def _pass(self, rows: Rows) -> Result:
         LANES.begin(len(rows))
