@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from pydantic import Field
+
 from p2p.contracts.base import Contract
-from p2p.contracts.errors import TrainingFailed
+from p2p.contracts.errors import InvalidConfig, TrainingFailed
 from p2p.contracts.measurement import (
     Measurement,
     MeasureRequest,
@@ -17,6 +19,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.scheduler.resources import cores
 from p2p.service import Service
 from p2p.service.jobs import raise_failure, wait, worker_job
+from p2p.service.plan import parse_config
 from p2p.store.measurements import MeasurementRecord
 
 REWARD = '''
@@ -43,25 +46,18 @@ def reward_fn(obs, action, next_obs, info):
 """Of the kind a person writes: some ten operations of numpy and Python on what the step gives."""
 
 SUBJECTS: tuple[Subject, ...] = ("ours", "baseline", "physics")
-BASELINE = {"n_envs": 8, "n_steps": 256}
-"""The baseline's environments. A rollout has as many rows as one of ours."""
+BASELINE_ENVS = 8
+"""Environments of the baseline; its rollouts have as many rows as ours."""
 
-HYPERPARAMETERS: dict[str, object] = {
-    "n_envs": 16,
-    "n_steps": 128,
-    "batch_size": 64,
-    "n_epochs": 10,
-    "learning_rate": 3e-4,
-    "learning_rate_end": 1.0,
-    "gamma": 0.99,
-    "gae_lambda": 0.95,
-    "clip_range": 0.2,
-    "target_kl": None,
-    "activation": "tanh",
-    "log_std_init": 0.0,
-    "terminate_when_unhealthy": True,
-}
-"""Those stable-baselines3 has by default; episodes as Gymnasium defines them."""
+SETTINGS: dict[str, object] = {"learning_rate_end": 1.0, "target_kl": None, "terminate_when_unhealthy": True}
+"""What differs from p2p's defaults: episodes as Gymnasium defines them, and no update that ends early, so that ours and
+the baseline do the same work."""
+
+COMPARED = (
+    *("batch_size", "n_epochs", "learning_rate", "gamma", "gae_lambda", "clip_range", "clip_range_vf", "target_kl"),
+    *("ent_coef", "vf_coef", "max_grad_norm", "activation", "log_std_init", "normalize_obs", "normalize_reward"),
+)
+"""Hyperparameters that ours and the baseline share, besides the networks."""
 
 
 class Case(Contract):
@@ -80,6 +76,19 @@ CASES = (
     Case(name="humanoid", env_id="Humanoid-v5"),
 )
 
+
+class Plan(Contract):
+    """How much is measured."""
+
+    repetitions: int = 3
+    parallel: int | None = None
+    """Copies of a job at the same time, one thread each; None for as many as there are cores."""
+    seconds: float = 6.0
+    """Of each measurement, at least."""
+    changes: dict[str, object] = Field(default_factory=dict)
+    """Fields of the training configuration, for ours and the baseline."""
+
+
 Jobs = tuple[Measurement, ...]
 """What was measured at the same time."""
 
@@ -90,34 +99,33 @@ class ThroughputBenchmark:
     Args:
         service: Where jobs run.
         root: Directory of the jobs.
-        parallel: Copies of a job at the same time, one thread each; None for as many as there are cores.
-        seconds: Of each measurement, at least.
+        plan: How much is measured.
         tick: Told about every measurement that ends.
     """
 
-    def __init__(
-        self, service: Service, root: Path, parallel: int | None, seconds: float, tick: Callable[[str], None]
-    ) -> None:
-        self._service, self._root = service, root
-        self._parallel, self._seconds, self._tick = parallel or cores(), seconds, tick
+    def __init__(self, service: Service, root: Path, plan: Plan, tick: Callable[[str], None]) -> None:
+        self._service, self._root, self._plan, self._tick = service, root, plan, tick
+        self._parallel = plan.parallel or cores()
 
-    def run(self, cases: Sequence[Case], repetitions: int) -> ThroughputReport:
-        """Measure all subjects of all cases so often.
+    def run(self, cases: Sequence[Case]) -> ThroughputReport:
+        """Measure all subjects of all cases, as often as planned.
 
         Raises:
+            InvalidConfig: a setting is misspelt, or does not suit the baseline.
             MissingExtra: the baseline is not installed.
             TrainingFailed: a measurement did not reach its end.
         """
+        configs = {case.name: (self._config(case), self._baseline(case)) for case in cases}
         found: dict[str, list[dict[Subject, Jobs]]] = {case.name: [] for case in cases}
-        for number in range(repetitions):
+        for number in range(self._plan.repetitions):
             for case in cases:
                 measured = {subject: self._measure(case, subject, number) for subject in SUBJECTS}
                 found[case.name].append(measured)
         return ThroughputReport(
             parallel=self._parallel,
-            seconds=self._seconds,
+            seconds=self._plan.seconds,
             reward=REWARD,
-            rows=tuple(row(case, self._config(case, "ours", 0), found[case.name]) for case in cases),
+            rows=tuple(row(case, *configs[case.name], found[case.name]) for case in cases),
         )
 
     def _measure(self, case: Case, subject: Subject, repetition: int) -> Jobs:
@@ -126,7 +134,7 @@ class ThroughputBenchmark:
         for copy, record in enumerate(records):
             self._prepare(record, case, subject, seed=copy + 1)
             beside = tuple(f"../{other.path.name}" for other in records if other is not record)
-            record.save_request(MeasureRequest(subject=subject, seconds=self._seconds, beside=beside))
+            record.save_request(MeasureRequest(subject=subject, seconds=self._plan.seconds, beside=beside))
         for record in records:
             self._service.backend.submit(worker_job("measure"), record.path)
         wait([record.path for record in records], self._service.backend)
@@ -135,15 +143,25 @@ class ThroughputBenchmark:
         return measured
 
     def _prepare(self, record: MeasurementRecord, case: Case, subject: Subject, seed: int) -> None:
-        record.run.save_config(self._config(case, subject, seed))
+        config = self._baseline(case) if subject == "baseline" else self._config(case)
+        record.run.save_config(config.model_copy(update={"seed": seed}))
         record.run.save_env_spec(self._service.describe_environment(case.env_id))
         record.run.save_reward_source(REWARD)
 
-    def _config(self, case: Case, subject: Subject, seed: int) -> TrainConfig:
+    def _config(self, case: Case) -> TrainConfig:
         steps = self._service.describe_environment(case.env_id).max_episode_steps
-        own = {"env_id": case.env_id, "net_arch": case.net_arch, "seed": seed, "max_episode_steps": steps}
-        envs = BASELINE if subject == "baseline" else {}
-        return TrainConfig.model_validate({**HYPERPARAMETERS, **envs, **own})
+        own = {"env_id": case.env_id, "net_arch": case.net_arch, "max_episode_steps": steps}
+        return parse_config({**SETTINGS, **own, **self._plan.changes})
+
+    def _baseline(self, case: Case) -> TrainConfig:
+        ours = self._config(case)
+        steps, rest = divmod(ours.n_envs * ours.n_steps, BASELINE_ENVS)
+        if rest:
+            raise InvalidConfig(
+                f"n_envs x n_steps must be divisible by the {BASELINE_ENVS} environments of the baseline, "
+                f"got {ours.n_envs} x {ours.n_steps}."
+            )
+        return ours.model_copy(update={"n_envs": BASELINE_ENVS, "n_steps": steps})
 
     def _result(self, record: MeasurementRecord) -> Measurement:
         raise_failure(self._service.backend.status(record.path), f"the measurement in {record.path}")
@@ -153,7 +171,9 @@ class ThroughputBenchmark:
         return measurement
 
 
-def row(case: Case, config: TrainConfig, repetitions: Sequence[Mapping[Subject, Jobs]]) -> ThroughputRow:
+def row(
+    case: Case, config: TrainConfig, baseline: TrainConfig, repetitions: Sequence[Mapping[Subject, Jobs]]
+) -> ThroughputRow:
     """The figures of a case."""
     speeds = {subject: tuple(speed(repetition[subject]) for repetition in repetitions) for subject in SUBJECTS}
     jobs = {subject: [job for repetition in repetitions for job in repetition[subject]] for subject in SUBJECTS}
@@ -162,8 +182,8 @@ def row(case: Case, config: TrainConfig, repetitions: Sequence[Mapping[Subject, 
     return ThroughputRow(
         case=case.name,
         config=config,
-        baseline_n_envs=BASELINE["n_envs"],
-        baseline_n_steps=BASELINE["n_steps"],
+        baseline_n_envs=baseline.n_envs,
+        baseline_n_steps=baseline.n_steps,
         ours=Spread.of(speeds["ours"]),
         baseline=Spread.of(speeds["baseline"]),
         ratio=Spread.of(ratios),

@@ -1,6 +1,6 @@
 """The throughput benchmark in Markdown."""
 
-from p2p.benchmark.throughput import BASELINE, HYPERPARAMETERS
+from p2p.benchmark.throughput import COMPARED
 from p2p.contracts.measurement import Spread, ThroughputReport, ThroughputRow
 
 COLUMNS = (
@@ -17,15 +17,16 @@ def table(report: ThroughputReport) -> str:
 
 def legend(report: ThroughputReport) -> str:
     """What the figures mean."""
-    ours, theirs = (f"{n['n_envs']} x {n['n_steps']}" for n in (HYPERPARAMETERS, BASELINE))
-    repetitions = len(report.rows[0].repetitions) if report.rows else 0
-    shared = ", ".join(f"{name} {value}" for name, value in HYPERPARAMETERS.items() if name not in BASELINE)
+    first = report.rows[0]
+    config = first.config.model_dump()
+    shared = ", ".join(f"{name} {config[name]}" for name in COMPARED)
     return (
-        f"Median [smallest, largest] of {repetitions} interleaved repetitions of {report.seconds:g} s; "
+        f"Median [smallest, largest] of {len(first.repetitions)} interleaved repetitions of {report.seconds:g} s; "
         f"{report.parallel} at the same time, one thread each, their steps/s added up. Ratios and shares are those "
         "within a repetition. Baseline: stable-baselines3's PPO with VecNormalize on Gymnasium's DummyVecEnv, "
-        "the same reward in a wrapper that is called at every step. "
-        f"Environments x steps of a rollout: ours {ours}, baseline {theirs}. Both: {shared}."
+        "the same reward in a wrapper that is called at every step. Environments x steps of a rollout: "
+        f"ours {first.config.n_envs} x {first.config.n_steps}, "
+        f"baseline {first.baseline_n_envs} x {first.baseline_n_steps}. Both: {shared}."
     )
 
 

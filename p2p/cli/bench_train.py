@@ -6,15 +6,18 @@ from typing import Annotated
 
 import typer
 
-from p2p.benchmark.throughput import CASES, ThroughputBenchmark
+from p2p.benchmark.throughput import CASES, Plan, ThroughputBenchmark
 from p2p.benchmark.throughput_table import table
+from p2p.cli.config import read_config
 from p2p.cli.options import AsJson, RunsDir, examples, open_service
 from p2p.cli.output import Output
 from p2p.contracts.errors import UnknownName
+from p2p.contracts.training import canonical_names
 
 TRAIN_EXAMPLES = examples(
     "p2p bench train",
     "p2p bench train --case halfcheetah --case ant --repetitions 5",
+    "p2p bench train --set batch_size=64 --set n_epochs=10 --set n_steps=128",
     "p2p bench train --seconds 20 --json > throughput.json",
 )
 NAMES = tuple(case.name for case in CASES)
@@ -28,13 +31,18 @@ Seconds = Annotated[float, typer.Option(min=0.1, help="Length of each measuremen
 Parallel = Annotated[
     int | None, typer.Option(min=1, help="Trainings at the same time.", show_default="one per usable core")
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="One field of the training configuration, for the baseline too."),
+]
 
 
-def train(
+def train(  # noqa: PLR0913  typer reads one parameter per option
     case: CaseNames = None,
     repetitions: Repetitions = 3,
     seconds: Seconds = 6.0,
     parallel: Parallel = None,
+    assignments: Settings = None,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
@@ -46,12 +54,13 @@ def train(
         if name not in NAMES:
             raise UnknownName("case", name, NAMES)
     service, output = open_service(runs_dir), Output(as_json)
+    changes = canonical_names(read_config(None, assignments or (), None))
+    plan = Plan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
     chosen = [known for known in CASES if not case or known.name in case]
 
     def progress(line: str) -> None:
         output.console.print(line, markup=False, soft_wrap=True)
 
     with TemporaryDirectory(prefix="p2p-bench-", ignore_cleanup_errors=True) as root:
-        bench = ThroughputBenchmark(service, Path(root), parallel, seconds, progress)
-        report = bench.run(chosen, repetitions)
+        report = ThroughputBenchmark(service, Path(root), plan, progress).run(chosen)
     output.result(report, table(report))

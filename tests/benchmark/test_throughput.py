@@ -1,8 +1,13 @@
-from p2p.benchmark.throughput import BASELINE, CASES, HYPERPARAMETERS, REWARD, row
+import pytest
+
+from p2p.benchmark.throughput import CASES, REWARD, Plan, ThroughputBenchmark, row
 from p2p.benchmark.throughput_table import COLUMNS, table
+from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.measurement import Measurement, ThroughputReport
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
+from p2p.service import Service
+from p2p.settings import Settings
 from p2p.worker.reward_loader import LoadedReward
 
 
@@ -27,7 +32,7 @@ REPETITIONS = [
 
 
 def report() -> ThroughputReport:
-    made = row(CASES[0], TrainConfig(), REPETITIONS)
+    made = row(CASES[0], TrainConfig(), TrainConfig(n_envs=8, n_steps=128), REPETITIONS)
     return ThroughputReport(parallel=2, seconds=6.0, reward=REWARD, rows=(made,))
 
 
@@ -45,21 +50,25 @@ def test_the_table_has_a_row_per_case_and_says_what_was_compared():
     assert lines[2].count("|") == len(COLUMNS) + 1
     for shown in ("halfcheetah", "600 [200, 900]", "100 [40, 100]", "6.0 [5.0, 9.0]", "60% [50%, 75%]", "vectorised"):
         assert shown in lines[2]
-    assert "ours 16 x 128, baseline 8 x 256" in lines[-1]
-    assert "batch_size 64, n_epochs 10, learning_rate 0.0003" in lines[-1]
+    assert "ours 16 x 64, baseline 8 x 128" in lines[-1]
+    assert "batch_size 128, n_epochs 5, learning_rate 0.0007" in lines[-1]
 
 
 def test_the_report_survives_its_own_json():
     assert ThroughputReport.model_validate_json(report().model_dump_json()) == report()
 
 
-def test_rollouts_of_ours_and_of_the_baseline_have_as_many_rows():
-    assert TrainConfig.model_validate(HYPERPARAMETERS)
-    ours = TrainConfig.model_validate(HYPERPARAMETERS)
-    assert ours.n_envs * ours.n_steps == BASELINE["n_envs"] * BASELINE["n_steps"]
-
-
 def test_the_reward_loads_and_reads_what_every_case_has():
     assert [term.name for term in LoadedReward(REWARD).spec.terms] == ["speed", "effort", "bounce", "bonus"]
     for case in CASES:
         assert "x_velocity" in {item.name for item in catalog.load(case.env_id).info}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"), [({"n_envs": 5, "n_steps": 33}, "divisible by the 8"), ({"batchsize": 3}, "batch_size")]
+)
+def test_settings_that_cannot_be_compared_are_refused_before_anything_is_measured(tmp_path, changes, said):
+    bench = ThroughputBenchmark(Service(Settings(runs_dir=tmp_path / "runs")), tmp_path, Plan(changes=changes), print)
+    with pytest.raises(InvalidConfig, match=said):
+        bench.run(CASES)
+    assert not list(tmp_path.iterdir())

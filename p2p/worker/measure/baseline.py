@@ -10,6 +10,7 @@ import gymnasium
 import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
@@ -78,7 +79,7 @@ class OtherReward(gymnasium.Wrapper[Any, Any, Any, Any]):
 def make_model(config: TrainConfig, environments: VecNormalize) -> PPO:
     """PPO with the configuration's hyperparameters; a constant learning rate."""
     layers = list(config.net_arch)
-    return PPO(
+    model = PPO(
         "MlpPolicy",
         environments,
         learning_rate=config.learning_rate,
@@ -101,6 +102,8 @@ def make_model(config: TrainConfig, environments: VecNormalize) -> PPO:
         seed=config.seed,
         device="cpu",
     )
+    model.set_logger(Logger(folder=None, output_formats=[]))  # its own leaves a directory behind
+    return model
 
 
 class _Laps(BaseCallback):

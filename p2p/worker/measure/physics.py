@@ -12,7 +12,7 @@ from p2p.worker.selection import Run
 
 
 def step(run: Run, watch: Stopwatch) -> Measurement:
-    """Act at random until it is enough; what is not MuJoCo's part of a control step does not count.
+    """Act at random until it is enough; only MuJoCo's part of the steps, and the resets they call for, count.
 
     Raises:
         EnvironmentProblem: these environments do not run as one MuJoCo batch.
@@ -36,6 +36,6 @@ def step(run: Run, watch: Stopwatch) -> Measurement:
             simulation.advance(actions)
             with watch.paused():
                 ended = np.flatnonzero(simulation.frame().terminated).tolist()
-                if ended:
-                    simulation.reset(ended, [None] * len(ended))
+            if ended:
+                simulation.reset(ended, [None] * len(ended))
     return watch.result()
