@@ -153,6 +153,21 @@ def test_every_evaluation_keeps_its_policy_its_rollouts_and_their_videos(run):
             assert run.video(checkpoint.step, rollout.label).stat().st_size > 1000
 
 
+def test_more_cores_change_nothing_but_the_time(run, make_run, class_reward, monkeypatch):
+    """With two cores the physics is spread, and checkpoints are evaluated in a process beside the training."""
+    monkeypatch.setenv("P2P_THREADS", "2")
+    again = make_run(run.read_config(), class_reward)
+    again.save_criteria(INTENT)
+    train(again.path)
+    for one, two in zip(run.checkpoints(), again.checkpoints(), strict=True):
+        assert one.read_evaluation().rollouts == two.read_evaluation().rollouts
+        policies = load_arrays(one.policy_path), load_arrays(two.policy_path)
+        assert all(np.array_equal(policies[0][name], policies[1][name]) for name in policies[0])
+    assert [row["mean_return"] for row in run.parse_scalars()[1]] == [
+        row["mean_return"] for row in again.parse_scalars()[1]
+    ]
+
+
 def test_memory_does_not_grow_with_the_steps(make_run, small, class_reward):
     """Two trainings in processes of their own, one ten times as long; both far past the first rollouts."""
     peaks = []
