@@ -9,10 +9,11 @@ from pathlib import Path
 
 def peak_memory_mb() -> int:
     """Largest resident memory of this process so far [MiB]."""
-    if sys.platform == "linux":  # getrusage would count what the process was before it ran this program
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10)
+    if sys.platform != "linux":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10)
+    # getrusage would count what the process was before it ran this program
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
 
 
 def age_s() -> float:
