@@ -13,8 +13,10 @@ import numpy as np
 from p2p.worker.vectorise.lanes import LANES
 from p2p.worker.vectorise.refusal import Refusal
 
-Operation = Callable[[Any, Any, bool], Any]
-"""Two raw operands, and whether they are Python numbers -> the raw result."""
+Kind = bool | None
+"""Whether numbers are Python's own, True, or numpy's, False; None where that differs from row to row."""
+Operation = Callable[[Any, Any, Kind], Any]
+"""Two raw operands, and their kind -> the raw result."""
 
 
 def fail_where(condition: Any, error: Exception) -> None:
@@ -30,9 +32,9 @@ def fail_where(condition: Any, error: Exception) -> None:
 def plain(operation: Callable[[Any, Any], Any]) -> Operation:
     """An operator on which Python and numpy agree, but for truth values, which count as numbers in Python."""
 
-    def apply(left: Any, right: Any, python: bool) -> Any:
-        if python:
-            left, right = counted(left), counted(right)
+    def apply(left: Any, right: Any, python: Kind) -> Any:
+        if python is not False:
+            left, right = numbers(left, right, python)
         return operation(left, right)
 
     return apply
@@ -41,7 +43,7 @@ def plain(operation: Callable[[Any, Any], Any]) -> Operation:
 def compare(operation: Callable[[Any, Any], Any]) -> Operation:
     """A comparison, or another operator on which Python and numpy agree."""
 
-    def apply(left: Any, right: Any, _python: bool) -> Any:
+    def apply(left: Any, right: Any, _python: Kind) -> Any:
         return operation(left, right)
 
     return apply
@@ -50,10 +52,12 @@ def compare(operation: Callable[[Any, Any], Any]) -> Operation:
 def dividing(operation: Callable[[Any, Any], Any]) -> Operation:
     """A division; in Python it fails on zero."""
 
-    def apply(left: Any, right: Any, python: bool) -> Any:
-        if python:
-            left, right = counted(left), counted(right)
+    def apply(left: Any, right: Any, python: Kind) -> Any:
+        if python is not False:
+            left, right = numbers(left, right, python)
             zero = np.atleast_1d(np.equal(right, 0))
+            if python is None and LANES.some(zero):
+                raise Refusal("divides by zero")
             if zero.any():
                 fail_where(zero, ZeroDivisionError("division by zero"))
         return operation(left, right)
@@ -61,17 +65,20 @@ def dividing(operation: Callable[[Any, Any], Any]) -> Operation:
     return apply
 
 
-def power(left: Any, right: Any, python: bool) -> Any:
+def power(left: Any, right: Any, python: Kind) -> Any:
     """`left ** right`."""
-    if not python:
+    if python is False:
         return left**right
-    left, right = counted(left), counted(right)
+    left, right = numbers(left, right, python)
     if np.asarray(left).dtype.kind == "i" and np.any(np.less(right, 0)):
         left = np.asarray(left, dtype=np.float64)
     result = left**right
     finite = np.isfinite(result)
     if not finite.all():
-        _fail_as_python(left, right, ~finite & np.isfinite(left) & np.isfinite(right))
+        odd = ~finite & np.isfinite(left) & np.isfinite(right)
+        if python is None and LANES.some(odd):
+            raise Refusal("takes a power that is not finite")
+        _fail_as_python(left, right, odd)
     return result
 
 
@@ -85,11 +92,37 @@ def _fail_as_python(left: Any, right: Any, odd: Any) -> None:
     fail_where(odd & ~zero & ~negative, OverflowError("numerical result out of range"))
 
 
-def counted(value: Any) -> Any:
-    """Truth values as the numbers they are in Python."""
-    if isinstance(value, np.ndarray) and value.dtype.kind == "b":
-        return value.astype(np.int64)
-    return value
+def numbers(left: Any, right: Any, python: Kind) -> tuple[Any, Any]:
+    """Two operands, of which truth values are the numbers they are in Python.
+
+    Raises:
+        Refusal: they are truth values that are Python's in some rows and numpy's in others.
+    """
+    if python is None and _is_truth(left) and _is_truth(right):
+        raise Refusal("counts truth values that are Python's in some rows and numpy's in others")
+    return counted(left, True), counted(right, True)
+
+
+def counted(value: Any, python: Kind) -> Any:
+    """Truth values as the numbers they are in Python.
+
+    Raises:
+        Refusal: they are Python's in some rows and numpy's in others.
+    """
+    if python is False or not isinstance(value, np.ndarray) or value.dtype.kind != "b":
+        return value
+    if python is None:
+        raise Refusal("counts truth values that are Python's in some rows and numpy's in others")
+    return value.astype(np.int64)
+
+
+def _is_truth(value: Any) -> bool:
+    return np.asarray(value).dtype.kind == "b"
+
+
+def shared_kind(*kinds: Kind) -> Kind:
+    """The kind of numbers of which each row has one of these."""
+    return kinds[0] if all(kind is kinds[0] for kind in kinds) else None
 
 
 OPERATORS: dict[str, Operation] = {

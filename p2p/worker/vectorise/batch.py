@@ -31,7 +31,7 @@ class Batch(Operators):
     Args:
         data: Shape (*shape, B), where `shape` is that of one row's value, () for a number. B may be 1 for a value all
             rows share. Never written to: a write gives the batch new data.
-        python: Whether each row's value is one of Python's own numbers, rather than numpy's.
+        python: Whether each row's value is one of Python's own numbers, rather than numpy's; None where rows differ.
 
     Attributes:
         exposed: Whether another batch shows part of the same memory, as a slice of an array does.
@@ -125,6 +125,8 @@ class Batch(Operators):
     def __round__(self, digits: int | None = None) -> "Batch":
         if digits is None:
             return integer(Batch(np.rint(self.data), self.python))
+        if self.python is None:
+            raise Refusal("rounds numbers that are Python's in some rows and numpy's in others")
         if not self.python:
             return Batch(np.round(self.data, digits))
         # exactly rounded as Python does it, which numpy's scaling by a power of ten is not

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from p2p.worker.vectorise.arithmetic import shared_kind
 from p2p.worker.vectorise.batch import Batch, integer, stacked, truth
 from p2p.worker.vectorise.lanes import LANES
 from p2p.worker.vectorise.merging import merge
-from p2p.worker.vectorise.operators import NUMBERS, raw
+from p2p.worker.vectorise.operators import kind_of
 from p2p.worker.vectorise.refusal import Refusal
 
 
@@ -80,8 +81,8 @@ def _extreme(original: Callable[..., Any], better: Callable[[Any, Any], Any]) ->
                 continue
             if beats.ndim:
                 raise ValueError("The truth value of an array with more than one element is ambiguous.")
-            python = all(type(one) in NUMBERS or (type(one) is Batch and one.python) for one in (value, best))
-            best = Batch(np.where(beats.data, raw(value), raw(best)), python)
+            if LANES.some(beats.data):
+                best = value if LANES.every(beats.data) else merge(LANES.within(beats.data), value, best)
         return best
 
     return extreme
@@ -135,7 +136,7 @@ def in_order(values: Iterable[Any], /, *, key: Any = None, reverse: Any = False)
     if array.ndim != 1 or LANES.some(np.isnan(array.data).any(axis=0)):
         raise Refusal("sorts values that have no order")
     data = np.sort(array.data, axis=0)
-    python = all(type(item) in NUMBERS or (type(item) is Batch and item.python) for item in items)
+    python = shared_kind(*map(kind_of, items))
     return [Batch(row, python) for row in (data[::-1] if reverse else data)]
 
 

@@ -60,13 +60,14 @@ class Frame:
             self.jumps += 1
             left = ~self.gone if self.entry is None else self.entry & ~self.gone
             if left.any():
+                LANES.active = np.zeros_like(rows)
                 return False
         LANES.active = self.entry
         return True
 
-    def idle(self) -> bool:
-        """Whether no row is left that would execute the rest of the loop's body."""
-        return LANES.active is not None and not LANES.active.any()
+    def goes_on(self) -> bool:
+        """Whether any row is left that executes the rest of the block."""
+        return LANES.active is None or bool(LANES.active.any())
 
     def trying(self) -> "Attempt":
         """Where a `try` begins: the active rows, and the loops it is in."""
@@ -116,6 +117,7 @@ class Loop:
         rows = _given(LANES.active)
         self.skipped = rows if self.skipped is None else self.skipped | rows
         self.frame.jumps += 1
+        LANES.active = np.zeros_like(rows)
         return False
 
     def leaves(self) -> bool:
@@ -123,7 +125,10 @@ class Loop:
         rows = np.ones(LANES.count, dtype=np.bool_) if LANES.active is None else LANES.active
         self.left = rows if self.left is None else self.left | rows
         self.frame.jumps += 1
-        return LANES.active is self.current
+        if LANES.active is self.current:
+            return True
+        LANES.active = np.zeros_like(rows)
+        return False
 
     def ends(self) -> None:
         """Go on after the loop."""

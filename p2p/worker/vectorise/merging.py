@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.worker.vectorise.arithmetic import shared_kind
 from p2p.worker.vectorise.batch import Batch
 from p2p.worker.vectorise.lanes import LANES
-from p2p.worker.vectorise.operators import NUMBERS, raw
+from p2p.worker.vectorise.operators import kind_of, raw
 from p2p.worker.vectorise.refusal import Split
 
 
@@ -32,9 +33,13 @@ def merge(rows: NDArray[np.bool_], new: Any, old: Any) -> Any:
     if new is old or old is UNBOUND:
         return new
     if _numeric(new) and _numeric(old):
-        if _shape(new) == _shape(old):
-            data = np.where(rows, np.atleast_1d(raw(new)), np.atleast_1d(raw(old)))
-            return Batch(data, _is_python(new) and _is_python(old))
+        one, other = (np.atleast_1d(raw(value)) for value in (new, old))
+        if (
+            one.ndim == other.ndim
+            and _shape(new) == _shape(old)
+            and (one.dtype.kind == "b") == (other.dtype.kind == "b")
+        ):
+            return Batch(np.where(rows, one, other), shared_kind(kind_of(new), kind_of(old)))
     elif type(new) is type(old):
         if isinstance(new, dict) and list(new) == list(old):
             return type(new)((key, merge(rows, value, old[key])) for key, value in new.items())
@@ -42,6 +47,8 @@ def merge(rows: NDArray[np.bool_], new: Any, old: Any) -> Any:
             return type(new)(merge(rows, one, other) for one, other in zip(new, old, strict=True))
         if isinstance(new, str) and new == old:
             return new
+    if rows.all() or not rows.any():
+        return new if rows.any() else old
     raise Split(LANES.within(rows))
 
 
@@ -60,7 +67,3 @@ def _numeric(value: Any) -> bool:
 
 def _shape(value: Any) -> tuple[int, ...]:
     return getattr(value, "shape", ())
-
-
-def _is_python(value: Any) -> bool:
-    return type(value) in NUMBERS or (type(value) is Batch and value.python)

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.worker.vectorise.arithmetic import COMPARISONS, OPERATORS, Operation, counted
+from p2p.worker.vectorise.arithmetic import COMPARISONS, OPERATORS, Kind, Operation, counted
 from p2p.worker.vectorise.lanes import LANES
 from p2p.worker.vectorise.refusal import Refusal
 
@@ -39,7 +39,7 @@ class Operators:
 
     __slots__ = ("data", "exposed", "python")
     data: NDArray[Any]
-    python: bool
+    python: Kind
     exposed: bool
 
     __add__, __radd__, __iadd__ = _forward("add"), _reflected("add"), _augmented("add")
@@ -55,7 +55,7 @@ class Operators:
     __lt__, __le__, __gt__, __ge__ = _forward("lt"), _forward("le"), _forward("gt"), _forward("ge")
     __eq__, __ne__ = _forward("eq"), _forward("ne")
 
-    def __init__(self, data: NDArray[Any], python: bool = False) -> None:
+    def __init__(self, data: NDArray[Any], python: Kind = False) -> None:
         self.data, self.python, self.exposed = data, python, False
 
     def __hash__(self) -> int:
@@ -90,7 +90,7 @@ class Operators:
         return self
 
     def _counted(self) -> NDArray[Any]:
-        data: NDArray[Any] = counted(self.data) if self.python else self.data
+        data: NDArray[Any] = counted(self.data, self.python)
         return data
 
 
@@ -105,22 +105,28 @@ def raw(value: Any) -> Any:
 
 def _binary(operation: Operation, left: Any, right: Any, batch: Operators) -> Any:
     """An operator on two values, one of which is `batch`."""
-    python = True
+    kinds = []
     operands = []
     for value in (left, right):
+        kinds.append(kind_of(value))
         if isinstance(value, Operators):
-            python = python and value.python
             operands.append(value.data)
-        elif type(value) in NUMBERS:
-            operands.append(value)
-        elif isinstance(value, np.ndarray | np.generic):
-            python = False
+        elif isinstance(value, float | int | np.ndarray | np.generic):
             operands.append(raw(value))
         elif isinstance(value, list | tuple) and batch.data.ndim > 1:
             return _binary(operation, _array(left), _array(right), batch)
         else:
             return NotImplemented
-    return type(batch)(operation(operands[0], operands[1], python), python)
+    one, other = kinds
+    unknown = one is None or other is None
+    result = operation(operands[0], operands[1], None if unknown else one and other)
+    # with a numpy number on one side, the result is numpy's
+    return type(batch)(result, False if one is False or other is False else None if unknown else True)
+
+
+def kind_of(value: Any) -> Kind:
+    """Whether a number, or each row's number, is Python's."""
+    return value.python if isinstance(value, Operators) else type(value) in NUMBERS
 
 
 def _array(value: Any) -> Any:

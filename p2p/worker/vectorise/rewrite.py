@@ -82,19 +82,30 @@ class _Function(Assignments):
         return _Function(node).rewritten()
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements rewritten, up to the first after which nothing is reached."""
+        """The statements rewritten, up to the first after which nothing is reached.
+
+        What follows a statement in which some rows may leave is executed only if there are others.
+        """
         found: list[ast.stmt] = []
-        for statement in statements:
-            form = getattr(self, f"_{type(statement).__name__.lower()}", None)
-            if form is not None:
-                found += form(statement)
-            elif isinstance(changed := self.visit(statement), list):
-                found += changed
-            else:
-                found.append(changed)
+        for i, statement in enumerate(statements):
+            found += self._statement(statement)
             if isinstance(statement, ast.Return | ast.Break | ast.Continue):
                 break
+            rest = statements[i + 1 :]
+            if rest and self._some_may_leave(statement):
+                goes_on = self.call(FRAME, "goes_on", like=rest[0])
+                return [*found, ast.copy_location(ast.If(goes_on, self.block(rest), []), rest[0])]
         return found
+
+    def _statement(self, statement: ast.stmt) -> list[ast.stmt]:
+        form = getattr(self, f"_{type(statement).__name__.lower()}", None)
+        changed = form(statement) if form is not None else self.visit(statement)
+        return changed if isinstance(changed, list) else [changed]
+
+    def _some_may_leave(self, statement: ast.stmt) -> bool:
+        """Whether a return, or a jump of the loop around it, is inside the statement."""
+        returns = any(isinstance(inner, ast.Return) for inner in own_nodes([statement]))
+        return returns or (bool(self._loops) and jumps([statement]))
 
     def _inner(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """A block that some rows may not execute."""
@@ -116,8 +127,6 @@ class _Function(Assignments):
             ast.If(self.call(name, "second", like=node), self._inner(node.orelse) or [ast.Pass()], []),
             ast.Expr(self.call(name, "ends", _tuple(first), like=node)),
         ]
-        if jumping:
-            statements.append(ast.If(self.call(FRAME, "idle", like=node), [ast.Continue()], []))
         return [ast.copy_location(statement, node) for statement in statements]
 
     def _variables_of(self, node: ast.If) -> list[str]:
@@ -130,7 +139,7 @@ class _Function(Assignments):
 
     def _for(self, node: ast.For) -> list[ast.stmt]:
         node.iter = self.visit(node.iter)
-        managed = not node.orelse and _jumps_inside(node.body)
+        managed = not node.orelse and _may_be_left(node.body)
         if not managed and self.depth == 0:
             return [self._plain_loop(node)]
         item = self.new_name("item")
@@ -232,6 +241,7 @@ def _nested(statements: list[ast.stmt]) -> list[ast.AST]:
     return list(own_nodes(compound))
 
 
-def _jumps_inside(statements: list[ast.stmt]) -> bool:
-    """Whether a loop's body has a `break` or `continue` of that loop inside another statement."""
-    return jumps([one for one in statements if not isinstance(one, ast.Break | ast.Continue)])
+def _may_be_left(statements: list[ast.stmt]) -> bool:
+    """Whether a loop's body has a `return`, or a `break` or `continue` of that loop inside another statement."""
+    inside = [one for one in statements if not isinstance(one, ast.Break | ast.Continue)]
+    return jumps(inside) or any(isinstance(node, ast.Return) for node in own_nodes(statements))
