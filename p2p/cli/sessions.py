@@ -16,6 +16,7 @@ from p2p.cli.tables import table
 from p2p.cli.verdict import ENDINGS, changes, ending, judged, returns, runs
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.iteration import IterationView
+from p2p.contracts.reward import RewardReport
 from p2p.contracts.session import SessionView
 
 LIST_EXAMPLES = examples("p2p list", "p2p list --runs-dir ~/p2p-runs", "p2p list --json | jq '.sessions | length'")
@@ -155,6 +156,14 @@ def session_details(view: SessionView) -> list[RenderableType]:
     return [*parts, ""]
 
 
+def evaluation(report: RewardReport) -> str:
+    """How a training evaluates a reward, and what it costs."""
+    if report.method == "loop":
+        why = f" ({report.method_reason})" if report.method_reason else ""
+        return f"evaluated step by step{why}: {report.microseconds_per_call:.2g} µs a step"
+    return f"evaluated all at once ({report.method}): {report.microseconds_per_step or 0.0:.2g} µs a step"
+
+
 def iteration_details(view: IterationView) -> list[RenderableType]:
     """One iteration: its reward, runs, judgment, and what was changed after it."""
     parts: list[RenderableType] = [Text(f"{view.session_id}, iteration {view.iteration}", style="bold")]
@@ -162,6 +171,7 @@ def iteration_details(view: IterationView) -> list[RenderableType]:
     if report is not None and report.spec is not None:
         parts.append(Text(f"reward: {report.spec.description or report.spec.latex}"))
         parts += [Text(f"  {term.name}: {term.description}") for term in report.spec.terms]
+        parts.append(Text(f"  {evaluation(report)}", style="dim"))
     parts += [
         Text(f"  {issue.severity}: {issue.message}", style="yellow") for issue in (report.issues if report else ())
     ]

@@ -2,12 +2,19 @@ import pytest
 
 from p2p.contracts.training import TrainConfig
 from p2p.envs.catalog import known
-from p2p.training.presets import preset
+from p2p.training.presets import LONG, preset
 
 
 @pytest.mark.parametrize("env", known())
-def test_a_preset_is_a_valid_configuration(env: str) -> None:
-    TrainConfig.model_validate(preset(env))
+@pytest.mark.parametrize("steps", [300_000, 1_000_000])
+def test_a_preset_is_a_valid_configuration(env: str, steps: int) -> None:
+    TrainConfig.model_validate(preset(env, steps))
+
+
+def test_a_long_training_has_settings_of_its_own_and_sees_the_same() -> None:
+    short, long = preset("Ant-v5", LONG - 1), preset("Ant-v5", LONG)
+    assert short["gamma"] != long["gamma"]
+    assert short["env_kwargs"] == long["env_kwargs"]
 
 
 def test_an_unknown_environment_gets_the_defaults() -> None:
