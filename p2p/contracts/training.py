@@ -93,6 +93,12 @@ class TrainConfig(Contract):
             )
         return self
 
+    @model_validator(mode="after")
+    def _device_suits_learner(self) -> Self:
+        if self.learner == "fast" and self.device not in ("cpu", "auto"):
+            raise ValueError(f'device {self.device} needs learner "sb3": the learner "fast" computes on the CPU')
+        return self
+
     def episode_steps(self, dt: float) -> int:
         """Control steps of one episode, for a control period of `dt` seconds."""
         return self.max_episode_steps or max(1, round(self.episode_s / dt))

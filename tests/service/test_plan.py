@@ -11,6 +11,7 @@ from p2p.settings import Settings
         ({"n_envs": None}, "n_envs: Input should be a valid integer, got None"),
         ({"num_envs": "many"}, "n_envs: .*got 'many'"),
         ({"num_minibatches": 0}, "num_minibatches must be a whole number from 1, got 0"),
+        ({"device": "cuda:0"}, 'device cuda:0 needs learner "sb3": the learner "fast" computes on the CPU$'),
         ({"batch_size": 5000}, "batch_size 5000 is larger than a rollout of n_envs x n_steps = 1024 transitions$"),
     ],
 )
