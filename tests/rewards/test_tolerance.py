@@ -21,6 +21,9 @@ from p2p.rewards.tolerance import tolerance
         (1.0, -math.inf, 0.0, 2.0, 0.5),
         (1.0, 1.0, 1.0, 0.0, 1.0),
         (1.1, 1.0, 1.0, 0.0, 0.0),
+        (math.inf, 0.0, math.inf, 1.0, 1.0),
+        (-math.inf, -math.inf, 0.0, 1.0, 1.0),
+        (math.inf, 0.0, 1.0, 1.0, 0.0),
     ],
 )
 def test_credit_is_full_inside_and_falls_linearly_outside(x, low, high, margin, credit):

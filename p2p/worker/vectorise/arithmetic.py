@@ -13,6 +13,8 @@ import numpy as np
 from p2p.worker.vectorise.lanes import LANES
 from p2p.worker.vectorise.refusal import Refusal
 
+LARGEST = 2**31
+"""Whole numbers up to this one can be multiplied without exceeding 64 bits."""
 Kind = bool | None
 """Whether numbers are Python's own, True, or numpy's, False; None where that differs from row to row."""
 Operation = Callable[[Any, Any, Kind], Any]
@@ -33,9 +35,10 @@ def plain(operation: Callable[[Any, Any], Any]) -> Operation:
     """An operator on which Python and numpy agree, but for truth values, which count as numbers in Python."""
 
     def apply(left: Any, right: Any, python: Kind) -> Any:
-        if python is not False:
-            left, right = numbers(left, right, python)
-        return operation(left, right)
+        if python is False:
+            return operation(left, right)
+        left, right = numbers(left, right, python)
+        return _small(operation(left, right))
 
     return apply
 
@@ -70,8 +73,11 @@ def power(left: Any, right: Any, python: Kind) -> Any:
     if python is False:
         return left**right
     left, right = numbers(left, right, python)
-    if np.asarray(left).dtype.kind == "i" and np.any(np.less(right, 0)):
-        left = np.asarray(left, dtype=np.float64)
+    if np.result_type(left, right).kind == "i":
+        if LANES.some(np.abs(np.power(np.asarray(left, dtype=np.float64), right)) > LARGEST):
+            raise Refusal("counts further than numpy can")
+        if np.any(np.less(right, 0)):
+            left = np.asarray(left, dtype=np.float64)
     result = left**right
     finite = np.isfinite(result)
     if not finite.all():
@@ -114,6 +120,17 @@ def counted(value: Any, python: Kind) -> Any:
     if python is None:
         raise Refusal("counts truth values that are Python's in some rows and numpy's in others")
     return value.astype(np.int64)
+
+
+def _small(result: Any) -> Any:
+    """A result, if it is not a whole number too large for numpy: Python's have no limit.
+
+    Raises:
+        Refusal: it is.
+    """
+    if result.dtype.kind == "i" and LANES.some(np.abs(result) > LARGEST):
+        raise Refusal("counts further than numpy can")
+    return result
 
 
 def _is_truth(value: Any) -> bool:

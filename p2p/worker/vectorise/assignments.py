@@ -50,22 +50,17 @@ class Assignments(Expressions):
     def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:  # noqa: N802
         """`a += value` and its like."""
         value, target = self.visit(node.value), node.target
-        found: list[ast.stmt] = []
+        operator = ast.Constant(OPERATORS[type(node.op)])
         if isinstance(target, ast.Subscript):
-            container, key = self.new_name("container"), self.new_name("key")
-            found.append(self.set_name(container, self.visit(target.value), node))
-            found.append(self.set_name(key, _key(self.visit(target.slice)), node))
-            local = self.is_local(target.value)
-            old: ast.expr = ast.Subscript(ast.Name(container, ast.Load()), ast.Name(key, ast.Load()), ast.Load())
-            new = self._augmented(node, ast.copy_location(old, node), value, ast.Constant(False))
-            known = [ast.Name(container, ast.Load()), ast.Name(key, ast.Load()), new, local]
-            call = runtime_call("store", self.frame_or_none(), *known, like=node)
-            return [*found, ast.copy_location(ast.Expr(call), node)]
+            where = [self.visit(target.value), _key(self.visit(target.slice))]
+            known = [self.frame_or_none(), operator, *where, value, self.is_local(target.value)]
+            return [ast.copy_location(ast.Expr(runtime_call("augmented_item", *known, like=node)), node)]
         if isinstance(target, ast.Name):
-            old = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            old: ast.expr = ast.copy_location(ast.Name(target.id, ast.Load()), target)
         else:
             old = ast.copy_location(ast.Attribute(self.visit(target.value), target.attr, ast.Load()), target)
-        return self.assign_to(target, self._augmented(node, old, value, self.is_local(old)), node)
+        known = [self.frame_or_none(), operator, old, value, self.is_local(old)]
+        return self.assign_to(target, runtime_call("augmented", *known, like=node), node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:  # noqa: N802
         """`(a := value)`."""
@@ -118,10 +113,6 @@ class Assignments(Expressions):
             return value
         self.conditional.add(name)
         return self.call(self.frame, "assign", value, old, like=like)
-
-    def _augmented(self, node: ast.AugAssign, old: ast.expr, value: ast.expr, local: ast.expr) -> ast.expr:
-        name = ast.Constant(OPERATORS[type(node.op)])
-        return runtime_call("augmented", self.frame_or_none(), name, old, value, local, like=node)
 
     def new_name(self, noun: str) -> str:
         """A variable that the source does not have."""

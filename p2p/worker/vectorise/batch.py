@@ -120,6 +120,8 @@ class Batch(Operators):
     def __getattr__(self, name: str) -> Any:
         if name in METHODS:
             return partial(FUNCTIONS[METHODS[name]], self)
+        if name.startswith("__"):
+            raise AttributeError(name)
         raise Refusal(f"uses .{name} of a measured value")
 
     def __round__(self, digits: int | None = None) -> "Batch":

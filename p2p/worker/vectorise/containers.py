@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from p2p.worker.vectorise.batch import Batch
+from p2p.worker.vectorise.batch import Batch, position
 from p2p.worker.vectorise.control_flow import Frame
 from p2p.worker.vectorise.lanes import LANES, NewKey
 from p2p.worker.vectorise.merging import merge
@@ -42,6 +42,16 @@ def augmented(frame: Frame, name: str, value: Any, other: Any, local: bool) -> A
     if isinstance(value, IN_PLACE) and not _whole(frame, local):
         raise LANES.split()
     return getattr(operator, name)(value, other)
+
+
+def augmented_item(frame: Frame, name: str, container: Any, key: Any, other: Any, local: bool) -> None:
+    """`container[key] += other` and its like."""
+    if type(container) is Batch:
+        # not container[key], after which the array would count as seen by another name
+        old = Batch(container.data[position(container, key)])
+        container[key] = getattr(operator, name)(old, other)
+    else:
+        store(frame, container, key, augmented(frame, name, container[key], other, local=False), local)
 
 
 def mutate(frame: Frame | None, receiver: Any, name: str, local: bool, *arguments: Any, **keywords: Any) -> Any:

@@ -27,6 +27,8 @@ ROUNDING: dict[str, Any] = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trun
 class Mathematics:
     """Stands for `math` in a reward."""
 
+    __all__ = tuple(name for name in dir(math) if not name.startswith("_"))
+
     def __getattr__(self, name: str) -> Any:
         """The function or constant of that name; kept, so that it is made once."""
         original = getattr(math, name)
@@ -57,8 +59,8 @@ def _for_batches(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         return lambda value: Batch(TESTS[name](_floats(value)), True)
     if name in ROUNDING:
         return lambda value: integer(Batch(ROUNDING[name](_floats(value)), True))
-    if name in ("fsum", "prod"):
-        return lambda value: _of_sequences(name, original, list(value))
+    if name in ("fsum", "prod", "dist"):
+        return lambda *values: _of_sequences(name, original, *map(list, values))
     return lambda *values, **keywords: _row_by_row(original, values, keywords)
 
 

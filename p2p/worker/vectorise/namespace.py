@@ -23,6 +23,7 @@ CALLED = SimpleNamespace(
     UNBOUND=UNBOUND,
     store=containers.store,
     augmented=containers.augmented,
+    augmented_item=containers.augmented_item,
     mutate=containers.mutate,
     own=containers.own,
     set_attribute=containers.set_attribute,

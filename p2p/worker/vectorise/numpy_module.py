@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, KeysView, ValuesView
 from functools import partial
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ SEQUENCES = {"concatenate", "stack", "hstack", "vstack", "select", "append"}
 """Functions of several arrays, which need not be equally long."""
 ARRAYS = {"array", "asarray", "asanyarray", "ascontiguousarray"}
 """Functions that make one array of a list."""
-NUMBER_TYPES = (np.float64, np.float32, np.int64, np.int32, np.bool_)
-"""Types that rewards call to convert a number."""
+FUNCTIONS_OF_NUMPY = (np.ufunc, FunctionType, BuiltinFunctionType, type(np.sum))
+"""Types of what is called with arrays."""
 
 
 class NumPy:
@@ -33,7 +33,7 @@ class NumPy:
         found = original
         if isinstance(original, ModuleType):
             found = NumPy(original)
-        elif callable(original) and not isinstance(original, type):
+        elif isinstance(original, FUNCTIONS_OF_NUMPY):
             found = _Function(name, original)
         setattr(self, name, found)
         return found

@@ -53,9 +53,8 @@ def _zero(array: Array, rng: np.random.Generator) -> Array:
 
 def _extreme(array: Array, rng: np.random.Generator) -> Array:
     low, high = array.min(axis=0), array.max(axis=0)
-    span = 1.0 + high - low
-    ends = np.where(rng.random(array.shape) < 0.5, low - span * rng.random(), high + span * rng.random())
-    return np.asarray(ends)
+    beyond = (1.0 + high - low) * 10.0 ** rng.uniform(-2.0, 2.0, array.shape)
+    return np.asarray(np.where(rng.random(array.shape) < 0.5, low - beyond, high + beyond))
 
 
 def _rounded(array: Array, rng: np.random.Generator) -> Array:

@@ -1,6 +1,8 @@
 """numpy functions that turn an array into fewer numbers, for batches."""
 
+import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,11 @@ from p2p.worker.vectorise.batch import FUNCTIONS, Batch, stacked
 from p2p.worker.vectorise.operators import raw
 from p2p.worker.vectorise.refusal import Refusal
 
+LOUD = (np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nanstd)
+"""Reductions that warn about values that are all NaN."""
 REDUCTIONS = (
     *(np.sum, np.mean, np.max, np.min, np.prod, np.any, np.all, np.std, np.var, np.median, np.ptp, np.count_nonzero),
-    *(np.nansum, np.nanmean, np.nanmax, np.nanmin, np.nanstd),
+    *LOUD,
 )
 """What reduces over the axes it is told, or over all."""
 FAST: dict[Any, Any] = {np.sum: np.add, np.max: np.maximum, np.min: np.minimum}
@@ -45,7 +49,10 @@ def _reduction(function: Any) -> Callable[..., Any]:
             return Batch(ufunc.reduce(value.data, axis=0))
         if dtype is not None:
             options["dtype"] = dtype
-        return Batch(np.asarray(function(value.data, axis=axes(value, axis), **options)))
+        with warnings.catch_warnings() if function in LOUD else nullcontext():
+            if function in LOUD:
+                warnings.simplefilter("ignore")  # rows that are not active may be all NaN
+            return Batch(np.asarray(function(value.data, axis=axes(value, axis), **options)))
 
     return reduce
 

@@ -119,12 +119,13 @@ class _Function(Assignments):
         if jumping and self._loops and self._loops[-1] is None:
             plain = ast.If(test, self._inner(node.body), self._inner(node.orelse))
             return [ast.copy_location(plain, node)]
-        name = self.new_name("branch")
-        first = self._variables_of(node)
+        name, candidates = self.new_name("branch"), self._variables_of(node)
+        body, orelse = self._inner(node.body), self._inner(node.orelse) or [ast.Pass()]
+        first = [one for one in candidates if one in self.conditional]  # others are in code that is never reached
         statements: list[ast.stmt] = [
             self.set_name(name, self.call(FRAME, "branch", test, _tuple(first), like=node), node),
-            ast.If(self.call(name, "first", like=node), self._inner(node.body), []),
-            ast.If(self.call(name, "second", like=node), self._inner(node.orelse) or [ast.Pass()], []),
+            ast.If(self.call(name, "first", like=node), body, []),
+            ast.If(self.call(name, "second", like=node), orelse, []),
             ast.Expr(self.call(name, "ends", _tuple(first), like=node)),
         ]
         return [ast.copy_location(statement, node) for statement in statements]

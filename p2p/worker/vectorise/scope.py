@@ -14,13 +14,13 @@ LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
 def own_nodes(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
-    """All nodes below, but for the insides of functions and classes."""
-    waiting: list[ast.AST] = list(nodes)
+    """All nodes below in the order of the source, but for the insides of functions and classes."""
+    waiting: list[ast.AST] = list(reversed(nodes))
     while waiting:
         node = waiting.pop()
         yield node
         if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            waiting.extend(ast.iter_child_nodes(node))
+            waiting.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
 def loaded(node: ast.AST) -> list[str]:

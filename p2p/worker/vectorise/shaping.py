@@ -181,6 +181,32 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return Batch(np.interp(raw(stacked(x)), xp, fp, left, right, period))
 
 
+def take(a: Any, indices: Any, axis: int | None = None, **keywords: Any) -> Batch:
+    """`np.take` from a vector."""
+    value = stacked(a)
+    if keywords or value.ndim != 1 or axis not in (None, 0, -1):
+        raise Refusal("uses np.take of a matrix, or with unusual arguments")
+    return Batch(np.atleast_1d(value[indices].data))
+
+
+def tile(a: Any, reps: Any) -> Batch:
+    """`np.tile` of a vector."""
+    value = stacked(a)
+    if value.ndim != 1 or not isinstance(reps, int):
+        raise Refusal("uses np.tile of a matrix, or in several directions")
+    return concatenate([value] * reps)
+
+
+def trace(a: Any) -> Batch:
+    """`np.trace` of a matrix."""
+    return Batch(np.trace(stacked(a).data))
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """`np.polyval`."""
+    return reduce(lambda value, coefficient: value * x + coefficient, p, np.zeros_like(x))
+
+
 def _copy(a: Batch, **_: Any) -> Batch:
     return a.copy()
 
@@ -189,10 +215,11 @@ FORMS: tuple[tuple[Any, Any], ...] = (
     *((np.where, where), (np.clip, clip), (np.select, select), (np.interp, interp), (np.diff, diff)),
     *((np.concatenate, concatenate), (np.stack, stack), (np.hstack, hstack), (np.vstack, vstack)),
     *((np.append, append), (np.reshape, reshape), (np.transpose, transpose), (np.squeeze, squeeze)),
+    *((np.take, take), (np.tile, tile), (np.trace, trace), (np.polyval, polyval)),
     *((np.expand_dims, expand_dims), (np.isclose, isclose), (np.allclose, allclose), (np.copy, _copy)),
     (np.ravel, lambda a, **_: reshape(a, (a.size,))),
     (np.atleast_1d, lambda a: a if a.ndim else reshape(a, (1,))),
-    *((function, _along(function, None)) for function in (np.cumsum, np.cumprod, np.roll, np.flip)),
+    *((function, _along(function, None)) for function in (np.cumsum, np.cumprod, np.roll, np.flip, np.repeat)),
     *((function, _along(function, -1)) for function in (np.sort, np.argsort)),
     *((np.zeros_like, _like(np.zeros)), (np.ones_like, _like(np.ones)), (np.full_like, _like(np.full))),
     (np.empty_like, _like(np.zeros)),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.contracts.errors import InvalidReward
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.reward_loader import FAILURES, LegacyReward, LoadedReward, line_of, named
 from p2p.worker.vectorise.batch import Batch
@@ -123,6 +124,8 @@ def vectorise(reward: LoadedReward, use_compute_batch: bool = True) -> VectorRew
         _freeze(instance, names)
     except Refusal as refusal:
         raise NotVectorised(str(refusal), line_of(refusal)) from refusal
+    except (InvalidReward, RecursionError) as error:
+        raise NotVectorised(f"cannot be rewritten: {error}") from error
     return VectorReward(instance, hand_written=False)
 
 

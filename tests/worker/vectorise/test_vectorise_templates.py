@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.agents.builtin.refusals import examples
+from p2p.contracts.work import CheckRequest
+from p2p.envs.catalog import known, load
+from p2p.rewards.templates import TEMPLATES
+from p2p.rewards.templates.body_table import body_of
+from p2p.worker.reward_loader import LoadedReward
+from p2p.worker.transitions import record_episodes
+from p2p.worker.vectorise import NotVectorised, prove, vectorise
+
+AUTHOR = BuiltinAuthor()
+ENVIRONMENTS = (
+    "HalfCheetah-v5",
+    "Ant-v5",
+    "Reacher-v5",
+    "Pusher-v5",
+    "InvertedDoublePendulum-v5",
+    "HumanoidStandup-v5",
+)
+"""Between them they have every skill."""
+
+
+def reward_for(env_id, sentence):
+    spec = load(env_id)
+    return LoadedReward(AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).source)
+
+
+def require_proof(env_id, sentences):
+    recording = record_episodes(load(env_id), CheckRequest())
+    some = np.flatnonzero(np.arange(len(recording.starts)) % 5 == 0)
+    info = {name: column[some] for name, column in recording.columns.items()}
+    arrays = [array[some] for array in (recording.obs, recording.actions, recording.next_obs)]
+    for sentence in sentences:
+        reward = reward_for(env_id, sentence)
+        prove(vectorise(reward), reward, *arrays, info, np.ones(len(some), dtype=bool))
+
+
+def test_the_environments_have_every_skill():
+    assert set().union(*(body_of(load(env)).skills for env in ENVIRONMENTS)) == set(TEMPLATES)
+
+
+@pytest.mark.parametrize("env_id", ENVIRONMENTS)
+def test_every_skill_of_the_built_in_author_is_vectorised(env_id):
+    require_proof(env_id, [line.split(", ")[0] for line in examples(body_of(load(env_id)))])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", known())
+def test_every_sentence_of_the_built_in_author_is_vectorised(env_id):
+    require_proof(env_id, [sentence for line in examples(body_of(load(env_id))) for sentence in line.split(", ")])
+
+
+def test_a_sequence_of_skills_keeps_the_step_it_is_in():
+    with pytest.raises(NotVectorised, match=r"keeps state in self\.phase"):
+        vectorise(reward_for("HalfCheetah-v5", "jump, then stand still"))
