@@ -36,6 +36,8 @@ def tolerance(x: float | Floats, low: float, high: float, margin: float) -> floa
             return 1.0
         gap = float(low - x if x < low else x - high)
         return max(1.0 - gap / margin, 0.0) if margin else 0.0
-    # an infinite value is inside an interval that is open on its side, although its distance is inf - inf
-    distance = np.maximum(np.fmax(low - x, x - high), 0.0)
+    with np.errstate(
+        invalid="ignore"
+    ):  # at the open end of an interval, an infinite value is at no distance: inf - inf
+        distance = np.maximum(np.fmax(low - x, x - high), 0.0)
     return np.clip(1.0 - distance / margin, 0.0, 1.0) if margin else (distance == 0.0).astype(np.float64)
