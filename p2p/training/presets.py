@@ -45,7 +45,7 @@ _LONG_PRESETS: dict[str, dict[str, object]] = {
     "Hopper-v5": {**_PATIENT, "n_envs": 8, "n_steps": 256, "learning_rate": 3e-4, "gamma": 0.995, "gae_lambda": 0.95},
     "Walker2d-v5": _SMOOTH,
     "Ant-v5": {**_SMOOTH, "gamma": 0.98},
-    "Humanoid-v5": {**_PATIENT, "batch_size": 128, "learning_rate": 7e-4, "log_std_init": -1.0},
+    "Humanoid-v5": {**_PATIENT, "log_std_init": -1.0},
     "HumanoidStandup-v5": {**_SMOOTH, "gamma": 0.98},
     "Swimmer-v5": {
         "n_envs": 8,

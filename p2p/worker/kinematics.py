@@ -12,6 +12,8 @@ from p2p.worker.morphology import collides, floor_geom, index_of, inner_dofs, ro
 
 Floats = NDArray[np.float64]
 Kind = mujoco.mjtGeom
+ROWS = 256
+"""States whose poses are held at a time: those of a humanoid take 3 kB."""
 
 
 class Kinematics:
@@ -43,6 +45,12 @@ class Kinematics:
         Returns:
             New arrays with leading axis B.
         """
+        if len(qpos) <= ROWS:
+            return self._read(qpos, qvel)
+        cuts = range(0, len(qpos), ROWS)
+        return States.joined([self._read(qpos[cut : cut + ROWS], qvel[cut : cut + ROWS]) for cut in cuts])
+
+    def _read(self, qpos: Floats, qvel: Floats) -> States:
         rows = self._poses.read(qpos)
         heights = self._shapes.lowest(rows.geom_xpos[:, :, 2], rows.geom_xmat[:, :, 6:])
         top = rows.geom_xpos[:, self._shapes.geoms, 2].max(axis=1) if len(self._shapes.geoms) else np.zeros(len(qpos))
