@@ -50,8 +50,18 @@ BASELINE_ENVS = 8
 """Environments of the baseline; its rollouts have as many rows as ours."""
 
 SETTINGS: dict[str, object] = {"learning_rate_end": 1.0, "target_kl": None, "terminate_when_unhealthy": True}
-"""What differs from p2p's defaults: episodes as Gymnasium defines them, and no update that ends early, so that ours and
-the baseline do the same work."""
+"""Of every case: episodes as Gymnasium defines them, and no update that ends early, so that ours and the baseline do
+the same work."""
+
+STABLE_BASELINES3: dict[str, object] = {
+    "n_steps": 128,
+    "batch_size": 64,
+    "n_epochs": 10,
+    "learning_rate": 3e-4,
+    "activation": "tanh",
+    "log_std_init": 0.0,
+}
+"""Where the defaults of its PPO differ from p2p's: 2048 transitions of a rollout, learned from ten times."""
 
 COMPARED = (
     *("batch_size", "n_epochs", "learning_rate", "gamma", "gae_lambda", "clip_range", "clip_range_vf", "target_kl"),
@@ -66,6 +76,8 @@ class Case(Contract):
     name: str
     env_id: str
     net_arch: tuple[int, ...] = (64, 64)
+    settings: dict[str, object] = STABLE_BASELINES3
+    """Of `TrainConfig`."""
 
 
 CASES = (
@@ -74,7 +86,9 @@ CASES = (
     Case(name="hopper", env_id="Hopper-v5"),
     Case(name="ant", env_id="Ant-v5"),
     Case(name="humanoid", env_id="Humanoid-v5"),
+    Case(name="halfcheetah-p2p", env_id="HalfCheetah-v5", settings={}),
 )
+"""At the defaults of stable-baselines3, and once at those of p2p."""
 
 
 class Plan(Contract):
@@ -151,7 +165,7 @@ class ThroughputBenchmark:
     def _config(self, case: Case) -> TrainConfig:
         steps = self._service.describe_environment(case.env_id).max_episode_steps
         own = {"env_id": case.env_id, "net_arch": case.net_arch, "max_episode_steps": steps}
-        return parse_config({**SETTINGS, **own, **self._plan.changes})
+        return parse_config({**SETTINGS, **case.settings, **own, **self._plan.changes})
 
     def _baseline(self, case: Case) -> TrainConfig:
         ours = self._config(case)

@@ -18,15 +18,24 @@ def table(report: ThroughputReport) -> str:
 def legend(report: ThroughputReport) -> str:
     """What the figures mean."""
     first = report.rows[0]
-    config = first.config.model_dump()
-    shared = ", ".join(f"{name} {config[name]}" for name in COMPARED)
+    settings: dict[str, list[str]] = {}
+    for row in report.rows:
+        settings.setdefault(_settings(row), []).append(row.case)
+    what = " ".join(f"{', '.join(cases)}: {text}." for text, cases in settings.items())
     return (
         f"Median [smallest, largest] of {len(first.repetitions)} interleaved repetitions of {report.seconds:g} s; "
         f"{report.parallel} at the same time, one thread each, their steps/s added up. Ratios and shares are those "
         "within a repetition. Baseline: stable-baselines3's PPO with VecNormalize on Gymnasium's DummyVecEnv, "
-        "the same reward in a wrapper that is called at every step. Environments x steps of a rollout: "
-        f"ours {first.config.n_envs} x {first.config.n_steps}, "
-        f"baseline {first.baseline_n_envs} x {first.baseline_n_steps}. Both: {shared}."
+        f"the same reward in a wrapper that is called at every step. {what}"
+    )
+
+
+def _settings(row: ThroughputRow) -> str:
+    config = row.config.model_dump()
+    shared = ", ".join(f"{name} {config[name]}" for name in COMPARED)
+    return (
+        f"environments x steps of a rollout {row.config.n_envs} x {row.config.n_steps}, "
+        f"baseline {row.baseline_n_envs} x {row.baseline_n_steps}, {shared}"
     )
 
 

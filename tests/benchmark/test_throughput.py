@@ -50,7 +50,7 @@ def test_the_table_has_a_row_per_case_and_says_what_was_compared():
     assert lines[2].count("|") == len(COLUMNS) + 1
     for shown in ("halfcheetah", "600 [200, 900]", "100 [40, 100]", "6.0 [5.0, 9.0]", "60% [50%, 75%]", "vectorised"):
         assert shown in lines[2]
-    assert "ours 16 x 64, baseline 8 x 128" in lines[-1]
+    assert "halfcheetah: environments x steps of a rollout 16 x 64, baseline 8 x 128" in lines[-1]
     assert "batch_size 128, n_epochs 5, learning_rate 0.0007" in lines[-1]
 
 
