@@ -8,6 +8,7 @@ from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig, canonical_names, nearest_field
 from p2p.training.presets import preset
+from p2p.training.tuning import check_bounds
 
 
 def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
@@ -29,6 +30,7 @@ def run_configs(session: NewSession, draft: RewardDraft) -> dict[tuple[str, int]
 
 
 def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) -> TrainConfig:
+    check_bounds(canonical_names(draft.config_changes))
     merged: dict[str, object] = {}
     for layer in (draft.config_changes, session.config, fields, {"env_id": session.env_id}):
         merged.update(canonical_names(layer))

@@ -1,0 +1,40 @@
+"""How far an author may move the hyperparameters. A person may set any value that `TrainConfig` accepts."""
+
+from collections.abc import Mapping
+
+from p2p.contracts.errors import InvalidConfig
+
+BOUNDS: dict[str, tuple[float, float]] = {
+    "total_timesteps": (10_000, 20_000_000),
+    "n_envs": (1, 256),
+    "n_steps": (16, 4096),
+    "batch_size": (16, 8192),
+    "n_epochs": (1, 30),
+    "learning_rate": (1e-5, 5e-3),
+    "learning_rate_end": (0.0, 1.0),
+    "gamma": (0.8, 0.99999),
+    "gae_lambda": (0.8, 1.0),
+    "clip_range": (0.05, 0.4),
+    "ent_coef": (0.0, 0.1),
+    "vf_coef": (0.1, 2.0),
+    "max_grad_norm": (0.1, 10.0),
+    "target_kl": (0.005, 0.2),
+    "log_std_init": (-3.0, 0.5),
+    "episode_s": (0.5, 60.0),
+}
+"""Field of `TrainConfig` -> smallest and largest value; they contain every preset."""
+
+
+def check_bounds(changes: Mapping[str, object]) -> None:
+    """Refuse what an author asks for outside the bounds; fields without bounds, and values that are no numbers, pass.
+
+    Raises:
+        InvalidConfig: naming each such field with its bounds.
+    """
+    wrong = [
+        f"  {name}: an author may choose {low:g} … {high:g}, got {value:g}"
+        for name, (low, high) in BOUNDS.items()
+        if isinstance(value := changes.get(name), int | float) and not low <= value <= high
+    ]
+    if wrong:
+        raise InvalidConfig("The reward asks for hyperparameters out of bounds:\n" + "\n".join(wrong))

@@ -1,0 +1,31 @@
+import pytest
+
+from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import NewSession
+from p2p.contracts.training import TrainConfig
+from p2p.envs import catalog
+from p2p.service.plan import base_config
+from p2p.training.presets import LONG, preset
+from p2p.training.tuning import BOUNDS, check_bounds
+
+
+@pytest.mark.parametrize("steps", [0, LONG])
+@pytest.mark.parametrize("env", catalog.known())
+def test_the_bounds_contain_every_preset(env: str, steps: int) -> None:
+    config = TrainConfig.model_validate(preset(env, steps)).model_dump()
+    for name, (low, high) in BOUNDS.items():
+        assert low <= config[name] <= high, name
+
+
+def test_an_author_is_told_the_bounds_and_a_user_is_free() -> None:
+    draft = RewardDraft(source="", config_changes={"learning_rate": 0.5, "gamma": 0.5})
+    with pytest.raises(InvalidConfig, match=r"learning_rate: an author may choose 1e-05 … 0\.005, got 0\.5\n  gamma"):
+        base_config(NewSession(), draft)
+    assert base_config(NewSession(config={"gamma": 0.5}), RewardDraft(source="")).gamma == 0.5
+
+
+def test_nan_is_out_of_bounds_and_what_is_no_number_is_left_to_the_configuration() -> None:
+    with pytest.raises(InvalidConfig, match="gamma"):
+        check_bounds({"gamma": float("nan")})
+    check_bounds({"gamma": "much", "activation": "tanh", "normalize_obs": True})
