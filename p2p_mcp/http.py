@@ -8,6 +8,7 @@ from typing import Any
 
 import uvicorn
 from mcp.server import MCPServer
+from mcp.server.streamable_http import EventStore
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import Field
 from starlette.datastructures import Headers
@@ -62,8 +63,13 @@ def serve_http(server: MCPServer[Any], options: HttpOptions) -> None:
     uvicorn.Server(config).run(sockets=[listener])
 
 
-def http_app(server: MCPServer[Any], options: HttpOptions) -> ASGIApp:
+def http_app(server: MCPServer[Any], options: HttpOptions, events: EventStore | None = None) -> ASGIApp:
     """The server as an ASGI application that checks Host, Origin, token and size of every request.
+
+    Args:
+        server: what answers.
+        options: where it listens, and whom it lets in.
+        events: keeps what a client of 2025 missed while it was away; None keeps nothing.
 
     Raises:
         InvalidInput: others could reach the server, and no token or no host names were given.
@@ -72,6 +78,7 @@ def http_app(server: MCPServer[Any], options: HttpOptions) -> ASGIApp:
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
         host=options.host,
+        event_store=events,
         max_request_body_size=options.max_body_bytes,
         transport_security=transport_security(options),
     )
