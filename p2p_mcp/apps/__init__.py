@@ -1,0 +1,1 @@
+"""Pages that MCP clients show in the conversation."""
