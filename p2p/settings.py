@@ -22,6 +22,9 @@ class Settings(Contract):
     max_parallel: int | None = Field(default=None, ge=1)
     """Trainings at a time (`P2P_MAX_PARALLEL`); None means one per usable core."""
 
+    max_jobs: int = Field(default=1, ge=1)
+    """Background jobs at a time (`P2P_MAX_JOBS`); others wait for their turn."""
+
     @classmethod
     def from_environment(cls, runs_dir: Path | None = None) -> "Settings":
         """Settings of this process; an explicit `runs_dir` wins over the environment.
@@ -33,6 +36,7 @@ class Settings(Contract):
             "runs_dir": (runs_dir or Path(os.environ.get("P2P_RUNS_DIR", "runs"))).absolute(),
             "backend": os.environ.get("P2P_BACKEND", "local"),
             "max_parallel": os.environ.get("P2P_MAX_PARALLEL") or None,
+            "max_jobs": os.environ.get("P2P_MAX_JOBS") or 1,
         }
         try:
             return cls.model_validate(fields)

@@ -1,5 +1,6 @@
 """The service as the doors see it."""
 
+from p2p.service.background import Background
 from p2p.service.catalog import Catalog
 from p2p.service.details import Details
 from p2p.service.export import Exports
@@ -10,5 +11,5 @@ from p2p.service.setup import Setup
 from p2p.service.training import Training
 
 
-class Service(Sessions, Rewards, Training, Judging, Catalog, Details, Exports, Setup):
+class Service(Background, Sessions, Rewards, Training, Judging, Catalog, Details, Exports, Setup):
     """Everything p2p can do; one file per noun holds the methods."""

@@ -25,7 +25,7 @@ class Judging(Catalog):
         if judgment is None:
             n_runs = len(iteration.runs())
             with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
-                self._report(record, iteration)
+                self.run_report(session_id, number)
                 judgment = self._judge(record, iteration)
                 iteration.save_judgment(judgment)
                 result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
@@ -65,9 +65,11 @@ class Judging(Catalog):
             result |= {"changes": [f"{c.kind} {c.name}" for c in revision.changes], "based_on": revision.based_on}
         return revision
 
-    def _report(self, record: SessionRecord, iteration: IterationRecord) -> None:
-        """Run the report rollouts of the checkpoint that selection chose, in a fresh process."""
-        session, aggregation = record.read_session(), iteration.read_aggregation()
+    def run_report(self, session_id: str, number: int) -> None:
+        """Run the report rollouts of the checkpoint that selection chose, in a fresh process; once only."""
+        record = self.record(session_id)
+        iteration, session = record.iteration(number), record.read_session()
+        aggregation = iteration.read_aggregation()
         assert aggregation is not None, "an iteration is judged after its training"
         best = aggregation.best_run_id
         report = IterationRecord(iteration.report.path)

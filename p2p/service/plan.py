@@ -3,6 +3,7 @@
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
@@ -20,12 +21,20 @@ def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
     return _config(session, draft, {})
 
 
-def run_configs(session: NewSession, draft: RewardDraft) -> dict[tuple[str, int], TrainConfig]:
-    """Configuration of every run, by configuration id and training seed."""
+def run_configs(
+    session: NewSession, draft: RewardDraft, start: StartTraining | None = None
+) -> dict[tuple[str, int], TrainConfig]:
+    """Configuration of every run, by configuration id and training seed; what `start` says wins.
+
+    Raises:
+        InvalidConfig: a key is misspelt or a value is out of range.
+    """
+    start = start or StartTraining()
+    steps = {} if start.total_timesteps is None else {"total_timesteps": start.total_timesteps}
     return {
-        (config_id, seed): _config(session, draft, {**fields, "seed": seed})
-        for config_id, fields in session.configs.items()
-        for seed in session.seeds
+        (config_id, seed): _config(session, draft, {**fields, **steps, "seed": seed})
+        for config_id, fields in (start.configs or session.configs).items()
+        for seed in start.seeds or session.seeds
     }
 
 

@@ -9,6 +9,7 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Artefacts, RunProgress, Session, SessionStatus, SessionView
 from p2p.service.lineage import best_iteration
+from p2p.store.background import BackgroundDirectory
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
@@ -31,7 +32,7 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         session=session,
         status=state,
         error=status.error if status is not None else None,
-        alive=driver is not None and not driver.state.finished,
+        alive=(driver is not None and not driver.state.finished) or live_training(record, backend) is not None,
         iteration=len(iterations),
         step="done" if state.finished else _step(session, iterations, intent is not None),
         runs=runs,
@@ -43,6 +44,16 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         history=history.iterations if history is not None else (),
         artefacts=_artefacts(record, best, judgments),
     )
+
+
+def live_training(record: SessionRecord, backend: Backend) -> str | None:
+    """Id of the job that trains the newest iteration for its caller, while there is one."""
+    iterations = record.iteration_records()
+    request = iterations[-1].read_training_request() if iterations else None
+    if request is None:
+        return None
+    status = _job(BackgroundDirectory(record.path.parent).new(request.job_id).path, backend)
+    return request.job_id if status is not None and not status.state.finished else None
 
 
 def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:

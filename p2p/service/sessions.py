@@ -17,9 +17,10 @@ from p2p.service import packages
 from p2p.service.jobs import SINGLE_THREAD, wait, worker_job
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import run_configs
-from p2p.service.progress import view
+from p2p.service.progress import live_training, view
 from p2p.service.rewards import Rewards
 from p2p.store import files
+from p2p.store.background import BackgroundDirectory
 from p2p.store.clock import now
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -99,6 +100,10 @@ class Sessions(Rewards):
                 f"{session_id} has ended as {status.status}. "
                 "To go on after the last iteration, give a larger --iterations."
             )
+        if (busy := live_training(record, self.backend)) is not None:
+            raise InvalidInput(
+                f"{session_id} is being trained by {busy}. Wait for it, or end it with: p2p jobs --cancel"
+            )
         record.save_session(session)
         self._cancel(record.film_dir)
         files.discard(record.film_dir)
@@ -115,6 +120,8 @@ class Sessions(Rewards):
         record = self.record(session_id)
         self._cancel(record.driver_dir)  # first, for it starts the others
         for iteration in record.iteration_records():
+            if (request := iteration.read_training_request()) is not None:
+                self._cancel(BackgroundDirectory(self.runs.path).new(request.job_id).path)
             for run in iteration.runs():
                 self._cancel(run.path)
             self._cancel(iteration.check_dir)

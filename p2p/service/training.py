@@ -62,9 +62,9 @@ class Training(Catalog):
         session, intent = record.read_session(), record.read_criteria()
         draft = iteration.read_draft()
         assert draft is not None, "an iteration is trained after its reward is written"
-        spec = self.describe_environment(session.env_id)
+        spec, request = self.describe_environment(session.env_id), iteration.read_training_request()
         runs = []
-        for (config_id, seed), config in run_configs(session, draft).items():
+        for (config_id, seed), config in run_configs(session, draft, request.start if request else None).items():
             run = iteration.run(config_id, seed)
             runs.append(run)
             if run.read_config() is not None:

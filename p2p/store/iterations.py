@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from p2p.contracts.background import TrainingRequest
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.job import JobState, JobStatus
@@ -98,6 +99,14 @@ class IterationRecord:
     def save_criteria(self, intent: Intent) -> None:
         """Write `criteria.json`."""
         files.write_model(self.criteria_path, intent)
+
+    def read_training_request(self) -> TrainingRequest | None:
+        """How this iteration is trained and by which job; None where its session's settings hold."""
+        return files.read_model(self.path / layout.TRAINING_REQUEST, TrainingRequest)
+
+    def save_training_request(self, request: TrainingRequest) -> None:
+        """Write `training_request.json`."""
+        files.write_model(self.path / layout.TRAINING_REQUEST, request)
 
     def read_draft(self) -> RewardDraft | None:
         """The reward as its author handed it in, with the configuration it asks for."""

@@ -39,6 +39,18 @@ CONTACT_SHEET = "contact_sheet.jpg"
 ENVIRONMENTS = "environments"
 """Facts of environments described on the fly."""
 
+TRAINING_REQUEST = "training_request.json"
+
+# background jobs
+JOBS = "jobs"
+"""A directory for each job that was started to go on by itself."""
+TICKET = "ticket.json"
+WAITING = "waiting"
+"""There while a job stands in the queue."""
+JOB_KEYS = "keys"
+JOB_SLOTS = "slots"
+JOB_ID = r"job_[0-9a-f]{32}"
+
 # a run, which is also a job
 CONFIG = "config.json"
 ENV_SPEC = "env_spec.json"

@@ -1,0 +1,77 @@
+"""Work that goes on when its caller has left, and the handle by which anybody finds it again."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from p2p.contracts.base import Contract
+from p2p.contracts.job import JobState
+from p2p.contracts.session import RunProgress
+
+
+class JobKind(StrEnum):
+    """What a job does."""
+
+    TRAINING = "training"
+    """Trains one iteration, and runs and films the rollouts it is judged by."""
+    SESSION = "session"
+    """Drives a session to its end."""
+
+
+class StartTraining(Contract):
+    """How an iteration is to be trained; None leaves what the session says."""
+
+    seeds: tuple[int, ...] | None = Field(default=None, min_length=1, max_length=10)
+    """Training seeds, each in [0, 1000)."""
+    configs: dict[str, dict[str, object]] | None = Field(default=None, min_length=1, max_length=8)
+    """Named variants trained side by side, each a set of `TrainConfig` fields."""
+    total_timesteps: int | None = Field(default=None, ge=1)
+    """Environment steps of each run."""
+    backend: str | None = None
+    """Where the runs are trained."""
+    idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
+    """Two starts with the same key are one: the second returns the job of the first."""
+
+
+class TrainingRequest(Contract):
+    """How an iteration is trained, and by which job (`training_request.json`)."""
+
+    job_id: str
+    start: StartTraining
+
+
+class JobTicket(Contract):
+    """What is known of a job from its start (`ticket.json`)."""
+
+    job_id: str
+    """"job_" and 32 hexadecimal digits, which are random."""
+    kind: JobKind
+    session_id: str
+    iteration: int | None = None
+    """Number of the iteration; None for a session."""
+    created_at: str
+    """UTC, ISO 8601."""
+
+
+class JobView(Contract):
+    """How a job stands."""
+
+    job_id: str
+    kind: JobKind
+    session_id: str
+    iteration: int | None
+    """The one it trains; of a session the current one."""
+    state: JobState
+    queue_position: int | None
+    """From 1, which is next; None when it does not wait."""
+    step: int
+    """Environment steps made, over all runs of the iteration."""
+    total: int
+    """Environment steps to be made."""
+    eta_s: float | None
+    """Expected time until all runs are trained [s]; None where nothing is trained, or no run is under way yet."""
+    runs: tuple[RunProgress, ...]
+    error: str | None
+    """What went wrong, in one line."""
+    created_at: str
+    """UTC, ISO 8601."""

@@ -1,0 +1,37 @@
+"""The process that trains one iteration for a caller: `python -m p2p.session.run_iteration --job-id ID`.
+
+It waits for its turn, trains, and runs the rollouts that the iteration is judged by. Judging, and what comes after it,
+are the caller's.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from p2p.contracts.errors import INTERRUPTED, P2PError
+from p2p.service import Service
+from p2p.settings import Settings
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the job is for; the exit code is 0 when it is done, that of the error otherwise."""
+    options = _parse(arguments)
+    try:
+        Service(Settings.from_environment(options.runs_dir)).run_training(options.job_id)
+    except P2PError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:  # its trainings go on, as after the death of any driver
+        return INTERRUPTED
+    return 0
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m p2p.session.run_iteration", description=__doc__)
+    parser.add_argument("--job-id", required=True)
+    parser.add_argument("--runs-dir", type=Path)
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
