@@ -1,9 +1,13 @@
 """What the worker is asked to do: `request.json` in a job's directory. Paths are relative to that directory."""
 
-from pydantic import Field
+from enum import StrEnum
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
 from p2p.contracts.export import ExportFormat
+from p2p.contracts.pictures import FrameNote, MetricsPlot
 
 
 class CheckRequest(Contract):
@@ -35,6 +39,91 @@ class FilmRequest(Contract):
 
     runs: tuple[str, ...]
     """Directories of the runs, the most interesting first."""
+
+
+class ViewCamera(StrEnum):
+    """Where a rollout is looked at from; every camera follows the robot, and none turns with it."""
+
+    TRACKING = "tracking"
+    """The environment's own camera."""
+    SIDE = "side"
+    """From the robot's right at the start, level: +x is to the right."""
+    FRONT = "front"
+    """From where +x points to, level."""
+    TOP = "top"
+    """From above: +x is to the right, +y upwards."""
+
+
+class ViewRequest(Contract):
+    """How a recorded rollout is to be shown."""
+
+    label: Literal["p10", "median", "p90"] = "median"
+    """Which of the recorded rollouts, by its place among them."""
+    camera: ViewCamera = ViewCamera.TRACKING
+    slow_motion: float = Field(default=1.0, ge=1.0, le=8.0)
+    """The video takes this many times as long; the simulation is run again for what lies between control steps."""
+    frames: int = Field(default=0, ge=0, le=12)
+    """How many of the moments are written as pictures of their own."""
+    video: bool = False
+    """Whether a video is made; slow motion makes one in any case."""
+    compare_with: int | None = Field(default=None, ge=1)
+    """Another iteration, shown below on the same time axis."""
+    width: int = Field(default=480, ge=240, le=800)
+    """Of single frames and of the video [px]; they are three quarters as high."""
+    start_s: float | None = Field(default=None, ge=0.0)
+    """Begin of the part shown; None takes the start of the episode [s]."""
+    end_s: float | None = Field(default=None, gt=0.0)
+    """End of the part shown; None takes the end of the episode [s]."""
+
+    @model_validator(mode="after")
+    def _some_time(self) -> Self:
+        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
+            raise ValueError(f"end_s must be later than start_s, got {self.start_s} to {self.end_s}")
+        return self
+
+
+class RecordedFile(Contract):
+    """A recorded rollout."""
+
+    run_dir: str
+    """Directory of the run it is of."""
+    trajectory: str
+    """Its file."""
+    title: str
+    """Written above it."""
+
+
+class PictureRequest(Contract):
+    """Make pictures of one rollout, or of two below one another."""
+
+    rollouts: tuple[RecordedFile, ...] = Field(min_length=1, max_length=2)
+    view: ViewRequest
+
+
+class PictureResult(Contract):
+    """What was made (`result.json`). Paths are relative to the directory."""
+
+    sheet: str
+    frames: tuple[FrameNote, ...]
+    video: str | None
+    note: str
+
+
+class RunsToPlot(Contract):
+    """The runs of an iteration."""
+
+    name: str
+    """In the legend."""
+    runs: tuple[str, ...]
+    """Their directories, the best first."""
+
+
+class PlotRequest(Contract):
+    """Plot a training."""
+
+    view: MetricsPlot
+    iterations: tuple[RunsToPlot, ...] = Field(min_length=1, max_length=2)
+    title: str
 
 
 class ExportRequest(Contract):
