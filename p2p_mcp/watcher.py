@@ -16,6 +16,8 @@ from p2p_mcp.subscriptions import Subscriptions
 logger = logging.getLogger(__name__)
 POLL_S = 0.5
 """Between two looks at the jobs [s]; nothing is looked at while nobody listens."""
+REST = 4
+"""A look that took long is followed by a pause of so many times its length."""
 
 
 class Jobs(Protocol):
@@ -66,6 +68,7 @@ async def _watch(turn: anyio.Lock, jobs: Jobs, subscriptions: Subscriptions, pol
         seen: dict[str, JobView] = {}
         generation = -1
         while True:
+            began = anyio.current_time()
             if subscriptions.wanted:
                 if generation != subscriptions.generation:  # a newcomer may have read before the change last seen
                     generation, seen = subscriptions.generation, {}
@@ -73,7 +76,7 @@ async def _watch(turn: anyio.Lock, jobs: Jobs, subscriptions: Subscriptions, pol
                     seen = await _tell(seen, await to_thread.run_sync(jobs.list_jobs), subscriptions)
                 except P2PError as problem:  # a full disk ends no connection
                     logger.warning("The jobs cannot be watched: %s", problem)
-            await anyio.sleep(poll_s)
+            await anyio.sleep(max(poll_s, REST * (anyio.current_time() - began)))
 
 
 async def _tell(seen: dict[str, JobView], jobs: Sequence[JobView], subscriptions: Subscriptions) -> dict[str, JobView]:
