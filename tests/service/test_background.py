@@ -1,0 +1,171 @@
+"""Trainings that outlive whoever started them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from p2p.contracts.background import JobKind, StartTraining
+from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
+from p2p.contracts.job import JobState
+from p2p.contracts.session import NewSession, SessionStatus
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p.store.background import BackgroundDirectory
+
+SHORT = {"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3}
+
+
+@pytest.fixture
+def service(tmp_path):
+    return Service(Settings(runs_dir=tmp_path, max_parallel=2))
+
+
+@pytest.fixture
+def session_id(service):
+    """A session whose first reward is accepted."""
+    request = NewSession(
+        prompt="keep the pole balanced",
+        env_id="InvertedPendulum-v5",
+        n_seeds=1,
+        n_report_rollouts=10,
+        config=SHORT,
+    )
+    name = service.create_session(request).session_id
+    service.write_reward(name, 1)
+    return name
+
+
+def another(service, name):
+    request = service.record(name).read_session()
+    other = service.create_session(NewSession(**request.model_dump(exclude={"session_id", "created_at"}))).session_id
+    service.write_reward(other, 1)
+    return other
+
+
+def ended(service, job_id, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not (view := service.wait_for_job(job_id, 45)).state.finished:
+        assert time.monotonic() < deadline, view
+    return view
+
+
+@pytest.mark.slow
+def test_a_start_returns_at_once_and_what_it_started_can_be_judged_at_once_when_it_has_ended(service, session_id):
+    begun = time.monotonic()
+    started = service.start_training(session_id)
+    assert time.monotonic() - begun < 3
+    assert started.kind is JobKind.TRAINING
+    assert not started.state.finished
+    assert service.view_session(session_id).alive
+    done = ended(service, started.job_id)
+    assert done.state is JobState.COMPLETED, done.error
+    assert (done.step, done.total) == (4096, 4096)
+    assert service.record(session_id).read_status().status is SessionStatus.PENDING
+    begun = time.monotonic()
+    assert service.judge(session_id, 1).n_rollouts == 10
+    assert time.monotonic() - begun < 3
+    with pytest.raises(InvalidInput, match="trained already: judge it"):
+        service.start_training(session_id)
+
+
+@pytest.mark.slow
+def test_the_same_key_is_the_same_job_whoever_is_first_and_whenever(service, session_id):
+    request = StartTraining(idempotency_key="once", total_timesteps=2048)
+    with ThreadPoolExecutor(4) as pool:
+        views = list(pool.map(lambda _: service.start_training(session_id, request), range(4)))
+    assert len({view.job_id for view in views}) == 1
+    done = ended(service, views[0].job_id)
+    assert done.total == 2048
+    again = Service(service.settings).start_training(session_id, request)
+    assert (again.job_id, again.state) == (done.job_id, JobState.COMPLETED)
+    assert len(service.list_jobs()) == 1
+
+
+@pytest.mark.slow
+def test_jobs_wait_for_their_turn_in_the_order_they_came(service, session_id):
+    others = [another(service, session_id) for _ in range(2)]
+    jobs = [service.start_training(name, StartTraining(total_timesteps=60_000)) for name in (session_id, *others)]
+    deadline = time.monotonic() + 30
+    while service.get_job(jobs[0].job_id).state is not JobState.RUNNING:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert [service.get_job(job.job_id).queue_position for job in jobs] == [None, 1, 2]
+    assert service.get_job(jobs[2].job_id).state is JobState.QUEUED
+    assert service.cancel_job(jobs[1].job_id).state is JobState.CANCELLED
+    assert service.get_job(jobs[2].job_id).queue_position == 1
+    assert ended(service, jobs[0].job_id).state is JobState.COMPLETED
+    assert ended(service, jobs[2].job_id).state is JobState.COMPLETED
+    assert [view.session_id for view in service.list_jobs()] == [others[1], others[0], session_id]
+
+
+@pytest.mark.slow
+def test_a_job_outlives_its_caller_and_one_that_is_killed_goes_on_where_it_stopped(service, session_id, tmp_path):
+    program = (
+        "import sys; from pathlib import Path; from p2p.service import Service; from p2p.settings import Settings;"
+        "from p2p.contracts.background import StartTraining;"
+        "s = Service(Settings(runs_dir=Path(sys.argv[1])));"
+        "print(s.start_training(sys.argv[2], StartTraining(seeds=(3, 4), total_timesteps=40_000)).job_id)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path), session_id], capture_output=True, text=True, check=True
+    )
+    job_id = run.stdout.strip()
+    deadline = time.monotonic() + 60
+    while service.get_job(job_id).step < 2048:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert {run.run_id for run in service.get_job(job_id).runs} == {"baseline_seed_3", "baseline_seed_4"}
+    for line in subprocess.run(["pgrep", "-f", job_id], capture_output=True, text=True, check=True).stdout.split():
+        os.kill(int(line), signal.SIGKILL)
+    assert ended(service, job_id, 30).state is JobState.LOST
+    again = service.start_training(session_id, StartTraining(seeds=(3, 4), total_timesteps=40_000))
+    assert ended(service, again.job_id).state is JobState.COMPLETED
+
+
+@pytest.mark.slow
+def test_a_reward_that_fails_in_training_is_told_in_words(service, session_id):
+    source = (
+        "class Reward:\n    def __init__(self):\n        self.n = 0\n"
+        "    def compute(self, obs, action, next_obs, info):\n        self.n += 1\n"
+        "        return (float('nan') if self.n > 300 else 1.0), {'alive': 1.0}\n"
+    )
+    iteration = service.record(session_id).iteration(1)
+    iteration.save_draft(iteration.read_draft().model_copy(update={"source": source}))
+    view = ended(service, service.start_training(session_id).job_id)
+    assert view.state is JobState.FAILED
+    assert "iteration 1" in view.error
+    log, offset = service.job_log(view.job_id)
+    assert view.error in log
+    assert offset == len(log.encode())
+
+
+def test_what_cannot_be_trained_is_refused_and_nothing_is_started(service, session_id):
+    with pytest.raises(UnknownName, match="backend 'cloud'"):
+        service.start_training(session_id, StartTraining(backend="cloud"))
+    with pytest.raises(InvalidConfig, match=r"0 … 999, got 1000"):
+        service.start_training(session_id, StartTraining(seeds=(1, 1000)))
+    with pytest.raises(InvalidConfig, match="gama"):
+        service.start_training(session_id, StartTraining(configs={"odd": {"gama": 0.5}}))
+    request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
+    fresh = service.create_session(request).session_id
+    with pytest.raises(InvalidInput, match="no reward to train yet"):
+        service.start_training(fresh)
+    assert service.list_jobs() == ()
+
+
+@pytest.mark.parametrize("job_id", ["", "job_", "../../etc", "job_" + "g" * 32, "keys", "job_" + "0" * 32, "x" * 9999])
+def test_an_id_that_names_no_job_is_refused_with_those_that_exist(service, job_id):
+    with pytest.raises(UnknownName, match="none yet"):
+        service.get_job(job_id)
+
+
+def test_a_claim_whose_owner_died_is_taken_over(tmp_path):
+    directory = BackgroundDirectory(tmp_path)
+    first = directory.claim("key", "job_" + "1" * 32)
+    assert directory.claim("key", "job_" + "2" * 32) == first == directory.claimed("key")
+    assert directory.claimed("other") is None
