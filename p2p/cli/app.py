@@ -9,6 +9,7 @@ from p2p.cli.bench import bench
 from p2p.cli.catalog import ENVS_EXAMPLES, envs
 from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
 from p2p.cli.export import EXPORT_EXAMPLES, export
+from p2p.cli.jobs import JOBS_EXAMPLES, jobs
 from p2p.cli.options import examples
 from p2p.cli.run import RUN_EXAMPLES, TRAIN_EXAMPLES, run, train
 from p2p.cli.sessions import (
@@ -70,6 +71,7 @@ app.command(epilog=SHOW_EXAMPLES)(show)
 app.command(epilog=WATCH_EXAMPLES)(watch)
 app.command(epilog=STOP_EXAMPLES)(stop)
 app.command(epilog=RESUME_EXAMPLES)(resume)
+app.command(epilog=JOBS_EXAMPLES)(jobs)
 app.command(epilog=EXPORT_EXAMPLES)(export)
 app.command(epilog=ENVS_EXAMPLES)(envs)
 app.command(epilog=DOCTOR_EXAMPLES)(doctor)

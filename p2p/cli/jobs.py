@@ -1,0 +1,45 @@
+"""`p2p jobs`: trainings that go on by themselves."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from p2p.cli.formats import age, short_path
+from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.output import Output
+from p2p.cli.tables import table
+from p2p.contracts.background import JobView
+
+JOBS_EXAMPLES = examples("p2p jobs", "p2p jobs job_0123456789abcdef0123456789abcdef", "p2p jobs JOB --cancel")
+LOG_TAIL = 2000
+"""Characters of a job's log that are shown."""
+
+JobId = Annotated[str | None, typer.Argument(metavar="[JOB]", help="One job, with the end of its log.")]
+Cancel = Annotated[bool, typer.Option("--cancel", help="End it and everything it started; what is finished stays.")]
+
+
+def jobs(job: JobId = None, cancel: Cancel = False, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+    """List the jobs that were started to go on by themselves, the newest first; or show or cancel one."""
+    service, output = open_service(runs_dir), Output(as_json)
+    if job is None:
+        views = service.list_jobs()
+        empty = f"No jobs in {short_path(service.runs.path)}."
+        found = {"jobs": [view.model_dump(mode="json") for view in views]}
+        output.result(found, job_table(views) if views else empty)
+        return
+    view = service.cancel_job(job) if cancel else service.get_job(job)
+    log, _ = service.job_log(job)
+    output.result(view, job_table((view,)), Text(view.error or "", style="red"), Text(log[-LOG_TAIL:], style="dim"))
+
+
+def job_table(views: tuple[JobView, ...]) -> Table:
+    """One row per job."""
+    made = table("job", "does", "session", "state", "steps", "age", right=("job", "session", "steps", "age"))
+    made.columns[0].justify = made.columns[2].justify = "left"
+    for view in views:
+        state = str(view.state) if view.queue_position is None else f"{view.state}, {view.queue_position} in line"
+        steps = f"{view.step:,} of {view.total:,}"
+        made.add_row(view.job_id, str(view.kind), view.session_id, state, steps, age(view.created_at))
+    return made
