@@ -24,6 +24,8 @@ class Settings(Contract):
 
     max_jobs: int = Field(default=1, ge=1)
     """Background jobs at a time (`P2P_MAX_JOBS`); others wait for their turn."""
+    agent_model: str = "claude-opus-5-5"
+    """Who works in `p2p agent` (`P2P_AGENT_MODEL`)."""
 
     @classmethod
     def from_environment(cls, runs_dir: Path | None = None) -> "Settings":
@@ -37,6 +39,7 @@ class Settings(Contract):
             "backend": os.environ.get("P2P_BACKEND", "local"),
             "max_parallel": os.environ.get("P2P_MAX_PARALLEL") or None,
             "max_jobs": os.environ.get("P2P_MAX_JOBS") or 1,
+            "agent_model": os.environ.get("P2P_AGENT_MODEL") or cls.model_fields["agent_model"].default,
         }
         try:
             return cls.model_validate(fields)
@@ -44,6 +47,11 @@ class Settings(Contract):
             wrong = error.errors()[0]
             name = f"P2P_{wrong['loc'][0]}".upper()
             raise InvalidInput(f"The variable {name}={wrong['input']} has a wrong value: {wrong['msg']}.") from error
+
+
+def api_key(name: str) -> str | None:
+    """The key in a variable, or None; for whoever calls a provider, and for nobody else."""
+    return os.environ.get(name) or None
 
 
 def keys_present() -> dict[str, bool]:

@@ -9,7 +9,8 @@ from p2p.service.rewards import Rewards
 from p2p.service.sessions import Sessions
 from p2p.service.setup import Setup
 from p2p.service.training import Training
+from p2p.service.transcripts import Transcripts
 
 
-class Service(Background, Sessions, Rewards, Training, Judging, Catalog, Details, Exports, Setup):
+class Service(Background, Sessions, Rewards, Training, Judging, Catalog, Details, Exports, Setup, Transcripts):
     """Everything p2p can do; one file per noun holds the methods."""

@@ -11,6 +11,8 @@ LINEAGE = "lineage.json"
 METADATA = "metadata.json"
 ANALYSIS = "analysis.json"
 EVENTS = "events.jsonl"
+TRANSCRIPT = "transcript.jsonl"
+"""Of the agent that works on it."""
 FILM = "film"
 """Job directory of the videos of all checkpoints, made after the verdict."""
 DRIVER = "driver"
@@ -38,6 +40,8 @@ CONTACT_SHEET = "contact_sheet.jpg"
 # the runs directory itself
 ENVIRONMENTS = "environments"
 """Facts of environments described on the fly."""
+TRANSCRIPTS = "transcripts"
+"""Of agents that have no session yet."""
 
 TRAINING_REQUEST = "training_request.json"
 

@@ -1,0 +1,192 @@
+"""A language model at the tools: what it may spend, what it has spent, and what it said."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from p2p.contracts.background import JobView
+from p2p.contracts.base import Contract
+from p2p.contracts.session import SessionStatus
+
+Effort = Literal["low", "medium", "high", "xhigh", "max", "off"]
+"""How hard the model thinks; "off" leaves thinking and effort out of the request."""
+
+
+class Price(Contract):
+    """What a model costs [US dollars per million tokens]."""
+
+    input: float = Field(ge=0)
+    """Tokens read for the first time."""
+    output: float = Field(ge=0)
+    cache_read: float = Field(ge=0)
+    """Tokens found in the cache."""
+    cache_write_5m: float = Field(ge=0)
+    """Tokens kept for five minutes."""
+    cache_write_1h: float = Field(ge=0)
+    """Tokens kept for an hour."""
+
+
+class Limits(Contract):
+    """What an agent may spend at most, over all its sittings; reaching one ends it."""
+
+    turns: int = Field(default=60, ge=1)
+    """Answers of the model."""
+    tokens: int = Field(default=3_000_000, ge=1)
+    """Read and written, the cached ones included."""
+    dollars: float = Field(default=10.0, gt=0)
+    minutes: float = Field(default=240.0, gt=0)
+    """Time at work, trainings included."""
+    environment_steps: int = Field(default=20_000_000, ge=1)
+    """Steps of all trainings."""
+
+
+class Usage(Contract):
+    """Tokens of one answer, as the provider counted them."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write_5m: int = 0
+    cache_write_1h: int = 0
+
+    @property
+    def total(self) -> int:
+        """All tokens read and written."""
+        return self.input + self.output + self.cache_read + self.cache_write_5m + self.cache_write_1h
+
+
+class Spending(Contract):
+    """What an agent has spent so far."""
+
+    turns: int = 0
+    tokens: int = 0
+    dollars: float | None = 0.0
+    """None where the price of the model is not known."""
+    seconds: float = 0.0
+    job_steps: dict[str, int] = {}
+    """Environment steps of each training it started, by the job's id."""
+
+    @property
+    def environment_steps(self) -> int:
+        """Steps of all trainings it started."""
+        return sum(self.job_steps.values())
+
+
+class AgentRequest(Contract):
+    """What an agent is asked to do, and within which limits."""
+
+    sentence: str = ""
+    """What the robot is to do; empty where a session goes on."""
+    env_id: str | None = None
+    """None leaves the choice to the model."""
+    resume: str | None = None
+    """Id of the session, or of the transcript, to go on with."""
+    model: str
+    effort: Effort = "medium"
+    price: Price | None = None
+    """Of a model that the price table does not know."""
+    limits: Limits = Limits()
+    tools: tuple[str, ...] | None = None
+    """Names of the tools it may call; None means those of the loop."""
+
+
+class EventKind(StrEnum):
+    """What can be seen of an agent at work."""
+
+    TURN = "turn"
+    """The model begins to answer."""
+    TEXT = "text"
+    """A piece of what it says."""
+    TOOL = "tool"
+    """It calls a tool."""
+    RESULT = "result"
+    """The tool has answered."""
+    JOB = "job"
+    """A training it waits for has moved."""
+    PROBLEM = "problem"
+    """Something went wrong and is dealt with."""
+    WISH = "wish"
+    """A person's line has reached it."""
+
+
+class AgentEvent(Contract):
+    """One thing seen of an agent at work."""
+
+    kind: EventKind
+    text: str = ""
+    spending: Spending = Spending()
+    job: JobView | None = None
+
+
+class TranscriptEntry(Contract):
+    """One line of a transcript."""
+
+    kind: Literal["start", "message", "note", "end"]
+    at: str
+    """UTC, ISO 8601."""
+    text: str = ""
+    message: dict[str, object] | None = None
+    """A message as the provider takes it; pictures are replaced by a line that says so."""
+    request: AgentRequest | None = None
+    """At a start: what was asked for."""
+    spending: Spending = Spending()
+    """Up to here."""
+
+
+class AgentEnding(StrEnum):
+    """Why an agent stopped."""
+
+    PASSED = "passed"
+    STOPPED = "stopped"
+    """The model said that it was done, and the session has not passed."""
+    BUDGET = "budget"
+    REFUSED = "refused"
+    """The provider's filter refused to go on."""
+    PROBLEM = "problem"
+    """The provider could not be reached or understood."""
+    INTERRUPTED = "interrupted"
+
+
+class AgentReport(Contract):
+    """How an agent ended."""
+
+    ending: AgentEnding
+    reason: str
+    """In words."""
+    model: str
+    session_id: str | None
+    transcript_id: str
+    """What `--resume` takes: the session where there is one."""
+    status: SessionStatus | None
+    iterations: int
+    best_score: float | None
+    running_jobs: tuple[str, ...]
+    """Trainings that go on."""
+    spending: Spending
+    limits: Limits
+    summary: str
+    """The model's last words."""
+
+
+class ToolSummary(Contract):
+    """A tool as the model sees it."""
+
+    name: str
+    description: str
+
+
+class AgentPlan(Contract):
+    """What an agent would be started with."""
+
+    model: str
+    effort: Effort
+    price: Price | None
+    price_date: str
+    """Day the price table was read, ISO 8601."""
+    limits: Limits
+    tools: tuple[ToolSummary, ...]
+    first_message: str
+    system_prompt: str
+    first_request_tokens: int
+    """Estimate."""

@@ -1,0 +1,83 @@
+"""What a language model said and did: beside the session it works on, or aside until there is one."""
+
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from p2p.contracts.agent import TranscriptEntry
+from p2p.contracts.errors import UnknownName
+from p2p.store import files, layout
+from p2p.store.sessions import RunsDirectory
+
+
+class Transcripts:
+    """The transcripts of one runs directory, each called by the id of its session or by one of its own."""
+
+    def __init__(self, runs: RunsDirectory) -> None:
+        self._runs = runs
+
+    def new_id(self) -> str:
+        """An id for a transcript that has no session yet, such as `agent_20260403_120000_1a2b3c4d`."""
+        return f"agent_{datetime.now(UTC):%Y%m%d_%H%M%S}_{secrets.token_hex(4)}"
+
+    def append(self, transcript_id: str, entry: TranscriptEntry) -> None:
+        """Add one line, on disk when this returns.
+
+        Raises:
+            StorageProblem: it cannot be written.
+        """
+        files.append_line(self._path(transcript_id), entry.model_dump_json())
+
+    def read(self, transcript_id: str) -> tuple[TranscriptEntry, ...]:
+        """All lines, oldest first; one that is broken is skipped, and the last may be while it is written."""
+        values, _ = files.read_lines(self._path(transcript_id))
+        return tuple(entry for value in values if (entry := _entry(value)))
+
+    def move(self, transcript_id: str, session_id: str) -> None:
+        """Put a transcript beside the session it has come to be about; one that is there already stays in front."""
+        source, target = self._path(transcript_id), self._path(session_id)
+        if source == target or not source.exists():
+            return
+        if not target.exists():
+            source.replace(target)
+            return
+        for entry in self.read(transcript_id):
+            files.append_line(target, entry.model_dump_json(), durable=False)
+        source.unlink()
+
+    def find(self, text: str) -> str:
+        """The id of the transcript meant by an id, the start or end of one, or "latest".
+
+        Raises:
+            UnknownName: no transcript, or more than one, is meant.
+        """
+        known = self._known()
+        if text == "latest" and known:
+            return known[0]
+        exact = [name for name in known if name == text]
+        matches = exact or [name for name in known if name.startswith(text) or name.endswith(text)]
+        if len(matches) != 1:
+            raise UnknownName("transcript", text, matches or known[:10])
+        return matches[0]
+
+    def _known(self) -> list[str]:
+        """Ids of all transcripts, the one last written to first."""
+        aside = {path.stem: path for path in (self._runs.path / layout.TRANSCRIPTS).glob("agent_*.jsonl")}
+        beside = {path.parent.name: path for path in self._runs.path.glob(f"*/{layout.TRANSCRIPT}")}
+        written = {name: path.stat().st_mtime for name, path in (aside | beside).items()}
+        return sorted(written, key=lambda name: written[name], reverse=True)
+
+    def _path(self, transcript_id: str) -> Path:
+        path = self._runs.session(transcript_id).path
+        if transcript_id.startswith("agent_"):
+            return self._runs.path / layout.TRANSCRIPTS / f"{transcript_id}.jsonl"
+        return path / layout.TRANSCRIPT
+
+
+def _entry(value: object) -> TranscriptEntry | None:
+    try:
+        return TranscriptEntry.model_validate(value)
+    except ValidationError:
+        return None
