@@ -1,10 +1,12 @@
-"""Environment variables, read once."""
+"""What a process is told from outside: variables of the environment first, then the file of `p2p.config_file`."""
 
+import logging
 import os
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from p2p import config_file
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidInput
 
@@ -32,28 +34,56 @@ class Settings(Contract):
         """Settings of this process; an explicit `runs_dir` wins over the environment.
 
         Raises:
-            InvalidInput: a variable holds what it cannot.
+            InvalidInput: a variable holds what it cannot, or the configuration file is broken.
         """
-        fields = {
-            "runs_dir": (runs_dir or Path(os.environ.get("P2P_RUNS_DIR", "runs"))).absolute(),
-            "backend": os.environ.get("P2P_BACKEND", "local"),
-            "max_parallel": os.environ.get("P2P_MAX_PARALLEL") or None,
-            "max_jobs": os.environ.get("P2P_MAX_JOBS") or 1,
-            "agent_model": os.environ.get("P2P_AGENT_MODEL") or cls.model_fields["agent_model"].default,
-        }
+        said = variables()
+        fields = {name: value for name in cls.model_fields if (value := said.get(f"P2P_{name.upper()}"))}
         try:
-            return cls.model_validate(fields)
+            return cls.model_validate(
+                {**fields, "runs_dir": (runs_dir or Path(fields.get("runs_dir", "runs"))).absolute()}
+            )
         except ValidationError as error:
             wrong = error.errors()[0]
             name = f"P2P_{wrong['loc'][0]}".upper()
-            raise InvalidInput(f"The variable {name}={wrong['input']} has a wrong value: {wrong['msg']}.") from error
+            told = f"The variable {name}" if os.environ.get(name) else f"In {config_file.location()}, {wrong['loc'][0]}"
+            raise InvalidInput(f"{told}={wrong['input']} has a wrong value: {wrong['msg']}.") from error
+
+
+def variables() -> dict[str, str]:
+    """The environment, and under it what the configuration file says; an empty variable says nothing.
+
+    Raises:
+        InvalidInput: the configuration file is broken.
+    """
+    written = config_file.read(config_file.location(), list(Settings.model_fields)).variables()
+    return {**written, **{name: value for name, value in os.environ.items() if value or name not in written}}
+
+
+def adopt_config_file() -> None:
+    """Put what the configuration file says into the environment, for libraries that look there; each door does it once.
+
+    Raises:
+        InvalidInput: the configuration file is broken.
+    """
+    os.environ.update(variables())
+    if problem := exposed_keys():
+        logging.getLogger(__name__).warning(problem)
+
+
+def exposed_keys() -> str:
+    """What to say when others on this machine can read the keys in the configuration file; empty when they cannot."""
+    path = config_file.location()
+    if config_file.read(path, list(Settings.model_fields)).keys and config_file.readable_by_others(path):
+        return f"{path} holds keys, and others on this machine can read it. Run: chmod 600 {path}"
+    return ""
 
 
 def api_key(name: str) -> str | None:
     """The key in a variable, or None; for whoever calls a provider, and for nobody else."""
-    return os.environ.get(name) or None
+    return variables().get(name) or None
 
 
 def keys_present() -> dict[str, bool]:
     """Which API keys are set; never their values."""
-    return {name: bool(os.environ.get(name)) for name in API_KEYS}
+    said = variables()
+    return {name: bool(said.get(name)) for name in API_KEYS}

@@ -12,6 +12,7 @@ import typer
 from p2p.cli.app import app
 from p2p.cli.output import print_error
 from p2p.contracts.errors import INTERRUPTED, P2PError
+from p2p.settings import adopt_config_file
 
 
 @runtime_checkable
@@ -35,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in words
     try:
+        adopt_config_file()
         code = app(args=words, prog_name="p2p", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED

@@ -33,7 +33,7 @@ from typing import Any
 JOB, LOCK, STATUS, HANDLE, LOG, CANCEL = "job.json", "lock", "status.json", "handle.json", "output.log", "cancel"
 PASSED_ON = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "MUJOCO_GL"}
 PASSED_ON |= {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"}
-PASSED_ON |= {"P2P_RUNS_DIR", "P2P_BACKEND", "P2P_MAX_PARALLEL", "P2P_RENDERER", "P2P_DEBUG"}
+PASSED_ON |= {"P2P_RUNS_DIR", "P2P_BACKEND", "P2P_MAX_PARALLEL", "P2P_RENDERER", "P2P_DEBUG", "P2P_CONFIG"}
 PASSED_ON_PREFIXES = ("LC_", "XDG_")
 JOB_TAG, SUPERVISOR_TAG = "P2P_JOB", "P2P_SUPERVISOR"
 """Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""

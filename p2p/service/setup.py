@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from p2p import config_file
 from p2p.contracts.errors import MissingExtra, P2PError
 from p2p.contracts.setup import Level, SetupCheck, SetupReport
 from p2p.scheduler import resources
 from p2p.service import packages
 from p2p.service.jobs import run_to_end
 from p2p.service.wiring import Wiring
-from p2p.settings import keys_present
+from p2p.settings import exposed_keys, keys_present
 from p2p.store.iterations import IterationRecord
 
 MIN_PYTHON = (3, 11)
@@ -38,7 +39,7 @@ class Setup(Wiring):
             *_machine(directory),
             _writable(directory),
         ]
-        return SetupReport(checks=(*checks, *_keys()))
+        return SetupReport(checks=(*checks, *_keys(), *_config_file()))
 
     def require_training(self) -> None:
         """Refuse early what could only fail once the first job starts.
@@ -135,3 +136,14 @@ def _keys() -> Iterator[SetupCheck]:
     for name, present in keys_present().items():
         found = "set" if present else "not set; the built-in author needs none"
         yield SetupCheck(name=name, level=Level.OK, found=found)
+
+
+def _config_file() -> Iterator[SetupCheck]:
+    path = config_file.location()
+    if not path.is_file():
+        found = f"none at {path}; it would hold keys for programs that start without a shell"
+        yield SetupCheck(name="configuration", level=Level.OK, found=found)
+    elif problem := exposed_keys():
+        yield SetupCheck(name="configuration", level=Level.WARNING, found=problem, remedy=f"Run: chmod 600 {path}")
+    else:
+        yield SetupCheck(name="configuration", level=Level.OK, found=str(path))
