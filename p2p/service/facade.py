@@ -2,6 +2,7 @@
 
 from p2p.service.background import Background
 from p2p.service.catalog import Catalog
+from p2p.service.criteria import Criteria
 from p2p.service.details import Details
 from p2p.service.export import Exports
 from p2p.service.judging import Judging
@@ -12,5 +13,7 @@ from p2p.service.training import Training
 from p2p.service.transcripts import Transcripts
 
 
-class Service(Background, Sessions, Rewards, Training, Judging, Catalog, Details, Exports, Setup, Transcripts):
+class Service(
+    Background, Criteria, Sessions, Rewards, Training, Judging, Catalog, Details, Exports, Setup, Transcripts
+):
     """Everything p2p can do; one file per noun holds the methods."""

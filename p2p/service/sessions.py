@@ -29,13 +29,20 @@ from p2p.store.sessions import SessionRecord
 class Sessions(Rewards):
     """The life of a session."""
 
-    def create_session(self, request: NewSession, reward: str | None = None, session_id: str | None = None) -> Session:
+    def create_session(
+        self,
+        request: NewSession,
+        reward: str | None = None,
+        session_id: str | None = None,
+        intent: Intent | None = None,
+    ) -> Session:
         """Check a request, fix its criteria and write it down; nothing is trained yet.
 
         Args:
             request: what is asked for.
             reward: source of a reward to train instead of writing one; it is trained once.
             session_id: the id to use; None makes a new one.
+            intent: criteria of the caller's own, see `intent_of`; None has the author derive them.
 
         Raises:
             UnknownName: the environment is not known.
@@ -46,7 +53,7 @@ class Sessions(Rewards):
         """
         if not request.prompt.strip() and reward is None:
             raise InvalidInput("Say what to do, for example: p2p run 'run forward as fast as you can'.")
-        intent = self._first_look(request)
+        intent = self._first_look(request, intent)
         session = Session(
             **request.model_dump(exclude={"prompt"}),
             prompt=request.prompt.strip(),
@@ -176,13 +183,13 @@ class Sessions(Rewards):
             self._film(record)
         return record.read_session()
 
-    def _first_look(self, request: NewSession) -> Intent | None:
+    def _first_look(self, request: NewSession, intent: Intent | None) -> Intent | None:
         """Refuse early what could only fail later."""
         spec = self.describe_environment(request.env_id)
         for config in run_configs(request, RewardDraft(source="")).values():
             packages.require_learner(config.learner)
-        if not request.prompt.strip():
-            return None
+        if intent is not None or not request.prompt.strip():
+            return intent
         return self.author(request.author).elicit(request.prompt.strip(), spec)
 
     def _film(self, record: SessionRecord) -> None:

@@ -1,0 +1,40 @@
+"""The result of a tool: the same facts as text and as structure, and pictures within a budget of bytes."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mcp.types import CallToolResult, ImageContent, TextContent
+from pydantic import BaseModel
+
+PICTURE_BYTES = 700_000
+"""JPEG bytes of one result: Claude Desktop takes 1 MiB, and base64 makes four bytes of three."""
+
+
+def reply(answer: BaseModel, pictures: Sequence[Path] = (), meta: dict[str, Any] | None = None) -> CallToolResult:
+    """A result of a model and pictures; those that do not fit are left out, the last first.
+
+    Some clients show a model the structure alone, others the text alone: both hold everything.
+    """
+    data = answer.model_dump(mode="json")
+    blocks: list[TextContent | ImageContent] = [TextContent(type="text", text=answer.model_dump_json())]
+    blocks += [picture_block(path) for path in fitting(pictures)]
+    return CallToolResult(content=list(blocks), structured_content=data, _meta=meta)
+
+
+def fitting(pictures: Sequence[Path], budget: int = PICTURE_BYTES) -> list[Path]:
+    """The pictures that fit into the budget together, in their order."""
+    chosen = []
+    for path in pictures:
+        size = path.stat().st_size
+        if size <= budget:
+            chosen.append(path)
+            budget -= size
+    return chosen
+
+
+def picture_block(path: Path) -> ImageContent:
+    """A picture as content."""
+    kind = "image/png" if path.suffix == ".png" else "image/jpeg"
+    return ImageContent(type="image", data=b64encode(path.read_bytes()).decode(), mime_type=kind)

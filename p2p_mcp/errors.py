@@ -1,0 +1,57 @@
+"""What went wrong, told to a model: what happened, what exists, and which tool to call next."""
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from p2p.contracts.errors import P2PError
+
+_REMEDIES = (
+    (r"p2p resume (\S+)", r'run_session(session_id="\1")'),
+    (r"p2p watch (\S+)", r'get_session(session_id="\1")'),
+    (r"p2p show (\S+)", r'get_session(session_id="\1")'),
+    (r"p2p jobs --cancel", "cancel_job"),
+    (r"p2p stop(?: (\S+))?", "cancel_job"),
+    (r"p2p list", "list_sessions"),
+    (r"p2p envs", "list_environments"),
+    (r"p2p doctor", "check_setup"),
+    (r"p2p run '[^']*'", "create_session"),
+)
+"""Command of a terminal -> tool that does the same."""
+
+
+def telling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function with its expected failures told in words; a bug stays what it is.
+
+    Any exception but `ToolError` would reach the model as nothing but the name of the tool.
+    """
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def tell_later(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return await function(*args, **kwargs)
+            except P2PError as error:
+                raise ToolError(in_tools(str(error))) from error
+
+        return tell_later
+
+    @wraps(function)
+    def tell(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except P2PError as error:
+            raise ToolError(in_tools(str(error))) from error
+
+    return tell
+
+
+def in_tools(message: str) -> str:
+    """A message whose remedies are tools instead of commands."""
+    for command, tool in _REMEDIES:
+        message = re.sub(command, tool, message)
+    return message

@@ -1,0 +1,23 @@
+"""Arguments that tools share."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+SESSION_ID = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+
+SessionId = Annotated[str, Field(pattern=SESSION_ID, description="Id from create_session or list_sessions.")]
+JobId = Annotated[str, Field(pattern=r"^job_[0-9a-f]{32}$", description="Id from train_iteration or run_session.")]
+Iteration = Annotated[
+    int | None, Field(default=None, ge=1, le=1000, description="Number of the iteration; null means the newest.")
+]
+WaitSeconds = Annotated[
+    float, Field(ge=0, le=45, description="Wait so long for the job to end; returns earlier when it does. [s]")
+]
+EnvironmentId = Annotated[
+    str, Field(min_length=1, max_length=100, description="Gymnasium id of a MuJoCo environment; see list_environments.")
+]
+IdempotencyKey = Annotated[
+    str | None,
+    Field(min_length=1, max_length=200, description="Any text; called again with it, nothing is started twice."),
+]

@@ -1,0 +1,46 @@
+"""What to call next, in words a model can follow."""
+
+from p2p.contracts.background import JobKind, JobView
+from p2p.contracts.job import JobState
+from p2p.contracts.session import SessionStatus, SessionView
+from p2p.service import Service
+
+
+def after_session(service: Service, view: SessionView) -> str:
+    """The next step of a session."""
+    name = view.session.session_id
+    if view.status is SessionStatus.PASSED:
+        return f'It passed. export_policy(session_id="{name}") hands the policy out; view_rollout shows it.'
+    running = [job for job in service.list_jobs(name) if not job.state.finished]
+    if running:
+        return f'get_job(job_id="{running[0].job_id}", wait_seconds=45)'
+    if view.alive:
+        return f'A process drives it; look again with get_session(session_id="{name}").'
+    if view.status.finished:
+        return f"It has ended as {view.status}. create_session begins another one."
+    call = {
+        "intent": f'write_reward(session_id="{name}", source="...")',
+        "reward": f'write_reward(session_id="{name}", source="...")',
+        "train": f'train_iteration(session_id="{name}")',
+        "judge": f'judge_videos(session_id="{name}")',
+        "revise": f'revise_reward(session_id="{name}")',
+    }
+    return call.get(view.step, f'get_session(session_id="{name}")')
+
+
+def after_job(job: JobView) -> str:
+    """The next step of whoever follows a job."""
+    name = job.session_id
+    if not job.state.finished:
+        return f'get_job(job_id="{job.job_id}", wait_seconds=45)'
+    if job.state is JobState.FAILED:
+        return (
+            f'Read the error; write_reward(session_id="{name}", source="...") replaces the reward, '
+            f'train_iteration(session_id="{name}") tries again.'
+        )
+    if job.state in (JobState.LOST, JobState.CANCELLED):
+        start = "run_session" if job.kind is JobKind.SESSION else "train_iteration"
+        return f'{start}(session_id="{name}") goes on where it stopped.'
+    if job.kind is JobKind.SESSION:
+        return f'get_session(session_id="{name}")'
+    return f'get_metrics(session_id="{name}"), then judge_videos(session_id="{name}").'

@@ -1,0 +1,97 @@
+"""The Model Context Protocol server: a door over `p2p.service`, and nothing below it."""
+
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.caching import CacheHint
+from mcp.types import Tool
+
+import p2p
+from p2p.contracts.errors import UnknownName
+from p2p.service import Service
+from p2p_mcp import tools
+from p2p_mcp.subscriptions import Subscriptions
+from p2p_mcp.toolbox import TOOLSETS, ServerOptions, Toolbox
+from p2p_mcp.watcher import watching
+
+INSTRUCTIONS = """\
+p2p turns one sentence ("do a backflip and land on your feet") into a trained, filmed and judged policy.
+The loop: create_session -> write_reward -> train_iteration -> get_job (repeat until it has ended) -> get_metrics ->
+judge_videos -> submit_judgment -> revise_reward -> train_iteration -> ...
+You write the rewards and look at the pictures; p2p trains, measures and keeps the record.
+Training goes on in the background: never wait for its end in one call; get_job waits up to 45 s at a time.
+Every result has a next_step that names the tool to call next. To hand over the whole loop: run_session.
+"""
+DAY_MS = 86_400_000
+
+
+class PolicyServer(MCPServer[None]):
+    """Lists its tools without the titles that pydantic gives to every field, a fifth of what a model would read."""
+
+    async def list_tools(self) -> list[Tool]:
+        """All tools."""
+        return [
+            tool.model_copy(
+                update={
+                    "input_schema": without_titles(tool.input_schema),
+                    "output_schema": without_titles(tool.output_schema) if tool.output_schema else None,
+                }
+            )
+            for tool in await super().list_tools()
+        ]
+
+
+def build_server(service: Service, options: ServerOptions | None = None) -> PolicyServer:
+    """The server with all it offers.
+
+    Tools are added by the modules of `p2p_mcp.tools`.
+
+    Args:
+        service: What it is a door to.
+        options: Which tools are wanted; None means all.
+
+    Raises:
+        UnknownName: a toolset or tool of the options does not exist.
+    """
+    options = options or ServerOptions()
+    subscriptions = Subscriptions()
+    server = PolicyServer(
+        "p2p",
+        title="p2p: prompt to policy",
+        description=p2p.__doc__,
+        instructions=INSTRUCTIONS,
+        version=p2p.__version__,
+        lifespan=watching(service, subscriptions),
+        subscriptions=subscriptions,
+        cache_hints={"tools/list": CacheHint(DAY_MS, "public")},
+    )
+    subscriptions.serve(server)
+    toolbox = Toolbox(server, service, options)
+    tools.add_all(toolbox)
+    _refuse_unknown(options, toolbox)
+    return server
+
+
+def without_titles(schema: Any) -> Any:
+    """A JSON schema without its `title` annotations; a property that is called "title" stays."""
+    if isinstance(schema, list):
+        return [without_titles(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
+    return {
+        key: {name: without_titles(part) for name, part in value.items()}
+        if key in ("properties", "$defs") and isinstance(value, dict)
+        else without_titles(value)
+        for key, value in kept.items()
+    }
+
+
+def _refuse_unknown(options: ServerOptions, toolbox: Toolbox) -> None:
+    known = [*toolbox.offered, *toolbox.refused]
+    for name in options.tools:
+        if name not in known:
+            raise UnknownName("tool", name, known)
+    for name in options.toolsets:
+        if name not in TOOLSETS:
+            raise UnknownName("toolset", name, TOOLSETS)

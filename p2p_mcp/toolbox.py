@@ -1,0 +1,89 @@
+"""How a tool is put on the server: with all four annotations, its toolset, and its failures in words."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.types import ToolAnnotations
+
+from p2p.contracts.base import Contract
+from p2p.service import Service
+from p2p_mcp.errors import telling
+
+SLIM = ("create_session", "write_reward", "train_iteration", "get_job", "judge_videos")
+TOOLSETS = ("catalog", "sessions", "rewards", "training", "judging", "viewing", "export")
+
+
+class ServerOptions(Contract):
+    """Which tools a server offers; the narrowest wins."""
+
+    toolsets: tuple[str, ...] = ()
+    """Names of `TOOLSETS`; none means all."""
+    tools: tuple[str, ...] = ()
+    """Names of tools; none means all."""
+    read_only: bool = False
+    """Only tools that change nothing."""
+    slim: bool = False
+    """Only the few that the loop cannot do without."""
+
+
+class Nature(Contract):
+    """What calling a tool may do; the annotations of the protocol."""
+
+    read_only: bool = False
+    destructive: bool = False
+    """It may end or overwrite something."""
+    idempotent: bool = False
+    """Called again with the same arguments, it changes nothing more."""
+    open_world: bool = False
+    """It may reach a model provider or another machine."""
+
+
+READS = Nature(read_only=True, idempotent=True)
+WRITES = Nature()
+REPEATABLE = Nature(idempotent=True)
+ENDS = Nature(destructive=True, idempotent=True)
+
+
+class Toolbox:
+    """Takes the tools that the options allow.
+
+    Args:
+        server: Where they are offered.
+        service: What they are a door to.
+        options: Which are wanted.
+    """
+
+    def __init__(self, server: MCPServer[Any], service: Service, options: ServerOptions) -> None:
+        self.server, self.service, self._options = server, service, options
+        self.offered: list[str] = []
+        self.refused: list[str] = []
+
+    def add(self, function: Callable[..., Any], title: str, toolset: str, nature: Nature, **more: Any) -> None:
+        """Offer `function` under its own name, unless the options leave it out; its docstring is the description."""
+        name = function.__name__
+        if not self._wanted(name, toolset, nature):
+            self.refused.append(name)
+            return
+        self.offered.append(name)
+        self.server.add_tool(
+            telling(function),
+            title=title,
+            annotations=ToolAnnotations(
+                title=title,
+                read_only_hint=nature.read_only,
+                destructive_hint=nature.destructive,
+                idempotent_hint=nature.idempotent,
+                open_world_hint=nature.open_world,
+            ),
+            **more,
+        )
+
+    def _wanted(self, name: str, toolset: str, nature: Nature) -> bool:
+        options = self._options
+        return (
+            (nature.read_only or not options.read_only)
+            and (not options.slim or name in SLIM)
+            and (not options.toolsets or toolset in options.toolsets)
+            and (not options.tools or name in options.tools)
+        )

@@ -1,0 +1,118 @@
+"""What can be trained on, and what this machine can do."""
+
+from p2p.contracts.base import Contract
+from p2p.contracts.env import Actuator, Dimension, Feature, InfoKey
+from p2p.contracts.setup import SetupCheck
+from p2p.service import Service
+from p2p_mcp.fields import EnvironmentId
+from p2p_mcp.toolbox import READS, Toolbox
+
+TOOLSET = "catalog"
+
+
+class EnvironmentLine(Contract):
+    """One environment."""
+
+    env_id: str
+    description: str
+    observation_size: int
+    action_size: int
+    dt: float
+    """Control period [s]."""
+    uri: str
+    """Resource with all its facts."""
+
+
+class EnvironmentList(Contract):
+    """What can be trained on."""
+
+    environments: tuple[EnvironmentLine, ...]
+    next_step: str
+
+
+class EnvironmentFacts(Contract):
+    """What a reward for an environment can read."""
+
+    env_id: str
+    description: str
+    dt: float
+    """Control period [s]."""
+    termination: str
+    observation: tuple[Dimension, ...]
+    """Entries of `obs`, the longest parts cut; the resource p2p://environments/{id} has all."""
+    observation_size: int
+    action: tuple[Actuator, ...]
+    features: tuple[Feature, ...]
+    """Measurements that criteria are made of, and that `info` holds under their names."""
+    info: tuple[InfoKey, ...]
+    next_step: str
+
+
+class SetupAnswer(Contract):
+    """What this machine has, and what it lacks."""
+
+    usable: bool
+    """True when training is possible."""
+    checks: tuple[SetupCheck, ...]
+    next_step: str
+
+
+MAX_ENTRIES = 60
+"""Entries of an observation that are listed; a humanoid has 348."""
+
+
+def add(toolbox: Toolbox) -> None:
+    """Offer them."""
+    service = toolbox.service
+
+    def list_environments() -> EnvironmentList:
+        """List the robots that can be trained. Call it first when the user names none; then create_session."""
+        return _list(service)
+
+    def describe_environment(env_id: EnvironmentId) -> EnvironmentFacts:
+        """Observations, actions, features and info keys of one robot, with units: read it before writing a reward."""
+        spec = service.describe_environment(env_id)
+        return EnvironmentFacts(
+            env_id=spec.env_id,
+            description=spec.description,
+            dt=spec.dt,
+            termination=spec.termination,
+            observation=spec.observation[:MAX_ENTRIES],
+            observation_size=spec.obs_dim,
+            action=spec.action,
+            features=spec.features,
+            info=spec.info,
+            next_step=f'create_session(intent="...", environment="{spec.env_id}")',
+        )
+
+    def check_setup() -> SetupAnswer:
+        """Look at python, packages, renderer, cores, memory, disk and keys of the machine that trains.
+
+        Call it when a training cannot be started, or before the first one.
+        """
+        report = service.check_setup()
+        wrong = [check.remedy for check in report.checks if check.remedy]
+        return SetupAnswer(
+            usable=report.usable,
+            checks=report.checks,
+            next_step="create_session" if report.usable else f"Tell the user: {' '.join(wrong)}",
+        )
+
+    toolbox.add(list_environments, "List environments", TOOLSET, READS)
+    toolbox.add(describe_environment, "Describe environment", TOOLSET, READS)
+    toolbox.add(check_setup, "Check setup", TOOLSET, READS)
+
+
+def _list(service: Service) -> EnvironmentList:
+    lines = tuple(
+        EnvironmentLine(
+            env_id=spec.env_id,
+            description=spec.description,
+            observation_size=spec.obs_dim,
+            action_size=spec.action_dim,
+            dt=spec.dt,
+            uri=f"p2p://environments/{spec.env_id}",
+        )
+        for spec in service.list_environments()
+    )
+    return EnvironmentList(environments=lines, next_step='create_session(intent="...", environment="...")')

@@ -1,0 +1,75 @@
+"""Trainings: started in the background, followed by their job."""
+
+from typing import Annotated, Any
+
+from anyio import to_thread
+from mcp.server.mcpserver import Context
+from mcp.types import CallToolResult
+from pydantic import Field
+
+from p2p.contracts.background import JobView, StartTraining
+from p2p_mcp.content import reply
+from p2p_mcp.fields import IdempotencyKey, SessionId, WaitSeconds
+from p2p_mcp.jobs import JobAnswer, answer, follow
+from p2p_mcp.tasks import TASK_HANDLE
+from p2p_mcp.toolbox import REPEATABLE, Toolbox
+
+TOOLSET = "training"
+
+
+def add(toolbox: Toolbox) -> None:
+    """Offer them."""
+    service = toolbox.service
+
+    async def train_iteration(  # noqa: PLR0913  one parameter per choice
+        session_id: SessionId,
+        ctx: Context[Any, Any],
+        seeds: Annotated[
+            tuple[int, ...] | None, Field(min_length=1, max_length=10, description="Training seeds, each below 1000.")
+        ] = None,
+        configs: Annotated[
+            dict[str, dict[str, Any]] | None,
+            Field(description="Named variants trained side by side, each with fields of the training configuration."),
+        ] = None,
+        timesteps: Annotated[
+            int | None, Field(ge=1000, le=1_000_000_000, description="Environment steps of each run; null: what suits.")
+        ] = None,
+        backend: Annotated[str | None, Field(max_length=40, description="Where to train; null: here.")] = None,
+        idempotency_key: IdempotencyKey = None,
+        wait_seconds: WaitSeconds = 0,
+    ) -> Annotated[CallToolResult, JobAnswer]:
+        """Train the newest reward in the background, and return a job at once; it goes on whatever happens to you.
+
+        Follow it with get_job until it has ended, then get_metrics and judge_videos.
+        """
+        request = StartTraining(
+            seeds=seeds,
+            configs=configs,
+            total_timesteps=timesteps,
+            backend=backend,
+            idempotency_key=idempotency_key,
+        )
+        job = await to_thread.run_sync(service.start_training, session_id, request)
+        return started(await follow(service, job, wait_seconds, ctx))
+
+    async def run_session(
+        session_id: SessionId,
+        ctx: Context[Any, Any],
+        idempotency_key: IdempotencyKey = None,
+        wait_seconds: WaitSeconds = 0,
+    ) -> Annotated[CallToolResult, JobAnswer]:
+        """Hand the whole loop to the built-in author: reward, training, judgment and revision until it passes or stops.
+
+        For sentences it understands; it needs no further calls. Follow it with get_job.
+        """
+        job = await to_thread.run_sync(service.start_loop, session_id, idempotency_key)
+        return started(await follow(service, job, wait_seconds, ctx))
+
+    toolbox.add(train_iteration, "Train iteration", TOOLSET, REPEATABLE)
+    toolbox.add(run_session, "Run session", TOOLSET, REPEATABLE)
+
+
+def started(job: JobView) -> CallToolResult:
+    """The handle of a job; clients that know tasks follow it as one."""
+    meta = None if job.state.finished else {TASK_HANDLE: job.job_id}
+    return reply(answer(job), meta=meta)
