@@ -36,6 +36,15 @@ REPORT = "report"
 """Job directory of the report rollouts."""
 LEARNING_CURVE = "learning_curve.png"
 CONTACT_SHEET = "contact_sheet.jpg"
+CONTACT_SHEET_NOTES = "contact_sheet.json"
+"""Which moments the contact sheet shows."""
+FRAMES = "frames"
+"""The same moments as pictures of their own."""
+VIEWS = "views"
+"""Jobs of the pictures and plots that somebody asked for, each in a directory named by what was asked."""
+VIEW_SHEET = "sheet.jpg"
+VIEW_VIDEO = "video.mp4"
+PLOT = "plot.png"
 
 # the runs directory itself
 ENVIRONMENTS = "environments"
@@ -127,6 +136,11 @@ def eval_video_name(step: int, label: str) -> str:
 def report_video_name(label: str) -> str:
     """Video of a report rollout."""
     return f"report_{label}.mp4"
+
+
+def frame_name(index: int) -> str:
+    """Picture of one moment, from 1."""
+    return f"frame_{index:02d}.jpg"
 
 
 def export_name(iteration_id: str, run_id: str, step: int) -> str:

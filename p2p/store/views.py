@@ -1,0 +1,78 @@
+"""Pictures of an iteration: those made with its report rollouts, and those that somebody asked for later."""
+
+import hashlib
+from pathlib import Path
+
+from p2p.contracts.work import PictureRequest, PictureResult, PlotRequest
+from p2p.store import files, layout
+
+
+class SheetRecord:
+    """The contact sheet in an iteration's directory, and the moments it shows."""
+
+    def __init__(self, iteration: Path) -> None:
+        self.path = iteration
+        self.sheet_path = iteration / layout.CONTACT_SHEET
+        self._notes_path = iteration / layout.CONTACT_SHEET_NOTES
+
+    def frame_path(self, index: int) -> Path:
+        """The picture of moment `index`, from 1."""
+        return self.path / layout.FRAMES / layout.frame_name(index)
+
+    def save_result(self, result: PictureResult) -> None:
+        """Write `contact_sheet.json`."""
+        files.write_model(self._notes_path, result)
+
+    def read_result(self) -> PictureResult | None:
+        """Which moments were chosen; None before the report rollouts are pictured."""
+        return files.read_model(self._notes_path, PictureResult)
+
+
+class ViewRecord:
+    """The job directory of pictures that were asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.sheet_path = path / layout.VIEW_SHEET
+        self.video_path = path / layout.VIEW_VIDEO
+        self.plot_path = path / layout.PLOT
+
+    def frame_path(self, index: int) -> Path:
+        """The picture of moment `index`, from 1."""
+        return self.path / layout.FRAMES / layout.frame_name(index)
+
+    def save_request(self, request: PictureRequest | PlotRequest) -> None:
+        """Write what the worker is to do."""
+        files.write_model(self.path / layout.REQUEST, request)
+
+    def read_picture_request(self) -> PictureRequest | None:
+        """What the worker is to picture."""
+        return files.read_model(self.path / layout.REQUEST, PictureRequest)
+
+    def read_plot_request(self) -> PlotRequest | None:
+        """What the worker is to plot."""
+        return files.read_model(self.path / layout.REQUEST, PlotRequest)
+
+    def save_result(self, result: PictureResult) -> None:
+        """Write `result.json`, which marks the pictures as complete."""
+        files.write_model(self.path / layout.RESULT, result)
+
+    def read_result(self) -> PictureResult | None:
+        """What was made; None before its end, and where a part of it is gone."""
+        result = files.read_model(self.path / layout.RESULT, PictureResult)
+        if result is None:
+            return None
+        names = [result.sheet, result.video, *(frame.path for frame in result.frames)]
+        return result if all((self.path / name).is_file() for name in names if name is not None) else None
+
+
+def view_record(iteration: Path, request: PictureRequest | PlotRequest, state: str = "") -> ViewRecord:
+    """Where the answer to a request lies: the same for the same request, while what it is made of is the same.
+
+    Args:
+        iteration: Directory of the iteration.
+        request: What is asked for; its paths are relative to the job's directory.
+        state: Changes with what the pictures are made of.
+    """
+    digest = hashlib.sha256(f"{request.model_dump_json()}\n{state}".encode()).hexdigest()[:16]
+    return ViewRecord(iteration / layout.VIEWS / digest)
