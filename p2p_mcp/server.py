@@ -10,7 +10,12 @@ import p2p
 from p2p.contracts.errors import UnknownName
 from p2p.service import Service
 from p2p_mcp import tools
+from p2p_mcp.apps.page import dashboard_page
+from p2p_mcp.content import reply
+from p2p_mcp.job_tasks import JobTasks
+from p2p_mcp.jobs import answer
 from p2p_mcp.subscriptions import Subscriptions
+from p2p_mcp.tasks import TasksExtension
 from p2p_mcp.toolbox import TOOLSETS, ServerOptions, Toolbox
 from p2p_mcp.watcher import watching
 
@@ -63,6 +68,7 @@ def build_server(service: Service, options: ServerOptions | None = None) -> Poli
         version=p2p.__version__,
         lifespan=watching(service, subscriptions),
         subscriptions=subscriptions,
+        extensions=[dashboard_page(), TasksExtension(JobTasks(service, lambda job: reply(answer(job))))],
         cache_hints={"tools/list": CacheHint(DAY_MS, "public")},
     )
     subscriptions.serve(server)
