@@ -1,0 +1,107 @@
+"""`p2p-mcp`: the server, for clients of the Model Context Protocol to start.
+
+The arguments are read by argparse: a client waits for the server, and typer would take a fifth of its start.
+"""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import p2p
+from p2p.settings import adopt_config_file
+from p2p.contracts.errors import INTERRUPTED, P2PError
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p_mcp.server import build_server
+from p2p_mcp.toolbox import TOOLSETS, ServerOptions
+
+EXAMPLES = """\
+examples:
+  p2p-mcp                                  serve on stdio, as clients start it
+  p2p-mcp --read-only --toolsets sessions  offer no tool that changes anything
+  p2p-mcp --http --port 8765               serve this machine over Streamable HTTP
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until the client leaves; the exit codes are those of `p2p`."""
+    try:
+        adopt_config_file()
+        options = _parser().parse_args(arguments)
+        logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+        return _serve(options)
+    except P2PError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _serve(options: argparse.Namespace) -> int:
+    wanted = ServerOptions(
+        toolsets=_names(options.toolsets),
+        tools=_names(options.tools),
+        read_only=options.read_only,
+        slim=options.slim,
+    )
+    server = build_server(Service(Settings.from_environment(options.runs_dir)), wanted)
+    if not options.http:
+        server.run("stdio")
+        return 0
+    from p2p_mcp.http import HttpOptions, serve_http  # noqa: PLC0415  uvicorn is not needed on stdio
+
+    http = HttpOptions(
+        host=options.host,
+        port=options.port,
+        token=options.token,
+        allowed_hosts=tuple(options.allowed_host),
+    )
+    serve_http(server, http)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="p2p-mcp",
+        description="Serve p2p to clients of the Model Context Protocol, on stdio unless told otherwise.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"p2p {p2p.__version__}")
+    parser.add_argument("--runs-dir", type=Path, help="where sessions are kept (P2P_RUNS_DIR, ./runs)")
+    which = parser.add_argument_group("which tools are offered")
+    which.add_argument(
+        "--toolsets", default=_variable("TOOLSETS"), metavar="A,B", help=f"only these: {', '.join(TOOLSETS)}"
+    )
+    which.add_argument("--tools", default=_variable("TOOLS"), metavar="A,B", help="only tools of these names")
+    which.add_argument(
+        "--read-only",
+        action="store_true",
+        default=bool(_variable("READ_ONLY")),
+        help="only tools that change nothing; wins over all others",
+    )
+    which.add_argument(
+        "--slim", action="store_true", default=bool(_variable("SLIM")), help="only the five the loop cannot do without"
+    )
+    http = parser.add_argument_group("Streamable HTTP")
+    http.add_argument("--http", action="store_true", help="listen instead of serving on stdio")
+    http.add_argument("--host", default="127.0.0.1", help="address to bind (127.0.0.1)")
+    http.add_argument("--port", type=int, default=8765, help="port to bind; 0 takes any free one (8765)")
+    http.add_argument(
+        "--token", default=_variable("TOKEN") or None, help="what clients send as Authorization: Bearer (P2P_MCP_TOKEN)"
+    )
+    http.add_argument(
+        "--allowed-host", action="append", default=[], help="name under which others reach this server; again for more"
+    )
+    return parser
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(f"P2P_MCP_{name}", "")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
