@@ -6,6 +6,7 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Comparison
+from p2p.contracts.observation import Observation, Observer
 
 
 class Verdict(StrEnum):
@@ -39,6 +40,8 @@ class CriterionScore(Contract):
     """Share of rollouts that met it."""
     met: bool
     """True when enough rollouts met it."""
+    by_eyes: bool = False
+    """True where eyes decided: `value` and `met_share` are 1 or 0 then."""
 
 
 class RolloutScore(Contract):
@@ -61,6 +64,8 @@ class Provenance(Contract):
     judge: str
     code_hash: str
     """SHA-256 of the judge's code and of the criteria, first 16 hex digits."""
+    observer: Observer | None = None
+    """Whose eyes took part; None for code alone."""
     provider: str | None = None
     model: str | None = None
     prompt_hash: str | None = None
@@ -89,6 +94,8 @@ class Judgment(Contract):
     """Step of the judged checkpoint."""
     scoring_method: str = "code_judge"
     provenance: Provenance
+    observation: Observation | None = None
+    """What eyes saw; None for code alone."""
 
     @property
     def passed(self) -> bool:
