@@ -15,11 +15,17 @@ JUDGES: dict[str, str] = {
 BACKENDS: dict[str, str] = {
     "local": "p2p.scheduler.backends.local:LocalBackend",
 }
+HOSTS: dict[str, str] = {
+    "converse": "p2p_mcp.agent.sitting:converse",
+    "plan": "p2p_mcp.agent.plan:plan",
+}
+"""What `p2p agent` runs: a door above this package, so it is loaded by name and never imported."""
 
 _EXTRA_OF = {
     **dict.fromkeys(("numpy", "mujoco", "gymnasium"), "train"),
     **dict.fromkeys(("torch", "stable_baselines3"), "sb3"),
     **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
+    "anthropic": "anthropic",
 }
 
 

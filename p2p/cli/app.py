@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import p2p
+from p2p.cli.agent import AGENT_EXAMPLES, agent
 from p2p.cli.bench import bench
 from p2p.cli.catalog import ENVS_EXAMPLES, envs
 from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
@@ -64,6 +65,7 @@ def start(
 
 
 app.command(epilog=RUN_EXAMPLES)(run)
+app.command(epilog=AGENT_EXAMPLES)(agent)
 app.command(epilog=TRAIN_EXAMPLES)(train)
 app.command(epilog=JUDGE_EXAMPLES)(judge)
 app.command("list", epilog=LIST_EXAMPLES)(list_sessions)

@@ -87,6 +87,8 @@ class AgentRequest(Contract):
     price: Price | None = None
     """Of a model that the price table does not know."""
     limits: Limits = Limits()
+    token_cap_given: bool = False
+    """Whether a person chose the cap on tokens; where the price is not known, one must."""
     tools: tuple[str, ...] | None = None
     """Names of the tools it may call; None means those of the loop."""
 

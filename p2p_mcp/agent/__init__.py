@@ -1,0 +1,1 @@
+"""Claude at the tools of our own server: `p2p agent`."""

@@ -1,0 +1,144 @@
+"""The tools of the server as the model reaches them: checked, waited for in code, and watched."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mcp import Client
+from mcp.server import MCPServer
+from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult, Tool
+
+from p2p.contracts.agent import AgentEvent, AgentRequest, EventKind
+from p2p.contracts.background import JobView
+from p2p.service import Service
+from p2p_mcp.agent.budget import Budget
+from p2p_mcp.agent.converter import Block, result_blocks, text_block, tool_params, tool_result
+from p2p_mcp.agent.reading import Call
+from p2p_mcp.agent.results import running_job, session_of
+from p2p_mcp.server import build_server
+from p2p_mcp.toolbox import ServerOptions
+
+LOOP = (
+    "list_environments",
+    "describe_environment",
+    "create_session",
+    "get_session",
+    "write_reward",
+    "check_reward",
+    "train_iteration",
+    "get_job",
+    "list_jobs",
+    "cancel_job",
+    "get_metrics",
+    "judge_videos",
+    "submit_judgment",
+    "view_rollout",
+    "compare_iterations",
+    "revise_reward",
+    "export_policy",
+)
+"""What an agent may call unless it is told otherwise; not the tools that start an author of our own."""
+POLL_S = 2
+"""Length of one look at a job [s]: Ctrl-C waits for it."""
+
+
+def server_for(service: Service, request: AgentRequest) -> MCPServer[None]:
+    """The server whose tools a request may use.
+
+    Raises:
+        UnknownName: the request names a tool that there is not.
+    """
+    if request.tools is None:
+        return build_server(service)
+    return build_server(service, ServerOptions(tools=(*request.tools, "get_job")))
+
+
+class ToolCaller:
+    """Calls tools for the model.
+
+    Args:
+        client: of the server.
+        service: what the server stands on; stops a training that is over the cap.
+        budget: counts environment steps.
+        show: shows what happens.
+        moved: is told the id of each session that comes up.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        service: Service,
+        budget: Budget,
+        show: Callable[[AgentEvent], None],
+        moved: Callable[[str], None],
+    ) -> None:
+        self._client, self._service, self._budget = client, service, budget
+        self._show, self._moved = show, moved
+        self._tools: dict[str, Tool] = {}
+
+    async def open(self, allowed: Sequence[str]) -> list[Block]:
+        """The allowed tools that the server has, as the model is told of them."""
+        listed: list[Tool] = []
+        page = await self._client.list_tools()
+        listed += page.tools
+        while page.next_cursor:
+            page = await self._client.list_tools(cursor=page.next_cursor)
+            listed += page.tools
+        self._tools = {tool.name: tool for tool in listed if tool.name in allowed}
+        return tool_params(self._tools.values())
+
+    async def call(self, call: Call) -> Block:
+        """Call one tool; everything that goes wrong becomes an answer that the model can act on."""
+        problem = call.problem or self._unknown(call.name)
+        if problem:
+            return tool_result(call.call_id, [text_block(problem)], is_error=True)
+        result = await self._call(call.name, self._with_key(call))
+        if session_id := session_of(call.name, result):
+            self._moved(session_id)
+        if job := running_job(result):
+            result = await self._wait(job)
+        return tool_result(call.call_id, result_blocks(result), bool(result.is_error))
+
+    async def _call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+        try:
+            return await self._client.call_tool(name, arguments)
+        except MCPError as error:
+            return _failed(f"{name} could not be called: {error}")
+
+    async def _wait(self, job: JobView) -> CallToolResult:
+        """Watch a job until it ends, or stop it at once where it is over the cap."""
+        left = self._budget.steps_left + self._budget.spending.job_steps.get(job.job_id, 0)
+        if job.total > left:
+            self._service.cancel_job(job.job_id)
+            return _failed(
+                f"{job.job_id} was stopped: it would take {job.total:,} environment steps over all its runs, and "
+                f"{max(left, 0):,} are left to you. Train fewer steps, seeds or configurations."
+            )
+        while True:
+            self._count(job)
+            result = await self._call("get_job", {"job_id": job.job_id, "wait_seconds": POLL_S})
+            seen = running_job(result, final_too=True)
+            if seen is None:
+                return result
+            self._count(seen)
+            if seen.state.finished:
+                return result
+            job = seen
+
+    def _count(self, job: JobView) -> None:
+        self._budget.count_steps(job.job_id, job.step)
+        self._show(AgentEvent(kind=EventKind.JOB, text=job.job_id, spending=self._budget.spending, job=job))
+
+    def _unknown(self, name: str) -> str:
+        return "" if name in self._tools else f"There is no tool {name!r} here. Known: {', '.join(self._tools)}."
+
+    def _with_key(self, call: Call) -> dict[str, Any]:
+        """The arguments, with a key where the tool takes one: the same call never starts two jobs."""
+        properties = self._tools[call.name].input_schema.get("properties", {})
+        if "idempotency_key" in properties and not call.arguments.get("idempotency_key"):
+            return {**call.arguments, "idempotency_key": call.call_id}
+        return call.arguments
+
+
+def _failed(text: str) -> CallToolResult:
+    return CallToolResult.model_validate({"content": [{"type": "text", "text": text}], "isError": True})

@@ -1,0 +1,40 @@
+"""What an agent would be started with; nothing is sent to anybody."""
+
+import anyio
+from mcp import Client
+
+from p2p.contracts.agent import AgentPlan, AgentRequest, ToolSummary
+from p2p.service import Service
+from p2p_mcp.agent import briefing
+from p2p_mcp.agent.calling import LOOP, server_for
+from p2p_mcp.agent.context import estimate_tokens
+from p2p_mcp.agent.converter import Block, tool_params
+from p2p_mcp.agent.prices import price_for, price_table
+
+
+def plan(service: Service, request: AgentRequest) -> AgentPlan:
+    """Model, caps, tools and the first words; needs no key."""
+    price = price_for(request)
+    system, first = briefing.system_prompt(request.limits, price), briefing.first_message(request)
+    tools = anyio.run(_tools, service, request)
+    return AgentPlan(
+        model=request.model,
+        effort=request.effort,
+        price=price,
+        price_date=price_table().date,
+        limits=request.limits,
+        tools=tuple(ToolSummary(name=tool["name"], description=_first_line(tool)) for tool in tools),
+        first_message=first,
+        system_prompt=system,
+        first_request_tokens=estimate_tokens(system, tools, [{"role": "user", "content": first}]),
+    )
+
+
+async def _tools(service: Service, request: AgentRequest) -> list[Block]:
+    allowed = request.tools or LOOP
+    async with Client(server_for(service, request)) as client:
+        return tool_params(tool for tool in (await client.list_tools()).tools if tool.name in allowed)
+
+
+def _first_line(tool: Block) -> str:
+    return str(tool["description"]).strip().partition("\n")[0]

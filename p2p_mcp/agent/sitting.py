@@ -1,0 +1,153 @@
+"""One sitting of an agent: from the request, or from a transcript, to the report."""
+
+from collections.abc import Callable
+from typing import TextIO
+
+import anyio
+from mcp import Client
+
+from p2p.contracts.agent import AgentEnding, AgentEvent, AgentReport, AgentRequest, TranscriptEntry
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, P2PError
+from p2p.service import Service
+from p2p.settings import api_key
+from p2p_mcp.agent import briefing
+from p2p_mcp.agent.budget import Budget
+from p2p_mcp.agent.calling import LOOP, server_for
+from p2p_mcp.agent.claude import Claude
+from p2p_mcp.agent.conversation import Conversation
+from p2p_mcp.agent.ending import Ended
+from p2p_mcp.agent.host import Host
+from p2p_mcp.agent.prices import price_for
+from p2p_mcp.agent.report import report, running_jobs, session_view
+from p2p_mcp.agent.steering import Steering
+from p2p_mcp.agent.transcript import Transcript, restore
+
+KEY = "ANTHROPIC_API_KEY"
+NO_KEY = (
+    f'{KEY} is not set, and the agent is Claude. Without a key: `p2p run "SENTENCE"` uses the built-in author, '
+    "and any MCP client with a model of its own can work with `p2p-mcp`."
+)
+
+
+def converse(
+    service: Service, request: AgentRequest, show: Callable[[AgentEvent], None], lines: TextIO | None = None
+) -> AgentReport:
+    """Let a model work on a sentence until it passes, a cap is reached, or somebody interrupts it.
+
+    Args:
+        service: what the tools stand on.
+        request: what is asked for.
+        show: shows what happens; called from the loop's thread.
+        lines: what the person who watches types; None where nobody does.
+
+    Raises:
+        EnvironmentProblem: there is no key, or it is refused.
+        InvalidInput: the request cannot be met, or the provider refuses it.
+    """
+    steering = Steering()
+    if lines is not None:
+        steering.listen(lines)
+    sitting = Sitting(service, request, show, steering)
+    try:
+        return anyio.run(sitting.run)
+    except KeyboardInterrupt:
+        return sitting.end(Ended(AgentEnding.INTERRUPTED, "Interrupted; trainings that have begun go on."))
+
+
+class Sitting:
+    """Puts the parts of an agent together, and takes them apart again."""
+
+    def __init__(
+        self, service: Service, request: AgentRequest, show: Callable[[AgentEvent], None], steering: Steering
+    ) -> None:
+        key = api_key(KEY)
+        if key is None:
+            raise EnvironmentProblem(NO_KEY)
+        entries = _entries(service, request)
+        transcript_id = service.find_transcript(request.resume) if request.resume else None
+        self._request = _complete(request, entries)
+        self._budget = Budget(request.limits, price_for(request), entries[-1].spending if entries else None)
+        self._service, self._transcript = service, Transcript(service, transcript_id)
+        self._conversation = Conversation(
+            self._transcript, lambda: self._budget.spending, restore(entries, request.model)
+        )
+        session = session_view(service, transcript_id)
+        self._claude = Claude(request, key)
+        self._host = Host(
+            service,
+            self._request,
+            self._claude,
+            self._budget,
+            self._conversation,
+            steering,
+            show,
+            session.session.session_id if session else None,
+        )
+
+    async def run(self) -> AgentReport:
+        """Work until something ends it."""
+        self._transcript.start(self._request, self._budget.spending)
+        self._open()
+        outcome: Ended | P2PError = Ended(AgentEnding.BUDGET, "")
+        async with Client(server_for(self._service, self._request)) as client:
+            with anyio.move_on_after(max(self._budget.seconds_left, 0)) as time_left:
+                try:  # an error that left the client's block would come out wrapped in a group
+                    outcome = await self._host.run(client, self._request.tools or LOOP)
+                except P2PError as error:
+                    outcome = error
+            await self._claude.close()
+        if time_left.cancelled_caught:
+            outcome = self._out_of_time()
+        if isinstance(outcome, P2PError):
+            self._transcript.end(str(outcome), self._budget.spending)
+            raise outcome
+        return self.end(outcome)
+
+    def end(self, ended: Ended) -> AgentReport:
+        """Write down how it ended; returns the report."""
+        self._transcript.end(f"{ended.ending}: {ended.reason}", self._budget.spending)
+        return report(
+            self._service,
+            self._request,
+            self._transcript.transcript_id,
+            self._host.session_id,
+            ended,
+            (self._budget.spending, self._host.last_words),
+        )
+
+    def _open(self) -> None:
+        """Say what is to be done, or how things stand."""
+        if not self._conversation.messages:
+            self._conversation.say(briefing.first_message(self._request))
+        elif self._request.resume:
+            view = session_view(self._service, self._host.session_id)
+            jobs = self._service.list_jobs(self._host.session_id) if view else ()
+            self._conversation.say(briefing.resumed(view, jobs))
+
+    def _out_of_time(self) -> Ended:
+        """The time is up: a training that would go on is stopped too."""
+        stopped = running_jobs(self._service, self._host.session_id)
+        for job_id in stopped:
+            self._service.cancel_job(job_id)
+        rest = f" {', '.join(stopped)} was stopped with it." if stopped else ""
+        return Ended(
+            AgentEnding.BUDGET,
+            f"The cap of {self._request.limits.minutes:g} minutes is reached.{rest} To go on, raise --max-minutes.",
+        )
+
+
+def _entries(service: Service, request: AgentRequest) -> tuple[TranscriptEntry, ...]:
+    """What was said before; nothing for a new conversation."""
+    if request.resume is None:
+        return ()
+    return service.read_transcript(service.find_transcript(request.resume))
+
+
+def _complete(request: AgentRequest, entries: tuple[TranscriptEntry, ...]) -> AgentRequest:
+    """The request with the sentence and the environment of the one that goes on."""
+    first = next((entry.request for entry in entries if entry.request), None)
+    sentence = request.sentence.strip() or (first.sentence if first else "")
+    if not sentence:
+        raise InvalidInput('Say what to do, for example: p2p agent "do a backflip" --env HalfCheetah-v5')
+    env_id = request.env_id or (first.env_id if first else None)
+    return request.model_copy(update={"sentence": sentence, "env_id": env_id})
