@@ -133,6 +133,18 @@ def make_directory(path: Path) -> None:
         raise storage_problem(path, error) from error
 
 
+def remove(path: Path) -> None:
+    """Remove a file, if it is there.
+
+    Raises:
+        StorageProblem: the directory cannot be written.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise storage_problem(path, error) from error
+
+
 def discard(directory: Path) -> None:
     """Remove a directory of work that came to nothing, and its parent when that is empty then."""
     shutil.rmtree(directory, ignore_errors=True)

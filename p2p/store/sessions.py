@@ -6,6 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from p2p.contracts.brief import Wish
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
 from p2p.contracts.revision import Lineage
@@ -30,6 +33,7 @@ class SessionRecord:
         self.analysis_path = path / layout.ANALYSIS
         self.lineage_path = path / layout.LINEAGE
         self.criteria_path = path / layout.CRITERIA
+        self.wishes_path = path / layout.WISHES
         self.driver_dir = path / layout.DRIVER
         self.film_dir = path / layout.FILM
         self.exports_dir = path / layout.EXPORT
@@ -108,6 +112,15 @@ class SessionRecord:
         self.save_metadata(metadata)
         return metadata
 
+    def append_wish(self, wish: Wish) -> None:
+        """Add one line to `wishes.jsonl`, on disk when this returns."""
+        files.append_line(self.wishes_path, wish.model_dump_json())
+
+    def read_wishes(self) -> tuple[Wish, ...]:
+        """What was said on the way, oldest first; broken lines are skipped."""
+        values, _ = files.read_lines(self.wishes_path)
+        return tuple(wish for value in values if (wish := _wish(value)))
+
     def read_analysis(self) -> dict[str, Any] | None:
         """A report about the whole session; None when none was made."""
         value = files.read_json(self.analysis_path)
@@ -157,6 +170,10 @@ class RunsDirectory:
             )
         return SessionRecord(self.path / session_id)
 
+    def trial_dir(self) -> Path:
+        """A new job directory for a reward that is tried and not kept."""
+        return self.path / layout.TRIALS / secrets.token_hex(8)
+
     def environment_dir(self, env_id: str) -> Path:
         """Where the facts of an environment described on the fly are kept."""
         return self.path / layout.ENVIRONMENTS / re.sub(r"[^a-z0-9_-]", "_", env_id.lower())
@@ -181,6 +198,13 @@ class RunsDirectory:
         if len(matches) != 1:
             raise UnknownName("session", text, [record.session_id for record in (matches or records)[:10]])
         return matches[0]
+
+
+def _wish(value: object) -> Wish | None:
+    try:
+        return Wish.model_validate(value)
+    except ValidationError:
+        return None
 
 
 def _created_at(record: SessionRecord) -> str:
