@@ -4,16 +4,30 @@ from p2p.service.background import Background
 from p2p.service.catalog import Catalog
 from p2p.service.criteria import Criteria
 from p2p.service.details import Details
+from p2p.service.drafting import Drafting
 from p2p.service.export import Exports
 from p2p.service.judging import Judging
 from p2p.service.rewards import Rewards
 from p2p.service.sessions import Sessions
 from p2p.service.setup import Setup
+from p2p.service.steering import Steers
 from p2p.service.training import Training
 from p2p.service.transcripts import Transcripts
 
 
 class Service(
-    Background, Criteria, Sessions, Rewards, Training, Judging, Catalog, Details, Exports, Setup, Transcripts
+    Background,
+    Drafting,
+    Criteria,
+    Steers,
+    Sessions,
+    Rewards,
+    Training,
+    Judging,
+    Catalog,
+    Details,
+    Exports,
+    Setup,
+    Transcripts,
 ):
     """Everything p2p can do; one file per noun holds the methods."""

@@ -59,7 +59,7 @@ class Judging(Catalog):
         session, intent = record.read_session(), record.read_criteria()
         assert intent is not None, "a session without an intent ends after one iteration"
         with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number) as result:
-            attempts = tuple(_attempt(record, index) for index in range(1, number + 1))
+            attempts = tuple(attempt(record, index) for index in range(1, number + 1))
             revision = self.author(session.author).revise(intent, self.describe_environment(session.env_id), attempts)
             iteration.save_revision(revision)
             result |= {"changes": [f"{c.kind} {c.name}" for c in revision.changes], "based_on": revision.based_on}
@@ -96,7 +96,12 @@ class Judging(Catalog):
         )
 
 
-def _attempt(record: SessionRecord, number: int) -> Attempt:
+def attempt(record: SessionRecord, number: int) -> Attempt:
+    """Iteration `number` as a reviser sees it.
+
+    Raises:
+        P2PError: it is not trained and judged.
+    """
     session, iteration = record.read_session(), record.iteration(number)
     draft, judgment, aggregation = iteration.read_draft(), iteration.read_judgment(), iteration.read_aggregation()
     if draft is None or judgment is None or aggregation is None:

@@ -1,10 +1,13 @@
 """The criteria of an intent, and the reward of an iteration."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 from p2p.contracts.errors import InvalidReward, TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft, RewardReport
-from p2p.contracts.session import Session
+from p2p.contracts.session import NewSession
 from p2p.contracts.work import CheckRequest
 from p2p.service.catalog import Catalog
 from p2p.service.jobs import run_to_end
@@ -41,24 +44,34 @@ class Rewards(Catalog):
         iteration = record.iteration(number)
         report = iteration.read_reward_report()
         if report is None:
-            record.events.emit_once(EventName.ITERATION_STARTED, number, iter_id=iteration.iteration_id)
-            with record.events.span(EventName.REWARD_START, EventName.REWARD_END, number) as result:
-                draft = iteration.read_draft() or self._draft(record, number)
-                iteration.save_draft(draft)
-                report = self.check_reward(iteration, record.read_session(), draft)
-                if report.spec is not None:
-                    iteration.save_reward_spec(report.spec)
-                iteration.save_reward_report(report)
-                result["code_lines"] = draft.source.count("\n")
+            report = self.try_draft(record, number, lambda: iteration.read_draft() or self._draft(record, number))
         if not report.accepted:
             record.events.emit_once(EventName.REWARD_ERROR, number, errors=list(report.errors))
             raise InvalidReward("The reward cannot be trained:\n" + "\n".join(f"  {e}" for e in report.errors))
         return report
 
-    def check_reward(self, iteration: IterationRecord, session: Session, draft: RewardDraft) -> RewardReport:
-        """Run a reward on real transitions, in a process of its own."""
+    def try_draft(self, record: SessionRecord, number: int, write: Callable[[], RewardDraft]) -> RewardReport:
+        """Have a reward written, check it, and keep it with its report in iteration `number`, accepted or not."""
+        iteration = record.iteration(number)
+        record.events.emit_once(EventName.ITERATION_STARTED, number, iter_id=iteration.iteration_id)
+        with record.events.span(EventName.REWARD_START, EventName.REWARD_END, number) as result:
+            draft = write()
+            iteration.save_draft(draft)
+            report = self.check_reward(iteration.check_dir, record.read_session(), draft)
+            if report.spec is not None:
+                iteration.save_reward_spec(report.spec)
+            iteration.save_reward_report(report)
+            result["code_lines"] = draft.source.count("\n")
+        return report
+
+    def check_reward(self, directory: Path, session: NewSession, draft: RewardDraft) -> RewardReport:
+        """Run a reward on real transitions, in a process of its own that is a job in `directory`.
+
+        Raises:
+            InvalidConfig: the configuration it asks for is wrong.
+        """
         config = base_config(session, draft)
-        check = IterationRecord(iteration.check_dir)
+        check = IterationRecord(directory)
         check.save_env_spec(self.describe_environment(session.env_id))
         check.save_reward_source(draft.source)
         check.save_check_request(

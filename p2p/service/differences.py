@@ -1,0 +1,109 @@
+"""How two rewards and their configurations differ."""
+
+from collections.abc import Mapping
+from difflib import unified_diff
+
+from p2p.agents.builtin.edits import read_table
+from p2p.contracts.revision import Change
+from p2p.contracts.reward import RewardDraft, RewardReport, TermStatistics
+from p2p.contracts.training import canonical_names
+
+NOTICEABLE = 0.02
+"""Relative change of a term's mean, on the same transitions, that counts as one."""
+MAX_REASON = 300
+MAX_DIFF = 6000
+"""Characters of a diff."""
+
+
+def changes_between(
+    old: RewardDraft, new: RewardDraft, before: RewardReport | None, after: RewardReport | None, reason: str = ""
+) -> tuple[Change, ...]:
+    """What `new` changed of `old`, the largest first: one of the reward, one of the configuration, then the rest.
+
+    Args:
+        old: The reward that was changed.
+        new: The one it became.
+        before: What checking `old` showed; None leaves out what only that tells.
+        after: What checking `new` showed.
+        reason: Why, in the words of whoever changed it.
+    """
+    reason = " ".join(reason.split())[:MAX_REASON]
+    reward = _reward_changes(old.source, new.source, before, after, reason)
+    config = _config_changes(old, new, reason)
+    return (*reward[:1], *config[:1], *reward[1:], *config[1:])
+
+
+def source_diff(old: str, new: str, names: tuple[str, str]) -> str:
+    """Unified diff of two sources, cut where it gets long."""
+    lines = unified_diff(old.splitlines(), new.splitlines(), *names, lineterm="", n=1)
+    text = "\n".join(lines)
+    return text if len(text) <= MAX_DIFF else f"{text[:MAX_DIFF]}\n… cut; the whole sources are in both iterations."
+
+
+def common_share(old: str, new: str) -> float:
+    """Share of the lines of two sources that are in both, in [0, 1]."""
+    first, second = ({line.strip() for line in source.splitlines()} - {""} for source in (old, new))
+    return len(first & second) / max(1, len(first | second))
+
+
+def _config_changes(old: RewardDraft, new: RewardDraft, reason: str) -> list[Change]:
+    before, after = canonical_names(old.config_changes), canonical_names(new.config_changes)
+    return [
+        Change(kind="config", name=name, old=before.get(name), new=after.get(name), reason=reason)
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name)
+    ]
+
+
+def _reward_changes(
+    old: str, new: str, before: RewardReport | None, after: RewardReport | None, reason: str
+) -> list[Change]:
+    if old == new:
+        return []
+    numbers = _numbers(old, new)
+    first, second = _statistics(before), _statistics(after)
+    found: dict[str, tuple[object, object]] = dict(numbers)
+    found |= {name: value for name, value in _terms(before, after).items() if name not in found}
+    for name in first.keys() & second.keys() - found.keys():
+        a, b = first[name].mean, second[name].mean
+        if abs(a - b) > NOTICEABLE * max(abs(a), abs(b)):
+            found[name] = (f"mean {a:.4g}", f"mean {b:.4g}")
+    if not found:
+        found["source"] = (f"{old.count(chr(10))} lines", f"{new.count(chr(10))} lines")
+    moved = {name: abs(_share(first, name) - _share(second, name)) for name in found}
+    ordered = sorted(found, key=lambda name: (-moved[name], name))
+    return [Change(kind="reward", name=name, old=found[name][0], new=found[name][1], reason=reason) for name in ordered]
+
+
+def _numbers(old: str, new: str) -> dict[str, tuple[object, object]]:
+    """Numbers that differ in the tables of weights and margins, where the sources have such."""
+    found: dict[str, tuple[object, object]] = {}
+    for table, label in (("weights", "{}"), ("margins", "{} margin")):
+        before, after = read_table(old, table), read_table(new, table)
+        for name in before.keys() & after.keys():
+            if before[name] != after[name]:
+                found[label.format(name)] = (before[name], after[name])
+    return found
+
+
+def _terms(before: RewardReport | None, after: RewardReport | None) -> dict[str, tuple[object, object]]:
+    """Terms that came and went, with their descriptions."""
+    first, second = _described(before), _described(after)
+    if not first or not second:
+        return {}
+    gone = {name: (text, None) for name, text in first.items() if name not in second}
+    return gone | {name: (None, text) for name, text in second.items() if name not in first}
+
+
+def _described(report: RewardReport | None) -> dict[str, str]:
+    spec = report.spec if report is not None else None
+    return {term.name: term.description for term in spec.terms} if spec is not None else {}
+
+
+def _statistics(report: RewardReport | None) -> Mapping[str, TermStatistics]:
+    return {term.name: term for term in report.terms} if report is not None else {}
+
+
+def _share(terms: Mapping[str, TermStatistics], name: str) -> float:
+    term = terms.get(name.removesuffix(" margin"))
+    return term.share if term is not None else 0.0
