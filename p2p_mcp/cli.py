@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import p2p
-from p2p.settings import adopt_config_file
 from p2p.contracts.errors import INTERRUPTED, P2PError
 from p2p.service import Service
-from p2p.settings import Settings
+from p2p.settings import Settings, adopt_config_file
 from p2p_mcp.server import build_server
 from p2p_mcp.toolbox import TOOLSETS, ServerOptions
 
@@ -23,14 +22,21 @@ examples:
   p2p-mcp                                  serve on stdio, as clients start it
   p2p-mcp --read-only --toolsets sessions  offer no tool that changes anything
   p2p-mcp --http --port 8765               serve this machine over Streamable HTTP
+  p2p-mcp install claude-desktop           add this server to a client; see p2p-mcp install --help
+  p2p-mcp doctor                           say what works here, in every client, and what does not
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until the client leaves; the exit codes are those of `p2p`."""
     try:
+        words = sys.argv[1:] if arguments is None else list(arguments)
         adopt_config_file()
-        options = _parser().parse_args(arguments)
+        if words[:1] in (["install"], ["doctor"]):
+            from p2p_mcp.install import commands  # noqa: PLC0415  a client's start need not wait for it
+
+            return commands.COMMANDS[words[0]](words[1:])
+        options = _parser().parse_args(words)
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
         return _serve(options)
     except P2PError as error:

@@ -1,0 +1,146 @@
+"""A client's configuration changed: worked out first, then written whole, with the old one kept beside it."""
+
+import os
+import shutil
+import stat
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from p2p.contracts.base import Contract
+from p2p.contracts.errors import InvalidInput, StorageProblem
+from p2p_mcp.install.clients import Client, configuration
+from p2p_mcp.install.entry import ServerEntry
+from p2p_mcp.install.json_text import parse, with_member, without_member
+from p2p_mcp.install.machine import Machine
+
+
+class Change(Contract):
+    """What is about to be written."""
+
+    client: Client
+    path: Path
+    """The file itself, at the end of any links."""
+    before: str | None
+    """Its text; None when there is no file."""
+    after: str | None
+    """Its text afterwards; None when there is still no file."""
+    replaces: bool
+    """Whether a server of this name was there."""
+
+    adds: bool
+    """Whether one is there afterwards."""
+
+    @property
+    def needed(self) -> bool:
+        """False when the file already says this."""
+        return self.before != self.after
+
+
+def adding(client: Client, machine: Machine, name: str, entry: ServerEntry) -> Change:
+    """What adds the server to a client.
+
+    Raises:
+        InvalidInput: its configuration is broken; nothing is touched.
+    """
+    path, before = _read(client, machine)
+    there = name in servers(client, machine)
+    after = with_member(before or "", (client.section, name), entry.written_for(client))
+    return Change(client=client, path=path, before=before, after=after, replaces=there, adds=True)
+
+
+def removing(client: Client, machine: Machine, name: str) -> Change:
+    """What takes the server out of a client.
+
+    Raises:
+        InvalidInput: its configuration is broken; nothing is touched.
+    """
+    path, before = _read(client, machine)
+    there = name in servers(client, machine)
+    after = None if before is None else without_member(before, (client.section, name))
+    return Change(client=client, path=path, before=before, after=after, replaces=there, adds=False)
+
+
+def servers(client: Client, machine: Machine) -> dict[str, object]:
+    """The servers in a client's configuration, by name.
+
+    Raises:
+        InvalidInput: its configuration is broken.
+    """
+    path, text = _read(client, machine)
+    found = parse(text or "", client.comments).get(client.section, {})
+    if not isinstance(found, dict):
+        raise InvalidInput(f"{path} was not touched: its {client.section!r} is not an object.")
+    return found
+
+
+def apply(change: Change) -> Path | None:
+    """Write the file; a reader sees the old one or the new one, never half of one.
+
+    Returns:
+        The copy of the old file, or None when there was none.
+
+    Raises:
+        InvalidInput: somebody changed the file since it was read.
+        StorageProblem: it cannot be written; the old one stays whole.
+    """
+    if not change.needed or change.after is None:
+        return None
+    try:
+        change.path.parent.mkdir(parents=True, exist_ok=True)
+        if _text(change.path) != change.before:
+            raise InvalidInput(f"{change.path} was changed by another program just now. Run the command again.")
+        backup = keep_copy(change)
+        _replace(change.path, change.after.encode())
+    except OSError as error:
+        raise StorageProblem(f"Cannot write {change.path}: {error.strerror or error}. It is as it was.") from error
+    return backup
+
+
+def keep_copy(change: Change) -> Path | None:
+    """Keep the file beside itself, under a name that was not taken; None when there is no file."""
+    if change.before is None:
+        return None
+    stamp, number = f"{change.path.name}.{datetime.now(UTC):%Y%m%dT%H%M%SZ}", 1
+    while (copy := change.path.with_name(f"{stamp}{f'-{number}' if number > 1 else ''}.bak")).exists():
+        number += 1
+    shutil.copy2(change.path, copy)
+    return copy
+
+
+def _read(client: Client, machine: Machine) -> tuple[Path, str | None]:
+    path = configuration(client, machine).resolve()
+    try:
+        text = _text(path)
+        parse(text or "", client.comments)
+    except (InvalidInput, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f"{path} was not touched: {error} {client.title} would not read it either. "
+            "Correct it, or move it away, and run the command again."
+        ) from error
+    except OSError as error:
+        raise StorageProblem(f"{path} cannot be read: {error.strerror or error}.") from error
+    return path, text
+
+
+def _text(path: Path) -> str | None:
+    """The file with its own ends of lines; None when it is not there. A byte order mark is no part of it."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Put a file in the place of another, with its permissions; a new one is its owner's, as it may hold keys."""
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)
