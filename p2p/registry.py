@@ -20,6 +20,10 @@ HOSTS: dict[str, str] = {
     "plan": "p2p_mcp.agent.plan:plan",
 }
 """What `p2p agent` runs: a door above this package, so it is loaded by name and never imported."""
+MEASUREMENTS: dict[str, str] = {
+    "rollout_numbers": "p2p.analysis.rollout_numbers:rollout_numbers",
+}
+"""Computed with numpy, which the service starts without."""
 
 _EXTRA_OF = {
     **dict.fromkeys(("numpy", "mujoco", "gymnasium"), "train"),

@@ -9,6 +9,13 @@ Method = Literal["vectorised", "hand-written", "loop"]
 after the other."""
 
 
+ALLOWED_IMPORTS = (
+    *("__future__", "abc", "collections", "dataclasses", "enum", "functools", "itertools", "math", "typing"),
+    *("numpy", "p2p.rewards", "p2p.training.reward_function"),
+)
+"""What a reward may import."""
+
+
 class RewardTerm(Contract):
     """One summand of a reward."""
 

@@ -17,14 +17,10 @@ from typing import Any
 import numpy as np
 
 from p2p.contracts.errors import InvalidReward
-from p2p.contracts.reward import RewardSpec, RewardTerm
+from p2p.contracts.reward import ALLOWED_IMPORTS, RewardSpec, RewardTerm
 from p2p.training.reward_function import Floats, RewardFunction
 from p2p.worker.reward_docs import read_docstring, with_raw_docstrings
 
-ALLOWED_IMPORTS = (
-    *("__future__", "abc", "collections", "dataclasses", "enum", "functools", "itertools", "math", "typing"),
-    *("numpy", "p2p.rewards", "p2p.training.reward_function"),
-)
 FILENAME = "reward_fn.py"
 """Name of a reward's source in tracebacks."""
 

@@ -1,0 +1,1 @@
+"""Texts for whoever writes rewards or judges pictures."""

@@ -1,0 +1,32 @@
+"""The texts of `prompts/`, filled in."""
+
+from importlib.resources import files
+from string import Template
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.reward import ALLOWED_IMPORTS
+from p2p.training.tuning import BOUNDS
+
+
+def fill(name: str, **values: object) -> str:
+    """The text `prompts/<name>.md` with its placeholders replaced.
+
+    Raises:
+        KeyError: a placeholder has no value.
+    """
+    text = files("p2p.service.prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
+    return Template(text).substitute({key: str(value) for key, value in values.items()}).strip()
+
+
+def reward_constraints(spec: EnvSpec) -> str:
+    """What a reward in an environment may import, read and return, and how far its training may be changed."""
+    return fill(
+        "constraints",
+        imports=", ".join(ALLOWED_IMPORTS),
+        obs_dim=spec.obs_dim,
+        action_dim=spec.action_dim,
+        dt=f"{spec.dt:g}",
+        info_keys=", ".join(key.name for key in spec.info) or "nothing else",
+        features="\n".join(f"- {f.name} [{f.unit}]: {f.description}" for f in spec.features),
+        bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
+    )
