@@ -48,3 +48,8 @@ def load_features(path: Path) -> list[dict[str, Floats]] | None:
     ends = np.cumsum(arrays["lengths"])
     rows = np.split(arrays["values"], ends[:-1])
     return [{str(name): part[:, column] for column, name in enumerate(arrays["names"])} for part in rows]
+
+
+def features_of(trajectory: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
+    """Features of a trajectory file by name, each of shape (T,)."""
+    return {str(name): trajectory["features"][:, column] for column, name in enumerate(trajectory["_feature_names"])}

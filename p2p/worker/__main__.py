@@ -7,6 +7,8 @@
 | film | request.json, the runs it names | their videos, model.zip, vecnormalize.pkl |
 | evaluate | request.json, env_spec.json, criteria.json | evaluation.json, features, trajectories, videos |
 | export | request.json, the run it names | package/: the policy in other formats, its model card, export.json |
+| view | request.json, the rollouts it names | sheet.jpg, frames, video.mp4, result.json |
+| plot | request.json, the runs it names | plot.png |
 | check | request.json, env_spec.json, reward_fn.py | reward_report.json |
 | describe | request.json | env_spec.json |
 | measure | request.json, config.json, env_spec.json, reward_fn.py | result.json |
@@ -28,6 +30,8 @@ VERBS = {
     "film": "p2p.worker.deliver:deliver",
     "evaluate": "p2p.worker.report:report",
     "export": "p2p.worker.export.job:export",
+    "view": "p2p.worker.view:view",
+    "plot": "p2p.worker.plot:plot",
     "check": "p2p.worker.check:check",
     "describe": "p2p.worker.requests:describe_environment",
     "measure": "p2p.worker.measure.job:measure",

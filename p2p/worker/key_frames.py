@@ -66,10 +66,10 @@ def choose_frames(features: Mapping[str, Floats], dt: float, rest_height: float)
 
 
 def _turning(features: Mapping[str, Floats], rotation: str, words: dict[int, str], dt: float) -> KeyFrames:
-    degrees = 360.0 * features[rotation]
+    degrees, times = 360.0 * features[rotation], features["time"]
     begin, end = _turn(degrees)
     whole = np.copysign(np.ptp(degrees), degrees[end] - degrees[begin])
-    note = f"{rotation.removesuffix('_turns')} {whole:+.0f} deg, {(begin + 1) * dt:.2f}-{(end + 1) * dt:.2f} s"
+    note = f"{rotation.removesuffix('_turns')} {whole:+.0f} deg, {times[begin]:.2f}-{times[end]:.2f} s"
     middle = begin + int(np.argmax(np.abs(degrees[begin : end + 1] - degrees[begin]) >= np.ptp(degrees) / 2))
     flight = _flight_at(features.get("airborne"), middle)
     if flight is not None and (flight[1] - flight[0]) * dt >= SHORTEST_FLIGHT_S:

@@ -34,7 +34,7 @@ def write_learning_curve(path: Path, training: Rows, evaluations: Rows, title: s
     judged = any(row.get("success_rate") is not None for rows in evaluations.values() for row in rows)
     figure = Figure(figsize=SIZE, dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left", parse_math=False)
     axes = figure.subplots(1, 2, width_ratios=(3, 2), squeeze=False)[0] if judged else [figure.subplots()]
     for number, run in enumerate(training):
         colour = COLOURS[number % len(COLOURS)]

@@ -10,9 +10,13 @@ import mujoco
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import P2PError
-from p2p.store.arrays import load_arrays
+from p2p.contracts.work import PictureResult, ViewRequest
+from p2p.store.arrays import features_of, load_arrays
 from p2p.store.iterations import IterationRecord
+from p2p.store.views import SheetRecord
 from p2p.worker.contact_sheet import write_contact_sheet
+from p2p.worker.frame_files import notes_of, write_frames
+from p2p.worker.key_pictures import ShownRollout
 from p2p.worker.learning_curve import write_learning_curve
 from p2p.worker.video import write_video
 
@@ -31,14 +35,22 @@ def film(spec: EnvSpec, model: mujoco.MjModel, films: Iterable[tuple[Path, Path]
                 write_video(video, model, spec, arrays["qpos"], spec.dt)
 
 
-def picture_rollout(path: Path, spec: EnvSpec, model: mujoco.MjModel, trajectory: Path, title: str) -> None:
-    """Make the contact sheet of a trajectory file."""
+def picture_rollout(record: SheetRecord, spec: EnvSpec, model: mujoco.MjModel, trajectory: Path, title: str) -> None:
+    """Make the contact sheet of a trajectory file, and its moments as pictures of their own."""
     arrays = load_arrays(trajectory)
     if arrays is None:
         return
-    features = {str(name): arrays["features"][:, column] for column, name in enumerate(arrays["_feature_names"])}
-    with _reported(path):
-        write_contact_sheet(path, model, spec, arrays["qpos"], features, title)
+    rollout = ShownRollout(spec, model, arrays["qpos"], features_of(arrays))
+    with _reported(record.sheet_path):
+        frames = write_contact_sheet(record.sheet_path, model, spec, rollout.qpos, rollout.features, title)
+        written = write_frames(record.frame_path, rollout, frames, ViewRequest(frames=len(frames.steps)))
+        notes = tuple(
+            note.model_copy(update={"path": str(written[note.index].relative_to(record.path))})
+            for note in notes_of(rollout, frames)
+        )
+        record.save_result(
+            PictureResult(sheet=record.sheet_path.name, frames=notes, video=None, note=frames.note),
+        )
 
 
 def picture_learning(path: Path, runs: Sequence[IterationRecord], title: str) -> None:

@@ -16,6 +16,7 @@ from p2p.contracts.work import EvaluateRequest
 from p2p.store.arrays import save_arrays, save_features
 from p2p.store.evaluations import ReportRecord
 from p2p.store.iterations import IterationRecord
+from p2p.store.views import SheetRecord
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.evaluate import LABELS, RecordedRollout, judged_config, labelled, run_episodes, trajectory
 from p2p.worker.pictures import film, picture_learning, picture_rollout
@@ -102,10 +103,11 @@ def _save(job: Report, rollouts: list[RecordedRollout], labels: dict[int, str], 
 def _picture(job: Report, model: mujoco.MjModel) -> None:
     """Videos of the kept rollouts, and two pictures of the iteration the report belongs to."""
     step, iteration = job.request.checkpoint, IterationRecord(job.record.path.parent)
-    title = f"{job.spec.env_id}: {job.intent.prompt}" if job.intent else job.spec.env_id
+    prompt = f": {job.intent.prompt}" if job.intent else ""
+    title = f"{job.spec.env_id}{prompt}"
     films = [(job.record.trajectory(step, label), job.record.video(label)) for label in LABELS]
     film(job.spec, model, films)
     median = job.record.trajectory(step, "median")
-    picture_rollout(iteration.contact_sheet_path, job.spec, model, median, f"{title}, median of the report rollouts")
+    picture_rollout(SheetRecord(iteration.path), job.spec, model, median, f"{job.spec.env_id}, median{prompt}")
     siblings = [IterationRecord((job.record.path / name).resolve()) for name in job.request.sibling_runs]
     picture_learning(iteration.learning_curve_path, [job.run, *siblings], title)

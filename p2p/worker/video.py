@@ -3,7 +3,7 @@
 import math
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -55,11 +55,33 @@ def write_video(
     """
     every, fps = frame_rate(dt)
     shown = slice(None, None, every)
-    renderer = choose_renderer()
-    drawn = _smaller(size) if renderer == RAYCAST else size
-    frames = draw(model, qpos[shown], follow(model, spec, qpos).at(shown), drawn, renderer)
+    drawn = drawn_size(size)
+    encode(path, draw(model, qpos[shown], follow(model, spec, qpos).at(shown), drawn), drawn, size, fps)
+
+
+def encode(
+    path: Path, frames: Iterable[NDArray[np.uint8]], drawn: tuple[int, int], size: tuple[int, int], fps: Fraction
+) -> None:
+    """Write pictures as an H.264 video.
+
+    Args:
+        path: The .mp4 file; it appears when it is complete.
+        frames: Pictures of shape (height, width, 3).
+        drawn: Width and height of the pictures [px].
+        size: Width and height of the video, both even [px].
+        fps: Frames per second.
+
+    Raises:
+        StorageProblem: the file cannot be written.
+        EnvironmentProblem: the video encoder does not work on this machine.
+    """
     with replacing(path) as temporary:
         _encode(_command(temporary, drawn, size, fps), frames)
+
+
+def drawn_size(size: tuple[int, int]) -> tuple[int, int]:
+    """Width and height to draw the frames of a video in: the ray caster draws smaller ones [px]."""
+    return _smaller(size) if choose_renderer() == RAYCAST else size
 
 
 def frame_rate(dt: float) -> tuple[int, Fraction]:
@@ -84,7 +106,7 @@ def _command(path: Path, drawn: tuple[int, int], size: tuple[int, int], fps: Fra
     return [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", *source, "-an", *scale, *ENCODER, str(path)]
 
 
-def _encode(command: list[str], frames: Iterator[NDArray[np.uint8]]) -> None:
+def _encode(command: list[str], frames: Iterable[NDArray[np.uint8]]) -> None:
     with tempfile.TemporaryFile() as complaints:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints) as encoder:
             assert encoder.stdin is not None

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.work import ViewCamera
 from p2p.worker.morphology import index_of
 from p2p.worker.render.gl_child import FIELD_OF_VIEW
 
@@ -20,6 +21,8 @@ AIM_LOW = 0.75
 """The camera aims at this share of the height at rest, so that the floor is in the picture."""
 AIM_RISE = 0.5
 """It rises by this share of what the robot rises, so that a jump is seen as one."""
+ANGLES = {ViewCamera.SIDE: (90.0, -6.0), ViewCamera.FRONT: (180.0, -6.0), ViewCamera.TOP: (90.0, -89.0)}
+"""Direction of view about the vertical and above the horizon, of the cameras that are the same everywhere [deg]."""
 
 
 @dataclass(frozen=True)
@@ -74,19 +77,33 @@ class Views:
         return np.stack([width / 2 + scale * local[..., 1] / depth, height / 2 - scale * local[..., 2] / depth], -1)
 
 
-def follow(model: mujoco.MjModel, spec: EnvSpec, qpos: Floats) -> Views:
-    """The camera of `spec` along a trajectory.
+def follow(
+    model: mujoco.MjModel,
+    spec: EnvSpec,
+    qpos: Floats,
+    camera: ViewCamera = ViewCamera.TRACKING,
+    dt: float | None = None,
+) -> Views:
+    """A camera along a trajectory.
 
     Args:
         model: The simulated model.
         spec: The environment it belongs to.
         qpos: Joint positions at every control step, shape (T, nq).
+        camera: Where it stands; "tracking" is the camera of `spec`.
+        dt: Time from one row of `qpos` to the next [s]; None takes the control period.
     """
+    azimuth, elevation = ANGLES.get(camera, (spec.camera.azimuth, spec.camera.elevation))
+    spec_camera = spec.camera.model_copy(update={"azimuth": azimuth, "elevation": elevation})
+    return _follow(model, spec.model_copy(update={"camera": spec_camera}), qpos, dt or spec.dt)
+
+
+def _follow(model: mujoco.MjModel, spec: EnvSpec, qpos: Floats, dt: float) -> Views:
     camera = spec.camera
     if camera.tracks == "world":
         lookat = np.broadcast_to(_middle(model), (len(qpos), 3))
     else:
-        lookat = _smooth(_path(model, qpos, index_of(model, "body", camera.tracks)), SMOOTHING_S / spec.dt)
+        lookat = _smooth(_path(model, qpos, index_of(model, "body", camera.tracks)), SMOOTHING_S / dt)
         if camera.elevation > -60.0:
             rest = spec.rest_height
             lookat[:, 2] = AIM_LOW * rest + AIM_RISE * (lookat[:, 2] - rest)
@@ -95,7 +112,8 @@ def follow(model: mujoco.MjModel, spec: EnvSpec, qpos: Floats) -> Views:
 
 def from_above(views: Views, distance: float) -> Views:
     """The same places seen from above, +x to the right and +y upwards."""
-    return replace(views, distance=distance, azimuth=90.0, elevation=-89.0)
+    azimuth, elevation = ANGLES[ViewCamera.TOP]
+    return replace(views, distance=distance, azimuth=azimuth, elevation=elevation)
 
 
 def _path(model: mujoco.MjModel, qpos: Floats, body: int) -> Floats:

@@ -1,0 +1,202 @@
+"""Plots of trainings, each one picture: returns, reward terms, what the learner does, two iterations."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, PercentFormatter
+from numpy.typing import NDArray
+from PIL import Image
+
+from p2p.contracts.pictures import MetricsPlot
+from p2p.store.files import replacing
+
+Rows = Sequence[Mapping[str, Any]]
+Floats = NDArray[np.float64]
+Curve = tuple[list[float], list[float]]
+"""Steps and values."""
+
+SIZE, DPI = (8.0, 4.4), 100
+COLOURS = ("#1f5fa8", "#d1722a", "#2f8f5b", "#a83a6b", "#7a5cc0", "#8a6d3b", "#3a9db0", "#666666")
+DYNAMICS = {
+    "approx_kl": "approx_kl: size of an update",
+    "clip_fraction": "clip_fraction: share of clipped samples",
+    "explained_variance": "explained_variance of the returns",
+    "policy_std": "std of the actions",
+}
+"""Metric -> title."""
+TERM = "reward_term_"
+MOST_TERMS = 8
+PALETTE = 128
+"""Colours of the file: lines and letters need no more, and it is a third of the size."""
+POINTS = 80
+"""Most points of a curve in training; of more rollouts, means of as many in a row are drawn, which tremble less."""
+
+
+class TrainedRun:
+    """The metrics of one run.
+
+    Args:
+        name: In the legend.
+        iteration: Name of the iteration it belongs to.
+        training: Training rows, in order.
+        evaluations: Evaluation rows, in order.
+    """
+
+    def __init__(self, name: str, iteration: str, training: Rows, evaluations: Rows) -> None:
+        self.name, self.iteration = name, iteration
+        self._training, self._evaluations = training, evaluations
+
+    def trained(self, metric: str) -> Curve:
+        """A metric of the rollouts where it was measured, as means of neighbours where there are many."""
+        steps, values = _column(self._training, metric)
+        every = max(1, -(-len(steps) // POINTS))
+        groups = range(0, len(steps), every)
+        ends = [steps[min(start + every, len(steps)) - 1] for start in groups]
+        return ends, [float(np.mean(values[start : start + every])) for start in groups]
+
+    def evaluated(self, metric: str) -> Curve:
+        """A metric of the evaluations; only where it was measured."""
+        return _column(self._evaluations, metric)
+
+    @property
+    def terms(self) -> list[str]:
+        """Names of the reward terms that were measured."""
+        return [name.removeprefix(TERM) for name in (self._training[-1] if self._training else {}) if TERM in name]
+
+
+def write_plot(path: Path, view: MetricsPlot, runs: Sequence[TrainedRun], title: str) -> None:
+    """Write a plot as a PNG of 800 x 440 pixels.
+
+    Args:
+        path: The .png file; it appears when it is complete.
+        view: What is plotted.
+        runs: The runs; for reward terms and dynamics the best one first, which is drawn strongest.
+        title: Written above.
+
+    Raises:
+        StorageProblem: the file cannot be written.
+    """
+    figure = Figure(figsize=SIZE, dpi=DPI, layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    figure.suptitle(title, fontsize=10.5, x=0.01, ha="left", parse_math=False)
+    draw = {MetricsPlot.CURVE: _draw_curve, MetricsPlot.TERMS: _draw_terms, MetricsPlot.DYNAMICS: _draw_dynamics}
+    draw.get(view, _draw_comparison)(figure, runs)
+    canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib leaves it untyped
+    page = Image.fromarray(np.array(canvas.renderer.buffer_rgba(), np.uint8)[..., :3])
+    with replacing(path) as temporary:
+        page.quantize(PALETTE, dither=Image.Dither.NONE).save(temporary, optimize=True)
+
+
+def _draw_curve(figure: Figure, runs: Sequence[TrainedRun]) -> None:
+    """All seeds: line in training, dots in evaluation; success on selection rollouts where it was measured."""
+    returns, success = _return_and_success(figure, runs)
+    for run, colour in zip(runs, _colours(len(runs)), strict=True):
+        low, high = run.trained("episodic_return_min"), run.trained("episodic_return_max")
+        if low[0] and low[0] == high[0]:
+            returns.fill_between(low[0], low[1], high[1], color=colour, alpha=0.1, linewidth=0)
+        _draw_run(returns, success, run, colour, run.name)
+    _finish_return_and_success(returns, success)
+
+
+def _draw_comparison(figure: Figure, runs: Sequence[TrainedRun]) -> None:
+    """All seeds of two iterations, one colour for each."""
+    returns, success = _return_and_success(figure, runs)
+    names = list(dict.fromkeys(run.iteration for run in runs))
+    for name, colour in zip(names, COLOURS, strict=False):
+        for number, run in enumerate(run for run in runs if run.iteration == name):
+            _draw_run(returns, success, run, colour, name if number == 0 else "")
+    _finish_return_and_success(returns, success)
+
+
+def _draw_terms(figure: Figure, runs: Sequence[TrainedRun]) -> None:
+    """Mean of each reward term per step: the best run strong, the others pale."""
+    axes = figure.subplots()
+    largest = {term: _largest(runs[0].trained(TERM + term)[1]) for term in runs[0].terms} if runs else {}
+    shown = sorted(largest, key=lambda term: -largest[term])[:MOST_TERMS]
+    for term, colour in zip(shown, COLOURS, strict=False):
+        for number, run in enumerate(runs):
+            axes.plot(*run.trained(TERM + term), color=colour, label="" if number else term, **_strength(number))
+    hidden = len(largest) - len(shown)
+    rest = f"; {hidden} smaller ones are not shown" if hidden else ""
+    _finish(axes, f"mean of each reward term per step{_which(runs)}{rest}")
+    axes.axhline(0.0, color="#999999", linewidth=0.7)
+
+
+def _draw_dynamics(figure: Figure, runs: Sequence[TrainedRun]) -> None:
+    """Four numbers of the updates: the best run strong, the others pale."""
+    for axes, (metric, title) in zip(figure.subplots(2, 2).flat, DYNAMICS.items(), strict=True):
+        for number, run in enumerate(runs):
+            axes.plot(*run.trained(metric), color=COLOURS[0], label="" if number else run.name, **_strength(number))
+        if metric == "explained_variance":
+            axes.set_ylim(_floor(axes, -1.0), 1.03)
+        _finish(axes, title, legend=metric == "approx_kl")
+
+
+def _floor(axes: Axes, least: float) -> float:
+    """Lower end of an axis, where a few early values would flatten all others."""
+    return float(max(least, axes.get_ylim()[0]))
+
+
+def _return_and_success(figure: Figure, runs: Sequence[TrainedRun]) -> tuple[Axes, Axes | None]:
+    if any(run.evaluated("success_rate")[0] for run in runs):
+        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+        return left, right
+    return figure.subplots(), None
+
+
+def _draw_run(returns: Axes, success: Axes | None, run: TrainedRun, colour: str, label: str) -> None:
+    returns.plot(*run.trained("episodic_return"), color=colour, linewidth=1.3, label=label)
+    returns.plot(*run.evaluated("mean_return"), "o", color=colour, markersize=4, markeredgecolor="white")
+    if success is not None:
+        known = run.evaluated("success_rate")
+        success.plot(*known, "o-", color=colour, linewidth=1.2, markersize=4, label=label, clip_on=False)
+
+
+def _finish_return_and_success(returns: Axes, success: Axes | None) -> None:
+    _finish(returns, "episode return: line in training, dots in evaluation")
+    if success is not None:
+        success.set_ylim(-0.03, 1.03)
+        success.yaxis.set_major_formatter(PercentFormatter(1.0))
+        _finish(success, "success on selection rollouts", legend=False)
+
+
+def _finish(axes: Axes, title: str, legend: bool = True) -> None:
+    axes.set_title(title, fontsize=9, loc="left", parse_math=False)
+    axes.set_xlabel("environment steps", fontsize=8.5)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=" "))
+    axes.set_xlim(left=0)
+    axes.tick_params(labelsize=8)
+    axes.grid(visible=True, color="#e6e6e6", linewidth=0.7)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    if not any(len(line.get_xdata()) for line in axes.lines):  # type: ignore[arg-type]  # an array, as it was set
+        axes.text(0.5, 0.5, "nothing measured yet", transform=axes.transAxes, ha="center", color="#666666")
+    elif legend:
+        axes.legend(fontsize=8, frameon=False, loc="best")
+
+
+def _strength(number: int) -> dict[str, Any]:
+    return {"linewidth": 1.5, "alpha": 1.0} if number == 0 else {"linewidth": 0.9, "alpha": 0.35}
+
+
+def _which(runs: Sequence[TrainedRun]) -> str:
+    return f": {runs[0].name} strong, other runs pale" if len(runs) > 1 else ""
+
+
+def _largest(values: Sequence[float]) -> float:
+    return max(map(abs, values), default=0.0)
+
+
+def _colours(count: int) -> list[str]:
+    return [COLOURS[number % len(COLOURS)] for number in range(count)]
+
+
+def _column(rows: Rows, name: str) -> Curve:
+    """Steps and values of the rows that have a value."""
+    known = [(float(row["global_step"]), float(row[name])) for row in rows if row.get(name) is not None]
+    return [step for step, _ in known], [value for _, value in known]
