@@ -1,5 +1,6 @@
 """Environments."""
 
+import re
 from pathlib import Path
 
 from p2p.contracts.env import EnvSpec
@@ -13,6 +14,9 @@ from p2p.service.wiring import Wiring
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
 from p2p.training.presets import preset
+
+_GYMNASIUM_ID = re.compile(r"([\w-]+/)?\w[\w.-]*-v\d{1,3}", re.ASCII)
+"""An id as Gymnasium registers it, without the "module:" before it that would import one."""
 
 
 class Catalog(Wiring):
@@ -34,6 +38,8 @@ class Catalog(Wiring):
         """
         if env_id in catalog.known():
             return catalog.load(env_id)
+        if len(env_id) > 100 or not _GYMNASIUM_ID.fullmatch(env_id):  # no process is started to find that out
+            raise UnknownName("environment", env_id[:100], catalog.known())
         directory = self.runs.environment_dir(env_id)
         record = IterationRecord(directory)
         if (spec := record.read_env_spec()) is None or spec.env_id != env_id:

