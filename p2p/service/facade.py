@@ -7,6 +7,8 @@ from p2p.service.details import Details
 from p2p.service.drafting import Drafting
 from p2p.service.export import Exports
 from p2p.service.judging import Judging
+from p2p.service.observing import Observing
+from p2p.service.revising import Revising
 from p2p.service.rewards import Rewards
 from p2p.service.sessions import Sessions
 from p2p.service.setup import Setup
@@ -17,6 +19,8 @@ from p2p.service.transcripts import Transcripts
 
 class Service(
     Background,
+    Revising,
+    Observing,
     Drafting,
     Criteria,
     Steers,
