@@ -57,9 +57,9 @@ def _serve(options: argparse.Namespace) -> int:
     if not options.http:
         server.run("stdio")
         return 0
-    from p2p_mcp.http import HttpOptions, serve_http  # noqa: PLC0415  uvicorn is not needed on stdio
+    from p2p_mcp.http import http_options, serve_http  # noqa: PLC0415  uvicorn is not needed on stdio
 
-    http = HttpOptions(
+    http = http_options(
         host=options.host,
         port=options.port,
         token=options.token,

@@ -10,7 +10,7 @@ import uvicorn
 from mcp.server import MCPServer
 from mcp.server.streamable_http import EventStore
 from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import Field
+from pydantic import Field, ValidationError
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -46,6 +46,19 @@ class HttpOptions(Contract):
             return name == "localhost" or ip_address(name).is_loopback
         except ValueError:
             return False
+
+
+def http_options(**fields: object) -> HttpOptions:
+    """Options as a command line gives them.
+
+    Raises:
+        InvalidInput: one of them cannot be used.
+    """
+    try:
+        return HttpOptions.model_validate(fields)
+    except ValidationError as error:
+        wrong = error.errors(include_input=False)[0]  # the input may be the token
+        raise InvalidInput(f"--{str(wrong['loc'][0]).replace('_', '-')}: {wrong['msg']}.") from None
 
 
 def serve_http(server: MCPServer[Any], options: HttpOptions) -> None:

@@ -1,16 +1,18 @@
 import http.client
 import json
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from mcp.server import MCPServer
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
-from p2p_mcp.http import HttpOptions, http_app, serve_http, transport_security
+from p2p_mcp.http import HttpOptions, http_app, http_options, serve_http, transport_security
 
 TOKEN = "a-token-of-this-test-0123456789"
 SERVE = """
@@ -140,3 +142,25 @@ def test_loopback_needs_no_token_and_is_still_protected(host: str) -> None:
 def test_a_port_that_is_taken_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(EnvironmentProblem, match="another --port"):
         serve_http(MCPServer("small"), HttpOptions(port=taken.getsockname()[1]))
+
+
+@pytest.mark.parametrize(("fields", "message"), [({"token": "too-short"}, "--token"), ({"port": 70_000}, "--port")])
+def test_an_option_that_cannot_be_used_is_named_and_a_token_is_never_shown(
+    fields: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message) as caught:
+        http_options(**fields)
+    assert "too-short" not in str(caught.value)
+
+
+def test_the_command_line_serves_and_refuses_as_told(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "p2p_mcp", "--runs-dir", str(tmp_path), "--http", "--port", "0"]
+    refused = subprocess.run([*command, "--host", "0.0.0.0"], capture_output=True, text=True, timeout=60)
+    assert refused.returncode == InvalidInput.exit_code
+    assert "--token" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert "listens on http://127.0.0.1:" in line
