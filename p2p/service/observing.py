@@ -53,7 +53,7 @@ class Observing(Sessions, Judging):
         sheet = SheetRecord(chosen.path)
         pictures = sheet.read_result()
         frames = tuple(
-            frame.model_copy(update={"path": self._shown(chosen.path / frame.path) if frame.path else None})
+            frame.model_copy(update={"path": self._relative(chosen.path / frame.path) if frame.path else None})
             for frame in (pictures.frames if pictures is not None else ())
         )
         return Evidence(
@@ -63,10 +63,10 @@ class Observing(Sessions, Judging):
             code=code.model_copy(update={"rollouts": kept}),
             criteria=intent.criteria if intent is not None else (),
             unjudged=tuple(criterion.key for criterion in unjudged),
-            contact_sheet=self._shown(sheet.sheet_path),
+            contact_sheet=self._relative(sheet.sheet_path),
             frames=frames,
             picture_note=pictures.note if pictures is not None else "",
-            videos={label: path for label in LABELS if (path := self._shown(chosen.report.video(label)))},
+            videos={label: path for label in LABELS if (path := self._relative(chosen.report.video(label)))},
             shown=SHOWN,
             duration_s=_duration_s(evaluation),
             numbers=numbers,
@@ -99,7 +99,7 @@ class Observing(Sessions, Judging):
         chosen = self._iteration_or_newest(record, iteration)
         known = chosen.read_judgment()
         if known is not None and known.observation == observation:
-            self._end(record)
+            self._close_if_over(record)
             return known
         self._check_open(record, chosen, known)
         self._report_rollouts(record, chosen)
@@ -110,10 +110,10 @@ class Observing(Sessions, Judging):
             chosen.save_judgment(judgment)
             result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
         record_iteration(record, number)
-        self._end(record)
+        self._close_if_over(record)
         return judgment
 
-    def _end(self, record: SessionRecord) -> None:
+    def _close_if_over(self, record: SessionRecord) -> None:
         """Close a session that has passed or used up its iterations, unless that is done."""
         status, outcome = record.read_status(), self.outcome(record.session_id)
         if outcome is not None and (status is None or not status.status.finished):
@@ -162,7 +162,7 @@ class Observing(Sessions, Judging):
                 f"Iteration {number} of {name} is judged as {known.verdict}, and {why}: it is not judged again."
             )
 
-    def _shown(self, path: Path) -> str | None:
+    def _relative(self, path: Path) -> str | None:
         """A path relative to the runs directory; None where there is nothing."""
         return str(path.relative_to(self.runs.path)) if path.exists() else None
 
