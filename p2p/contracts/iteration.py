@@ -24,3 +24,5 @@ class IterationView(Contract):
     """Return of each report rollout by the trained reward; empty before there are any."""
     revision: Revision | None
     """What was changed after it."""
+    contact_sheet: str | None = None
+    """Frames of a judged rollout, relative to the runs directory; None before there are any."""

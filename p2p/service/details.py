@@ -26,7 +26,7 @@ class Details(Wiring):
             UnknownName: the session has no such iteration.
         """
         iteration = self.iteration_begun(session_id, number)
-        report = iteration.report.read_evaluation()
+        report, sheet = iteration.report.read_evaluation(), iteration.contact_sheet_path
         return IterationView(
             session_id=session_id,
             iteration=number,
@@ -37,6 +37,7 @@ class Details(Wiring):
             judgment=iteration.read_judgment(),
             report_returns=tuple(rollout.episode_return for rollout in report.rollouts) if report is not None else (),
             revision=iteration.read_revision(),
+            contact_sheet=str(sheet.relative_to(self.runs.path)) if sheet.exists() else None,
         )
 
     def why_it_stopped(self, session_id: str) -> P2PError:
