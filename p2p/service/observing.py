@@ -53,7 +53,7 @@ class Observing(Sessions, Judging):
         sheet = SheetRecord(chosen.path)
         pictures = sheet.read_result()
         frames = tuple(
-            frame.model_copy(update={"path": self._relative(chosen.path / frame.path) if frame.path else None})
+            frame.model_copy(update={"path": self._path_of(chosen.path / frame.path) if frame.path else None})
             for frame in (pictures.frames if pictures is not None else ())
         )
         return Evidence(
@@ -63,10 +63,10 @@ class Observing(Sessions, Judging):
             code=code.model_copy(update={"rollouts": kept}),
             criteria=intent.criteria if intent is not None else (),
             unjudged=tuple(criterion.key for criterion in unjudged),
-            contact_sheet=self._relative(sheet.sheet_path),
+            contact_sheet=self._path_of(sheet.sheet_path),
             frames=frames,
             picture_note=pictures.note if pictures is not None else "",
-            videos={label: path for label in LABELS if (path := self._relative(chosen.report.video(label)))},
+            videos={label: path for label in LABELS if (path := self._path_of(chosen.report.video(label)))},
             shown=SHOWN,
             duration_s=_duration_s(evaluation),
             numbers=numbers,
@@ -162,7 +162,7 @@ class Observing(Sessions, Judging):
                 f"Iteration {number} of {name} is judged as {known.verdict}, and {why}: it is not judged again."
             )
 
-    def _relative(self, path: Path) -> str | None:
+    def _path_of(self, path: Path) -> str | None:
         """A path relative to the runs directory; None where there is nothing."""
         return str(path.relative_to(self.runs.path)) if path.exists() else None
 
