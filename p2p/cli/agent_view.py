@@ -6,8 +6,7 @@ from rich.console import Console
 from rich.status import Status
 
 from p2p.cli.formats import duration
-from p2p.contracts.agent import AgentEvent, AgentPlan, AgentReport, EventKind, Limits, Price, Spending
-from p2p.contracts.background import JobView
+from p2p.contracts.agent import AgentEvent, AgentPlan, AgentReport, EventKind, JobProgress, Limits, Price, Spending
 
 TENTH = 0.1
 
@@ -56,7 +55,7 @@ class AgentView:
             self._in_text = True
         self._console.print(piece, end="", soft_wrap=True, markup=False)
 
-    def _job(self, job: JobView, spending: Spending) -> None:
+    def _job(self, job: JobProgress, spending: Spending) -> None:
         line = f"{job_in_words(job)} · {spent_in_words(spending, self._limits)}"
         if self._console.is_terminal:
             if self._status is None:
@@ -80,7 +79,7 @@ class AgentView:
             self._in_text = False
 
 
-def job_in_words(job: JobView) -> str:
+def job_in_words(job: JobProgress) -> str:
     """A job in one line."""
     if job.queue_position is not None:
         return f"{job.job_id} waits, number {job.queue_position} in line"

@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from p2p.contracts.background import JobView
 from p2p.contracts.base import Contract
+from p2p.contracts.job import JobState
 from p2p.contracts.session import SessionStatus
 
 Effort = Literal["low", "medium", "high", "xhigh", "max", "off"]
@@ -112,13 +112,28 @@ class EventKind(StrEnum):
     """A person's line has reached it."""
 
 
+class JobProgress(Contract):
+    """A training that an agent waits for, as the tools tell of it."""
+
+    job_id: str
+    iteration: int | None = None
+    state: JobState
+    queue_position: int | None = None
+    """From 1, which is next; None when it does not wait."""
+    step: int
+    """Environment steps made, over all its runs."""
+    total: int
+    eta_s: float | None = None
+    """Expected time until it is trained [s]."""
+
+
 class AgentEvent(Contract):
     """One thing seen of an agent at work."""
 
     kind: EventKind
     text: str = ""
     spending: Spending = Spending()
-    job: JobView | None = None
+    job: JobProgress | None = None
 
 
 class TranscriptEntry(Contract):

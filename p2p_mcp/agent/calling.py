@@ -8,8 +8,7 @@ from mcp.server import MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, Tool
 
-from p2p.contracts.agent import AgentEvent, AgentRequest, EventKind
-from p2p.contracts.background import JobView
+from p2p.contracts.agent import AgentEvent, AgentRequest, EventKind, JobProgress
 from p2p.service import Service
 from p2p_mcp.agent.budget import Budget
 from p2p_mcp.agent.converter import Block, result_blocks, text_block, tool_params, tool_result
@@ -105,7 +104,7 @@ class ToolCaller:
         except MCPError as error:
             return _failed(f"{name} could not be called: {error}")
 
-    async def _wait(self, job: JobView) -> CallToolResult:
+    async def _wait(self, job: JobProgress) -> CallToolResult:
         """Watch a job until it ends, or stop it at once where it is over the cap."""
         left = self._budget.steps_left + self._budget.spending.job_steps.get(job.job_id, 0)
         if job.total > left:
@@ -114,18 +113,16 @@ class ToolCaller:
                 f"{job.job_id} was stopped: it would take {job.total:,} environment steps over all its runs, and "
                 f"{max(left, 0):,} are left to you. Train fewer steps, seeds or configurations."
             )
+        self._count(job)
         while True:
-            self._count(job)
             result = await self._call("get_job", {"job_id": job.job_id, "wait_seconds": POLL_S})
             seen = running_job(result, final_too=True)
-            if seen is None:
+            if seen is not None:
+                self._count(seen)
+            if seen is None or seen.state.finished:
                 return result
-            self._count(seen)
-            if seen.state.finished:
-                return result
-            job = seen
 
-    def _count(self, job: JobView) -> None:
+    def _count(self, job: JobProgress) -> None:
         self._budget.count_steps(job.job_id, job.step)
         self._show(AgentEvent(kind=EventKind.JOB, text=job.job_id, spending=self._budget.spending, job=job))
 

@@ -30,7 +30,7 @@ class Call:
 
 def content_of(message: BetaMessage) -> list[Block]:
     """The blocks of an answer as they are sent back; the input of a tool is always an object in them."""
-    return [_sendable(block.to_dict(mode="json")) for block in message.content]
+    return [_sendable(block.to_dict(mode="json", warnings=False)) for block in message.content]
 
 
 def calls_of(content: list[Block]) -> list[Call]:

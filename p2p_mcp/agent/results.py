@@ -5,10 +5,10 @@ from typing import Any
 from mcp.types import CallToolResult
 from pydantic import ValidationError
 
-from p2p.contracts.background import JobView
+from p2p.contracts.agent import JobProgress
 
 
-def running_job(result: CallToolResult, final_too: bool = False) -> JobView | None:
+def running_job(result: CallToolResult, final_too: bool = False) -> JobProgress | None:
     """The job that a result is about, where it has not ended; None where it is about none.
 
     Args:
@@ -35,10 +35,10 @@ def session_of(tool: str, result: CallToolResult) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _job(value: Any) -> JobView | None:
+def _job(value: Any) -> JobProgress | None:
     if not isinstance(value, dict) or "job_id" not in value:
         return None
     try:
-        return JobView.model_validate({name: value[name] for name in JobView.model_fields if name in value})
+        return JobProgress.model_validate({name: value[name] for name in JobProgress.model_fields if name in value})
     except ValidationError:
         return None

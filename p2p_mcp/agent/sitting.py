@@ -1,5 +1,6 @@
 """One sitting of an agent: from the request, or from a transcript, to the report."""
 
+import logging
 from collections.abc import Callable
 from typing import TextIO
 
@@ -44,6 +45,7 @@ def converse(
         EnvironmentProblem: there is no key, or it is refused.
         InvalidInput: the request cannot be met, or the provider refuses it.
     """
+    logging.basicConfig(level=logging.WARNING)  # before the server, which would log each request
     steering = Steering()
     if lines is not None:
         steering.listen(lines)

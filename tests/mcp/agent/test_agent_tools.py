@@ -1,0 +1,162 @@
+import base64
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.server import MCPServer
+from mcp.types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+from p2p.contracts.agent import AgentEvent, JobProgress, Limits
+from p2p.service import Service
+from p2p_mcp.agent.budget import Budget
+from p2p_mcp.agent.calling import LOOP, ToolCaller
+from p2p_mcp.agent.context import CLEARED, estimate_tokens, holds_pictures, without_pictures
+from p2p_mcp.agent.converter import MAX_TEXT, result_blocks
+from p2p_mcp.agent.reading import Call
+
+JPEG = base64.b64encode(b"\xff\xd8\xff\xe0").decode()
+
+
+def test_every_kind_of_content_becomes_a_block_the_provider_takes() -> None:
+    result = CallToolResult(
+        content=[
+            TextContent(type="text", text="words"),
+            ImageContent(type="image", data=JPEG, mime_type="image/jpeg"),
+            ImageContent(type="image", data=JPEG, mime_type="image/tiff"),
+            ImageContent(type="image", data="not base64!", mime_type="image/png"),
+            AudioContent(type="audio", data=JPEG, mime_type="audio/wav"),
+            ResourceLink(type="resource_link", name="rollout.mp4", uri="p2p://x/rollout.mp4", mime_type="video/mp4"),
+            EmbeddedResource(type="resource", resource=TextResourceContents(uri="p2p://a", text="inner")),
+            EmbeddedResource(type="resource", resource=BlobResourceContents(uri="p2p://b", blob=JPEG)),
+        ]
+    )
+    blocks = result_blocks(result)
+    assert [block["type"] for block in blocks] == ["text", "image", *["text"] * 6]
+    assert blocks[1]["source"] == {"type": "base64", "media_type": "image/jpeg", "data": JPEG}
+    assert "p2p://x/rollout.mp4" in blocks[5]["text"]
+    assert blocks[6]["text"] == "inner"
+
+
+def test_structured_content_stands_in_where_there_is_no_text() -> None:
+    picture = ImageContent(type="image", data=JPEG, mime_type="image/png")
+    (_, block) = result_blocks(CallToolResult(content=[picture], structured_content={"score": 0.5}))
+    assert block["text"] == '{"score": 0.5}'
+
+
+def test_an_empty_result_is_said_to_be_empty_and_a_long_one_is_cut() -> None:
+    assert result_blocks(CallToolResult(content=[]))[0]["text"] == "(nothing)"
+    (block,) = result_blocks(CallToolResult(content=[TextContent(type="text", text="x" * (MAX_TEXT + 7))]))
+    assert block["text"].endswith("[cut: 7 more characters]")
+
+
+def test_pictures_are_cleared_and_everything_else_stays() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": JPEG * 10_000}}
+    inner = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "a"}, image]}
+    messages = [{"role": "user", "content": [inner, {"type": "text", "text": "b"}]}]
+    cleared = without_pictures(messages)
+    assert holds_pictures(messages)
+    assert not holds_pictures(cleared)
+    assert cleared[0]["content"][0]["content"][1]["text"] == CLEARED
+    assert cleared[0]["content"][1]["text"] == "b"
+    assert 1600 < estimate_tokens(messages) < 1800
+
+
+class Trainings:
+    """A server whose trainings move by 100 steps with each look."""
+
+    def __init__(self) -> None:
+        self.keys: list[str | None] = []
+        self.step, self.total = 0, 300
+        self.server: MCPServer[None] = MCPServer("trainings")
+        self.server.tool(structured_output=True)(self.train_iteration)
+        self.server.tool(structured_output=True)(self.get_job)
+        self.server.tool()(self.crash)
+
+    def train_iteration(self, session_id: str, idempotency_key: str | None = None) -> dict[str, Any]:
+        """Train."""
+        self.keys.append(idempotency_key)
+        return self._job(session_id)
+
+    def get_job(self, job_id: str, wait_seconds: float) -> dict[str, Any]:
+        """Look."""
+        assert wait_seconds < 10
+        self.step = min(self.step + 100, self.total)
+        return self._job(job_id)
+
+    def crash(self) -> str:
+        """Fail."""
+        raise RuntimeError
+
+    def _job(self, _: str) -> dict[str, Any]:
+        state = "completed" if self.step >= self.total else "running"
+        return {"job_id": "job_1", "state": state, "step": self.step, "total": self.total, "next_step": "..."}
+
+
+@pytest.fixture
+def trainings() -> Trainings:
+    return Trainings()
+
+
+def call(trainings: Trainings, service: Any, budget: Budget, wanted: Call) -> tuple[dict[str, Any], list[AgentEvent]]:
+    events: list[AgentEvent] = []
+
+    async def run() -> dict[str, Any]:
+        async with Client(trainings.server) as client:
+            caller = ToolCaller(client, service, budget, events.append, lambda _: None)
+            await caller.open((*LOOP, "crash"))
+            return await caller.call(wanted)
+
+    return anyio.run(run), events
+
+
+class Cancelling:
+    """Stands where the service is asked to stop a job."""
+
+    def __init__(self) -> None:
+        self.cancelled: list[str] = []
+
+    def cancel_job(self, job_id: str) -> None:
+        self.cancelled.append(job_id)
+
+
+def test_a_training_is_waited_for_in_code_and_its_steps_are_counted(trainings: Trainings, service: Service) -> None:
+    budget = Budget(Limits(), None)
+    result, events = call(trainings, service, budget, Call("t1", "train_iteration", {"session_id": "s"}, ""))
+    assert '"completed"' in result["content"][0]["text"]
+    assert [event.job.step for event in events if isinstance(event.job, JobProgress)] == [0, 100, 200, 300]
+    assert budget.spending.environment_steps == 300
+
+
+def test_a_start_carries_the_id_of_its_call_as_key(trainings: Trainings, service: Service) -> None:
+    budget = Budget(Limits(), None)
+    call(trainings, service, budget, Call("t1", "train_iteration", {"session_id": "s"}, ""))
+    call(trainings, service, budget, Call("t2", "train_iteration", {"session_id": "s", "idempotency_key": "k"}, ""))
+    assert trainings.keys == ["t1", "k"]
+
+
+def test_a_training_over_the_cap_on_steps_is_stopped_at_once(trainings: Trainings) -> None:
+    stopper = Cancelling()
+    budget = Budget(Limits(environment_steps=299), None)
+    result, _ = call(trainings, stopper, budget, Call("t1", "train_iteration", {"session_id": "s"}, ""))
+    assert stopper.cancelled == ["job_1"]
+    assert result["is_error"]
+    assert "299 are left" in result["content"][0]["text"]
+
+
+def test_wrong_arguments_and_a_crash_are_answers_and_no_end(trainings: Trainings, service: Service) -> None:
+    budget = Budget(Limits(), None)
+    wrong, _ = call(trainings, service, budget, Call("t1", "train_iteration", {"session": 3}, ""))
+    crashed, _ = call(trainings, service, budget, Call("t2", "crash", {}, ""))
+    assert wrong["is_error"]
+    assert "session_id" in wrong["content"][0]["text"]
+    assert crashed["is_error"]

@@ -1,0 +1,91 @@
+from pathlib import Path
+
+import pytest
+
+from p2p.contracts.agent import AgentRequest, Spending, TranscriptEntry
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p_mcp.agent.transcript import LOST, Transcript, redact, restore
+
+REQUEST = AgentRequest(sentence="hop", model="claude-a")
+
+
+def entry(role: str, *blocks: dict[str, object]) -> TranscriptEntry:
+    return TranscriptEntry(kind="message", at="now", message={"role": role, "content": list(blocks)})
+
+
+def words(text: str) -> dict[str, object]:
+    return {"type": "text", "text": text}
+
+
+def test_a_transcript_lies_aside_until_there_is_a_session(service: Service) -> None:
+    transcript = Transcript(service)
+    transcript.start(REQUEST, Spending())
+    aside = service.settings.runs_dir / "transcripts" / f"{transcript.transcript_id}.jsonl"
+    assert aside.exists()
+    session = service.create_session(NewSession(prompt="hop forward without falling", env_id="Hopper-v5"))
+    transcript.move_to(session.session_id)
+    transcript.note("moved", Spending(turns=1))
+    assert not aside.exists()
+    assert [line.kind for line in service.read_transcript(session.session_id)] == ["start", "note"]
+    assert service.find_transcript("latest") == session.session_id
+
+
+def test_a_second_agent_on_a_session_writes_behind_the_first(service: Service) -> None:
+    session = service.create_session(NewSession(prompt="hop forward without falling", env_id="Hopper-v5"))
+    for text in ("first", "second"):
+        transcript = Transcript(service)
+        transcript.note(text, Spending())
+        transcript.move_to(session.session_id)
+    assert [line.text for line in service.read_transcript(session.session_id)] == ["first", "second"]
+
+
+def test_a_line_broken_by_a_crash_spoils_only_itself(service: Service) -> None:
+    transcript = Transcript(service)
+    transcript.note("whole", Spending())
+    file = service.settings.runs_dir / "transcripts" / f"{transcript.transcript_id}.jsonl"
+    with file.open("a") as stream:
+        stream.write('{"kind": "note", "at": "no')
+    transcript.note("after", Spending())
+    assert [line.text for line in service.read_transcript(transcript.transcript_id)] == ["whole", "after"]
+
+
+def test_what_has_no_transcript_is_named(service: Service) -> None:
+    with pytest.raises(UnknownName, match="Known: none yet"):
+        service.find_transcript("latest")
+    with pytest.raises(InvalidInput, match="no agent has worked on it"):
+        service.read_transcript("session_x")
+    with pytest.raises(InvalidInput):
+        service.read_transcript("../../etc/passwd")
+
+
+def test_pictures_stay_out_of_the_transcript(service: Service, tmp_path: Path) -> None:
+    transcript = Transcript(service)
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "QUJD" * 100}}
+    transcript.message({"role": "user", "content": [image]}, Spending())
+    assert "QUJD" not in next(tmp_path.rglob("*.jsonl")).read_text()
+
+
+def test_keys_are_replaced_wherever_they_stand() -> None:
+    value = {"a": ["x sk-1 y", {"b": "sk-1sk-2"}], "n": 3}
+    assert redact(value, {"A_KEY": "sk-1", "B_KEY": "sk-2"}) == {"a": ["x [A_KEY] y", {"b": "[A_KEY][B_KEY]"}], "n": 3}
+
+
+def test_a_conversation_is_restored_with_its_parts_joined() -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    call = {"type": "tool_use", "id": "t1", "name": "get_job", "input": {}}
+    entries = [
+        TranscriptEntry(kind="start", at="now", request=REQUEST),
+        entry("user", words("task")),
+        entry("assistant", thought, call),
+        TranscriptEntry(kind="note", at="now", text="something"),
+    ]
+    messages = restore(entries, "claude-a")
+    assert [message["role"] for message in messages] == ["user", "assistant", "user"]
+    assert messages[1]["content"] == [thought, call]
+    assert messages[2]["content"][0]["tool_use_id"] == "t1"
+    assert messages[2]["content"][0]["content"][0]["text"] == LOST
+    assert restore(entries, "claude-b")[1]["content"] == [call]
+    joined = restore([*entries[:2], entry("user", words("more"))], "claude-a")
+    assert joined == [{"role": "user", "content": [words("task"), words("more")]}]
