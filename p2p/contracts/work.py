@@ -42,10 +42,10 @@ class FilmRequest(Contract):
 
 
 class ViewCamera(StrEnum):
-    """Where a rollout is looked at from; every camera follows the robot, and none turns with it."""
+    """Where a rollout is looked at from; no camera turns with the robot."""
 
     TRACKING = "tracking"
-    """The environment's own camera."""
+    """The environment's own camera, which follows the robot; it stands still before arms and pendulums."""
     SIDE = "side"
     """From the robot's right at the start, level: +x is to the right."""
     FRONT = "front"
@@ -104,9 +104,13 @@ class PictureResult(Contract):
     """What was made (`result.json`). Paths are relative to the directory."""
 
     sheet: str
-    frames: tuple[FrameNote, ...]
-    video: str | None
-    note: str
+    """The contact sheet, or the plot."""
+    frames: tuple[FrameNote, ...] = ()
+    video: str | None = None
+    note: str = ""
+    """How the moments were chosen, and how slow motion was made."""
+    sizes: dict[str, tuple[int, int]]
+    """Width and height of every file [px]."""
 
 
 class RunsToPlot(Contract):

@@ -1,6 +1,8 @@
 """Pictures of an iteration: those made with its report rollouts, and those that somebody asked for later."""
 
 import hashlib
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from p2p.contracts.work import PictureRequest, PictureResult, PlotRequest
@@ -41,6 +43,11 @@ class ViewRecord:
         """The picture of moment `index`, from 1."""
         return self.path / layout.FRAMES / layout.frame_name(index)
 
+    @property
+    def gone(self) -> bool:
+        """Whether it was made once, and a part of it was removed since."""
+        return (self.path / layout.RESULT).exists() and self.read_result() is None
+
     def save_request(self, request: PictureRequest | PlotRequest) -> None:
         """Write what the worker is to do."""
         files.write_model(self.path / layout.REQUEST, request)
@@ -64,6 +71,17 @@ class ViewRecord:
             return None
         names = [result.sheet, result.video, *(frame.path for frame in result.frames)]
         return result if all((self.path / name).is_file() for name in names if name is not None) else None
+
+
+def path_from_view(iteration: Path, target: Path) -> str:
+    """How a job that pictures an iteration calls a file or directory."""
+    return os.path.relpath(target, iteration / layout.VIEWS / "job")
+
+
+def state_of(paths: Iterable[Path]) -> str:
+    """Changes when one of the files does."""
+    found = [path.stat() for path in paths if path.exists()]
+    return " ".join(f"{status.st_size}:{status.st_mtime_ns}" for status in found)
 
 
 def view_record(iteration: Path, request: PictureRequest | PlotRequest, state: str = "") -> ViewRecord:

@@ -22,6 +22,12 @@ def picture_size(view: ViewRequest) -> tuple[int, int]:
     return view.width - view.width % 2, view.width * 3 // 8 * 2
 
 
+def size_of(path: Path) -> tuple[int, int]:
+    """Width and height of a picture file [px]."""
+    with Image.open(path) as picture:
+        return picture.size
+
+
 def notes_of(rollout: ShownRollout, frames: KeyFrames) -> tuple[FrameNote, ...]:
     """The moments on a sheet, none of them a picture of its own yet."""
     times = [float(rollout.times[step]) for step in frames.steps]

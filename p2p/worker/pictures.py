@@ -15,7 +15,7 @@ from p2p.store.arrays import features_of, load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import SheetRecord
 from p2p.worker.contact_sheet import write_contact_sheet
-from p2p.worker.frame_files import notes_of, write_frames
+from p2p.worker.frame_files import notes_of, size_of, write_frames
 from p2p.worker.key_pictures import ShownRollout
 from p2p.worker.learning_curve import write_learning_curve
 from p2p.worker.video import write_video
@@ -48,8 +48,9 @@ def picture_rollout(record: SheetRecord, spec: EnvSpec, model: mujoco.MjModel, t
             note.model_copy(update={"path": str(written[note.index].relative_to(record.path))})
             for note in notes_of(rollout, frames)
         )
+        sizes = {str(path.relative_to(record.path)): size_of(path) for path in (record.sheet_path, *written.values())}
         record.save_result(
-            PictureResult(sheet=record.sheet_path.name, frames=notes, video=None, note=frames.note),
+            PictureResult(sheet=record.sheet_path.name, frames=notes, note=frames.note, sizes=sizes),
         )
 
 

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.work import PictureResult
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import ViewRecord
+from p2p.worker.frame_files import size_of
 from p2p.worker.frame_labels import one_line
 from p2p.worker.metric_plots import TrainedRun, write_plot
 
@@ -30,3 +32,6 @@ def plot(job_dir: Path) -> None:
             runs.append(TrainedRun(run.iteration_id, iteration.name, *run.parse_scalars()))
     title = one_line(request.title)
     write_plot(record.plot_path, request.view, runs, title if len(title) <= LONGEST else title[: LONGEST - 2] + " …")
+    record.save_result(
+        PictureResult(sheet=record.plot_path.name, sizes={record.plot_path.name: size_of(record.plot_path)})
+    )

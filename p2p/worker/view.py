@@ -12,7 +12,7 @@ from p2p.store.views import ViewRecord
 from p2p.worker.comparison_sheet import compose_comparison
 from p2p.worker.contact_sheet import compose_sheet, save_sheet
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.frame_files import notes_of, write_frames
+from p2p.worker.frame_files import notes_of, picture_size, size_of, write_frames
 from p2p.worker.key_frames import KeyFrames, choose_frames
 from p2p.worker.key_pictures import ShownRollout
 from p2p.worker.slow_motion import RecordedStates
@@ -46,10 +46,14 @@ def view(job_dir: Path) -> None:
     _write_sheet(record, rollouts, ViewCamera(request.view.camera))
     notes = _write_frames(record, rollouts, request.view)
     note, video = "; ".join(viewed.frames.note for viewed in rollouts), None
+    files = [record.sheet_path.name, *(frame.path for frame in notes if frame.path is not None)]
+    sizes = {name: size_of(record.path / name) for name in files}
     if request.view.video or request.view.slow_motion > 1:
         parts = [(viewed.title, viewed.states, viewed.shown, viewed.frames) for viewed in rollouts]
         note, video = f"{note}; {write_view_video(record.video_path, parts, request.view)}", record.video_path.name
-    record.save_result(PictureResult(sheet=record.sheet_path.name, frames=notes, video=video, note=note))
+        width, height = picture_size(request.view)
+        sizes[video] = (len(parts) * width, height)
+    record.save_result(PictureResult(sheet=record.sheet_path.name, frames=notes, video=video, note=note, sizes=sizes))
 
 
 def _open(job_dir: Path, recorded: RecordedFile, view: ViewRequest) -> Viewed:
