@@ -1,16 +1,7 @@
 """What the dashboard shows: one session at a glance, small enough to be sent every two seconds."""
 
 from p2p.contracts.base import Contract
-
-
-class Curve(Contract):
-    """One line of a chart."""
-
-    name: str
-    steps: tuple[int, ...]
-    """Training steps."""
-    values: tuple[float, ...]
-    """One per step in `steps`."""
+from p2p.contracts.metrics import Curve
 
 
 class CriterionLine(Contract):
@@ -46,6 +37,8 @@ class Dashboard(Contract):
     status: str
     finished: bool
     """True when nothing changes any more by itself."""
+    live: bool
+    """True while something is trained, or a process drives it; otherwise it waits for its caller."""
     iteration: int
     """The one that is shown; 0 before there is any."""
     iterations: tuple[IterationLine, ...]
@@ -56,7 +49,7 @@ class Dashboard(Contract):
     returns: tuple[Curve, ...]
     """Mean episode return of each run."""
     terms: tuple[Curve, ...]
-    """Mean of each reward term, of the run that is best so far."""
+    """Mean of each reward term per step, of one run: the best one once there is one."""
     criteria: tuple[CriterionLine, ...]
     verdict: str | None
     score: float | None

@@ -1,0 +1,135 @@
+"""From the service to what the dashboard shows."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from p2p.contracts.intent import Comparison, Criterion
+from p2p.contracts.iteration import IterationView
+from p2p.contracts.job import JobState
+from p2p.contracts.judgment import CriterionScore, Judgment
+from p2p.contracts.metrics import Curve, MetricsKind
+from p2p.contracts.session import RunProgress, SessionView
+from p2p.service import Service
+from p2p_mcp.apps.data import CriterionLine, Dashboard, IterationLine
+from p2p_mcp.next_steps import after_session
+
+WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BETWEEN: "between"}
+BUSY = (JobState.QUEUED, JobState.SUBMITTING, JobState.RUNNING)
+RETURN = "episode_return"
+POINTS = 40
+"""Most points of a curve."""
+
+
+def collect(service: Service, session_id: str, iteration: int | None = None) -> Dashboard:
+    """One session as its dashboard shows it.
+
+    Args:
+        service: where the session is.
+        session_id: whose dashboard.
+        iteration: the one to show; None for the newest, or the best of a session that has ended.
+
+    Raises:
+        UnknownName: there is no such session, or no such iteration.
+    """
+    view = service.view_session(session_id)
+    number = _chosen(view, iteration)
+    details = service.view_iteration(session_id, number) if number else None
+    judgment = details.judgment if details is not None else None
+    runs = details.runs if details is not None else ()
+    return Dashboard(
+        session_id=session_id,
+        sentence=view.session.prompt,
+        environment=view.session.env_id,
+        status=str(view.status),
+        finished=view.status.finished and not view.alive,
+        live=view.alive or any(run.state in BUSY for run in runs),
+        iteration=number,
+        iterations=_iterations(view),
+        progress=_progress(runs),
+        summary=_summary(view, number, runs),
+        returns=_curves(service, session_id, number, MetricsKind.CURVE) if runs else (),
+        terms=_curves(service, session_id, number, MetricsKind.TERMS) if runs else (),
+        criteria=_criteria(view.criteria, runs, judgment),
+        verdict=str(judgment.verdict) if judgment is not None else None,
+        score=judgment.intent_score if judgment is not None else None,
+        diagnosis=judgment.diagnosis if judgment is not None else "",
+        pictures=len(_pictures(details)),
+        next_step=after_session(service, view),
+    )
+
+
+def pictures_of(service: Service, session_id: str, iteration: int | None = None) -> tuple[str, ...]:
+    """Paths of the pictures of a dashboard, relative to the runs directory."""
+    number = _chosen(service.view_session(session_id), iteration)
+    return _pictures(service.view_iteration(session_id, number)) if number else ()
+
+
+def _chosen(view: SessionView, iteration: int | None) -> int:
+    best = view.best_iteration if view.status.finished else None
+    return iteration or best or view.iteration
+
+
+def _pictures(details: IterationView | None) -> tuple[str, ...]:
+    return (details.contact_sheet,) if details is not None and details.contact_sheet is not None else ()
+
+
+def _curves(service: Service, session_id: str, number: int, kind: MetricsKind) -> tuple[Curve, ...]:
+    """Returns of all runs, or the terms of one."""
+    curves = service.metrics(session_id, number, kind, points=POINTS).curves
+    return tuple(curve for curve in curves if kind is MetricsKind.TERMS or curve.name == RETURN)
+
+
+def _iterations(view: SessionView) -> tuple[IterationLine, ...]:
+    known = {entry.iteration: entry for entry in view.history}
+    lines = []
+    for number in range(1, view.iteration + 1):
+        entry = known.get(number)
+        score, changes = (entry.intent_score, entry.changes) if entry is not None else (None, ())
+        lines.append(IterationLine(iteration=number, score=score, changes=changes))
+    return tuple(lines)
+
+
+def _progress(runs: Sequence[RunProgress]) -> float | None:
+    total = sum(run.total_timesteps for run in runs)
+    return sum(run.step for run in runs) / total if total else None
+
+
+def _summary(view: SessionView, number: int, runs: Sequence[RunProgress]) -> str:
+    parts = [f"iteration {number} of at most {view.session.max_iterations}" if number else "nothing tried yet"]
+    if number == view.iteration:
+        parts.append(view.step)
+    if total := sum(run.total_timesteps for run in runs):
+        parts.append(f"{sum(run.step for run in runs):,} of {total:,} steps")
+    if number == view.iteration and view.remaining_s:
+        parts.append(f"about {view.remaining_s:.0f} s left")
+    return " · ".join(parts)
+
+
+def _criteria(
+    criteria: Sequence[Criterion], runs: Sequence[RunProgress], judgment: Judgment | None
+) -> tuple[CriterionLine, ...]:
+    scores = {score.key: score for score in judgment.criteria} if judgment is not None else {}
+    return tuple(_criterion(criterion, runs, scores.get(criterion.key)) for criterion in criteria)
+
+
+def _criterion(criterion: Criterion, runs: Sequence[RunProgress], score: CriterionScore | None) -> CriterionLine:
+    measured = [value for run in runs if (value := run.criteria.get(criterion.key)) is not None]
+    value = fmean(measured) if measured else None
+    predicate = criterion.predicate
+    return CriterionLine(
+        key=criterion.key,
+        title=criterion.title,
+        required=criterion.required,
+        target=_target(criterion),
+        unit=predicate.unit if predicate is not None else "",
+        value=score.value if score is not None else value,
+        met=score.met if score is not None else None,
+    )
+
+
+def _target(criterion: Criterion) -> str:
+    predicate = criterion.predicate
+    if predicate is None:
+        return "judged by eye"
+    upper = f" and {predicate.upper:g}" if predicate.upper is not None else ""
+    return f"{WORDS[predicate.comparison]} {predicate.threshold:g}{upper} {predicate.unit}"
