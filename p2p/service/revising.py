@@ -6,6 +6,7 @@ from p2p.contracts.brief import AttemptLine, CriterionBrief, DraftReport, Revisi
 from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.intent import Comparison, Intent
 from p2p.contracts.judgment import CriterionScore, Judgment
+from p2p.contracts.observation import Observation
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.session import IterationData, Session
@@ -20,6 +21,8 @@ from p2p.store.sessions import SessionRecord
 MAX_ATTEMPTS = 10
 MAX_WISHES = 10
 MAX_DIAGNOSIS = 2000
+MAX_SEEN = 1000
+"""Characters of an observation's diagnosis, which is in the judgment's as well."""
 MAX_CHANGE = 160
 """Characters of one change in the table of attempts."""
 SYMBOL = {Comparison.AT_LEAST: ">=", Comparison.AT_MOST: "<="}
@@ -60,7 +63,7 @@ class Revising(Drafting):
             diagnosis=judgment.diagnosis[:MAX_DIAGNOSIS],
             failure_tags=judgment.failure_tags,
             criteria=tuple(_criterion(score) for score in judgment.criteria),
-            observation=judgment.observation,
+            observation=_shortened(judgment.observation),
             terms=tuple(_rounded(term) for term in chosen.terms),
             dynamics={name: short(value) for name, value in chosen.dynamics.items()},
             warnings=summary.warnings if summary is not None else (),
@@ -134,6 +137,12 @@ class Revising(Drafting):
 def _judgments(record: SessionRecord) -> dict[int, Judgment]:
     """Number of an iteration -> its judgment."""
     return {it.number: judgment for it in record.iteration_records() if (judgment := it.read_judgment()) is not None}
+
+
+def _shortened(observation: Observation | None) -> Observation | None:
+    if observation is None:
+        return None
+    return observation.model_copy(update={"diagnosis": observation.diagnosis[:MAX_SEEN]})
 
 
 def _criterion(score: CriterionScore) -> CriterionBrief:
