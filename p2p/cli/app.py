@@ -27,6 +27,8 @@ from p2p.cli.sessions import (
     stop,
     watch,
 )
+from p2p.cli.steer import STEER_EXAMPLES, steer
+from p2p.cli.view import PLOT_EXAMPLES, VIEW_EXAMPLES, plot, view
 
 FIRST_STEPS = examples(
     "p2p doctor",
@@ -71,8 +73,11 @@ app.command(epilog=JUDGE_EXAMPLES)(judge)
 app.command("list", epilog=LIST_EXAMPLES)(list_sessions)
 app.command(epilog=SHOW_EXAMPLES)(show)
 app.command(epilog=WATCH_EXAMPLES)(watch)
+app.command(epilog=VIEW_EXAMPLES)(view)
+app.command(epilog=PLOT_EXAMPLES)(plot)
 app.command(epilog=STOP_EXAMPLES)(stop)
 app.command(epilog=RESUME_EXAMPLES)(resume)
+app.command(epilog=STEER_EXAMPLES)(steer)
 app.command(epilog=JOBS_EXAMPLES)(jobs)
 app.command(epilog=EXPORT_EXAMPLES)(export)
 app.command(epilog=ENVS_EXAMPLES)(envs)

@@ -1,0 +1,110 @@
+"""`p2p view` and `p2p plot`: look at a recorded rollout, and at how it was learnt."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+from rich.console import RenderableType
+from rich.text import Text
+
+from p2p.cli.formats import short_path
+from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_service
+from p2p.cli.output import Output
+from p2p.cli.tables import table
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.pictures import MetricsPlot, RolloutPictures
+from p2p.contracts.work import ViewCamera, ViewRequest
+
+VIEW_EXAMPLES = examples(
+    "p2p view",
+    "p2p view latest --camera top --slow 4",
+    "p2p view 1a2b3c4d --iteration 2 --compare 1 --label p90 --json",
+)
+PLOT_EXAMPLES = examples("p2p plot", "p2p plot latest --what terms", "p2p plot 1a2b3c4d --iteration 3 --compare 1")
+
+CameraName = Annotated[str, typer.Option("--camera", metavar="|".join(ViewCamera), help="Where it is looked at from.")]
+Slow = Annotated[float, typer.Option("--slow", metavar="TIMES", help="Slow motion, 1 to 8: makes a video.")]
+Compare = Annotated[
+    int | None, typer.Option("--compare", min=1, metavar="ITERATION", help="Another iteration, shown beside it.")
+]
+Label = Annotated[str, typer.Option("--label", metavar="p10|median|p90", help="Which of the recorded rollouts.")]
+Frames = Annotated[int, typer.Option("--frames", help="So many moments as pictures of their own, 0 to 12.")]
+Video = Annotated[bool, typer.Option("--video", help="Make a video at real speed.")]
+Width = Annotated[int, typer.Option("--width", help="Of single moments and videos, 240 to 800 pixels.")]
+Start = Annotated[float | None, typer.Option("--from", metavar="SECONDS", help="Show only what comes later.")]
+End = Annotated[float | None, typer.Option("--to", metavar="SECONDS", help="Show only what comes before.")]
+What = Annotated[str, typer.Option("--what", metavar="|".join(MetricsPlot), help="What is plotted.")]
+
+
+def view(  # noqa: PLR0913  typer reads one parameter per option
+    session: SessionName = "latest",
+    iteration: Iteration = None,
+    label: Label = "median",
+    camera: CameraName = "tracking",
+    slow: Slow = 1.0,
+    compare: Compare = None,
+    frames: Frames = 0,
+    video: Video = False,
+    width: Width = 480,
+    start: Start = None,
+    end: End = None,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Make pictures of a recorded rollout: a contact sheet of what happens in it, moments, a video in slow motion."""
+    service, output = open_service(runs_dir), Output(as_json)
+    request = _request(
+        label=label,
+        camera=camera,
+        slow_motion=slow,
+        compare_with=compare,
+        frames=frames,
+        video=video,
+        width=width,
+        start_s=start,
+        end_s=end,
+    )
+    made = service.view_rollout(service.find_session(session), iteration, request)
+    output.result(made, *shown(made, service.runs.path))
+
+
+def plot(
+    session: SessionName = "latest",
+    iteration: Iteration = None,
+    what: What = "curve",
+    compare: Compare = None,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Plot how an iteration trained: returns and success, reward terms, or what the learner did."""
+    if what not in list(MetricsPlot):
+        raise UnknownName("plot", what, map(str, MetricsPlot))
+    service, output = open_service(runs_dir), Output(as_json)
+    chosen = MetricsPlot.COMPARE if compare is not None else MetricsPlot(what)
+    made = service.plot_metrics(service.find_session(session), iteration, chosen, compare)
+    output.result(made, f"  {short_path(service.runs.path / made.picture.path)}")
+
+
+def shown(made: RolloutPictures, root: Path) -> list[RenderableType]:
+    """What was made, and the moments it shows."""
+    moments = table("moment", "t [s]", "step", "event", right=("moment", "t [s]", "step"))
+    for frame in made.frames:
+        moments.add_row(str(frame.index), f"{frame.t_s:.2f}", str(frame.step), frame.event)
+    files = [made.sheet, *made.frame_files, *([made.video] if made.video is not None else [])]
+    beside = f" beside iteration {made.compared_with}" if made.compared_with is not None else ""
+    return [
+        Text(f"Iteration {made.iteration}{beside}, {made.label} rollout: {made.note}."),
+        moments,
+        *(f"  {short_path(root / file.path)}" for file in files),
+    ]
+
+
+def _request(**fields: object) -> ViewRequest:
+    try:
+        return ViewRequest.model_validate(fields)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        names = {"slow_motion": "slow", "compare_with": "compare", "start_s": "from", "end_s": "to"}
+        option = f"--{names.get(str(wrong['loc'][0]), wrong['loc'][0])}" if wrong["loc"] else "--from and --to"
+        raise InvalidInput(f"{option}: {wrong['msg']}, got {wrong['input']!r}.") from error
