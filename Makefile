@@ -4,10 +4,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint fast-tests test-external table clean
+.PHONY: help setup demo test check lint fast-tests test-external docs bundle table clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.demo  ## Set up p2p and p2p-mcp in .venv, and train nothing
 
 demo: $(VENV)/.demo  ## Set up, then train a cheetah to run from one sentence, with no key
 	$(BIN)/p2p run "run forward as fast as you can" --env HalfCheetah-v5
@@ -29,6 +31,17 @@ lint: $(VENV)/.dev
 
 fast-tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not slow"
+
+docs: $(VENV)/.dev  ## Write the tables of the documents that are made from the code
+	$(BIN)/python -m p2p_mcp.docs docs/tools.md
+	$(BIN)/python tests/docs/generated.py
+
+MCPB := node_modules/@anthropic-ai/mcpb/dist/cli/cli.js
+bundle: $(VENV)/.demo .external/.installed  ## Pack the server for a double click in Claude Desktop: dist/p2p-mcp.mcpb
+	$(BIN)/python -m p2p_mcp.bundle . build/mcpb
+	$(NODE) .external/$(MCPB) validate build/mcpb/manifest.json
+	@mkdir -p dist
+	$(NODE) .external/$(MCPB) pack build/mcpb dist/p2p-mcp.mcpb
 
 table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about 20 minutes on 2 cores)
 	$(BIN)/python -m p2p.benchmark

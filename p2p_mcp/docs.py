@@ -1,0 +1,157 @@
+"""The reference of the server, made from what it really offers: `python -m p2p_mcp.docs docs/tools.md` writes it."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client
+from mcp.types import Prompt, ResourceTemplate, Tool
+
+from p2p.contracts.base import Contract
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p_mcp.server import build_server
+
+Schema = dict[str, Any]
+HINTS = (
+    ("read_only_hint", "changes nothing"),
+    ("destructive_hint", "may end or overwrite something"),
+    ("idempotent_hint", "may be repeated"),
+    ("open_world_hint", "may reach beyond this machine"),
+)
+HEAD = """\
+# Tools, prompts and resources
+
+What `p2p-mcp` offers to clients of the Model Context Protocol, made from the server by `make docs`. Every result also
+has its text form, with the same content. An argument in bold must be given.
+"""
+
+
+class Offer(Contract):
+    """All that a client can list."""
+
+    tools: tuple[Tool, ...]
+    prompts: tuple[Prompt, ...]
+    templates: tuple[ResourceTemplate, ...]
+
+
+def offer() -> Offer:
+    """What the server offers, asked over the protocol; no session need exist."""
+    return anyio.run(_ask)
+
+
+async def _ask() -> Offer:
+    server = build_server(Service(Settings(runs_dir=Path("runs").absolute())))
+    async with Client(server) as client:
+        return Offer(
+            tools=tuple((await client.list_tools()).tools),
+            prompts=tuple((await client.list_prompts()).prompts),
+            templates=tuple((await client.list_resource_templates()).resource_templates),
+        )
+
+
+def reference(offered: Offer) -> str:
+    """The whole document."""
+    parts = [HEAD, tool_table(offered.tools), *map(_tool, offered.tools)]
+    if offered.prompts:
+        parts += ["## Prompts", "\n".join(_prompt(prompt) for prompt in offered.prompts)]
+    if offered.templates:
+        rows = (
+            f"| `{each.uri_template}` | {each.mime_type or ''} | {_line(each.description)} |"
+            for each in offered.templates
+        )
+        parts += ["## Resources", _table(("resource", "type", "what it is"), rows)]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def tool_names(tools: Iterable[Tool]) -> str:
+    """Their names in one line, for a document that has no room for more."""
+    return " · ".join(f"`{tool.name}`" for tool in tools)
+
+
+def tool_table(tools: Iterable[Tool]) -> str:
+    """One row per tool: its name, and the first sentence of what it is for."""
+    rows = (f"| `{tool.name}` | {_line(tool.description).partition('. ')[0].rstrip('.')} |" for tool in tools)
+    return _table(("tool", "for"), rows)
+
+
+def _tool(tool: Tool) -> str:
+    hints = [text for name, text in HINTS if tool.annotations is not None and getattr(tool.annotations, name)]
+    parts = [f"## {tool.name}", _line(tool.description)]
+    if hints:
+        parts.append(f"*{', '.join(hints).capitalize()}.*")
+    arguments = list(_fields(tool.input_schema))
+    parts.append(_table(("argument", "type", "meaning"), arguments) if arguments else "No arguments.")
+    results = list(_fields(tool.output_schema or {}, bold=False))
+    if results:
+        parts.append(_table(("result", "type", "meaning"), results))
+    return "\n\n".join(parts)
+
+
+def _prompt(prompt: Prompt) -> str:
+    arguments = ", ".join(f"`{each.name}`" for each in prompt.arguments or ())
+    return f"- `{prompt.name}`{f' ({arguments})' if arguments else ''}: {_line(prompt.description)}"
+
+
+def _fields(schema: Schema, bold: bool = True) -> Iterator[str]:
+    definitions = schema.get("$defs", {})
+    for name, field in schema.get("properties", {}).items():
+        shown = f"**`{name}`**" if bold and name in schema.get("required", ()) else f"`{name}`"
+        meaning = _line(field.get("description") or _of_reference(field, definitions))
+        if field.get("default") not in (None, [], {}, ""):
+            meaning = f"{meaning} Default: {json.dumps(field['default'], ensure_ascii=False)}.".strip()
+        yield f"| {shown} | {_type(field, definitions)} | {meaning} |"
+
+
+def _of_reference(field: Schema, definitions: Schema) -> str:
+    description = definitions.get(str(field.get("$ref", "")).rpartition("/")[2], {}).get("description", "")
+    return str(description)
+
+
+def _type(field: Schema, definitions: Schema) -> str:
+    """A type in words."""
+    if reference := field.get("$ref"):
+        name = str(reference).rpartition("/")[2]
+        return _type(definitions[name], {}) if "enum" in definitions.get(name, {}) else name
+    if choices := field.get("anyOf"):
+        return " or ".join(dict.fromkeys(_type(each, definitions) for each in choices))
+    if "enum" in field or "const" in field:
+        return ", ".join(f"`{each}`" for each in field.get("enum", [field.get("const")]))
+    kind = str(field.get("type", "any"))
+    if kind == "array":
+        return f"list of {_type(field.get('items', {}), definitions)}"
+    return {"string": "text", "null": "none"}.get(kind, kind) + _range(field)
+
+
+def _range(field: Schema) -> str:
+    low = field.get("minimum", field.get("minLength"))
+    high = field.get("maximum", field.get("maxLength"))
+    if low is None and high is None:
+        return ""
+    unit = " characters" if "minLength" in field or "maxLength" in field else ""
+    return f" ({'' if low is None else f'{low:g}'}…{'' if high is None else f'{high:g}'}{unit})"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[str]) -> str:
+    return "\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows])
+
+
+def _line(text: str | None) -> str:
+    """A text as one cell of a table."""
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+def main(arguments: list[str]) -> int:
+    """Write the reference into a file."""
+    path = Path(arguments[0] if arguments else "docs/tools.md")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(reference(offer()), encoding="utf-8")
+    print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
