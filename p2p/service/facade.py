@@ -15,6 +15,7 @@ from p2p.service.setup import Setup
 from p2p.service.steering import Steers
 from p2p.service.training import Training
 from p2p.service.transcripts import Transcripts
+from p2p.service.viewing import Viewing
 
 
 class Service(
@@ -33,5 +34,6 @@ class Service(
     Exports,
     Setup,
     Transcripts,
+    Viewing,
 ):
     """Everything p2p can do; one file per noun holds the methods."""
