@@ -88,9 +88,9 @@ def plot(
 
 def shown(made: RolloutPictures, root: Path) -> list[RenderableType]:
     """What was made, and the moments it shows."""
-    moments = table("moment", "t [s]", "step", "event", right=("moment", "t [s]", "step"))
+    moments = table("moment", "time", "step", "event", right=("moment", "time", "step"))
     for frame in made.frames:
-        moments.add_row(str(frame.index), f"{frame.t_s:.2f}", str(frame.step), frame.event)
+        moments.add_row(str(frame.index), f"{frame.t_s:.2f} s", str(frame.step), frame.event)
     files = [made.sheet, *made.frame_files, *([made.video] if made.video is not None else [])]
     beside = f" beside iteration {made.compared_with}" if made.compared_with is not None else ""
     return [
@@ -106,5 +106,7 @@ def _request(**fields: object) -> ViewRequest:
     except ValidationError as error:
         wrong = error.errors()[0]
         names = {"slow_motion": "slow", "compare_with": "compare", "start_s": "from", "end_s": "to"}
-        option = f"--{names.get(str(wrong['loc'][0]), wrong['loc'][0])}" if wrong["loc"] else "--from and --to"
-        raise InvalidInput(f"{option}: {wrong['msg']}, got {wrong['input']!r}.") from error
+        if not wrong["loc"]:
+            raise InvalidInput("--to must be later than --from.") from error
+        option = names.get(str(wrong["loc"][0]), wrong["loc"][0])
+        raise InvalidInput(f"--{option}: {wrong['msg']}, got {wrong['input']!r}.") from error
