@@ -15,6 +15,14 @@ from p2p.service.catalog import Catalog
 class Criteria(Catalog):
     """What a session is judged by, as far as its caller decides it."""
 
+    def derive_intent(self, prompt: str, env_id: str) -> Intent:
+        """The criteria that the built-in author makes of a sentence; nothing is kept.
+
+        Raises:
+            UnknownPhrase: it does not understand the sentence.
+        """
+        return self.author("builtin").elicit(prompt.strip(), self.describe_environment(env_id))
+
     def intent_of(
         self, prompt: str, env_id: str, criteria: Sequence[Criterion], episode_s: float | None = None
     ) -> Intent:
