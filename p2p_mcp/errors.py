@@ -14,7 +14,7 @@ _REMEDIES = (
     (r"p2p resume (\S+)", r'run_session(session_id="\1")'),
     (r"p2p watch (\S+)", r'get_session(session_id="\1")'),
     (r"p2p show (\S+)", r'get_session(session_id="\1")'),
-    (r"p2p jobs --cancel", "cancel_job"),
+    (r"p2p jobs (job_\w+) --cancel", r'cancel_job(job_id="\1")'),
     (r"p2p stop(?: (\S+))?", "cancel_job"),
     (r"p2p list", "list_sessions"),
     (r"p2p envs", "list_environments"),

@@ -49,6 +49,10 @@ class JobTicket(Contract):
     session_id: str
     iteration: int | None = None
     """Number of the iteration; None for a session."""
+    start: StartTraining | None = None
+    """How its caller wanted the iteration trained; None for a session."""
+    total: int = 0
+    """Environment steps to be made, as planned at the start; 0 for a session."""
     created_at: str
     """UTC, ISO 8601."""
 

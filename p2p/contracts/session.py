@@ -154,7 +154,9 @@ class SessionView(Contract):
     status: SessionStatus
     error: str | None
     alive: bool
-    """True while a process drives it."""
+    """True while a process drives it, or trains one of its iterations."""
+    by_caller: bool = False
+    """True where its caller asks for each step: between two of them no process is there, and none is missing."""
     iteration: int
     step: str
     """"intent", "reward", "train", "judge", "revise" or "done"."""

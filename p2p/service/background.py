@@ -1,68 +1,65 @@
 """Work that goes on when its caller has left: trainings of an iteration, and whole sessions."""
 
 import secrets
-import time
-from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from p2p import registry
 from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining, TrainingRequest
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
-from p2p.contracts.job import JobSpec, JobState, JobStatus
-from p2p.contracts.session import RunProgress, SessionStatus
-from p2p.service.jobs import SINGLE_THREAD, failure_message
+from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.session import SessionStatus
+from p2p.contracts.training import TrainConfig
+from p2p.service import packages
+from p2p.service.driving import Driving
+from p2p.service.jobs import SINGLE_THREAD
 from p2p.service.judging import Judging
 from p2p.service.plan import run_configs
-from p2p.service.progress import live_training, remaining_s, run_progress
-from p2p.service.sessions import Sessions
+from p2p.service.progress import live_training
 from p2p.service.training import Training
 from p2p.store import files
-from p2p.store.background import BackgroundDirectory, BackgroundRecord
+from p2p.store.background import BackgroundRecord
 from p2p.store.clock import now
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
-MAX_WAIT_S = 45.0
-"""Longest wait for a job in one call [s]; clients of the Model Context Protocol give up after a minute."""
-POLL_S = 0.2
-ABANDONED_S = 5.0
-"""How long the one who claimed a key first is given to write its job down [s]."""
 MAX_SEED = 1000
 
 
-class Background(Sessions, Training, Judging):
-    """Jobs by their handle. Every answer is read from directories: whoever started a job may be gone."""
-
-    @property
-    def _jobs(self) -> BackgroundDirectory:
-        return BackgroundDirectory(self.runs.path)
+class Background(Driving, Training, Judging):
+    """Jobs that their caller starts by hand."""
 
     def start_training(self, session_id: str, request: StartTraining | None = None) -> JobView:
         """Start the training of the newest iteration and return at once.
 
+        A request that says nothing goes on with what a lost job was asked for.
+
         Raises:
-            UnknownName: there is no such session or backend.
+            UnknownName: there is no such backend.
             InvalidInput: no accepted reward waits to be trained, or it is being trained already.
             InvalidConfig: a field of the configurations, or a seed, is wrong.
         """
-        request, record = request or StartTraining(), self.record(session_id)
-        if (known := self._known(session_id, request.idempotency_key)) is not None:
-            return known
-        iteration = self._trainable(record, request)
-        self._discard_stale_runs(record, iteration, request)
-        job_id, mine = self._claim(session_id, request.idempotency_key)
-        if not mine:
-            return self.get_job(job_id)
-        iteration.save_training_request(TrainingRequest(job_id=job_id, start=request))
-        ticket = JobTicket(
-            job_id=job_id, kind=JobKind.TRAINING, session_id=session_id, iteration=iteration.number, created_at=now()
-        )
-        job = self._jobs.new(job_id)
-        job.enter_queue()
-        job.save_ticket(ticket)
-        self.backend.submit(self._training_job(job_id, request.backend), job.path)
-        return self.get_job(job_id)
+        start, record = request or StartTraining(), self.record(session_id)
+        with self.jobs.starting():
+            if (known := self._started_by_key(JobKind.TRAINING, session_id, start.idempotency_key, start)) is not None:
+                return known
+            iteration = self._trainable(record)
+            told = self._go_on_with(iteration, start)
+            wanted = self._training_configs(record, iteration, told)
+            self._reopen(record, iteration)
+            self._discard_stale_runs(iteration, wanted)
+            ticket = JobTicket(
+                job_id=self._claim_key(JobKind.TRAINING, session_id, start.idempotency_key),
+                kind=JobKind.TRAINING,
+                session_id=session_id,
+                iteration=iteration.number,
+                start=start,
+                total=sum(config.total_timesteps for config in wanted.values()),
+                created_at=now(),
+            )
+            iteration.save_training_request(TrainingRequest(job_id=ticket.job_id, start=told))
+            self._queue_up(ticket)
+            self.backend.submit(self._training_job(ticket.job_id, told.backend), self.jobs.new(ticket.job_id).path)
+        return self.get_job(ticket.job_id)
 
     def start_loop(self, session_id: str, idempotency_key: str | None = None) -> JobView:
         """Start, or go on with, the process that drives a whole session, and return at once.
@@ -70,59 +67,43 @@ class Background(Sessions, Training, Judging):
         Raises:
             InvalidInput: the session has ended, or one of its iterations is being trained.
         """
-        if (known := self._known(session_id, idempotency_key)) is not None:
-            return known
-        self.resume_session(session_id)
-        earlier = [ticket for ticket in self._jobs.tickets() if _drives(ticket, session_id)]
-        if earlier:  # a session has one driver, however often it is started
-            return self.get_job(earlier[0].job_id)
-        job_id, mine = self._claim(session_id, idempotency_key)
-        if mine:
+        record = self.record(session_id)
+        with self.jobs.starting():
+            if (known := self._started_by_key(JobKind.SESSION, session_id, idempotency_key)) is not None:
+                return known
+            if (
+                driving := self._driving_job(record)
+            ) is not None:  # a session has one driver, however often it is started
+                return self.get_job(self._claim_key(JobKind.SESSION, session_id, idempotency_key, driving.job_id))
+            alive = self._is_driven(record)
+            if not alive and _begun(record):
+                self._make_ready(record)
+            job_id = self._claim_key(JobKind.SESSION, session_id, idempotency_key)
             ticket = JobTicket(job_id=job_id, kind=JobKind.SESSION, session_id=session_id, created_at=now())
-            self._jobs.new(job_id).save_ticket(ticket)
+            if alive:  # it was started at a terminal, and waits for nobody
+                self.jobs.new(job_id).save_ticket(ticket)
+            else:
+                self._queue_up(ticket)
+            BackgroundRecord(record.driver_dir).save_ticket(ticket)
+            self._drive(record, job_id)
         return self.get_job(job_id)
 
-    def get_job(self, job_id: str) -> JobView:
-        """How a job stands.
+    def cancel_job(self, job_id: str) -> JobView:
+        """End a job and everything it started; what is finished stays.
 
         Raises:
             UnknownName: there is no job of this id.
         """
-        job = self._jobs.job(job_id)
-        ticket = job.read_ticket()
-        assert ticket is not None, "the directory knows only jobs with a ticket"
-        return self._view(job, ticket)
-
-    def wait_for_job(self, job_id: str, seconds: float = MAX_WAIT_S) -> JobView:
-        """The job when it has ended, or when the time is up: at most `MAX_WAIT_S`."""
-        deadline = time.monotonic() + min(max(seconds, 0.0), MAX_WAIT_S)
-        while not (view := self.get_job(job_id)).state.finished and time.monotonic() < deadline:
-            time.sleep(POLL_S)
-        return view
-
-    def list_jobs(self, session_id: str | None = None) -> tuple[JobView, ...]:
-        """All jobs, or those of a session, newest first."""
-        views = []
-        for ticket in self._jobs.tickets():
-            if session_id in (None, ticket.session_id):
-                with suppress(InvalidInput):  # one broken job hides no other
-                    views.append(self._view(self._jobs.new(ticket.job_id), ticket))
-        return tuple(views)
-
-    def cancel_job(self, job_id: str) -> JobView:
-        """End a job and everything it started; what is finished stays."""
         view = self.get_job(job_id)
+        if view.state.finished and view.state is not JobState.LOST:
+            return view
         if view.kind is JobKind.SESSION:
             self.stop_session(view.session_id)
-        elif not view.state.finished:
-            self.backend.cancel(self._directory(view.job_id, view.kind, view.session_id))
-            self._settle(self.record(view.session_id))
+        else:
+            assert view.iteration is not None, "a training is of an iteration"
+            self._cancel_training(self.record(view.session_id).iteration(view.iteration), job_id)
+        self.jobs.leave_queue(job_id)
         return self.get_job(job_id)
-
-    def job_log(self, job_id: str, offset: int = 0) -> tuple[str, int]:
-        """What a job printed, from byte `offset` on, and the next offset."""
-        view = self.get_job(job_id)
-        return self.backend.logs(self._directory(job_id, view.kind, view.session_id), offset)
 
     def run_training(self, job_id: str) -> None:
         """Train what a job is for, in its own process: wait for a slot, train, and run the rollouts it is judged by.
@@ -130,53 +111,52 @@ class Background(Sessions, Training, Judging):
         Raises:
             P2PError: what stopped it.
         """
-        job = self._jobs.job(job_id)
-        ticket = job.read_ticket()
-        assert ticket is not None, "the directory knows only jobs with a ticket"
-        while True:
-            if self._queue_position(ticket) == 1:
-                with self._jobs.slot(self.settings.max_jobs) as free:
-                    if free:
-                        job.leave_queue()
-                        return self._train(ticket)
-            time.sleep(POLL_S)
-
-    def _train(self, ticket: JobTicket) -> None:
-        record = self.record(ticket.session_id)
+        ticket = self._ticket(job_id)
         assert ticket.iteration is not None, "a training is of an iteration"
-        record.set_status(SessionStatus.RUNNING)
-        try:
-            self.train(ticket.session_id, ticket.iteration)
+        _say(f"{ticket.session_id}, iteration {ticket.iteration}: waiting for its turn")
+        with self.turn(job_id):
+            _say("training")
+            reached = self.train(ticket.session_id, ticket.iteration)
+            _say(f"trained; rollouts of {reached.best_run_id} at step {reached.best_checkpoint}")
             self.run_report(ticket.session_id, ticket.iteration)
-        finally:
-            self._settle(record)
+            _say("done")
 
-    def _settle(self, record: SessionRecord) -> None:
-        """A session between two steps of its caller waits, and is not running."""
-        status = record.read_status()
-        if status is not None and status.status is SessionStatus.RUNNING:
-            record.set_status(SessionStatus.PENDING)
+    def _started_by_key(
+        self, kind: JobKind, session_id: str, key: str | None, start: StartTraining | None = None
+    ) -> JobView | None:
+        """The job a key is bound to; None where it is bound to none, or to one that was never written down.
 
-    def _known(self, session_id: str, key: str | None) -> JobView | None:
-        """The job a key is bound to; None where it is bound to none, or to one that was never written down."""
-        job_id = self._jobs.claimed(f"{session_id}/{key}") if key is not None else None
-        if job_id is not None and self._jobs.new(job_id).read_ticket() is not None:
-            return self.get_job(job_id)
-        return None
+        Raises:
+            InvalidInput: it is bound to another request.
+        """
+        job_id = self.jobs.claimed(f"{kind}/{session_id}/{key}") if key is not None else None
+        ticket = self.jobs.new(job_id).read_ticket() if job_id is not None else None
+        if ticket is None:
+            return None
+        if _plain(ticket.start) != _plain(start):
+            raise InvalidInput(
+                f"The key {key!r} has started {ticket.job_id} with another request. Use a new key for a new request."
+            )
+        return self.get_job(ticket.job_id)
 
-    def _claim(self, session_id: str, key: str | None) -> tuple[str, bool]:
-        """Id of the job to start under a key, and whether it is this caller who starts it."""
-        own = _new_id()
-        job_id = self._jobs.claim(f"{session_id}/{key}", own) if key is not None else own
-        deadline = time.monotonic() + ABANDONED_S
-        while job_id != own and self._jobs.new(job_id).read_ticket() is None:
-            if time.monotonic() > deadline:  # the caller who won died before it wrote the job down
-                return job_id, True
-            time.sleep(0.05)
-        return job_id, job_id == own
+    def _claim_key(self, kind: JobKind, session_id: str, key: str | None, job_id: str | None = None) -> str:
+        """Id of the job to start under a key: that of a caller who died before it had written the job down, or new."""
+        own = job_id or f"job_{secrets.token_hex(16)}"
+        return self.jobs.claim(f"{kind}/{session_id}/{key}", own) if key is not None else own
 
-    def _trainable(self, record: SessionRecord, request: StartTraining) -> IterationRecord:
-        """The newest iteration, if it can be trained as asked."""
+    def _queue_up(self, ticket: JobTicket) -> None:
+        self.jobs.new(ticket.job_id).save_ticket(ticket)
+        self.jobs.enter_queue(ticket.job_id)
+
+    def _driving_job(self, record: SessionRecord) -> JobTicket | None:
+        """The job whose process drives a session now."""
+        ticket = BackgroundRecord(record.driver_dir).read_ticket()
+        if ticket is None or self.get_job(ticket.job_id).state.finished:
+            return None
+        return ticket
+
+    def _trainable(self, record: SessionRecord) -> IterationRecord:
+        """The newest iteration, if it waits to be trained."""
         name, iterations = record.session_id, record.iteration_records()
         iteration = iterations[-1] if iterations else None
         report = iteration.read_reward_report() if iteration is not None else None
@@ -184,7 +164,8 @@ class Background(Sessions, Training, Judging):
             raise InvalidInput(f"{name} has no reward to train yet: write one first.")
         if not report.accepted:
             raise InvalidInput(f"The reward of iteration {iteration.number} was refused: {'; '.join(report.errors)}")
-        if iteration.read_aggregation() is not None:
+        shown = iteration.report.read_evaluation() is not None or iteration.read_judgment() is not None
+        if iteration.read_aggregation() is not None and shown:
             raise InvalidInput(
                 f"Iteration {iteration.number} of {name} is trained already: judge it, or write the next reward."
             )
@@ -193,95 +174,86 @@ class Background(Sessions, Training, Judging):
         status = record.read_status()
         if status is not None and status.status is SessionStatus.PASSED:
             raise InvalidInput(f"{name} has passed; to try something else, create another session.")
-        if self.view_session(name).alive:
+        if self._is_driven(record):
             raise InvalidInput(f"{name} is driven by a process of its own; stop it before training it by hand.")
-        if request.backend is not None and request.backend not in registry.BACKENDS:
-            raise UnknownName("backend", request.backend, registry.BACKENDS)
-        _check_seeds(request.seeds or ())
         return iteration
 
-    def _discard_stale_runs(self, record: SessionRecord, iteration: IterationRecord, request: StartTraining) -> None:
-        """Remove runs of another reward or another configuration; those that fit are gone on with."""
-        draft, session = iteration.read_draft(), record.read_session()
+    def _go_on_with(self, iteration: IterationRecord, start: StartTraining) -> StartTraining:
+        """What to train: what is asked for, or what a lost job was asked for when nothing is."""
+        earlier = iteration.read_training_request()
+        silent = start.model_copy(update={"idempotency_key": None}) == StartTraining()
+        if earlier is None or not silent or self.jobs.new(earlier.job_id).read_ticket() is None:
+            return start
+        return earlier.start if self.get_job(earlier.job_id).state is JobState.LOST else start
+
+    def _cancel_training(self, iteration: IterationRecord, job_id: str) -> None:
+        """End a training, and what a lost one has left running, unless another job goes on with that."""
+        request = iteration.read_training_request()
+        if request is not None and request.job_id == job_id:
+            self._end_training(iteration)
+        self._cancel(self.jobs.new(job_id).path)
+
+    def _training_configs(
+        self, record: SessionRecord, iteration: IterationRecord, start: StartTraining
+    ) -> dict[tuple[str, int], TrainConfig]:
+        """Configuration of every run, refusing what could only fail later."""
+        if start.backend is not None and start.backend not in registry.BACKENDS:
+            raise UnknownName("backend", start.backend, registry.BACKENDS)
+        _check_seeds(start.seeds or ())
+        draft = iteration.read_draft()
         assert draft is not None, "an accepted reward has a draft"
-        wanted = {
-            iteration.run(*key).iteration_id: config for key, config in run_configs(session, draft, request).items()
-        }
+        wanted = run_configs(record.read_session(), draft, start)
+        for config in wanted.values():
+            packages.require_learner(config.learner)
+        return wanted
+
+    def _reopen(self, record: SessionRecord, iteration: IterationRecord) -> None:
+        """Leave what ended behind: an earlier training of the iteration, the driver's job, the end of the session."""
+        earlier = iteration.read_training_request()
+        if earlier is not None:
+            self.settle(self.jobs.new(earlier.job_id).read_ticket())
+        self.settle(BackgroundRecord(record.driver_dir).read_ticket())
+        status = record.read_status()
+        if status is None or status.status is not SessionStatus.PENDING:
+            self._discard_film(record)
+            record.set_status(SessionStatus.PENDING)
+
+    def _discard_stale_runs(self, iteration: IterationRecord, wanted: Mapping[tuple[str, int], TrainConfig]) -> None:
+        """Remove runs of another reward or another configuration; those that fit are gone on with."""
+        draft = iteration.read_draft()
+        assert draft is not None, "an accepted reward has a draft"
+        configs = {iteration.run(*key).iteration_id: config for key, config in wanted.items()}
         for run in iteration.runs():
-            config, wish = run.read_config(), wanted.get(run.iteration_id)
-            same = wish is not None and config == wish.model_copy(update={"iteration_id": run.iteration_id})
+            name = run.iteration_id
+            same = name in configs and run.read_config() == configs[name].model_copy(update={"iteration_id": name})
             if not same or run.read_reward_source() != draft.source:
+                self._cancel(run.path)  # a lost job may have left it running
                 files.discard(run.path)
 
     def _training_job(self, job_id: str, backend: str | None) -> JobSpec:
-        env = {
-            **SINGLE_THREAD,
-            "P2P_BACKEND": backend or self.settings.backend,
-            "P2P_MAX_JOBS": str(self.settings.max_jobs),
-        }
-        if self.settings.max_parallel is not None:
-            env["P2P_MAX_PARALLEL"] = str(self.settings.max_parallel)
         command = ("{python}", "-m", "p2p.session.run_iteration", "--job-id", job_id)
-        return JobSpec(argv=(*command, "--runs-dir", str(self.runs.path)), env=env)
-
-    def _queue_position(self, ticket: JobTicket) -> int:
-        """Place among the jobs that wait, from 1."""
-        ahead = [
-            other
-            for other in self._jobs.tickets()
-            if (other.created_at, other.job_id) < (ticket.created_at, ticket.job_id)
-            and self._jobs.new(other.job_id).waits
-            and not self.backend.status(self._jobs.new(other.job_id).path).state.finished
-        ]
-        return 1 + len(ahead)
-
-    def _directory(self, job_id: str, kind: JobKind, session_id: str) -> Path:
-        return self.record(session_id).driver_dir if kind is JobKind.SESSION else self._jobs.new(job_id).path
-
-    def _view(self, job: BackgroundRecord, ticket: JobTicket) -> JobView:
-        record = self.record(ticket.session_id)
-        status = self._status(self._directory(ticket.job_id, ticket.kind, ticket.session_id))
-        waits = not status.state.finished and job.waits
-        iterations = record.iteration_records()
-        number = ticket.iteration or (len(iterations) or None)
-        runs = self._runs(record, number)
-        plan = record.iteration(number).read_plan() if number is not None else None
-        return JobView(
-            job_id=ticket.job_id,
-            kind=ticket.kind,
-            session_id=ticket.session_id,
-            iteration=number,
-            state=JobState.QUEUED if waits else status.state,
-            queue_position=self._queue_position(ticket) if waits else None,
-            step=sum(run.step for run in runs),
-            total=sum(run.total_timesteps for run in runs),
-            eta_s=remaining_s(runs, plan.parallel) if plan is not None and not status.state.finished else None,
-            runs=runs,
-            error=failure_message(status) if status.state is JobState.FAILED else status.error,
-            created_at=ticket.created_at,
-        )
-
-    def _status(self, directory: Path) -> JobStatus:
-        try:
-            return self.backend.status(directory)
-        except InvalidInput:  # it was never submitted: its caller died in between
-            return JobStatus(state=JobState.LOST, error="It was never started; start it again.")
-
-    def _runs(self, record: SessionRecord, number: int | None) -> Sequence[RunProgress]:
-        if number is None:
-            return ()
-        return tuple(run_progress(run, self.backend) for run in record.iteration(number).runs())
+        env = self._settings_of_a_job()
+        if backend is not None:
+            env["P2P_BACKEND"] = backend
+        return JobSpec(argv=(*command, "--runs-dir", str(self.runs.path)), env=env | SINGLE_THREAD)
 
 
-def _drives(ticket: JobTicket, session_id: str) -> bool:
-    return ticket.kind is JobKind.SESSION and ticket.session_id == session_id
+def _begun(record: SessionRecord) -> bool:
+    status = record.read_status()
+    return bool(record.iteration_records()) or (status is not None and status.status is not SessionStatus.PENDING)
 
 
-def _new_id() -> str:
-    return f"job_{secrets.token_hex(16)}"
+def _plain(start: StartTraining | None) -> dict[str, object] | None:
+    return start.model_dump(mode="json") if start is not None else None
+
+
+def _say(text: str) -> None:
+    print(f"{now()} {text}", flush=True)
 
 
 def _check_seeds(seeds: Sequence[int]) -> None:
     wrong = [seed for seed in seeds if not 0 <= seed < MAX_SEED]
     if wrong:
         raise InvalidConfig(f"A training seed lies in 0 … {MAX_SEED - 1}, got {', '.join(map(str, wrong))}.")
+    if len(set(seeds)) < len(seeds):
+        raise InvalidConfig(f"Each training seed is trained once, got {', '.join(map(str, seeds))}.")

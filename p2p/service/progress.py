@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from p2p.contracts.background import TrainingRequest
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Artefacts, RunProgress, Session, SessionStatus, SessionView
+from p2p.service.jobs import failure_message
 from p2p.service.lineage import best_iteration
 from p2p.store.background import BackgroundDirectory
 from p2p.store.iterations import IterationRecord
@@ -26,13 +28,18 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
     best = best_iteration(judgments)
     history, driver = record.read_history(), _job(record.driver_dir, backend)
     state = status.status if status is not None else SessionStatus.PENDING
+    driven = driver is not None and not driver.state.finished
+    training = _training(record, backend)
+    trained_now = training is not None and not training.state.finished
+    by_caller = state is SessionStatus.PENDING and bool(iterations) and not driven
     runs = tuple(run_progress(run, backend) for run in iterations[-1].runs()) if iterations else ()
     plan = iterations[-1].read_plan() if iterations else None
     return SessionView(
         session=session,
-        status=state,
-        error=status.error if status is not None else None,
-        alive=(driver is not None and not driver.state.finished) or live_training(record, backend) is not None,
+        status=SessionStatus.RUNNING if by_caller and trained_now else state,
+        error=_failure(iterations[-1], training) if by_caller else status.error if status is not None else None,
+        alive=driven or trained_now,
+        by_caller=by_caller,
         iteration=len(iterations),
         step="done" if state.finished else _step(session, iterations, intent is not None),
         runs=runs,
@@ -48,12 +55,8 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
 
 def live_training(record: SessionRecord, backend: Backend) -> str | None:
     """Id of the job that trains the newest iteration for its caller, while there is one."""
-    iterations = record.iteration_records()
-    request = iterations[-1].read_training_request() if iterations else None
-    if request is None:
-        return None
-    status = _job(BackgroundDirectory(record.path.parent).new(request.job_id).path, backend)
-    return request.job_id if status is not None and not status.state.finished else None
+    request, status = _training_request(record), _training(record, backend)
+    return request.job_id if request is not None and status is not None and not status.state.finished else None
 
 
 def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
@@ -105,10 +108,29 @@ def _job(directory: Path, backend: Backend) -> JobStatus | None:
         return None
 
 
+def _training_request(record: SessionRecord) -> TrainingRequest | None:
+    iterations = record.iteration_records()
+    return iterations[-1].read_training_request() if iterations else None
+
+
+def _training(record: SessionRecord, backend: Backend) -> JobStatus | None:
+    """How the job stands that trains the newest iteration for its caller; None without one."""
+    request = _training_request(record)
+    return _job(BackgroundDirectory(record.path.parent).new(request.job_id).path, backend) if request else None
+
+
+def _failure(iteration: IterationRecord, training: JobStatus | None) -> str | None:
+    """Why an iteration could not be trained; None where it was, or where nobody has tried its present reward."""
+    if training is None or training.state is not JobState.FAILED or iteration.read_aggregation() is not None:
+        return None
+    return failure_message(training)
+
+
 def _step(session: Session, iterations: list[IterationRecord], has_intent: bool) -> str:
     if session.prompt and not has_intent:
         return "intent"
-    if not iterations or iterations[-1].read_reward_report() is None:
+    report = iterations[-1].read_reward_report() if iterations else None
+    if report is None or not report.accepted:
         return "reward"
     if iterations[-1].read_aggregation() is None:
         return "train"

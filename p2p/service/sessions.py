@@ -1,26 +1,20 @@
-"""Sessions: created, driven by a process of their own, watched, stopped and resumed."""
+"""Sessions: created, looked at and closed."""
 
 from contextlib import suppress
-from pathlib import Path
-
-from pydantic import ValidationError
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
-from p2p.contracts.job import JobSpec
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus, SessionView
 from p2p.contracts.work import FilmRequest
 from p2p.service import packages
-from p2p.service.jobs import SINGLE_THREAD, wait, worker_job
+from p2p.service.jobs import worker_job
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import run_configs
-from p2p.service.progress import live_training, view
+from p2p.service.progress import view
 from p2p.service.rewards import Rewards
-from p2p.store import files
-from p2p.store.background import BackgroundDirectory
 from p2p.store.clock import now
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -70,74 +64,6 @@ class Sessions(Rewards):
         record.set_status(SessionStatus.PENDING)
         record.save_session(session)
         return session
-
-    def start_session(self, session_id: str) -> SessionView:
-        """Start the process that drives a session, or leave the one that does; it outlives its caller."""
-        record = self.record(session_id)
-        job = JobSpec(
-            argv=(
-                "{python}",
-                "-m",
-                "p2p.session.run_session",
-                "--session-id",
-                session_id,
-                "--runs-dir",
-                str(self.runs.path),
-            ),
-            env=SINGLE_THREAD,
-        )
-        self.backend.submit(job, record.driver_dir)
-        return self.view_session(session_id)
-
-    def resume_session(self, session_id: str, max_iterations: int | None = None) -> SessionView:
-        """Go on with a session that was stopped, killed or failed; finished steps are not repeated.
-
-        Raises:
-            InvalidInput: it has ended by itself and `max_iterations` asks for no more, or for too many.
-        """
-        record = self.record(session_id)
-        session, status = record.read_session(), record.read_status()
-        if max_iterations is not None:
-            session = _with_limit(session, max_iterations)
-        ended = status is not None and status.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
-        used_up = status is not None and status.status is SessionStatus.MAX_ITERATIONS
-        if ended or (used_up and len(record.iteration_records()) >= session.max_iterations):
-            assert status is not None
-            raise InvalidInput(
-                f"{session_id} has ended as {status.status}. "
-                "To go on after the last iteration, give a larger --iterations."
-            )
-        if (busy := live_training(record, self.backend)) is not None:
-            raise InvalidInput(
-                f"{session_id} is being trained by {busy}. Wait for it, or end it with: p2p jobs --cancel"
-            )
-        record.save_session(session)
-        self._cancel(record.film_dir)
-        files.discard(record.film_dir)
-        if status is not None and status.status.finished:
-            with suppress(InvalidInput):  # it was never started
-                wait([record.driver_dir], self.backend)  # a driver that has said how it ended is about to leave
-        if not self.view_session(session_id).alive:
-            record.set_status(SessionStatus.RUNNING)
-            record.events.emit(EventName.SESSION_RESUMED)
-        return self.start_session(session_id)
-
-    def stop_session(self, session_id: str) -> SessionView:
-        """End the driving process and all trainings of a session; what is finished stays."""
-        record = self.record(session_id)
-        self._cancel(record.driver_dir)  # first, for it starts the others
-        for iteration in record.iteration_records():
-            if (request := iteration.read_training_request()) is not None:
-                self._cancel(BackgroundDirectory(self.runs.path).new(request.job_id).path)
-            for run in iteration.runs():
-                self._cancel(run.path)
-            self._cancel(iteration.check_dir)
-            self._cancel(iteration.report.path)
-        self._cancel(record.film_dir)
-        status = record.read_status()
-        if status is None or not status.status.finished:
-            self.close(session_id, SessionStatus.CANCELLED)
-        return self.view_session(session_id)
 
     def list_sessions(self) -> tuple[SessionView, ...]:
         """All sessions, newest first."""
@@ -200,19 +126,6 @@ class Sessions(Rewards):
             names = tuple(f"../{run.path.relative_to(record.path)}" for run in runs)
             IterationRecord(record.film_dir).save_film_request(FilmRequest(runs=names))
             self.backend.submit(worker_job("film"), record.film_dir)
-
-    def _cancel(self, directory: Path) -> None:
-        """End the job of a directory, if there is one."""
-        with suppress(InvalidInput):
-            if not self.backend.status(directory).state.finished:
-                self.backend.cancel(directory)
-
-
-def _with_limit(session: Session, max_iterations: int) -> Session:
-    try:
-        return Session.model_validate({**session.model_dump(), "max_iterations": max_iterations})
-    except ValidationError as error:
-        raise InvalidInput(f"max_iterations must lie in 1 … 100, got {max_iterations}.") from error
 
 
 def _outcome(session: Session, judgments: list[Judgment]) -> SessionStatus | None:

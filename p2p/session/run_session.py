@@ -23,7 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     try:
         service = Service(Settings.from_environment(options.runs_dir))
-        return drive(service, _open(service, options))
+        with service.turn(options.job_id):
+            return drive(service, _open(service, options))
     except P2PError as error:  # it cannot begin, or its end cannot be written down
         print(error, file=sys.stderr)
         return error.exit_code
@@ -75,6 +76,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m p2p.session.run_session", description=__doc__)
     parser.add_argument("--session-id", required=True)
     parser.add_argument("--runs-dir", type=Path)
+    parser.add_argument("--job-id", help="the background job it is, which waits for its turn")
     parser.add_argument("--prompt", help="start a new session with this sentence")
     parser.add_argument("--loop-config", default="{}", help="other fields of the session, as JSON")
     return parser.parse_args(arguments)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from p2p.contracts.background import JobTicket
+from p2p.contracts.background import JobTicket, JobView
 from p2p.contracts.errors import UnknownName
 from p2p.store import files, layout
 
@@ -21,7 +21,6 @@ class BackgroundRecord:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._waiting = path / layout.WAITING
 
     def read_ticket(self) -> JobTicket | None:
         """What is known of it from its start; None when there is no such job."""
@@ -31,19 +30,13 @@ class BackgroundRecord:
         """Write `ticket.json`."""
         files.write_model(self.path / layout.TICKET, ticket)
 
-    @property
-    def waits(self) -> bool:
-        """Whether it stands in the queue."""
-        return self._waiting.exists()
+    def read_end(self) -> JobView | None:
+        """How it stood when it had ended; None before that was written down."""
+        return files.read_model(self.path / layout.JOB_END, JobView)
 
-    def enter_queue(self) -> None:
-        """Say that it waits for a slot."""
-        files.make_directory(self.path)
-        self._waiting.touch()
-
-    def leave_queue(self) -> None:
-        """Say that it no longer waits."""
-        self._waiting.unlink(missing_ok=True)
+    def save_end(self, view: JobView) -> None:
+        """Write `end.json`: what its session does later is no longer its own."""
+        files.write_model(self.path / layout.JOB_END, view)
 
 
 class BackgroundDirectory:
@@ -68,14 +61,29 @@ class BackgroundDirectory:
         return record
 
     def new(self, job_id: str) -> BackgroundRecord:
-        """The record of a job that is about to be made."""
+        """The record of a job, whether it exists yet or not."""
         return BackgroundRecord(self._path / job_id)
 
     def tickets(self) -> list[JobTicket]:
         """Of all jobs, newest first."""
-        found = (BackgroundRecord(path.parent).read_ticket() for path in self._path.glob(f"*/{layout.TICKET}"))
-        return sorted((t for t in found if t is not None), key=lambda t: (t.created_at, t.job_id), reverse=True)
+        return list(reversed(self._tickets(path.parent.name for path in self._path.glob(f"*/{layout.TICKET}"))))
 
+    def find(self, text: str) -> str:
+        """Id of the job meant by an id, the start or end of one, or "latest".
+
+        Raises:
+            UnknownName: no job, or more than one, is meant.
+        """
+        known = [ticket.job_id for ticket in self.tickets()]
+        if text == "latest" and known:
+            return known[0]
+        exact = [job_id for job_id in known if job_id == text]
+        matches = exact or [job_id for job_id in known if text and (job_id.startswith(text) or job_id.endswith(text))]
+        if len(matches) != 1:
+            raise UnknownName("job", text[:80], (matches or known)[:SHOWN])
+        return matches[0]
+
+    # keys
     def claimed(self, key: str) -> str | None:
         """Id of the job a key is bound to."""
         path = self._path / layout.JOB_KEYS / _key_name(key)
@@ -99,24 +107,44 @@ class BackgroundDirectory:
         return job_id
 
     @contextmanager
-    def slot(self, slots: int) -> Iterator[bool]:
-        """Hold one of `slots` places for as long as the block runs; the kernel frees it when the process dies.
-
-        Yields:
-            False when all are taken.
-        """
-        handle = self._free(slots)
+    def starting(self) -> Iterator[None]:
+        """Let one caller at a time start a job, of all processes and threads; the others wait here."""
+        files.make_directory(self._path)
+        handle = _open(self._path / layout.JOB_STARTING)
         try:
-            yield handle is not None
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
         finally:
-            if handle is not None:
-                os.close(handle)
+            os.close(handle)
 
-    def _free(self, slots: int) -> int | None:
+    # queue
+    def enter_queue(self, job_id: str) -> None:
+        """Say that a job waits for a slot."""
+        files.make_directory(self._path / layout.JOB_QUEUE)
+        (self._path / layout.JOB_QUEUE / job_id).touch()
+
+    def leave_queue(self, job_id: str) -> None:
+        """Say that it no longer waits."""
+        (self._path / layout.JOB_QUEUE / job_id).unlink(missing_ok=True)
+
+    def waits(self, job_id: str) -> bool:
+        """Whether it stands in the queue; one that was killed there still does."""
+        return (self._path / layout.JOB_QUEUE / job_id).exists()
+
+    def queue(self) -> list[JobTicket]:
+        """Of the jobs in the queue, the one that came first before the others."""
+        return self._tickets(path.name for path in (self._path / layout.JOB_QUEUE).glob("*"))
+
+    def take_slot(self, slots: int) -> int | None:
+        """Hold one of `slots` places until the file descriptor is closed, which the kernel does for a dead process.
+
+        Returns:
+            The file descriptor; None when all are taken.
+        """
         directory = self._path / layout.JOB_SLOTS
         files.make_directory(directory)
         for number in range(slots):
-            handle = os.open(directory / str(number), os.O_RDWR | os.O_CREAT, 0o600)
+            handle = _open(directory / str(number))
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -124,6 +152,17 @@ class BackgroundDirectory:
             else:
                 return handle
         return None
+
+    def _tickets(self, job_ids: Iterator[str]) -> list[JobTicket]:
+        found = (self.new(job_id).read_ticket() for job_id in job_ids)
+        return sorted((t for t in found if t is not None), key=lambda t: (t.created_at, t.job_id))
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise files.storage_problem(path, error) from error
 
 
 def _key_name(key: str) -> str:

@@ -1,0 +1,129 @@
+"""What drives sessions: started, resumed and stopped."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.events import EventName
+from p2p.contracts.job import JobSpec
+from p2p.contracts.session import Session, SessionStatus, SessionView
+from p2p.service.job_views import JobViews
+from p2p.service.jobs import SINGLE_THREAD, wait
+from p2p.service.progress import live_training
+from p2p.service.sessions import Sessions
+from p2p.store import files
+from p2p.store.background import BackgroundRecord
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+
+class Driving(Sessions, JobViews):
+    """The process that drives a session; its directory is the session's `driver`."""
+
+    def start_session(self, session_id: str) -> SessionView:
+        """Start the process that drives a session, or leave the one that does; it outlives its caller."""
+        record = self.record(session_id)
+        if not self._is_driven(record):
+            self.settle(BackgroundRecord(record.driver_dir).read_ticket())
+        self._drive(record)
+        return self.view_session(session_id)
+
+    def resume_session(self, session_id: str, max_iterations: int | None = None) -> SessionView:
+        """Go on with a session that was stopped, killed or failed; finished steps are not repeated.
+
+        Raises:
+            InvalidInput: it has ended by itself and `max_iterations` asks for no more, or for too many; or its caller
+                has an iteration trained now.
+        """
+        self._make_ready(self.record(session_id), max_iterations)
+        return self.start_session(session_id)
+
+    def stop_session(self, session_id: str) -> SessionView:
+        """End the driving process and all trainings of a session; what is finished stays."""
+        record = self.record(session_id)
+        self._cancel(record.driver_dir)  # first, for it starts the others
+        for iteration in record.iteration_records():
+            self._end_training(iteration)
+            self._cancel(iteration.check_dir)
+        self._cancel(record.film_dir)
+        status = record.read_status()
+        if status is None or not status.status.finished:
+            self.close(session_id, SessionStatus.CANCELLED)
+        return self.view_session(session_id)
+
+    def _is_driven(self, record: SessionRecord) -> bool:
+        """Whether a process drives the session."""
+        try:
+            return not self.backend.status(record.driver_dir).state.finished
+        except InvalidInput:  # it was never started
+            return False
+
+    def _make_ready(self, record: SessionRecord, max_iterations: int | None = None) -> None:
+        """Bring a session to where a driver can go on."""
+        session, status, name = record.read_session(), record.read_status(), record.session_id
+        if max_iterations is not None:
+            session = _with_limit(session, max_iterations)
+        ended = status is not None and status.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
+        used_up = status is not None and status.status is SessionStatus.MAX_ITERATIONS
+        if ended or (used_up and len(record.iteration_records()) >= session.max_iterations):
+            assert status is not None
+            raise InvalidInput(
+                f"{name} has ended as {status.status}. To go on after the last iteration, give a larger --iterations."
+            )
+        if (busy := live_training(record, self.backend)) is not None:
+            raise InvalidInput(
+                f"Iteration {len(record.iteration_records())} of {name} is being trained by {busy}. "
+                f"Wait for it, or end it with: p2p jobs {busy} --cancel"
+            )
+        record.save_session(session)
+        self._discard_film(record)
+        if status is not None and status.status.finished:
+            with suppress(InvalidInput):  # it was never started
+                wait([record.driver_dir], self.backend)  # a driver that has said how it ended is about to leave
+        if not self._is_driven(record):
+            self.settle(BackgroundRecord(record.driver_dir).read_ticket())
+            record.set_status(SessionStatus.RUNNING)
+            record.events.emit(EventName.SESSION_RESUMED)
+
+    def _drive(self, record: SessionRecord, job_id: str | None = None) -> None:
+        """Start the driver, or leave the one that lives; as a background job it waits for its turn."""
+        command = ("{python}", "-m", "p2p.session.run_session", "--session-id", record.session_id)
+        job = () if job_id is None else ("--job-id", job_id)
+        env = SINGLE_THREAD if job_id is None else SINGLE_THREAD | self._settings_of_a_job()
+        spec = JobSpec(argv=(*command, "--runs-dir", str(self.runs.path), *job), env=env)
+        self.backend.submit(spec, record.driver_dir)
+
+    def _settings_of_a_job(self) -> dict[str, str]:
+        """What a background job must be told, since it reads its own environment."""
+        env = {"P2P_BACKEND": self.settings.backend, "P2P_MAX_JOBS": str(self.settings.max_jobs)}
+        if self.settings.max_parallel is not None:
+            env["P2P_MAX_PARALLEL"] = str(self.settings.max_parallel)
+        return env
+
+    def _discard_film(self, record: SessionRecord) -> None:
+        """Give up the videos of a session that goes on; its end makes them again."""
+        self._cancel(record.film_dir)
+        files.discard(record.film_dir)
+
+    def _end_training(self, iteration: IterationRecord) -> None:
+        """End the job that trains an iteration for its caller, its runs and its report rollouts."""
+        if (request := iteration.read_training_request()) is not None:
+            self._cancel(self.jobs.new(request.job_id).path)  # first, for it starts the others
+        for run in iteration.runs():
+            self._cancel(run.path)
+        self._cancel(iteration.report.path)
+
+    def _cancel(self, directory: Path) -> None:
+        """End the job of a directory, if there is one; also one that was lost and may have left processes."""
+        with suppress(InvalidInput):
+            if not self.backend.status(directory).state.finished:
+                self.backend.cancel(directory)
+
+
+def _with_limit(session: Session, max_iterations: int) -> Session:
+    try:
+        return Session.model_validate({**session.model_dump(), "max_iterations": max_iterations})
+    except ValidationError as error:
+        raise InvalidInput(f"max_iterations must lie in 1 … 100, got {max_iterations}.") from error

@@ -1,0 +1,77 @@
+"""The queue of background jobs: first come, first served, and kept by nobody but those who wait in it."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from p2p.contracts.background import JobKind, JobTicket
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobState, JobStatus
+from p2p.service.wiring import Wiring
+from p2p.store.background import BackgroundDirectory
+from p2p.store.clock import now, seconds_between
+
+POLL_S = 0.2
+SUBMITTED_WITHIN_S = 60.0
+"""How long a job may have a ticket and no process; after that its caller died in between [s]."""
+
+
+class Queue(Wiring):
+    """Whose turn it is."""
+
+    @property
+    def jobs(self) -> BackgroundDirectory:
+        """The jobs of the runs directory."""
+        return BackgroundDirectory(self.runs.path)
+
+    @contextmanager
+    def turn(self, job_id: str | None) -> Iterator[None]:
+        """Wait until a job may run, and keep its place for the length of the block; None need not wait."""
+        if job_id is None:
+            yield
+            return
+        while (slot := self._take_slot(job_id)) is None:
+            time.sleep(POLL_S)
+        self.jobs.leave_queue(job_id)
+        try:
+            yield
+        finally:
+            os.close(slot)
+
+    def queue_position(self, job_id: str) -> int | None:
+        """Place among the jobs that wait, from 1; None for one that does not."""
+        if not self.jobs.waits(job_id):
+            return None
+        for position, ticket in enumerate(self._waiting(job_id), 1):
+            if ticket.job_id == job_id:
+                return position
+        return None
+
+    def job_directory(self, ticket: JobTicket) -> Path:
+        """Directory of the process that does a job: its own, or that of its session's driver."""
+        if ticket.kind is JobKind.SESSION:
+            return self.runs.session(ticket.session_id).driver_dir
+        return self.jobs.new(ticket.job_id).path
+
+    def process_of(self, ticket: JobTicket) -> JobStatus:
+        """How the process of a job stands; one that was killed is lost, whoever it was that killed it."""
+        try:
+            status = self.backend.status(self.job_directory(ticket))
+        except InvalidInput:  # its caller has written the ticket, and is about to submit it, or has died
+            young = seconds_between(ticket.created_at, now()) < SUBMITTED_WITHIN_S
+            return JobStatus(state=JobState.QUEUED if young else JobState.LOST)
+        killed = status.state is JobState.FAILED and status.signal is not None
+        return status.model_copy(update={"state": JobState.LOST}) if killed else status
+
+    def _take_slot(self, job_id: str) -> int | None:
+        if self.queue_position(job_id) not in (1, None):
+            return None
+        return self.jobs.take_slot(self.settings.max_jobs)
+
+    def _waiting(self, asking: str) -> Iterator[JobTicket]:
+        """Those in the queue who live, and the one who asks."""
+        for ticket in self.jobs.queue():
+            if ticket.job_id == asking or not self.process_of(ticket).state.finished:
+                yield ticket
