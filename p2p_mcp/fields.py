@@ -21,3 +21,8 @@ IdempotencyKey = Annotated[
     str | None,
     Field(min_length=1, max_length=200, description="Any text; called again with it, nothing is started twice."),
 ]
+IterationNumber = Annotated[int, Field(ge=1, le=1000, description="Number of an iteration.")]
+RunId = Annotated[
+    str | None,
+    Field(max_length=100, description='One training run, for example "baseline_seed_10"; null: all, or the best.'),
+]

@@ -8,7 +8,6 @@ from anyio import to_thread
 from mcp.server.mcpserver import Context
 
 from p2p.contracts.background import JobView
-from p2p.contracts.base import Contract
 from p2p_mcp.errors import in_tools
 from p2p_mcp.next_steps import after_job
 
@@ -18,38 +17,11 @@ POLL_AFTER_S = 15.0
 """How long a caller is told to wait before it looks again [s]."""
 
 
-class RunLine(Contract):
-    """One run of a job."""
-
-    run_id: str
-    state: str
-    step: int
-    total_timesteps: int
-    episode_return: float | None
-    success_rate: float | None
-    """On the selection rollouts of its last evaluation; None before one."""
-    error: str | None
-
-
-class JobAnswer(Contract):
+class JobAnswer(JobView):
     """How a job stands."""
 
-    job_id: str
-    kind: str
-    session_id: str
-    iteration: int | None
-    state: str
-    """"queued", "running", "completed", "failed", "cancelled" or "lost"."""
-    queue_position: int | None
-    step: int
-    """Environment steps made, over all runs."""
-    total: int
-    eta_s: float | None
-    """Until the runs are trained [s]; some seconds of rollouts and pictures follow."""
     poll_after_s: float | None
-    """When to look again; null when it has ended."""
-    runs: tuple[RunLine, ...]
-    error: str | None
+    """When to look again [s]; null when it has ended."""
     uri: str
     next_step: str
 
@@ -64,34 +36,21 @@ class Jobs(Protocol):
 
 
 def answer(job: JobView) -> JobAnswer:
-    """A job as tools show it."""
+    """A job as tools show it: without the curves of its runs, which get_metrics gives."""
+    shown = {name: getattr(job, name) for name in JobView.model_fields}
+    shown["runs"] = tuple(run.model_copy(update={"returns": (), "error": _end_of(run.error, 300)}) for run in job.runs)
+    shown["eta_s"] = round(job.eta_s, 1) if job.eta_s is not None else None
+    shown["error"] = in_tools(job.error[-1000:]) if job.error else None
     return JobAnswer(
-        job_id=job.job_id,
-        kind=str(job.kind),
-        session_id=job.session_id,
-        iteration=job.iteration,
-        state=str(job.state),
-        queue_position=job.queue_position,
-        step=job.step,
-        total=job.total,
-        eta_s=round(job.eta_s, 1) if job.eta_s is not None else None,
+        **shown,
         poll_after_s=None if job.state.finished else min(POLL_AFTER_S, job.eta_s or POLL_AFTER_S),
-        runs=tuple(
-            RunLine(
-                run_id=run.run_id,
-                state=run.state,
-                step=run.step,
-                total_timesteps=run.total_timesteps,
-                episode_return=run.episode_return,
-                success_rate=run.success_rate,
-                error=run.error[-300:] if run.error else None,
-            )
-            for run in job.runs
-        ),
-        error=in_tools(job.error[-1000:]) if job.error else None,
         uri=f"p2p://jobs/{job.job_id}",
         next_step=after_job(job),
     )
+
+
+def _end_of(text: str | None, length: int) -> str | None:
+    return text[-length:] if text else text
 
 
 async def follow(service: Jobs, job: JobView, seconds: float, ctx: Context[Any, Any]) -> JobView:

@@ -2,6 +2,7 @@
 
 from p2p.contracts.background import JobKind, JobView
 from p2p.contracts.job import JobState
+from p2p.contracts.metrics import MetricsView
 from p2p.contracts.session import SessionStatus, SessionView
 from p2p.service import Service
 
@@ -44,3 +45,15 @@ def after_job(job: JobView) -> str:
     if job.kind is JobKind.SESSION:
         return f'get_session(session_id="{name}")'
     return f'get_metrics(session_id="{name}"), then judge_videos(session_id="{name}").'
+
+
+def after_metrics(service: Service, shown: MetricsView) -> str:
+    """The next step of whoever has seen the numbers of a training."""
+    name = shown.session_id
+    running = [job for job in service.list_jobs(name) if not job.state.finished]
+    if running:
+        return f'get_job(job_id="{running[0].job_id}", wait_seconds=45)'
+    judgment = service.view_iteration(name, shown.iteration).judgment
+    if judgment is None:
+        return f'judge_videos(session_id="{name}", iteration={shown.iteration})'
+    return after_session(service, service.view_session(name))

@@ -1,5 +1,6 @@
 """How a tool is put on the server: with all four annotations, its toolset, and its failures in words."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ from mcp.types import ToolAnnotations
 from p2p.contracts.base import Contract
 from p2p.service import Service
 from p2p_mcp.errors import telling
+from p2p_mcp.patience import Patience
 
 SLIM = ("create_session", "write_reward", "train_iteration", "get_job", "judge_videos")
 TOOLSETS = ("catalog", "sessions", "rewards", "training", "judging", "viewing", "export")
@@ -56,18 +58,23 @@ class Toolbox:
 
     def __init__(self, server: MCPServer[Any], service: Service, options: ServerOptions) -> None:
         self.server, self.service, self._options = server, service, options
+        self._patience = Patience()
         self.offered: list[str] = []
         self.refused: list[str] = []
 
     def add(self, function: Callable[..., Any], title: str, toolset: str, nature: Nature, **more: Any) -> None:
-        """Offer `function` under its own name, unless the options leave it out; its docstring is the description."""
+        """Offer `function` under its own name, unless the options leave it out; its docstring is the description.
+
+        One that is no coroutine may block: it runs in a thread, and its caller hears of it within 40 s.
+        """
         name = function.__name__
         if not self._wanted(name, toolset, nature):
             self.refused.append(name)
             return
         self.offered.append(name)
+        told = telling(function)
         self.server.add_tool(
-            telling(function),
+            told if inspect.iscoroutinefunction(told) else self._patience.within_limit(told),
             title=title,
             annotations=ToolAnnotations(
                 title=title,

@@ -4,6 +4,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.env import Actuator, Dimension, Feature, InfoKey
 from p2p.contracts.setup import SetupCheck
 from p2p.service import Service
+from p2p.service.wording import reward_constraints
 from p2p_mcp.fields import EnvironmentId
 from p2p_mcp.toolbox import READS, Toolbox
 
@@ -45,6 +46,8 @@ class EnvironmentFacts(Contract):
     features: tuple[Feature, ...]
     """Measurements that criteria are made of, and that `info` holds under their names."""
     info: tuple[InfoKey, ...]
+    reward_rules: str
+    """What a reward may import, read and return, and what its training may be changed to."""
     next_step: str
 
 
@@ -82,6 +85,7 @@ def add(toolbox: Toolbox) -> None:
             action=spec.action,
             features=spec.features,
             info=spec.info,
+            reward_rules=reward_constraints(spec),
             next_step=f'create_session(intent="...", environment="{spec.env_id}")',
         )
 

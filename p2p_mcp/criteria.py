@@ -1,0 +1,76 @@
+"""The criteria of a new session: given, derived from its sentence, or corrected by the user in a form."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, create_model
+
+from p2p.contracts.errors import UnknownPhrase
+from p2p.contracts.intent import Category, Comparison, Criterion, Intent
+from p2p.service import Service
+
+EYES = Criterion(
+    key="does_what_was_asked",
+    title="Does what was asked",
+    description="A person who said this sentence would be content with what the robot does.",
+    category=Category.DYNAMICS,
+    predicate=None,
+)
+"""Judges a sentence that nothing measurable is known of."""
+WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BETWEEN: "from"}
+
+
+def derived(service: Service, sentence: str, environment: str) -> tuple[Intent, str]:
+    """What a sentence is judged by, and what its caller should know of that.
+
+    A sentence that the built-in author does not understand is judged by eyes, until its caller says what to measure.
+    """
+    try:
+        return service.derive_intent(sentence, environment), ""
+    except UnknownPhrase:
+        note = (
+            "p2p does not know what to measure for this sentence: it is judged by eyes alone, and training selects by "
+            "return. Better: steer_session(criteria=[...]) with predicates over the features in reward_rules."
+        )
+        return service.intent_of(sentence, environment, (EYES,)), note
+
+
+def form(intent: Intent) -> type[BaseModel] | None:
+    """The thresholds of the measured criteria, for the user to correct; None where there is nothing to correct.
+
+    Forms of the protocol are flat: one number per criterion.
+    """
+    fields: dict[str, Any] = {
+        criterion.key: (_number(criterion), criterion.predicate.threshold)
+        for criterion in intent.criteria
+        if criterion.predicate is not None
+    }
+    return create_model("Thresholds", **fields) if fields else None
+
+
+def question(intent: Intent) -> str:
+    """What the user is asked."""
+    lines = [f"- {criterion.title}{'' if criterion.required else ' (not required)'}" for criterion in intent.criteria]
+    return "\n".join([f'"{intent.prompt}" will be judged by:', *lines, "Correct the thresholds, or leave them."])
+
+
+def corrected(intent: Intent, thresholds: BaseModel) -> tuple[Criterion, ...]:
+    """The criteria with the user's thresholds."""
+    given = thresholds.model_dump()
+    return tuple(_with_threshold(criterion, given.get(criterion.key)) for criterion in intent.criteria)
+
+
+def _with_threshold(criterion: Criterion, threshold: float | None) -> Criterion:
+    predicate = criterion.predicate
+    if predicate is None or threshold is None or threshold == predicate.threshold:
+        return criterion
+    upper = None if predicate.upper is None else max(predicate.upper, threshold)
+    change = {"threshold": threshold, "upper": upper}
+    return criterion.model_copy(update={"predicate": predicate.model_copy(update=change)})
+
+
+def _number(criterion: Criterion) -> Any:
+    predicate = criterion.predicate
+    assert predicate is not None, "only what is measured has a threshold"
+    unit = "" if predicate.unit == "1" else f" [{predicate.unit}]"
+    words = f"{WORDS[predicate.comparison]} this{unit}: {criterion.description}"
+    return Annotated[float, Field(title=criterion.title, description=words)]

@@ -1,0 +1,138 @@
+"""What there is to judge an iteration by, and what was judged, as tools show them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from p2p.contracts.base import Contract
+from p2p.contracts.evidence import Evidence, FeatureNumbers
+from p2p.contracts.intent import Criterion
+from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
+from p2p.contracts.observation import Observation
+from p2p.contracts.pictures import FrameNote
+
+
+class JudgmentFacts(Contract):
+    """A judgment without its rollouts."""
+
+    verdict: Verdict
+    score: float | None
+    """In [0, 1]; null without a verdict."""
+    pass_threshold: float
+    success_rate: float | None
+    """Share of the rollouts that met everything required."""
+    success_low: float | None
+    """Lower end of its 95 % interval."""
+    success_high: float | None
+    n_rollouts: int
+    criteria: tuple[CriterionScore, ...]
+    diagnosis: str
+    failure_tags: tuple[str, ...]
+    run_id: str | None
+    checkpoint: int | None
+    """Step of the policy that was judged."""
+    provenance: Provenance
+    """Who judged."""
+
+
+class EvidenceAnswer(Contract):
+    """The report rollouts of an iteration: measured, shown, and judged where somebody else could look."""
+
+    session_id: str
+    iteration: int
+    intent: str
+    """What was asked for."""
+    judged_by: str
+    """"calling_agent": look at the pictures yourself, then submit_judgment. Otherwise `judgment` is final."""
+    judgment: JudgmentFacts | None
+    """Of code and eyes together; null until somebody has looked."""
+    note: str
+    """Why nobody else looked, where that was tried."""
+    code: JudgmentFacts
+    """Of code alone."""
+    criteria: tuple[Criterion, ...]
+    only_eyes_can_judge: tuple[str, ...]
+    """Keys of criteria that submit_judgment has to decide."""
+    rubric: str
+    shown: str
+    """Which rollout the pictures show."""
+    duration_s: float
+    """Its length [s]."""
+    frames: tuple[FrameNote, ...]
+    """The moments on the contact sheet, in reading order."""
+    pictures: tuple[str, ...]
+    """Files of the pictures in this result, in their order, relative to `runs_dir`."""
+    picture_note: str
+    numbers: tuple[FeatureNumbers, ...]
+    """Every feature over that rollout."""
+    videos: dict[str, str]
+    """Label -> resource."""
+    runs_dir: str
+    next_step: str
+
+
+class JudgmentAnswer(Contract):
+    """A judgment that is kept."""
+
+    session_id: str
+    iteration: int
+    judgment: JudgmentFacts
+    observation: Observation | None
+    passed: bool
+    uri: str
+    next_step: str
+
+
+def facts(judgment: Judgment) -> JudgmentFacts:
+    """A judgment small enough for a context window."""
+    return JudgmentFacts(
+        verdict=judgment.verdict,
+        score=judgment.intent_score,
+        pass_threshold=judgment.pass_threshold,
+        success_rate=judgment.success_rate,
+        success_low=judgment.success_low,
+        success_high=judgment.success_high,
+        n_rollouts=judgment.n_rollouts,
+        criteria=judgment.criteria,
+        diagnosis=judgment.diagnosis,
+        failure_tags=judgment.failure_tags,
+        run_id=judgment.run_id,
+        checkpoint=judgment.best_checkpoint,
+        provenance=judgment.provenance,
+    )
+
+
+def pictures_of(evidence: Evidence, runs_dir: Path, detail: str, max_frames: int) -> list[Path]:
+    """The pictures that are asked for: the contact sheet first, then single moments spread over it."""
+    if detail == "none":
+        return []
+    sheet = [runs_dir / evidence.contact_sheet] if evidence.contact_sheet else []
+    if detail == "sheet":
+        return sheet
+    frames = [runs_dir / frame.path for frame in evidence.frames if frame.path]
+    return sheet + list(_spread(frames, max_frames))
+
+
+def after_judging(session_id: str, judgment: Judgment) -> str:
+    """What to call next."""
+    if judgment.passed:
+        return f'It passed. export_policy(session_id="{session_id}") hands the policy out; view_rollout shows it.'
+    return f'revise_reward(session_id="{session_id}")'
+
+
+def look(evidence: Evidence) -> str:
+    """What the calling agent has to do with the pictures."""
+    decide = ", ".join(f'"{key}": true|false' for key in evidence.unjudged)
+    return (
+        "Look at the pictures with the rubric, then "
+        f'submit_judgment(session_id="{evidence.session_id}", iteration={evidence.iteration}, '
+        f"is_what_was_meant=..., score=..., diagnosis=..., criteria={{{decide}}})"
+    )
+
+
+def _spread(frames: list[Path], most: int) -> Iterator[Path]:
+    if len(frames) <= most:
+        yield from frames
+    elif most == 1:
+        yield frames[len(frames) // 2]
+    elif most:
+        yield from (frames[round(place * (len(frames) - 1) / (most - 1))] for place in range(most))

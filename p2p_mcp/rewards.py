@@ -1,0 +1,97 @@
+"""Rewards and revisions as tools show them."""
+
+from p2p.contracts.base import Contract
+from p2p.contracts.brief import DraftReport, RevisionBrief
+from p2p.contracts.judgment import Verdict
+from p2p.contracts.reward import RewardReport, RewardSpec, TermStatistics
+
+
+class CheckAnswer(Contract):
+    """What trying a reward showed."""
+
+    accepted: bool
+    """False: nothing is trained with it."""
+    errors: tuple[str, ...]
+    """With the line and the smallest fix."""
+    warnings: tuple[str, ...]
+    spec: RewardSpec | None
+    """Its terms and its formula; null when it does not load."""
+    ranges: tuple[TermStatistics, ...]
+    """Values of each term on the transitions it was tried on."""
+    transitions: int
+    microseconds_per_step: float | None
+    """What a step costs in training; null where it is evaluated step after step."""
+    microseconds_per_call: float
+    """What one call costs."""
+    method: str
+    """"vectorised", "hand-written" or "loop", which is slowest."""
+    method_reason: str
+    """Why not all steps at once."""
+    next_step: str
+
+
+class RewardAnswer(CheckAnswer):
+    """A reward that was handed in."""
+
+    session_id: str
+    iteration: int
+    source: str
+    uri: str
+
+
+class RevisionAnswer(Contract):
+    """What the writer of the next reward has to know, or what came of the reward that was handed in."""
+
+    brief: RevisionBrief | None
+    reward: RewardAnswer | None
+    next_step: str
+
+
+def checked(report: RewardReport, session_id: str | None = None) -> CheckAnswer:
+    """A reward that was tried."""
+    place = f'session_id="{session_id}", ' if session_id else "session_id=..., "
+    step = f"write_reward({place}source=...) keeps it." if report.accepted else "Correct it and try it again."
+    return CheckAnswer(**_facts(report), next_step=step)
+
+
+def written(session_id: str, draft: DraftReport) -> RewardAnswer:
+    """A reward that is kept."""
+    call = f'write_reward(session_id="{session_id}", source="...")'
+    warned = any(issue.severity == "warning" for issue in draft.report.issues)
+    start = f'train_iteration(session_id="{session_id}")'
+    step = f"{start}; or mind the warnings first: {call} replaces it." if warned else start
+    return RewardAnswer(
+        **_facts(draft.report),
+        session_id=session_id,
+        iteration=draft.iteration,
+        source=draft.source,
+        uri=f"p2p://sessions/{session_id}/iterations/{draft.iteration}/reward.py",
+        next_step=step if draft.report.accepted else f"Correct what `errors` name, then {call}.",
+    )
+
+
+def asked(brief: RevisionBrief) -> RevisionAnswer:
+    """What there is to know before the next reward is written."""
+    call = f'revise_reward(session_id="{brief.session_id}", source="...", reasoning="...")'
+    if brief.verdict is Verdict.PASSED:
+        call = f'It has passed: export_policy(session_id="{brief.session_id}").'
+    elif brief.iterations_left < 1:
+        call = "All iterations are used up: create_session begins again, with what was learnt."
+    elif brief.suggestion is not None:
+        call += ", or built_in_author=true takes the suggestion."
+    return RevisionAnswer(brief=brief, reward=None, next_step=call)
+
+
+def _facts(report: RewardReport) -> dict[str, object]:
+    return {
+        "accepted": report.accepted,
+        "errors": report.errors,
+        "warnings": tuple(issue.message for issue in report.issues if issue.severity != "error"),
+        "spec": report.spec,
+        "ranges": report.terms,
+        "transitions": report.transitions,
+        "microseconds_per_step": report.microseconds_per_step,
+        "microseconds_per_call": round(report.microseconds_per_call, 2),
+        "method": report.method,
+        "method_reason": report.method_reason,
+    }

@@ -1,0 +1,201 @@
+"""Judging: what code measured, and what somebody saw in the pictures."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from mcp.server.mcpserver import Context, Resolve, Sample
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, CreateMessageResult
+from pydantic import Field
+
+from p2p.contracts.evidence import Evidence
+from p2p.contracts.intent import Key
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.observation import Observation, Tag
+from p2p.service import Service
+from p2p_mcp import sampling
+from p2p_mcp.content import fitting, reply
+from p2p_mcp.errors import telling
+from p2p_mcp.evidence import EvidenceAnswer, JudgmentAnswer, after_judging, facts, look, pictures_of
+from p2p_mcp.fields import Iteration, SessionId
+from p2p_mcp.toolbox import REPEATABLE, WRITES, Toolbox
+
+TOOLSET = "judging"
+
+Mode = Annotated[
+    Literal["auto", "api", "client_sampling", "calling_agent"],
+    Field(description="Who looks at the pictures; auto: whoever can, and else you."),
+]
+Detail = Annotated[
+    Literal["sheet", "frames", "none"],
+    Field(description="sheet: one picture of eight moments; frames: single moments besides; none: numbers alone."),
+]
+MaxFrames = Annotated[int, Field(ge=1, le=12, description="Single moments shown at most.")]
+
+
+def add(toolbox: Toolbox) -> None:
+    """Offer them."""
+    service = toolbox.service
+
+    @telling
+    def ask(session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]) -> Sample | None:
+        """Ask the client's model, where there is one and it may be asked."""
+        evidence = _to_sample(service, session_id, iteration, mode, ctx)
+        if evidence is None:
+            return None
+        return Sample(sampling.question(evidence, _sheet(service, evidence)), max_tokens=sampling.MAX_TOKENS)
+
+    @telling
+    def ask_again(
+        session_id: str,
+        iteration: int | None,
+        first: Annotated[CreateMessageResult | None, Resolve(ask)],
+    ) -> Sample | None:
+        """Ask once more, where the first reply cannot be taken."""
+        return _once_more(service, service.judge_evidence(session_id, iteration), first) if first is not None else None
+
+    def judge_videos(  # noqa: PLR0913  two of them are filled by the server
+        session_id: SessionId,
+        first: Annotated[CreateMessageResult | None, Resolve(ask)],
+        second: Annotated[CreateMessageResult | None, Resolve(ask_again)],
+        iteration: Iteration = None,
+        mode: Mode = "auto",
+        detail: Detail = "sheet",
+        max_frames: MaxFrames = 6,
+    ) -> Annotated[CallToolResult, EvidenceAnswer]:
+        """Measure the judged rollouts of a trained iteration, and have their pictures looked at.
+
+        Where nobody else can look, they come back to you with the rubric: look at them, then call submit_judgment.
+        A session passes only by what code measured and what eyes saw together.
+        """
+        if mode == "api":
+            raise ToolError(
+                "No provider is configured that could look at pictures. Call judge_videos with mode='calling_agent', "
+                "look at them yourself, then submit_judgment."
+            )
+        evidence = service.judge_evidence(session_id, iteration)
+        judgment, note = _by_sampling(service, evidence, [one for one in (first, second) if one is not None])
+        if judgment is None and mode != "calling_agent":
+            judgment = _by_somebody_before(service, evidence)
+        if mode == "client_sampling" and first is None:
+            note = "This client lends no model (it declares no sampling capability), or there is no picture to show."
+        pictures = [] if judgment is not None else pictures_of(evidence, service.runs.path, detail, max_frames)
+        return reply(_answer(service, evidence, judgment, note, pictures), pictures)
+
+    def submit_judgment(  # noqa: PLR0913  one parameter per field of an observation
+        session_id: SessionId,
+        is_what_was_meant: Annotated[bool, Field(description="Would the person who asked be content with it?")],
+        score: Annotated[float, Field(ge=0, le=1, description="How much of what was meant is there.")],
+        diagnosis: Annotated[
+            str, Field(min_length=1, max_length=4000, description="What you saw, in time order, and what is missing.")
+        ],
+        criteria: Annotated[
+            dict[Key, bool] | None,
+            Field(description="Met or not, by key: at least those of `only_eyes_can_judge`."),
+        ] = None,
+        failure_tags: Annotated[tuple[Tag, ...], Field(max_length=12, description="In snake_case.")] = (),
+        suspected_exploit: Annotated[
+            str, Field(max_length=1000, description="How the numbers are met without doing what was meant.")
+        ] = "",
+        model: Annotated[str | None, Field(max_length=100, description="Your model's name, for the record.")] = None,
+        iteration: Iteration = None,
+    ) -> JudgmentAnswer:
+        """Say what you saw in the pictures of judge_videos; together with the measurements that is the judgment.
+
+        Measured criteria stay as measured. Passed: the session ends. Not passed: revise_reward.
+        """
+        observation = Observation(
+            is_what_was_meant=is_what_was_meant,
+            score=score,
+            diagnosis=diagnosis,
+            criteria=criteria or {},
+            failure_tags=failure_tags,
+            suspected_exploit=suspected_exploit,
+            model=model,
+        )
+        number = service.judge_evidence(session_id, iteration).iteration
+        judgment = service.submit_judgment(session_id, number, observation)
+        return JudgmentAnswer(
+            session_id=session_id,
+            iteration=number,
+            judgment=facts(judgment),
+            observation=judgment.observation,
+            passed=judgment.passed,
+            uri=f"p2p://sessions/{session_id}/iterations/{number}/judgment",
+            next_step=after_judging(session_id, judgment),
+        )
+
+    toolbox.add(judge_videos, "Judge videos", TOOLSET, WRITES)
+    toolbox.add(submit_judgment, "Submit judgment", TOOLSET, REPEATABLE)
+
+
+def _to_sample(
+    service: Service, session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]
+) -> Evidence | None:
+    """What a client's model would be shown; None where it is not to be asked."""
+    capabilities = ctx.client_capabilities
+    if mode not in ("auto", "client_sampling") or capabilities is None or capabilities.sampling is None:
+        return None
+    evidence = service.judge_evidence(session_id, iteration)
+    return evidence if evidence.contact_sheet and _by_somebody_before(service, evidence) is None else None
+
+
+def _once_more(service: Service, evidence: Evidence, first: CreateMessageResult) -> Sample | None:
+    if isinstance(sampling.read(first, evidence), Observation):
+        return None
+    asked = sampling.question(evidence, _sheet(service, evidence))
+    return Sample(sampling.correction(evidence, asked, first), max_tokens=sampling.MAX_TOKENS)
+
+
+def _sheet(service: Service, evidence: Evidence) -> Path:
+    assert evidence.contact_sheet is not None, "nobody is asked to look at nothing"
+    return service.runs.path / evidence.contact_sheet
+
+
+def _by_sampling(
+    service: Service, evidence: Evidence, replies: list[CreateMessageResult]
+) -> tuple[Judgment | None, str]:
+    """The judgment with the client's model; or in words why there is none."""
+    problem: object = ""
+    for one in replies:
+        problem = sampling.read(one, evidence)
+        if isinstance(problem, Observation):
+            return service.submit_judgment(evidence.session_id, evidence.iteration, problem), ""
+    if replies:
+        return None, f"The client's model was asked {len(replies)} times, and its reply could not be read: {problem}"
+    return None, ""
+
+
+def _by_somebody_before(service: Service, evidence: Evidence) -> Judgment | None:
+    """The judgment that is kept already, where eyes took part in it."""
+    known = service.view_iteration(evidence.session_id, evidence.iteration).judgment
+    return known if known is not None and known.observation is not None else None
+
+
+def _answer(
+    service: Service, evidence: Evidence, judgment: Judgment | None, note: str, pictures: list[Path]
+) -> EvidenceAnswer:
+    runs_dir = service.runs.path
+    root = f"p2p://sessions/{evidence.session_id}/iterations/{evidence.iteration}"
+    seen = judgment.observation if judgment is not None else None
+    return EvidenceAnswer(
+        session_id=evidence.session_id,
+        iteration=evidence.iteration,
+        intent=evidence.prompt,
+        judged_by=seen.observer if seen is not None else "calling_agent",
+        judgment=facts(judgment) if judgment is not None else None,
+        note=note,
+        code=facts(evidence.code),
+        criteria=evidence.criteria,
+        only_eyes_can_judge=evidence.unjudged,
+        rubric=evidence.rubric,
+        shown=evidence.shown,
+        duration_s=evidence.duration_s,
+        frames=evidence.frames,
+        pictures=tuple(str(path.relative_to(runs_dir)) for path in fitting(pictures)),
+        picture_note=evidence.picture_note,
+        numbers=evidence.numbers,
+        videos={label: f"{root}/videos/{Path(path).name}" for label, path in evidence.videos.items()},
+        runs_dir=str(runs_dir),
+        next_step=look(evidence) if judgment is None else after_judging(evidence.session_id, judgment),
+    )

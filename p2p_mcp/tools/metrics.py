@@ -1,0 +1,85 @@
+"""What trainings did: few numbers, and a plot on request."""
+
+from pathlib import Path
+from typing import Annotated
+
+from mcp.types import CallToolResult
+from pydantic import Field
+
+from p2p.contracts.metrics import IterationComparison, MetricsKind, MetricsView
+from p2p.contracts.pictures import MetricsPlot, PictureFile
+from p2p_mcp.content import reply
+from p2p_mcp.fields import Iteration, IterationNumber, RunId, SessionId
+from p2p_mcp.next_steps import after_metrics
+from p2p_mcp.toolbox import READS, Toolbox
+
+TOOLSET = "training"
+
+
+class MetricsAnswer(MetricsView):
+    """One view of an iteration's trainings."""
+
+    plot: PictureFile | None
+    """The picture in this result, relative to the runs directory; null where none was asked for."""
+    next_step: str
+
+
+class ComparisonAnswer(IterationComparison):
+    """The first iteration against the second."""
+
+    next_step: str
+
+
+def add(toolbox: Toolbox) -> None:
+    """Offer them."""
+    service = toolbox.service
+
+    def get_metrics(  # noqa: PLR0913  one parameter per choice
+        session_id: SessionId,
+        iteration: Iteration = None,
+        view: Annotated[
+            MetricsKind,
+            Field(
+                description="progress: where each run is; curve: returns and scores; terms: what each reward term "
+                "contributed; dynamics: KL, clipping, explained variance; compare: against another iteration."
+            ),
+        ] = MetricsKind.PROGRESS,
+        run_id: RunId = None,
+        points: Annotated[int, Field(ge=2, le=50, description="Points of each curve.")] = 20,
+        with_iteration: Iteration = None,
+        plot: Annotated[bool, Field(description="With a picture of it; not for progress.")] = False,
+    ) -> Annotated[CallToolResult, MetricsAnswer]:
+        """Numbers of a training, also while it runs, small enough to read. Next: judge_videos.
+
+        After a training look at view="terms": one term that dominates, or one that is always zero, is the usual fault.
+        """
+        shown = service.metrics(session_id, iteration, view, run_id, points, with_iteration)
+        made = None
+        if plot and view is not MetricsKind.PROGRESS:
+            other = shown.comparison.first.iteration if shown.comparison is not None else None
+            made = service.plot_metrics(session_id, shown.iteration, MetricsPlot(view.value), other).picture
+        answer = MetricsAnswer(
+            **{name: getattr(shown, name) for name in MetricsView.model_fields},
+            plot=made,
+            next_step=after_metrics(service, shown),
+        )
+        return reply(answer, _paths(service.runs.path, made))
+
+    def compare_iterations(session_id: SessionId, first: IterationNumber, second: IterationNumber) -> ComparisonAnswer:
+        """Hold two trained iterations side by side: verdicts, criteria, and how reward and configuration differ.
+
+        view_rollout(compare_with=...) shows their motions below one another.
+        """
+        found = service.compare_iterations(session_id, first, second)
+        show = f'view_rollout(session_id="{session_id}", iteration={second}, compare_with={first})'
+        return ComparisonAnswer(
+            **{name: getattr(found, name) for name in IterationComparison.model_fields},
+            next_step=f'{show} shows both; revise_reward(session_id="{session_id}") goes on.',
+        )
+
+    toolbox.add(get_metrics, "Get metrics", TOOLSET, READS)
+    toolbox.add(compare_iterations, "Compare iterations", TOOLSET, READS)
+
+
+def _paths(runs_dir: Path, picture: PictureFile | None) -> list[Path]:
+    return [runs_dir / picture.path] if picture is not None else []

@@ -1,0 +1,81 @@
+"""Recorded rollouts, looked at from where one likes."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from mcp.types import CallToolResult
+from pydantic import Field
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.pictures import RolloutPictures
+from p2p.contracts.work import ViewCamera, ViewRequest
+from p2p_mcp.content import reply
+from p2p_mcp.fields import Iteration, SessionId
+from p2p_mcp.toolbox import READS, Toolbox
+
+TOOLSET = "viewing"
+
+
+class ViewAnswer(RolloutPictures):
+    """The pictures of this result: the contact sheet, then single moments."""
+
+    runs_dir: str
+    """Paths are relative to it."""
+    next_step: str
+
+
+def add(toolbox: Toolbox) -> None:
+    """Offer them."""
+    service = toolbox.service
+
+    def view_rollout(  # noqa: PLR0913  one parameter per choice
+        session_id: SessionId,
+        iteration: Annotated[
+            int | None, Field(ge=1, le=1000, description="Number of the iteration; null means the best one.")
+        ] = None,
+        label: Annotated[
+            Literal["p10", "median", "p90"], Field(description="Which of the recorded rollouts, by its success.")
+        ] = "median",
+        camera: Annotated[ViewCamera, Field(description="Where from; all cameras follow the robot.")] = (
+            ViewCamera.TRACKING
+        ),
+        frames: Annotated[int, Field(ge=0, le=12, description="Single moments besides the contact sheet.")] = 0,
+        compare_with: Iteration = None,
+        start_s: Annotated[float | None, Field(ge=0, description="Show from here [s].")] = None,
+        end_s: Annotated[float | None, Field(gt=0, description="Show until here [s].")] = None,
+        video: Annotated[bool, Field(description="Make a video file too; its path is in the result.")] = False,
+        slow_motion: Annotated[
+            float, Field(ge=1, le=8, description="How much slower the video is; simulated again for smoothness.")
+        ] = 1.0,
+        width: Annotated[int, Field(ge=240, le=800, description="Of single moments and video [px].")] = 480,
+    ) -> Annotated[CallToolResult, ViewAnswer]:
+        """Look at a recorded rollout again: other camera, other part of it, or below another iteration's.
+
+        Made once and kept. It judges nothing: judge_videos does.
+        """
+        if start_s is not None and end_s is not None and end_s <= start_s:
+            raise InvalidInput(f"end_s must be later than start_s, got {start_s:g} to {end_s:g}.")
+        request = ViewRequest(
+            label=label,
+            camera=camera,
+            slow_motion=slow_motion,
+            frames=frames,
+            video=video,
+            compare_with=compare_with,
+            width=width,
+            start_s=start_s,
+            end_s=end_s,
+        )
+        shown = service.view_rollout(session_id, iteration, request)
+        answer = ViewAnswer(
+            **{name: getattr(shown, name) for name in RolloutPictures.model_fields},
+            runs_dir=str(service.runs.path),
+            next_step=f'get_session(session_id="{session_id}") says how it stands.',
+        )
+        return reply(answer, _paths(service.runs.path, shown))
+
+    toolbox.add(view_rollout, "View rollout", TOOLSET, READS)
+
+
+def _paths(runs_dir: Path, shown: RolloutPictures) -> list[Path]:
+    return [runs_dir / file.path for file in (shown.sheet, *shown.frame_files)]
