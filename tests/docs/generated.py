@@ -8,6 +8,7 @@ from p2p.agents.builtin.refusals import examples
 from p2p.contracts import errors
 from p2p.envs import catalog
 from p2p.rewards.templates.body_table import body_of
+from p2p_mcp.docs import offer, tool_names
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +32,11 @@ def sentences() -> str:
     return "\n".join(rows)
 
 
+def tools() -> str:
+    """What the server offers, by name."""
+    return tool_names(offer().tools)
+
+
 def error_tree() -> str:
     """The errors and their exit codes."""
     tree = inspect.getdoc(errors) or ""
@@ -38,7 +44,7 @@ def error_tree() -> str:
 
 
 BLOCKS = {
-    "README.md": {"environments": environments, "sentences": sentences},
+    "README.md": {"tools": tools, "environments": environments, "sentences": sentences},
     "p2p/README.md": {"errors": error_tree},
 }
 
