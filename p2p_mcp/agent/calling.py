@@ -61,6 +61,7 @@ class ToolCaller:
         budget: counts environment steps.
         show: shows what happens.
         moved: is told the id of each session that comes up.
+        model: the name under which judgments are kept.
     """
 
     def __init__(
@@ -70,9 +71,10 @@ class ToolCaller:
         budget: Budget,
         show: Callable[[AgentEvent], None],
         moved: Callable[[str], None],
+        model: str | None = None,
     ) -> None:
         self._client, self._service, self._budget = client, service, budget
-        self._show, self._moved = show, moved
+        self._show, self._moved, self._model = show, moved, model
         self._tools: dict[str, Tool] = {}
 
     async def open(self, allowed: Sequence[str]) -> list[Block]:
@@ -91,7 +93,7 @@ class ToolCaller:
         problem = call.problem or self._unknown(call.name)
         if problem:
             return tool_result(call.call_id, [text_block(problem)], is_error=True)
-        result = await self._call(call.name, self._with_key(call))
+        result = await self._call(call.name, self._completed(call))
         if session_id := session_of(call.name, result):
             self._moved(session_id)
         if job := running_job(result):
@@ -129,12 +131,15 @@ class ToolCaller:
     def _unknown(self, name: str) -> str:
         return "" if name in self._tools else f"There is no tool {name!r} here. Known: {', '.join(self._tools)}."
 
-    def _with_key(self, call: Call) -> dict[str, Any]:
-        """The arguments, with a key where the tool takes one: the same call never starts two jobs."""
+    def _completed(self, call: Call) -> dict[str, Any]:
+        """The arguments with what the host knows better: a key against starting twice, and who judges."""
         properties = self._tools[call.name].input_schema.get("properties", {})
-        if "idempotency_key" in properties and not call.arguments.get("idempotency_key"):
-            return {**call.arguments, "idempotency_key": call.call_id}
-        return call.arguments
+        known = {"idempotency_key": call.call_id, "model": self._model}
+        return {**{name: value for name, value in known.items() if name in properties}, **_given(call.arguments)}
+
+
+def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _failed(text: str) -> CallToolResult:

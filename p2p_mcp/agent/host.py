@@ -63,7 +63,7 @@ class Host:
         Raises:
             P2PError: the provider refuses the key or the request, or the disk is full.
         """
-        self._caller = ToolCaller(client, self._service, self._budget, self._show, self._moved)
+        self._caller = ToolCaller(client, self._service, self._budget, self._show, self._moved, self._request.model)
         self._tools = await self._caller.open(allowed)
         try:
             while True:
