@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import fmean
 
-from p2p.contracts.intent import Comparison, Criterion
+from p2p.contracts.intent import Comparison, Criterion, Predicate
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.job import JobState
 from p2p.contracts.judgment import CriterionScore, Judgment
@@ -121,7 +121,7 @@ def _criterion(criterion: Criterion, runs: Sequence[RunProgress], score: Criteri
         title=criterion.title,
         required=criterion.required,
         target=_target(criterion),
-        unit=predicate.unit if predicate is not None else "",
+        unit=_unit(predicate) if predicate is not None else "",
         value=score.value if score is not None else value,
         met=score.met if score is not None else None,
     )
@@ -132,4 +132,9 @@ def _target(criterion: Criterion) -> str:
     if predicate is None:
         return "judged by eye"
     upper = f" and {predicate.upper:g}" if predicate.upper is not None else ""
-    return f"{WORDS[predicate.comparison]} {predicate.threshold:g}{upper} {predicate.unit}"
+    return f"{WORDS[predicate.comparison]} {predicate.threshold:g}{upper} {_unit(predicate)}".rstrip()
+
+
+def _unit(predicate: Predicate) -> str:
+    """Empty for a number without one, which is written "1" in contracts."""
+    return "" if predicate.unit == "1" else predicate.unit

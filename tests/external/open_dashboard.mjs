@@ -26,7 +26,7 @@ try {
 
   await page.getByText("Apps", { exact: true }).first().click();
   await page.getByText("Show the dashboard", { exact: true }).first().click();
-  await page.getByLabel("Session Id").first().fill(session);
+  await page.getByLabel(/session.?id/i).first().fill(session);
   await page.getByRole("button", { name: "Open App" }).click();
   let frame;
   for (let turn = 0; turn < 200 && !frame; turn++) {
