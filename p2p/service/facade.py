@@ -1,5 +1,6 @@
 """The service as the doors see it."""
 
+from p2p.service.artefacts import Artefacts
 from p2p.service.background import Background
 from p2p.service.catalog import Catalog
 from p2p.service.criteria import Criteria
@@ -7,6 +8,7 @@ from p2p.service.details import Details
 from p2p.service.drafting import Drafting
 from p2p.service.export import Exports
 from p2p.service.judging import Judging
+from p2p.service.metrics import Metrics
 from p2p.service.observing import Observing
 from p2p.service.revising import Revising
 from p2p.service.rewards import Rewards
@@ -23,6 +25,7 @@ class Service(
     Revising,
     Observing,
     Drafting,
+    Metrics,
     Criteria,
     Steers,
     Sessions,
@@ -30,6 +33,7 @@ class Service(
     Training,
     Judging,
     Catalog,
+    Artefacts,
     Details,
     Exports,
     Setup,

@@ -1,0 +1,83 @@
+"""What iterations leave behind, for doors that hand it on: sources, metrics as a table, pictures and videos."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any, Literal
+
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.service.wiring import Wiring
+from p2p.store.views import SheetRecord
+
+MediaKind = Literal["videos", "frames"]
+MAX_ROWS = 1000
+"""Rows of a run in the table of metrics; of more, evenly chosen ones are kept, and the last."""
+FIRST_COLUMNS = ("run", "type", "global_step")
+
+
+class Artefacts(Wiring):
+    """Files by their names, which are looked up and never followed as paths."""
+
+    def read_reward(self, session_id: str, number: int) -> str:
+        """Source of an iteration's reward.
+
+        Raises:
+            UnknownName: there is no such iteration.
+            InvalidInput: its reward is not written yet.
+        """
+        source = self.iteration_begun(session_id, number).read_reward_source()
+        if not source:
+            raise InvalidInput(f"Iteration {number} of {session_id} has no reward yet: write one first.")
+        return source
+
+    def metrics_table(self, session_id: str, number: int) -> str:
+        """The metrics of all runs of an iteration as CSV; a row is an update of the policy, or an evaluation of it."""
+        rows: list[dict[str, Any]] = []
+        for run in self.iteration_begun(session_id, number).runs():
+            training, evaluations = run.parse_scalars()
+            for kind, found in (("training", training), ("evaluation", evaluations)):
+                rows += [{**_numbers(row), "run": run.iteration_id, "type": kind} for row in _thinned(found)]
+        return _csv(rows)
+
+    def media(self, session_id: str, number: int, kind: MediaKind) -> dict[str, Path]:
+        """Name -> file of the videos of the judged rollouts, or of the pictures of an iteration."""
+        iteration = self.iteration_begun(session_id, number)
+        if kind == "videos":
+            return {path.name: path for path in sorted(iteration.report.videos_dir.glob("*.mp4"))}
+        sheet = SheetRecord(iteration.path)
+        pictures = [sheet.sheet_path, iteration.learning_curve_path]
+        result = sheet.read_result()
+        pictures += [
+            iteration.path / frame.path for frame in (result.frames if result is not None else ()) if frame.path
+        ]
+        return {path.name: path for path in pictures if path.is_file()}
+
+    def media_file(self, session_id: str, number: int, kind: MediaKind, name: str) -> Path:
+        """One of them.
+
+        Raises:
+            UnknownName: there is none of this name.
+        """
+        known = self.media(session_id, number, kind)
+        if name not in known:
+            raise UnknownName("video" if kind == "videos" else "picture", name, known)
+        return known[name]
+
+
+def _thinned(rows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    step = -(-len(rows) // MAX_ROWS) or 1
+    return (row for place, row in enumerate(rows) if place % step == 0 or place == len(rows) - 1)
+
+
+def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if isinstance(value, int | float) and not isinstance(value, bool)}
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    others = sorted({key for row in rows for key in row} - {*FIRST_COLUMNS})
+    table = StringIO()
+    writer = csv.DictWriter(table, [*FIRST_COLUMNS, *others], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return table.getvalue()
