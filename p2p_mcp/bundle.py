@@ -12,7 +12,7 @@ from typing import Any
 
 import p2p
 from p2p.contracts.errors import InvalidInput
-from p2p_mcp.docs import Offer, offer
+from p2p_mcp.docs import Offer, for_models, offer
 
 FILES = ("pyproject.toml", "README.md", "LICENSE")
 PACKAGES = ("p2p", "p2p_mcp")
@@ -43,7 +43,8 @@ def manifest(project: dict[str, Any], offered: Offer) -> dict[str, Any]:
             "mcp_config": {"command": "uv", "args": list(START), "env": {}},
         },
         "tools": [
-            {"name": tool.name, "description": " ".join((tool.description or "").split())} for tool in offered.tools
+            {"name": tool.name, "description": " ".join((tool.description or "").split())}
+            for tool in for_models(offered.tools)
         ],
         "prompts_generated": bool(offered.prompts),
         "compatibility": {"platforms": ["darwin", "linux"], "runtimes": {"python": project["requires-python"]}},

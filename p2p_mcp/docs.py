@@ -67,9 +67,14 @@ def reference(offered: Offer) -> str:
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
+def for_models(tools: Iterable[Tool]) -> list[Tool]:
+    """Without the tools that only the pages of this server call."""
+    return [tool for tool in tools if (tool.meta or {}).get("ui", {}).get("visibility") != ["app"]]
+
+
 def tool_names(tools: Iterable[Tool]) -> str:
-    """Their names in one line, for a document that has no room for more."""
-    return " · ".join(f"`{tool.name}`" for tool in tools)
+    """What a model can call, by name, for a document that has no room for more."""
+    return " · ".join(f"`{tool.name}`" for tool in for_models(tools))
 
 
 def tool_table(tools: Iterable[Tool]) -> str:
@@ -81,6 +86,8 @@ def tool_table(tools: Iterable[Tool]) -> str:
 def _tool(tool: Tool) -> str:
     hints = [text for name, text in HINTS if tool.annotations is not None and getattr(tool.annotations, name)]
     parts = [f"## {tool.name}", _line(tool.description)]
+    if not for_models([tool]):
+        hints.append("for the pages of this server, unseen by models")
     if hints:
         parts.append(f"*{', '.join(hints).capitalize()}.*")
     arguments = list(_fields(tool.input_schema))

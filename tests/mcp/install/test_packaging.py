@@ -10,10 +10,12 @@ import pytest
 
 import p2p
 from p2p_mcp import bundle
-from p2p_mcp.docs import Offer, offer, reference
+from p2p_mcp.cli import main
+from p2p_mcp.docs import Offer, for_models, offer, reference
 from p2p_mcp.install import probe
+from p2p_mcp.install.clients import CLIENTS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -35,7 +37,7 @@ def test_the_reference_of_the_tools_is_what_the_server_says(offered: Offer) -> N
 def test_the_manifest_of_the_bundle_lists_every_tool_once(offered: Offer) -> None:
     manifest = bundle.manifest(PROJECT["project"], offered)
     assert manifest["version"] == p2p.__version__
-    assert [tool["name"] for tool in manifest["tools"]] == [tool.name for tool in offered.tools]
+    assert [tool["name"] for tool in manifest["tools"]] == [tool.name for tool in for_models(offered.tools)]
     assert manifest["server"]["type"] == "uv"
     used = set(re.findall(r"\$\{user_config\.(\w+)\}", json.dumps(manifest["server"])))
     assert used == set(manifest["user_config"])
@@ -110,3 +112,14 @@ def test_an_example_of_a_configuration_starts_the_installed_script(name: str) ->
     assert entry["command"].endswith(".venv/bin/p2p-mcp")
     assert entry["args"][0] == "--runs-dir"
     assert PROJECT["project"]["scripts"]["p2p-mcp"] == "p2p_mcp.cli:main"
+
+
+def test_the_readme_names_every_client_and_lines_that_are_understood(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = re.findall(r"^\.venv/bin/p2p-mcp install (.+)$", README, re.MULTILINE)
+    assert set(named) == set(CLIENTS)
+    for line in named:
+        assert main(["install", *line.split(), "--dry-run", "--force"]) == 0
+    assert capsys.readouterr().out.count("Nothing was written") == len(CLIENTS)
+    assert list(home.iterdir()) == []
