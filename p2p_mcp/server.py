@@ -2,18 +2,22 @@
 
 from typing import Any
 
+from anyio import to_thread
 from mcp.server import MCPServer
 from mcp.server.caching import CacheHint
-from mcp.types import Tool
+from mcp.types import Resource, Tool
 
 import p2p
 from p2p.contracts.errors import UnknownName
 from p2p.service import Service
 from p2p_mcp import tools
 from p2p_mcp.apps.page import dashboard_page
+from p2p_mcp.completions import add_completions
 from p2p_mcp.content import reply
 from p2p_mcp.job_tasks import JobTasks
 from p2p_mcp.jobs import answer
+from p2p_mcp.prompts import add_prompts
+from p2p_mcp.resources import add_resources, list_instances
 from p2p_mcp.subscriptions import Subscriptions
 from p2p_mcp.tasks import TasksExtension
 from p2p_mcp.toolbox import TOOLSETS, ServerOptions, Toolbox
@@ -31,7 +35,21 @@ DAY_MS = 86_400_000
 
 
 class PolicyServer(MCPServer[None]):
-    """Lists its tools without the titles that pydantic gives to every field, a fifth of what a model would read."""
+    """Lists its tools without the titles that pydantic gives to every field, a fifth of what a model would read.
+
+    Args:
+        service: What it is a door to.
+        settings: Those of `MCPServer`.
+    """
+
+    def __init__(self, service: Service, **settings: Any) -> None:
+        super().__init__("p2p", **settings)
+        self._service = service
+
+    async def list_resources(self) -> list[Resource]:
+        """All resources, also those of sessions and jobs that have come since."""
+        instances = await to_thread.run_sync(lambda: list(list_instances(self._service)))
+        return [*await super().list_resources(), *instances]
 
     async def list_tools(self) -> list[Tool]:
         """All tools."""
@@ -49,7 +67,9 @@ class PolicyServer(MCPServer[None]):
 def build_server(service: Service, options: ServerOptions | None = None) -> PolicyServer:
     """The server with all it offers.
 
-    Tools are added by the modules of `p2p_mcp.tools`.
+    Tools are added by the modules of `p2p_mcp.tools`, which `tools.add_all` names; what can be read by `resources`,
+    texts to begin with by `prompts`, ids while they are typed by `completions`. Transports are chosen by whoever runs
+    it: `server.run("stdio")`, `p2p_mcp.http`, or `mcp.Client(server)` in memory.
 
     Args:
         service: What it is a door to.
@@ -61,7 +81,7 @@ def build_server(service: Service, options: ServerOptions | None = None) -> Poli
     options = options or ServerOptions()
     subscriptions = Subscriptions()
     server = PolicyServer(
-        "p2p",
+        service,
         title="p2p: prompt to policy",
         description=p2p.__doc__,
         instructions=INSTRUCTIONS,
@@ -75,6 +95,9 @@ def build_server(service: Service, options: ServerOptions | None = None) -> Poli
     toolbox = Toolbox(server, service, options)
     tools.add_all(toolbox)
     _refuse_unknown(options, toolbox)
+    add_resources(server, service)
+    add_prompts(server)
+    add_completions(server, service)
     return server
 
 

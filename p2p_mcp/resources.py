@@ -1,0 +1,150 @@
+"""What can be read under `p2p://`: environments, sessions, iterations with all they left behind, and jobs."""
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.types import Resource
+from pydantic import BaseModel
+
+from p2p.contracts.errors import InvalidInput, P2PError
+from p2p.contracts.session import SessionView
+from p2p.service import Service
+from p2p_mcp.errors import in_tools
+
+JSON = "application/json"
+LISTED_SESSIONS = 20
+"""Newest sessions whose resources are listed; all others can be read too."""
+LISTED_JOBS = 20
+LOG_BYTES = 64_000
+"""Of a log, from its end."""
+SESSION = "p2p://sessions/{session_id}"
+ITERATION = SESSION + "/iterations/{iteration}"
+
+
+def add_resources(server: MCPServer[Any], service: Service) -> None:
+    """Offer everything that can be read."""
+    _add_nouns(server, service)
+    _add_files(server, service)
+
+    @_resource(server, "p2p://jobs/{job_id}", "How a job stands", JSON)
+    def job(job_id: str) -> str:
+        """State, steps, time left and runs of a training or a loop."""
+        return _json(service.get_job(job_id))
+
+    @_resource(server, "p2p://jobs/{job_id}/log", "Log of a job", "text/plain")
+    def job_log(job_id: str) -> str:
+        """What a job printed, the last 64 kB."""
+        _, size = service.job_log(job_id, 0)
+        return service.job_log(job_id, max(0, size - LOG_BYTES))[0]
+
+
+def list_instances(service: Service) -> Iterator[Resource]:
+    """The resources that there are now: the newest first, of each noun."""
+    for spec in service.list_environments():
+        yield Resource(
+            uri=f"p2p://environments/{spec.env_id}", name=spec.env_id, description=spec.description, mime_type=JSON
+        )
+    for view in service.list_sessions()[:LISTED_SESSIONS]:
+        yield from _of_session(service, view)
+    for job in service.list_jobs()[:LISTED_JOBS]:
+        uri = f"p2p://jobs/{job.job_id}"
+        what = f"{job.kind} of {job.session_id}"
+        yield Resource(uri=uri, name=job.job_id, title=what, description=str(job.state), mime_type=JSON)
+        yield Resource(uri=f"{uri}/log", name=f"{job.job_id} log", title=f"Log: {what}", mime_type="text/plain")
+
+
+def _add_nouns(server: MCPServer[Any], service: Service) -> None:
+    @_resource(server, "p2p://environments/{env_id}", "Facts of an environment", JSON)
+    def environment(env_id: str) -> str:
+        """Observations, actions, joints, bodies, features and info keys of an environment that is known."""
+        known = {spec.env_id: spec for spec in service.list_environments()}
+        if env_id not in known:
+            raise InvalidInput(f"No environment {env_id!r} is known. Known: {', '.join(known)}.")
+        return _json(known[env_id])
+
+    @_resource(server, SESSION, "A session", JSON)
+    def session(session_id: str) -> str:
+        """What was asked for, how it stands, its criteria, iterations and best judgment."""
+        return _json(service.view_session(session_id))
+
+    @_resource(server, ITERATION, "An iteration", JSON)
+    def iteration(session_id: str, iteration: int) -> str:
+        """Report of its reward, its runs, their aggregation, judgment and revision."""
+        return _json(service.view_iteration(session_id, iteration))
+
+    @_resource(server, f"{ITERATION}/judgment", "A judgment", JSON)
+    def judgment(session_id: str, iteration: int) -> str:
+        """The verdict with every rollout, by code and whoever looked."""
+        found = service.view_iteration(session_id, iteration).judgment
+        if found is None:
+            raise InvalidInput(f"Iteration {iteration} of {session_id} is not judged yet: judge_videos.")
+        return _json(found)
+
+
+def _add_files(server: MCPServer[Any], service: Service) -> None:
+    @_resource(server, f"{ITERATION}/reward.py", "A reward", "text/x-python")
+    def reward(session_id: str, iteration: int) -> str:
+        """Source of the reward of an iteration."""
+        return service.read_reward(session_id, iteration)
+
+    @_resource(server, f"{ITERATION}/metrics.csv", "Metrics", "text/csv")
+    def metrics(session_id: str, iteration: int) -> str:
+        """Every update and evaluation of every run."""
+        return service.metrics_table(session_id, iteration)
+
+    @_resource(server, f"{ITERATION}/videos/{{name}}", "A video", "video/mp4")
+    def video(session_id: str, iteration: int, name: str) -> bytes:
+        """Video of a judged rollout."""
+        return service.media_file(session_id, iteration, "videos", name).read_bytes()
+
+    @_resource(server, f"{ITERATION}/frames/{{name}}", "A picture", "image/jpeg")
+    def frame(session_id: str, iteration: int, name: str) -> bytes:
+        """The contact sheet, one of its moments, or the learning curve."""
+        return service.media_file(session_id, iteration, "frames", name).read_bytes()
+
+
+def _resource(
+    server: MCPServer[Any], uri: str, title: str, mime_type: str
+) -> Callable[[Callable[..., str | bytes]], Callable[..., str | bytes]]:
+    """Offers a function as a template; what it does not find is told as what does not exist."""
+
+    def offer(function: Callable[..., str | bytes]) -> Callable[..., str | bytes]:
+        @wraps(function)
+        def read(*args: Any, **kwargs: Any) -> str | bytes:
+            try:
+                return function(*args, **kwargs)
+            except InvalidInput as error:
+                raise ResourceNotFoundError(in_tools(str(error))) from error
+            except (P2PError, OSError) as error:
+                raise ResourceNotFoundError(f"It cannot be read: {in_tools(str(error))}") from error
+
+        description = (function.__doc__ or "").strip()
+        server.resource(uri, name=function.__name__, title=title, description=description, mime_type=mime_type)(read)
+        return read
+
+    return offer
+
+
+def _of_session(service: Service, view: SessionView) -> Iterator[Resource]:
+    name, about = view.session.session_id, view.session.prompt or "a reward handed in"
+    root = f"p2p://sessions/{name}"
+    yield Resource(uri=root, name=name, title=about, description=str(view.status), mime_type=JSON)
+    for number in range(1, view.iteration + 1):
+        place, title = f"{root}/iterations/{number}", f"{about}, iteration {number}"
+        kinds = [("", JSON), ("/reward.py", "text/x-python"), ("/metrics.csv", "text/csv")]
+        kinds += [("/judgment", JSON)] if any(line.iteration == number for line in view.history) else []
+        kinds += [(f"/videos/{file}", "video/mp4") for file in service.media(name, number, "videos")]
+        kinds += [(f"/frames/{file}", _picture_type(file)) for file in service.media(name, number, "frames")]
+        for path, kind in kinds:
+            yield Resource(uri=f"{place}{path}", name=f"{name}/{number}{path}", title=f"{title}{path}", mime_type=kind)
+
+
+def _picture_type(name: str) -> str:
+    return "image/png" if name.endswith(".png") else "image/jpeg"
+
+
+def _json(value: BaseModel) -> str:
+    return value.model_dump_json(indent=1)
