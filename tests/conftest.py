@@ -11,6 +11,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 @pytest.fixture(autouse=True)
 def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reaches a model provider, and none depends on the variables of whoever runs it."""
-    for name in ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "P2P_RUNS_DIR", "P2P_MAX_PARALLEL"):
+    for name in (
+        "ANTHROPIC_API_KEY",
+        "GEMINI_API_KEY",
+        "OPENAI_API_KEY",
+        "P2P_RUNS_DIR",
+        "P2P_MAX_PARALLEL",
+        "P2P_MAX_JOBS",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("P2P_CONFIG", os.devnull)

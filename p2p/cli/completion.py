@@ -21,6 +21,17 @@ def complete_session(context: typer.Context, incomplete: str) -> list[tuple[str,
     return [(name, text) for name, text in offers if name.startswith(incomplete)]
 
 
+def complete_job(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Ids of the jobs, each with what it does and how it stands."""
+    offers = [("latest", "the newest job")]
+    try:
+        views = _service(context).list_jobs()
+    except (P2PError, OSError):
+        return offers
+    offers += [(view.job_id, f"{view.kind} of {view.session_id}, {view.state}") for view in views]
+    return [(name, text) for name, text in offers if name.startswith(incomplete)]
+
+
 def complete_format(incomplete: str) -> list[str]:
     """Formats of an export."""
     return [name for name in ExportFormat if name.startswith(incomplete)]

@@ -16,14 +16,14 @@ POLL_S = 0.5
 
 
 def follow(service: Service, session_id: str, output: Output) -> SessionView:
-    """Show a session until it ends; returns how it stands then.
+    """Show a session until it ends, or waits for its caller's next step; returns how it stands then.
 
     Raises:
         P2PError: the process that drives it is gone before its end.
     """
     states = _states(service, session_id)
     view = _show_live(states, output) if output.console.is_terminal else _show_lines(states, output)
-    if not view.status.finished:
+    if not view.status.finished and not view.by_caller:
         raise service.why_it_stopped(session_id)
     return view
 

@@ -3,20 +3,30 @@
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from p2p.cli.completion import complete_job
 from p2p.cli.formats import age, short_path
 from p2p.cli.options import AsJson, RunsDir, examples, open_service
 from p2p.cli.output import Output
 from p2p.cli.tables import table
+from p2p.cli.verdict import runs
 from p2p.contracts.background import JobView
 
-JOBS_EXAMPLES = examples("p2p jobs", "p2p jobs job_0123456789abcdef0123456789abcdef", "p2p jobs JOB --cancel")
+JOBS_EXAMPLES = examples("p2p jobs", "p2p jobs latest", "p2p jobs job_1a2b --cancel")
 LOG_TAIL = 2000
 """Characters of a job's log that are shown."""
 
-JobId = Annotated[str | None, typer.Argument(metavar="[JOB]", help="One job, with the end of its log.")]
+JobId = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[JOB]",
+        help="One job, with the end of its log: its id, the beginning or end of one, or `latest`.",
+        autocompletion=complete_job,
+    ),
+]
 Cancel = Annotated[bool, typer.Option("--cancel", help="End it and everything it started; what is finished stays.")]
 
 
@@ -29,9 +39,17 @@ def jobs(job: JobId = None, cancel: Cancel = False, as_json: AsJson = False, run
         found = {"jobs": [view.model_dump(mode="json") for view in views]}
         output.result(found, job_table(views) if views else empty)
         return
-    view = service.cancel_job(job) if cancel else service.get_job(job)
-    log, _ = service.job_log(job)
-    output.result(view, job_table((view,)), Text(view.error or "", style="red"), Text(log[-LOG_TAIL:], style="dim"))
+    job_id = service.find_job(job)
+    view = service.cancel_job(job_id) if cancel else service.get_job(job_id)
+    log, _ = service.job_log(job_id)
+    output.result(view, job_table((view,)), *_details(view, log))
+
+
+def _details(view: JobView, log: str) -> list[RenderableType]:
+    parts: list[RenderableType] = [runs(view.runs)] if view.runs else []
+    if view.error:
+        parts.append(Text(view.error, style="red"))
+    return [*parts, Text(log[-LOG_TAIL:], style="dim")]
 
 
 def job_table(views: tuple[JobView, ...]) -> Table:

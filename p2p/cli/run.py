@@ -141,6 +141,8 @@ def exit_code(service: Service, view: SessionView) -> int:
     """What the end of a session means to a shell."""
     if view.status in (SessionStatus.PASSED, SessionStatus.COMPLETED):
         return PASSED
+    if not view.status.finished:  # its caller's next step is awaited
+        return NOT_PASSED if view.error else PASSED
     return service.error_code(view.session.session_id) if view.status is SessionStatus.ERROR else NOT_PASSED
 
 

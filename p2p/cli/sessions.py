@@ -13,7 +13,7 @@ from p2p.cli.options import AsJson, Detach, Iteration, RunsDir, SessionName, Sto
 from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED, finish, report_returns
 from p2p.cli.tables import table
-from p2p.cli.verdict import ENDINGS, changes, ending, judged, returns, runs
+from p2p.cli.verdict import ENDINGS, changes, ending, judged, returns, runs, standing
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.reward import RewardReport
@@ -121,9 +121,7 @@ def session_table(views: tuple[SessionView, ...]) -> Table:
     made.columns[0].justify = "left"
     for view in views:
         judgment, session = view.judgment, view.session
-        words, style = ENDINGS[view.status]
-        if not view.alive and not view.status.finished:
-            words, style = "interrupted", "yellow"
+        words, style = standing(view)
         made.add_row(
             session.session_id,
             Text(words, style=style),

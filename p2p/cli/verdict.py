@@ -25,6 +25,14 @@ ENDINGS = {
     SessionStatus.RUNNING: ("running", "bold cyan"),
     SessionStatus.PENDING: ("not started", "bold"),
 }
+NEXT_STEPS = {
+    "intent": "say what is wanted",
+    "reward": "write a reward",
+    "train": "train it",
+    "judge": "judge it",
+    "revise": "revise it",
+}
+"""Step of a session -> what its caller is to do."""
 
 
 def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = ()) -> list[RenderableType]:
@@ -43,6 +51,18 @@ def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = 
     if files := paths(view, runs_dir):
         parts += ["", *files]
     return parts
+
+
+def standing(view: SessionView) -> tuple[str, str]:
+    """How a session stands, and in which style to say so."""
+    words, style = ENDINGS[view.status]
+    if view.status.finished or (view.alive and view.status is not SessionStatus.PENDING):
+        return words, style
+    if view.alive:
+        return "waiting for its turn", "bold cyan"
+    if view.by_caller:
+        return "waiting for its caller", "bold"
+    return (words, style) if view.status is SessionStatus.PENDING else ("interrupted", "bold yellow")
 
 
 def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableType]:
@@ -111,9 +131,10 @@ def paths(view: SessionView, runs_dir: Path) -> list[str]:
 
 
 def _headline(view: SessionView) -> Text:
-    words, style = ENDINGS[view.status]
+    words, style = standing(view)
     if not view.alive and not view.status.finished:
-        words = f"{words}, but no process drives it; to go on: p2p resume {view.session.session_id}"
+        who = f" to {NEXT_STEPS.get(view.step, 'go on')}" if view.by_caller else ""
+        words += f"{who}; to let p2p go on by itself: p2p resume {view.session.session_id}"
     count = max(view.iteration, len(view.history))
     seconds = sum(line.elapsed_time_s for line in view.history)
     spent = f" in {duration(seconds)}" if seconds else ""

@@ -1,5 +1,8 @@
 """Which configuration each run is trained with."""
 
+import re
+from collections.abc import Collection
+
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -10,6 +13,8 @@ from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig, canonical_names, nearest_field
 from p2p.training.presets import preset
 from p2p.training.tuning import check_bounds
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
 def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
@@ -30,12 +35,26 @@ def run_configs(
         InvalidConfig: a key is misspelt or a value is out of range.
     """
     start = start or StartTraining()
+    configs = start.configs or session.configs
+    _check_names(configs)
     steps = {} if start.total_timesteps is None else {"total_timesteps": start.total_timesteps}
     return {
         (config_id, seed): _config(session, draft, {**fields, **steps, "seed": seed})
-        for config_id, fields in (start.configs or session.configs).items()
+        for config_id, fields in configs.items()
         for seed in start.seeds or session.seeds
     }
+
+
+def _check_names(configs: Collection[str]) -> None:
+    """Refuse what cannot be a part of a directory's name."""
+    if not configs:
+        raise InvalidConfig("There must be one configuration at least, such as baseline.")
+    wrong = [name for name in configs if not _NAME.fullmatch(name)]
+    if wrong:
+        raise InvalidConfig(
+            "A configuration is called by lower-case letters, digits, '_' and '-', at most 40 of them, as baseline is; "
+            f"got {wrong[0][:80]!r}."
+        )
 
 
 def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) -> TrainConfig:
