@@ -1,0 +1,350 @@
+"""A session whose caller takes every step: the reward handed in, the training a job, the judgment by eyes."""
+
+import json
+import shutil
+import time
+
+import pytest
+
+from p2p.contracts.background import StartTraining
+from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
+from p2p.contracts.events import EventName
+from p2p.contracts.intent import Category, Criterion
+from p2p.contracts.job import JobState
+from p2p.contracts.judgment import Verdict
+from p2p.contracts.metrics import MetricsKind
+from p2p.contracts.observation import Observation
+from p2p.contracts.session import NewSession, SessionStatus
+from p2p.service import Service
+from p2p.settings import Settings
+
+pytestmark = pytest.mark.slow
+
+SHORT = {"total_timesteps": 4096, "num_evals": 2, "n_eval_episodes": 3}
+REWARD = '''
+class Balance(RewardFunction):
+    """Keeps the pole up."""
+
+    weights = {"upright": 1.0, "effort": 0.05}
+
+    def compute(self, obs, action, next_obs, info):
+        terms = {
+            "upright": self.weights["upright"] * (1.0 - abs(info["pole_angle"])),
+            "effort": -self.weights["effort"] * info["control_effort"],
+        }
+        return sum(terms.values()), terms
+
+    @property
+    def latex(self):
+        return r"r = w_u (1 - |\\theta|) - w_e a^2"
+
+    @property
+    def terms(self):
+        return {"upright": "the pole stands", "effort": "price of the action"}
+'''
+CALM = Criterion(
+    key="calm", title="Looks calm", description="The cart does not jitter.", category=Category.POSTURE, predicate=None
+)
+NOT_MEANT = Observation(
+    is_what_was_meant=False,
+    score=0.2,
+    diagnosis="The pole falls within a second.",
+    criteria={"calm": False},
+    failure_tags=("falls_at_once",),
+    model="a-model",
+)
+MEANT = Observation(is_what_was_meant=True, score=1.0, diagnosis="It stands.", criteria={"calm": True})
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Runs directory with one session, trained once and not judged, that has a criterion only eyes can judge."""
+    service = Service(Settings(runs_dir=tmp_path_factory.mktemp("runs"), max_parallel=2))
+    request = NewSession(
+        prompt="keep the pole balanced",
+        env_id="InvertedPendulum-v5",
+        n_seeds=1,
+        max_iterations=2,
+        n_report_rollouts=10,
+        config=SHORT,
+    )
+    name = service.create_session(request, session_id="balance").session_id
+    service.replace_criteria(name, (CALM,), extend=True)
+    assert service.submit_reward(name, REWARD, "The angle is all that counts.").report.accepted
+    train(service, name)
+    return service.runs.path
+
+
+@pytest.fixture
+def service(trained, tmp_path):
+    """A service on a copy of it."""
+    shutil.copytree(trained, tmp_path / "runs")
+    made = Service(Settings(runs_dir=tmp_path / "runs", max_parallel=2))
+    yield made
+    made.stop_session("balance")
+
+
+def train(service, name, **start):
+    job = service.start_training(name, StartTraining(**start))
+    deadline = time.monotonic() + 90
+    while not (view := service.wait_for_job(job.job_id, 45)).state.finished:
+        assert time.monotonic() < deadline, view
+    assert view.state is JobState.COMPLETED, view.error
+
+
+def events(service, name):
+    return [event.event for event in service.record("balance").events.read() if event.event is name]
+
+
+def test_the_whole_path_from_a_rejected_reward_to_the_last_iteration(service):
+    begun = time.monotonic()
+    evidence = service.judge_evidence("balance")
+    assert time.monotonic() - begun < 3
+    assert evidence.unjudged == ("calm",)
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    assert service.view_session("balance").status is SessionStatus.PENDING
+
+    service.steer("balance", "move the cart less")
+    brief = service.revision_brief("balance")
+    assert brief.wishes == ("move the cart less",)
+    assert brief.iterations_left == 1
+
+    rejected = service.revise_session("balance", "import os\n" + REWARD, "first try")
+    assert (rejected.iteration, rejected.report.accepted) == (2, False)
+    with pytest.raises(InvalidInput, match="was refused"):
+        service.start_training("balance")
+    accepted = service.revise_session(
+        "balance",
+        REWARD.replace('"effort": 0.05', '"effort": 0.5'),
+        reasoning="The cart moves too much.",
+        config_changes={"ent_coef": 0.01},
+        lesson="A cheap effort makes the cart jitter.",
+    )
+    assert (accepted.iteration, accepted.report.accepted) == (2, True)
+    revision = service.record("balance").iteration(1).read_revision()
+    assert revision.based_on == 1
+    assert revision.diagnosis == "The cart moves too much."
+    assert revision.lesson == "A cheap effort makes the cart jitter."
+    assert [(c.kind, c.name, c.old, c.new) for c in revision.changes] == [
+        ("reward", "effort", 0.05, 0.5),
+        ("config", "ent_coef", None, 0.01),
+    ]
+    assert len(events(service, EventName.REWARD_ERROR)) == 1
+    train(service, "balance")
+    assert service.record("balance").iteration(2).run("baseline", 10).read_config().ent_coef == 0.01
+
+    judgment = service.submit_judgment("balance", None, NOT_MEANT)
+    assert judgment.verdict is Verdict.FAILED
+    view = service.view_session("balance")
+    assert view.status is SessionStatus.MAX_ITERATIONS
+    assert [line.based_on for line in view.history] == [None, 1]
+    assert service.record("balance").read_lineage().lessons[0].text == "A cheap effort makes the cart jitter."
+    with pytest.raises(InvalidInput, match="used up its 2 iterations"):
+        service.submit_reward("balance", REWARD)
+    with pytest.raises(InvalidInput, match="no further reward is written"):
+        service.steer("balance", "faster")
+    with pytest.raises(InvalidInput, match="has ended: it is not judged again"):
+        service.submit_judgment("balance", 2, MEANT)
+
+
+def test_evidence_holds_all_that_a_judge_needs_in_few_bytes(service):
+    evidence = service.judge_evidence("balance", 1)
+    root = service.runs.path
+    assert (root / evidence.contact_sheet).is_file()
+    assert evidence.frames
+    assert all((root / frame.path).is_file() for frame in evidence.frames)
+    assert set(evidence.videos) == {"p10", "median", "p90"}
+    assert {rollout.label for rollout in evidence.code.rollouts} == {"p10", "median", "p90"}
+    assert evidence.code.n_rollouts == 10
+    angle = next(numbers for numbers in evidence.numbers if numbers.name == "pole_angle")
+    assert angle.minimum <= angle.mean <= angle.maximum
+    assert angle.unit == "rad"
+    assert 0 < angle.maximum_s <= evidence.duration_s
+    assert "keep the pole balanced" in evidence.rubric
+    assert "calm (Looks calm: The cart does not jitter.)" in evidence.rubric
+    assert "$" not in evidence.rubric
+    assert len(evidence.model_dump_json()) < 14_000
+    begun = time.monotonic()
+    service.judge_evidence("balance", 1)
+    assert time.monotonic() - begun < 0.5
+    assert service.record("balance").iteration(1).read_judgment() is None
+
+
+def test_evidence_is_made_up_for_where_a_training_was_killed_before_its_rollouts(service):
+    shutil.rmtree(service.record("balance").iteration(1).report.path)
+    assert service.judge_evidence("balance").code.n_rollouts == 10
+
+
+def test_a_judgment_that_passes_closes_the_session_as_the_loop_does(service):
+    record = service.record("balance")
+    record.save_criteria(record.read_criteria().model_copy(update={"criteria": (CALM,)}))
+    judgment = service.submit_judgment("balance", 1, MEANT)
+    assert judgment.passed
+    assert service.record("balance").iteration(1).read_judgment() == judgment
+    view = service.view_session("balance")
+    assert view.status is SessionStatus.PASSED
+    assert view.judgment.observation == MEANT
+    assert record.read_history().status is SessionStatus.PASSED
+    assert len(events(service, EventName.SESSION_COMPLETED)) == 1
+    assert service.submit_judgment("balance", 1, MEANT) == judgment, "the same again changes nothing"
+    assert len(events(service, EventName.SESSION_COMPLETED)) == 1
+    with pytest.raises(InvalidInput, match="has passed"):
+        service.submit_reward("balance", REWARD)
+
+
+def test_a_judgment_may_be_corrected_until_something_is_built_on_it(service):
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    corrected = NOT_MEANT.model_copy(update={"score": 0.1, "criteria": {"calm": True}})
+    service.submit_judgment("balance", 1, corrected)
+    assert service.record("balance").iteration(1).read_judgment().observation.score == 0.1
+    assert len(service.record("balance").read_history().iterations) == 1
+    service.submit_reward("balance", REWARD + "\n# the same\n")
+    with pytest.raises(InvalidInput, match="iteration 2 has been begun on it"):
+        service.submit_judgment("balance", 1, NOT_MEANT)
+
+
+def test_what_only_eyes_can_judge_is_not_judged_by_code_alone(service):
+    with pytest.raises(InvalidInput, match=r"Only eyes can judge calm.*submit_judgment"):
+        service.submit_judgment("balance", 1, None)
+    with pytest.raises(InvalidInput, match="calm: true or false"):
+        service.submit_judgment("balance", 1, MEANT.model_copy(update={"criteria": {}}))
+    assert service.record("balance").iteration(1).read_judgment() is None
+    with pytest.raises(UnknownName, match="iteration '7'"):
+        service.submit_judgment("balance", 7, MEANT)
+
+
+def test_what_can_be_measured_is_judged_without_eyes(service):
+    record = service.record("balance")
+    intent = record.read_criteria()
+    measured = tuple(criterion for criterion in intent.criteria if criterion.predicate is not None)
+    record.save_criteria(intent.model_copy(update={"criteria": measured}))
+    judgment = service.submit_judgment("balance", 1, None)
+    assert judgment.observation is None
+    assert judgment.provenance.observer is None
+    assert service.outcome("balance") is (SessionStatus.PASSED if judgment.passed else None)
+
+
+def test_the_brief_is_small_and_says_what_a_reward_may_read(service):
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    for number in range(12):
+        service.steer("balance", f"wish {number}")
+    begun = time.monotonic()
+    brief = service.revision_brief("balance")
+    assert time.monotonic() - begun < 1
+    assert len(brief.model_dump_json()) < 12_000
+    assert brief.source == REWARD
+    assert brief.wishes == tuple(f"wish {number}" for number in range(2, 12))
+    assert brief.pinned == tuple(SHORT)
+    assert {term.name for term in brief.terms} == {"upright", "effort"}
+    assert "explained_variance" in brief.dynamics
+    assert {(c.key, c.wanted) for c in brief.criteria if not c.met} >= {("calm", "by eyes")}
+    assert brief.observation == NOT_MEANT
+    assert [attempt.iteration for attempt in brief.attempts] == [1]
+    for words in ("pole_angle [rad]", "numpy", "_episode_start", "ent_coef 0 … 0.1", "$"):
+        assert (words in brief.constraints) is (words != "$")
+    assert brief.suggestion is not None
+    assert len(brief.suggestion.changes) <= 2
+    assert brief == service.revise_session("balance"), "without a source the brief comes back"
+
+
+def test_the_author_of_the_session_writes_the_next_reward_when_none_is_handed_in(service):
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    suggestion = service.revision_brief("balance").suggestion
+    service.submit_reward("balance", "not Python", "an attempt that is given up")
+    report = service.submit_reward("balance")
+    assert (report.iteration, report.report.accepted) == (2, True)
+    revision = service.record("balance").iteration(1).read_revision()
+    assert revision.changes == suggestion.changes
+    assert revision.source == report.source
+
+
+def test_a_reward_is_based_on_the_iteration_it_resembles_or_on_the_one_that_is_named(service):
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    with pytest.raises(InvalidInput, match="1 … 1, got 2"):
+        service.revise_session("balance", REWARD, based_on=2)
+    service.revise_session("balance", REWARD.replace("1.0 -", "2.0 -"), based_on=1)
+    revision = service.record("balance").iteration(1).read_revision()
+    (change,) = revision.changes
+    assert (change.kind, change.name) == ("reward", "upright")
+    assert str(change.old).startswith("mean ")
+    assert "Looks calm (by eyes)" in revision.lesson
+    assert revision.diagnosis.startswith("Not passed")
+
+
+def test_no_step_is_taken_before_the_one_it_needs(service):
+    with pytest.raises(InvalidInput, match=r"trained and not judged yet.*submit_judgment"):
+        service.submit_reward("balance", REWARD)
+    with pytest.raises(InvalidInput, match=r"No iteration of balance is judged yet.*train_iteration"):
+        service.revision_brief("balance")
+    with pytest.raises(InvalidInput, match="Iteration 1 is not judged yet"):
+        service.revision_brief("balance", 1)
+    with pytest.raises(InvalidInput, match="No iteration of balance is judged yet"):
+        service.revise_session("balance", REWARD)
+    with pytest.raises(InvalidInput, match="create another session"):
+        service.replace_criteria("balance", (CALM,), extend=False)
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    with pytest.raises(InvalidConfig, match="gamma: an author may choose"):
+        service.submit_reward("balance", REWARD, config_changes={"gamma": 0.5})
+    assert len(service.record("balance").iteration_records()) == 1, "what is refused leaves nothing behind"
+    service.submit_reward("balance", REWARD)
+    with pytest.raises(InvalidInput, match="train it first"):
+        service.judge_evidence("balance")
+    job = service.start_training("balance", StartTraining(total_timesteps=400_000))
+    with pytest.raises(InvalidInput, match=rf"being trained by {job.job_id}.*cancel_job"):
+        service.submit_reward("balance", REWARD)
+    with pytest.raises(InvalidInput, match="Wait for it"):
+        service.judge_evidence("balance")
+    service.cancel_job(job.job_id)
+    replaced = service.submit_reward("balance", REWARD.replace("0.05", "0.06"))
+    assert replaced.iteration == 2
+    assert service.record("balance").iteration(2).runs() == [], "runs of the old reward are gone"
+    assert service.view_session("balance").status is SessionStatus.PENDING
+
+
+def test_metrics_are_few_numbers(service):
+    for kind in MetricsKind:
+        if kind is MetricsKind.COMPARE:
+            with pytest.raises(InvalidInput, match="one iteration only"):
+                service.metrics("balance", view=kind)
+            continue
+        view = service.metrics("balance", 1, kind, points=5)
+        assert len(view.model_dump_json()) < 8_000
+        assert [run.state for run in view.runs] == ["completed"]
+        assert all(len(curve.steps) == len(curve.values) <= 5 for curve in view.curves)
+        assert all(curve.steps == tuple(sorted(set(curve.steps))) for curve in view.curves)
+    curves = {curve.name: curve for curve in service.metrics("balance", view="curve").curves}
+    assert curves["episode_return"].steps[-1] == 4096
+    assert len(curves["selection_success"].values) == 2
+    terms = service.metrics("balance", view="terms")
+    assert {curve.name for curve in terms.curves} == {"upright", "effort"}
+    assert {term.name for term in terms.terms["baseline_seed_10"]} == {"upright", "effort"}
+    dynamics = service.metrics("balance", view="dynamics")
+    assert {"approx_kl", "policy_std"} <= {curve.name for curve in dynamics.curves}
+    assert "explained_variance" in dynamics.dynamics["baseline_seed_10"]
+    with pytest.raises(UnknownName, match=r"view 'curves'.*Did you mean 'curve'"):
+        service.metrics("balance", view="curves")
+    with pytest.raises(UnknownName, match="run 'a_seed_1'"):
+        service.metrics("balance", run_id="a_seed_1")
+    with pytest.raises(InvalidInput, match="2 … 50, got 51"):
+        service.metrics("balance", points=51)
+
+
+def test_two_iterations_side_by_side(service):
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    service.submit_reward("balance", REWARD.replace('"effort": 0.05', '"effort": 0.5'), "less effort")
+    found = service.compare_iterations("balance", 1, 2)
+    assert (found.first.verdict, found.second.verdict, found.better) == (Verdict.FAILED, None, None)
+    (change,) = found.changes
+    assert (change.name, change.old, change.new, change.reason) == ("effort", 0.05, 0.5, "less effort")
+    assert '+    weights = {"upright": 1.0, "effort": 0.5}' in found.reward_diff
+    assert {pair.key for pair in found.criteria} >= {"calm"}
+    assert all(pair.values[1] is None for pair in found.criteria)
+    json.loads(found.model_dump_json())
+    with pytest.raises(InvalidInput, match="got 1 twice"):
+        service.compare_iterations("balance", 1, 1)
+    with pytest.raises(UnknownName, match="iteration '3'"):
+        service.compare_iterations("balance", 1, 3)
+    with pytest.raises(InvalidInput, match="Nothing of iteration 2"):
+        service.metrics("balance", 2)
+    compared = service.metrics("balance", 1, "compare").comparison
+    assert (compared.first.iteration, compared.second.iteration) == (2, 1)
