@@ -56,8 +56,17 @@ class RewardAuthor(Protocol):
 class Reviser(Protocol):
     """Learns from the attempts so far."""
 
-    def revise(self, intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...]) -> Revision:
-        """The next reward and configuration, at most two changes away from one of `attempts`."""
+    def revise(
+        self, intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...], wishes: tuple[str, ...] = ()
+    ) -> Revision:
+        """The next reward and configuration, at most two changes away from one of `attempts`.
+
+        Args:
+            intent: What was asked.
+            env: Where.
+            attempts: All judged iterations, oldest first.
+            wishes: What its person said on the way, oldest first; they change no criterion.
+        """
         ...
 
 

@@ -21,8 +21,12 @@ EXPLOIT = "suspected_exploit"
 
 
 def unseen(intent: Intent) -> tuple[Criterion, ...]:
-    """The criteria that only eyes can judge."""
-    return tuple(criterion for criterion in intent.criteria if criterion.predicate is None)
+    """The criteria that only eyes can judge: those without a predicate, and those that come after one of them."""
+    found: dict[str, Criterion] = {}
+    for criterion in intent.criteria:
+        if criterion.predicate is None or criterion.after in found:
+            found[criterion.key] = criterion
+    return tuple(found.values())
 
 
 def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgment:
@@ -44,8 +48,8 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
         UnknownName: it decides a criterion that there is not.
     """
     _check(intent, observation)
-    measured = {score.key: score for score in code.criteria}
-    if any(criterion.predicate is not None and criterion.key not in measured for criterion in intent.criteria):
+    measured, for_eyes = {score.key: score for score in code.criteria}, unseen(intent)
+    if any(criterion not in for_eyes and criterion.key not in measured for criterion in intent.criteria):
         return _signed(code, observation)
     scores = tuple(measured.get(c.key) or _by_eyes(c, observation.criteria[c.key]) for c in intent.criteria)
     content = observation.is_what_was_meant and not observation.suspected_exploit.strip()

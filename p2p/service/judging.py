@@ -60,7 +60,8 @@ class Judging(Catalog):
         assert intent is not None, "a session without an intent ends after one iteration"
         with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number) as result:
             attempts = tuple(attempt(record, index) for index in range(1, number + 1))
-            revision = self.author(session.author).revise(intent, self.describe_environment(session.env_id), attempts)
+            spec, wishes = self.describe_environment(session.env_id), tuple(wish.text for wish in record.read_wishes())
+            revision = self.author(session.author).revise(intent, spec, attempts, wishes)
             iteration.save_revision(revision)
             result |= {"changes": [f"{c.kind} {c.name}" for c in revision.changes], "based_on": revision.based_on}
         return revision

@@ -103,10 +103,9 @@ class Observing(Sessions, Judging):
             return known
         self._check_open(record, chosen, known)
         self._report_rollouts(record, chosen)
-        number, intent = chosen.number, record.read_criteria()
-        n_runs = len(chosen.runs())
+        number, n_runs = chosen.number, len(chosen.runs())
+        judgment = _combined(record.read_criteria(), self._judge(record, chosen), observation)
         with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
-            judgment = _combined(intent, self._judge(record, chosen), observation)
             chosen.save_judgment(judgment)
             result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
         record_iteration(record, number)

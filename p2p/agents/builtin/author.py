@@ -54,8 +54,11 @@ class BuiltinAuthor:
             ),
         )
 
-    def revise(self, intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...]) -> Revision:
-        """At most two changes to the best attempt, each with the measurement that asks for it."""
+    def revise(
+        self, intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...], wishes: tuple[str, ...] = ()
+    ) -> Revision:
+        """At most two changes to the best attempt, each with the measurement that asks for it; wishes are not read."""
+        del wishes  # what it understands is a sentence's grammar, fixed with the criteria
         return revise(intent, env, attempts)
 
 
