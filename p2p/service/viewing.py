@@ -12,7 +12,7 @@ from p2p.service.wiring import Wiring
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
-from p2p.store.views import SheetRecord, ViewRecord, path_from_view, state_of, view_record
+from p2p.store.views import ViewRecord, path_from_view, state_of, view_record
 
 MIME_TYPES = {".jpg": "image/jpeg", ".png": "image/png", ".mp4": "video/mp4"}
 
@@ -104,16 +104,6 @@ class Viewing(Wiring):
             with_iteration=chosen[1].number if len(chosen) > 1 else None,
             picture=self._file(job.path, result, result.sheet),
         )
-
-    def sheet_frames(self, session_id: str, iteration: int) -> tuple[FrameNote, ...]:
-        """The moments on the contact sheet of an iteration's report rollouts; empty where there is none.
-
-        Raises:
-            UnknownName: there is no such session or iteration.
-        """
-        sheet = SheetRecord(self.iteration_begun(session_id, iteration).path)
-        result = sheet.read_result()
-        return self._placed(sheet.path, result) if result is not None else ()
 
     def _made(self, job: ViewRecord, verb: str, order: PictureRequest | PlotRequest) -> PictureResult:
         """What the worker made of an order, now or before."""

@@ -31,8 +31,8 @@ DYNAMICS = {
 """Metric -> title."""
 TERM = "reward_term_"
 MOST_TERMS = 8
-PALETTE = 128
-"""Colours of the file: lines and letters need no more, and it is a third of the size."""
+PALETTE = 256
+"""Colours of the file: lines and letters need no more, and it is half as large."""
 POINTS = 80
 """Most points of a curve in training; of more rollouts, means of as many in a row are drawn, which tremble less."""
 
@@ -89,7 +89,9 @@ def write_plot(path: Path, view: MetricsPlot, runs: Sequence[TrainedRun], title:
     canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib leaves it untyped
     page = Image.fromarray(np.array(canvas.renderer.buffer_rgba(), np.uint8)[..., :3])
     with replacing(path) as temporary:
-        page.quantize(PALETTE, dither=Image.Dither.NONE).save(temporary, optimize=True)
+        page.quantize(PALETTE, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            temporary, optimize=True
+        )
 
 
 def _draw_curve(figure: Figure, runs: Sequence[TrainedRun]) -> None:

@@ -4,19 +4,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from scripted_motions import ANT, CHEETAH, leaping, measured, spinning
 
 from p2p.contracts.env import EnvSpec
 from p2p.envs import catalog
-from p2p.rewards.features import Features, measure_trajectory
 from p2p.worker.contact_sheet import write_contact_sheet
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.key_frames import KeyFrames, choose_frames
-from p2p.worker.kinematics import Kinematics
 from p2p.worker.learning_curve import write_learning_curve
 from p2p.worker.render import probe
-
-CHEETAH, ANT = catalog.load("HalfCheetah-v5"), catalog.load("Ant-v5")
-STEPS = 100
 
 
 @pytest.fixture(autouse=True)
@@ -24,30 +20,6 @@ def _cast_rays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv(probe.VARIABLE, probe.RAYCAST)
     yield
     probe.forget()
-
-
-def measured(spec: EnvSpec, qpos: np.ndarray) -> Features:
-    states = Kinematics(compiled_model(spec, {}), spec).read(qpos, np.zeros((len(qpos), spec.nv)))
-    return measure_trajectory(spec, states, np.zeros((len(qpos) - 1, spec.action_dim)))
-
-
-def leaping(turns: float, begin: float = 1.0, lasting: float = 0.7, height: float = 1.2) -> np.ndarray:
-    """Joint positions of a cheetah that rests, leaps, turns backward in the air, lands and rests."""
-    time = np.arange(STEPS + 1) * CHEETAH.dt
-    share = np.clip((time - begin) / lasting, 0, 1)
-    qpos = np.zeros((STEPS + 1, CHEETAH.nq))
-    qpos[:, 0] = 0.5 * share
-    qpos[:, 1] = -measured(CHEETAH, np.zeros((2, CHEETAH.nq)))["clearance"][0] + 4 * height * share * (1 - share)
-    qpos[:, 2] = -2 * np.pi * turns * share
-    return qpos
-
-
-def spinning(turns: float) -> np.ndarray:
-    model = compiled_model(ANT, {})
-    qpos = np.tile(model.qpos0, (STEPS + 1, 1))
-    yaw = 2 * np.pi * turns * np.clip(np.arange(STEPS + 1) * ANT.dt / 4 - 0.1, 0, 1)
-    qpos[:, 3], qpos[:, 6] = np.cos(yaw / 2), np.sin(yaw / 2)
-    return qpos
 
 
 def chosen(spec: EnvSpec, qpos: np.ndarray) -> KeyFrames:
@@ -125,6 +97,34 @@ def test_a_sheet_of_any_environment_is_small_and_of_one_size(env_id: str, tmp_pa
         assert sheet.format == "JPEG"
         assert sheet.size == (800, 600)
     assert (tmp_path / "sheet.jpg").stat().st_size < 150_000
+
+
+def test_a_landing_that_is_not_one_is_not_called_so() -> None:
+    """The words are tied to contacts: take-off is the first step in the air, landing the first on the floor again."""
+    features = measured(CHEETAH, leaping(1.0))
+    frames = choose_frames(features, CHEETAH.dt, CHEETAH.rest_height)
+    moments = dict(zip(frames.words, frames.steps, strict=True))
+    airborne = features["airborne"] > 0.5
+    assert airborne[moments["take-off"]]
+    assert not airborne[moments["take-off"] - 1]
+    assert not airborne[moments["landing"]]
+    assert airborne[moments["landing"] - 1]
+
+
+@pytest.mark.parametrize("title", ["a\nb\tc\x00", "x" * 500, "$\\frac{$ <b>", "\u202e\u200b\U0001f600", ""])
+def test_any_title_fits_on_one_line(title: str, tmp_path: Path) -> None:
+    qpos = leaping(1.0)
+    features = measured(CHEETAH, qpos)
+    plain, odd = tmp_path / "plain.jpg", tmp_path / "odd.jpg"
+    model = compiled_model(CHEETAH, {})
+    write_contact_sheet(plain, model, CHEETAH, qpos[1:], features, "")
+    write_contact_sheet(odd, model, CHEETAH, qpos[1:], features, title)
+    with Image.open(plain) as one, Image.open(odd) as other:
+        difference = np.abs(np.asarray(one, dtype=int) - np.asarray(other, dtype=int)).max(axis=2)
+    changed = np.argwhere(difference > 60)
+    assert not len(changed) or changed[:, 0].max() < 22
+    note = difference[:, 560:]
+    assert note.max() < 60
 
 
 def test_frames_on_a_sheet_show_different_poses(tmp_path: Path) -> None:
