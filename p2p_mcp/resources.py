@@ -71,14 +71,14 @@ def _add_nouns(server: MCPServer[Any], service: Service) -> None:
         return _json(service.view_session(session_id))
 
     @_resource(server, ITERATION, "An iteration", JSON)
-    def iteration(session_id: str, iteration: int) -> str:
+    def iteration(session_id: str, iteration: str) -> str:
         """Report of its reward, its runs, their aggregation, judgment and revision."""
-        return _json(service.view_iteration(session_id, iteration))
+        return _json(service.view_iteration(session_id, _number(iteration)))
 
     @_resource(server, f"{ITERATION}/judgment", "A judgment", JSON)
-    def judgment(session_id: str, iteration: int) -> str:
+    def judgment(session_id: str, iteration: str) -> str:
         """The verdict with every rollout, by code and whoever looked."""
-        found = service.view_iteration(session_id, iteration).judgment
+        found = service.view_iteration(session_id, _number(iteration)).judgment
         if found is None:
             raise InvalidInput(f"Iteration {iteration} of {session_id} is not judged yet: judge_videos.")
         return _json(found)
@@ -86,24 +86,24 @@ def _add_nouns(server: MCPServer[Any], service: Service) -> None:
 
 def _add_files(server: MCPServer[Any], service: Service) -> None:
     @_resource(server, f"{ITERATION}/reward.py", "A reward", "text/x-python")
-    def reward(session_id: str, iteration: int) -> str:
+    def reward(session_id: str, iteration: str) -> str:
         """Source of the reward of an iteration."""
-        return service.read_reward(session_id, iteration)
+        return service.read_reward(session_id, _number(iteration))
 
     @_resource(server, f"{ITERATION}/metrics.csv", "Metrics", "text/csv")
-    def metrics(session_id: str, iteration: int) -> str:
+    def metrics(session_id: str, iteration: str) -> str:
         """Every update and evaluation of every run."""
-        return service.metrics_table(session_id, iteration)
+        return service.metrics_table(session_id, _number(iteration))
 
     @_resource(server, f"{ITERATION}/videos/{{name}}", "A video", "video/mp4")
-    def video(session_id: str, iteration: int, name: str) -> bytes:
+    def video(session_id: str, iteration: str, name: str) -> bytes:
         """Video of a judged rollout."""
-        return service.media_file(session_id, iteration, "videos", name).read_bytes()
+        return service.media_file(session_id, _number(iteration), "videos", name).read_bytes()
 
     @_resource(server, f"{ITERATION}/frames/{{name}}", "A picture", "image/jpeg")
-    def frame(session_id: str, iteration: int, name: str) -> bytes:
+    def frame(session_id: str, iteration: str, name: str) -> bytes:
         """The contact sheet, one of its moments, or the learning curve."""
-        return service.media_file(session_id, iteration, "frames", name).read_bytes()
+        return service.media_file(session_id, _number(iteration), "frames", name).read_bytes()
 
 
 def _resource(
@@ -126,6 +126,12 @@ def _resource(
         return read
 
     return offer
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 4):
+        raise InvalidInput(f"{text[:20]!r} is not the number of an iteration: expected 1, 2, 3 …")
+    return int(text)
 
 
 def _of_session(service: Service, view: SessionView) -> Iterator[Resource]:

@@ -5,13 +5,17 @@ from typing import Any
 from anyio import to_thread
 from mcp.server import MCPServer
 from mcp.server.caching import CacheHint
-from mcp.types import Resource, Tool
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.types import CallToolResult, InputRequiredResult, Resource, Tool
+from pydantic import ValidationError
 
 import p2p
 from p2p.contracts.errors import UnknownName
 from p2p.service import Service
 from p2p_mcp import tools
 from p2p_mcp.apps.page import dashboard_page
+from p2p_mcp.arguments import refusal, refuse_unknown
 from p2p_mcp.completions import add_completions
 from p2p_mcp.content import reply
 from p2p_mcp.job_tasks import JobTasks
@@ -45,6 +49,22 @@ class PolicyServer(MCPServer[None]):
     def __init__(self, service: Service, **settings: Any) -> None:
         super().__init__("p2p", **settings)
         self._service = service
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool whose arguments are all known; what is wrong with them is said in a line each."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is None:
+            known = [one.name for one in self._tool_manager.list_tools()]
+            raise ToolError(str(UnknownName("tool", name[:100], known)))
+        refuse_unknown(name, arguments, tool.parameters.get("properties", {}))
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError) and not isinstance(error, UnexpectedToolError):
+                raise ToolError(refusal(name, error.__cause__)) from error.__cause__
+            raise
 
     async def list_resources(self) -> list[Resource]:
         """All resources, also those of sessions and jobs that have come since."""

@@ -34,8 +34,14 @@ class Wiring:
         return judge
 
     def record(self, session_id: str) -> SessionRecord:
-        """The session's directory; its `session.json` must exist."""
+        """The session's directory; its `session.json` must exist.
+
+        Raises:
+            UnknownName: there is no such session; of those that there are it names the newest ten.
+        """
         record = self.runs.session(session_id)
+        if not record.exists:
+            raise UnknownName("session", session_id, [known.session_id for known in self.runs.sessions()[:10]])
         record.read_session()
         return record
 
