@@ -68,7 +68,7 @@ def servers(client: Client, machine: Machine) -> dict[str, object]:
         InvalidInput: its configuration is broken.
     """
     path, text = _read(client, machine)
-    found = parse(text or "", client.comments).get(client.section, {})
+    found = parse(text or "", client.dialect).get(client.section, {})
     if not isinstance(found, dict):
         raise InvalidInput(f"{path} was not touched: its {client.section!r} is not an object.")
     return found
@@ -112,7 +112,7 @@ def _read(client: Client, machine: Machine) -> tuple[Path, str | None]:
     path = configuration(client, machine).resolve()
     try:
         text = _text(path)
-        parse(text or "", client.comments)
+        parse(text or "", client.dialect)
     except (InvalidInput, UnicodeDecodeError) as error:
         raise InvalidInput(
             f"{path} was not touched: {error} {client.title} would not read it either. "

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import UnknownName
+from p2p_mcp.install.json_text import Dialect
 from p2p_mcp.install.machine import Machine
 
 
@@ -27,8 +28,8 @@ class Client(Contract):
     """Member of the file that lists the servers."""
     entry: dict[str, str] = Field(default={})
     """What each server is written with besides command, args and env."""
-    comments: bool = False
-    """Whether it reads comments, and commas after a last member."""
+    dialect: Dialect = Dialect.STRICT
+    """What its configuration may hold besides JSON."""
     then: str
     """What its user does next."""
 
@@ -75,7 +76,7 @@ CLIENTS = {
             programs=("code",),
             section="servers",
             entry={"type": "stdio"},
-            comments=True,
+            dialect=Dialect.LENIENT,
             then='In VS Code, run the command "MCP: List Servers", choose p2p and start it.',
         ),
         Client(
@@ -84,7 +85,7 @@ CLIENTS = {
             folders=("{home}/.gemini",),
             file="settings.json",
             programs=("gemini",),
-            comments=True,
+            dialect=Dialect.COMMENTED,
             then="Start `gemini`, and type /mcp to see it.",
         ),
     )

@@ -61,8 +61,9 @@ def install(arguments: Sequence[str]) -> int:
     if copy is not None:
         print(f"The file as it was: {copy}")
     if change.needed and not options.dry_run:
-        print(client.then)
-        print(f'Then try: "{FIRST_PROMPT}"' if change.adds else "Sessions stay where they are.")
+        print(client.then if change.adds else f"{client.title} starts it no more. Sessions stay where they are.")
+    if change.needed and change.adds and not options.dry_run:
+        print(f'Then try: "{FIRST_PROMPT}"')
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from enum import StrEnum
 from typing import Any
 
 from p2p.contracts.base import Contract
@@ -38,26 +39,32 @@ class Object(Contract):
         return next((member for member in reversed(self.members) if member.key == key), None)
 
 
-def parse(text: str, comments: bool = False) -> dict[str, Any]:
+class Dialect(StrEnum):
+    """What a program reads besides JSON."""
+
+    STRICT = "strict"
+    COMMENTED = "commented"
+    """Comments."""
+    LENIENT = "lenient"
+    """Comments, and a comma after a last member."""
+
+
+def parse(text: str, dialect: Dialect = Dialect.LENIENT) -> dict[str, Any]:
     """The object in a text; an empty text is an empty object.
 
-    Args:
-        text: JSON.
-        comments: Whether comments and a comma after the last member are allowed.
-
     Raises:
-        InvalidInput: it is not JSON, or no object.
+        InvalidInput: it is not JSON of that dialect, or no object.
     """
-    plain = _plain(text) if comments else text
+    plain = {Dialect.STRICT: text, Dialect.COMMENTED: _uncommented(text)}.get(dialect, _plain(text))
     if not plain.strip():
         return {}
     try:
         value = json.loads(plain)
     except (ValueError, RecursionError) as error:
-        hint = "" if comments or _plain(text) == text else " It has comments or commas that this client does not read."
+        hint = " It has comments or commas that this client does not read." if plain != _plain(text) else ""
         raise InvalidInput(f"it is not valid JSON: {error}.{hint}") from error
     if not isinstance(value, dict):
-        raise InvalidInput(f"it holds a {type(value).__name__} where an object is expected")
+        raise InvalidInput(f"it holds a {type(value).__name__} where an object is expected.")
     return value
 
 
@@ -101,7 +108,7 @@ def without_member(text: str, path: tuple[str, str]) -> str:
 
 
 def _sections(text: str, section: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    document = parse(text, comments=True)
+    document = parse(text)
     inner = document.get(section, {})
     if not isinstance(inner, dict):
         raise InvalidInput(f"its {section!r} is not an object")
@@ -110,15 +117,18 @@ def _sections(text: str, section: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _checked(text: str, wanted: dict[str, Any]) -> str:
     """The text, once it is known to say what it must."""
-    if parse(text, comments=True) != wanted:
+    if parse(text) != wanted:
         raise P2PError("It cannot be edited without changing something else; add the server by hand")
     return text
 
 
 def _plain(text: str) -> str:
     """The text with spaces for comments and for commas after a last member; all else keeps its place."""
-    bare = STRING_OR_COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else _blank(match[0]), text)
-    return STRING_OR_LAST_COMMA.sub(lambda match: match[0] if match[0][0] == '"' else " ", bare)
+    return STRING_OR_LAST_COMMA.sub(lambda match: match[0] if match[0][0] == '"' else " ", _uncommented(text))
+
+
+def _uncommented(text: str) -> str:
+    return STRING_OR_COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else _blank(match[0]), text)
 
 
 def _blank(comment: str) -> str:

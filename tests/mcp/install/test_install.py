@@ -126,10 +126,10 @@ def test_a_broken_configuration_is_refused_and_stays_as_it_is(name: str, broken:
 
 
 @pytest.mark.usefixtures("home")
-def test_comments_are_refused_where_the_client_does_not_read_them(capsys: Capture) -> None:
-    path = with_others("cursor")
-    path.write_text('{"mcpServers": {}} // mine')
-    assert main(["install", "cursor"]) == InvalidInput.exit_code
+@pytest.mark.parametrize(("name", "text"), [("cursor", '{"mcpServers": {}} // mine'), ("gemini", '{"theme": "a",}')])
+def test_what_the_client_does_not_read_is_refused(name: str, text: str, capsys: Capture) -> None:
+    with_others(name).write_text(text)
+    assert main(["install", name]) == InvalidInput.exit_code
     assert "comments or commas that this client does not read" in capsys.readouterr().err
 
 

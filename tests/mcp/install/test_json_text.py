@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from p2p.contracts.errors import InvalidInput
-from p2p_mcp.install.json_text import parse, with_member, without_member
+from p2p_mcp.install.json_text import Dialect, parse, with_member, without_member
 
 PATH = ("mcpServers", "p2p")
 ENTRY = {"command": "/opt/p2p/bin/p2p-mcp", "args": ["--runs-dir", "/data/ü"]}
@@ -31,7 +31,7 @@ def test_an_empty_text_becomes_an_object_with_the_member(text: str) -> None:
 def test_every_character_that_was_there_stays() -> None:
     text = with_member(WRITTEN_BY_A_PERSON, PATH, ENTRY)
 
-    assert parse(text, comments=True)["mcpServers"] == {
+    assert parse(text)["mcpServers"] == {
         "files": {"command": "npx", "args": ["-y", "files"]},
         "p2p": ENTRY,
     }
@@ -56,9 +56,9 @@ def test_every_character_that_was_there_stays() -> None:
 def test_setting_twice_is_setting_once_and_removing_leaves_what_was_there(text: str) -> None:
     once = with_member(text, PATH, ENTRY)
     assert with_member(once, PATH, ENTRY) == once
-    assert parse(once, comments=True)["mcpServers"]["p2p"] == ENTRY
-    left = parse(without_member(once, PATH), comments=True)
-    assert left == {"mcpServers": {}, **parse(text, comments=True)}
+    assert parse(once)["mcpServers"]["p2p"] == ENTRY
+    left = parse(without_member(once, PATH))
+    assert left == {"mcpServers": {}, **parse(text)}
     if "mcpServers" in text and "\n" in text and "}}" not in text:
         assert without_member(once, PATH) == text
 
@@ -70,18 +70,19 @@ def test_a_member_is_replaced_where_it_stands_and_a_repeated_one_is_removed_whol
 
 
 @pytest.mark.parametrize(
-    ("text", "comments", "message"),
+    ("text", "dialect", "message"),
     [
-        ("{", False, "not valid JSON"),
-        ("[]", True, "a list where an object"),
-        ('{"a": 1} // c', False, "comments or commas that this client does not read"),
-        ('{"a": 1,}', False, "comments or commas"),
-        ("[" * 100_000, True, "not valid JSON"),
+        ("{", Dialect.STRICT, "not valid JSON"),
+        ("[]", Dialect.LENIENT, "a list where an object"),
+        ('{"a": 1} // c', Dialect.STRICT, "comments or commas that this client does not read"),
+        ('{"a": 1,}', Dialect.STRICT, "comments or commas"),
+        ('{"a": 1,} // c', Dialect.COMMENTED, "comments or commas"),
+        ("[" * 100_000, Dialect.LENIENT, "not valid JSON"),
     ],
 )
-def test_what_is_no_object_is_refused(text: str, comments: bool, message: str) -> None:
+def test_what_is_no_object_is_refused(text: str, dialect: Dialect, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        parse(text, comments)
+        parse(text, dialect)
 
 
 def test_a_section_that_is_no_object_is_refused() -> None:
@@ -107,6 +108,6 @@ def test_any_document_keeps_what_is_not_ours(
     if commented and indent is not None:
         text = text.replace(",\n", ", // , } note\n").replace("\n]", "\n]")
     added = with_member(text, PATH, ENTRY)
-    assert parse(added, comments=True) == {**document, "mcpServers": {**own, "p2p": ENTRY}}
-    removed = parse(without_member(added, PATH), comments=True)
+    assert parse(added) == {**document, "mcpServers": {**own, "p2p": ENTRY}}
+    removed = parse(without_member(added, PATH))
     assert removed == {**document, "mcpServers": {k: v for k, v in own.items() if k != "p2p"}}
