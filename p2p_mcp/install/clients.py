@@ -86,7 +86,7 @@ CLIENTS = {
             file="settings.json",
             programs=("gemini",),
             dialect=Dialect.COMMENTED,
-            then="Start `gemini`, and type /mcp to see it.",
+            then="Start `gemini` in a folder it trusts, and type /mcp to see it.",
         ),
     )
 }
