@@ -43,7 +43,7 @@ class RunLine(Contract):
 
 
 class Curve(Contract):
-    """A number over the steps of a training, thinned out evenly; the last point is always kept."""
+    """A number over the steps of a training, thinned out to its extremes; the last point is always kept."""
 
     run_id: str
     name: str

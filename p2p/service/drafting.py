@@ -11,14 +11,16 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, Session, SessionStatus
+from p2p.contracts.training import canonical_names
 from p2p.service import packages
 from p2p.service.differences import changes_between, common_share
+from p2p.service.driving import Driving
 from p2p.service.judging import Judging
 from p2p.service.plan import run_configs
 from p2p.service.progress import live_training
 from p2p.service.rewards import Rewards
-from p2p.service.sessions import Sessions
 from p2p.store import files
+from p2p.store.replacing import forget_revision, forget_reward
 from p2p.store.sessions import SessionRecord
 
 MAX_SOURCE = 64 * 1024
@@ -42,13 +44,14 @@ class Submission:
     reasoning: str = ""
     """What it does about what was found wrong; of a later reward the diagnosis."""
     config_changes: Mapping[str, object] = field(default_factory=dict)
+    """On top of those of the reward it was changed from."""
     lesson: str = ""
     """What the judged iteration taught; empty takes what was missed."""
     based_on: int | None = None
     """Number of the iteration whose reward was changed; None finds the one most alike."""
 
 
-class Drafting(Sessions, Rewards, Judging):
+class Drafting(Driving, Rewards, Judging):
     """Handing in, trying out and replacing rewards."""
 
     def submit_reward(
@@ -67,7 +70,8 @@ class Drafting(Sessions, Rewards, Judging):
             session_id: Whose.
             source: Text of the reward, at most 64 kB; None has the session's author write it, as its loop would.
             reasoning: Why it is as it is.
-            config_changes: Fields of `TrainConfig` it is to be trained with.
+            config_changes: Fields of `TrainConfig` it is to be trained with, on top of those that the reward it was
+                changed from asked for.
 
         Raises:
             InvalidInput: the source is too long or no text; or something has to happen first, which the message names.
@@ -78,20 +82,20 @@ class Drafting(Sessions, Rewards, Judging):
 
     def hand_in(self, session_id: str, given: Submission) -> DraftReport:
         """The same as `submit_reward`, with what a revision says besides."""
-        record = self.record(session_id)
         _check_text(given.source)
+        record = self.record(session_id)
+        with record.exclusive():
+            return self._hand_in(record, given)
+
+    def _hand_in(self, record: SessionRecord, given: Submission) -> DraftReport:
         session = record.read_session()
         number = self._number_to_write(record, session)
-        intent = self.elicit_intent(session_id)
-        if given.source is None:
-            draft = self._have_written(record, number, intent)
-        else:
-            draft = RewardDraft(
-                source=given.source, config_changes=dict(given.config_changes), reasoning=given.reasoning.strip()
-            )
-        self._check_config(session, draft)
+        intent = self.elicit_intent(record.session_id)
         based_on = _based_on(record, number, given) if given.source is not None and number > 1 else None
-        record.iteration(number).forget_reward()
+        draft = _draft_of(record, based_on, given) or self._have_written(record, number, intent)
+        self._check_config(session, draft)
+        self._end_training(record.iteration(number))  # of a job that was lost, runs may go on
+        forget_reward(record.iteration(number))
         report = self.try_draft(record, number, lambda: draft)
         if not report.accepted:
             record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
@@ -157,7 +161,7 @@ class Drafting(Sessions, Rewards, Judging):
         if intent is None:
             raise InvalidInput(f"{record.session_id} has no sentence to write a reward for: hand in its source.")
         if number > 1:
-            record.iteration(number - 1).forget_revision()
+            forget_revision(record.iteration(number - 1))
             self.revise(record.session_id, number - 1)
         return self._draft(record, number)
 
@@ -188,6 +192,16 @@ class Drafting(Sessions, Rewards, Judging):
                 )
             )
             result |= {"changes": [f"{change.kind} {change.name}" for change in changes], "based_on": based_on}
+
+
+def _draft_of(record: SessionRecord, based_on: int | None, given: Submission) -> RewardDraft | None:
+    """What was handed in, with the configuration of what it was changed from; None where the author is to write."""
+    if given.source is None:
+        return None
+    before = record.iteration(based_on).read_draft() if based_on is not None else None
+    inherited = canonical_names(before.config_changes) if before is not None else {}
+    changes = {**inherited, **canonical_names(given.config_changes)}
+    return RewardDraft(source=given.source, config_changes=changes, reasoning=given.reasoning.strip())
 
 
 def lesson_of(judgment: Judgment, number: int) -> str:

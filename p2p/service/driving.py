@@ -40,6 +40,19 @@ class Driving(Sessions, JobViews):
         self._make_ready(self.record(session_id), max_iterations)
         return self.start_session(session_id)
 
+    def extend_session(self, session_id: str, max_iterations: int) -> SessionView:
+        """Allow a session more iterations; it waits for its caller, and no process is started.
+
+        Raises:
+            InvalidInput: it has passed, is being trained, or `max_iterations` is no more than it has begun.
+        """
+        record = self.record(session_id)
+        if self._is_driven(record):
+            raise InvalidInput(f"{session_id} is driven by a process of its own. Stop it first: p2p stop {session_id}")
+        self._make_ready(record, max_iterations)
+        record.set_status(SessionStatus.PENDING)
+        return self.view_session(session_id)
+
     def stop_session(self, session_id: str) -> SessionView:
         """End the driving process and all trainings of a session; what is finished stays."""
         record = self.record(session_id)

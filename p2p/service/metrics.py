@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.metrics import Curve, MetricsKind, MetricsView, RunLine
+from p2p.contracts.metrics import Curve, IterationComparison, MetricsKind, MetricsView, RunLine
 from p2p.contracts.training import RunSummary
 from p2p.service.comparing import Comparing
 from p2p.service.curves import curve
@@ -57,10 +57,7 @@ class Metrics(Comparing):
         best = aggregation.best_run_id if aggregation is not None else None
         wanted = _wanted(runs, run_id, best, kind)
         summaries = {run.iteration_id: summary for run in wanted if (summary := run.read_summary()) is not None}
-        compared = None
-        if kind is MetricsKind.COMPARE:
-            other = with_iteration if with_iteration is not None else self.neighbour(session_id, chosen.number)
-            compared = self.compare_iterations(session_id, other, chosen.number)
+        compared = kind is MetricsKind.COMPARE
         return MetricsView(
             session_id=session_id,
             iteration=chosen.number,
@@ -71,7 +68,12 @@ class Metrics(Comparing):
             terms=_terms(summaries) if kind is MetricsKind.TERMS else {},
             dynamics=_dynamics(summaries) if kind is MetricsKind.DYNAMICS else {},
             warnings=tuple(f"{name}: {text}" for name, summary in summaries.items() for text in summary.warnings),
-            comparison=compared,
+            comparison=self._compare(session_id, chosen.number, with_iteration) if compared else None,
+        )
+
+    def _compare(self, session_id: str, number: int, other: int | None) -> IterationComparison:
+        return self.compare_iterations(
+            session_id, other if other is not None else self.neighbour(session_id, number), number
         )
 
     def _shown_iteration(self, session_id: str, number: int | None) -> IterationRecord:

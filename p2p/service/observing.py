@@ -96,7 +96,10 @@ class Observing(Sessions, Judging):
                 left open.
         """
         record = self.record(session_id)
-        chosen = self._iteration_or_newest(record, iteration)
+        with record.exclusive():
+            return self._judge_with(record, self._iteration_or_newest(record, iteration), observation)
+
+    def _judge_with(self, record: SessionRecord, chosen: IterationRecord, observation: Observation | None) -> Judgment:
         known = chosen.read_judgment()
         if known is not None and known.observation == observation:
             self._close_if_over(record)

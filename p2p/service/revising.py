@@ -91,7 +91,8 @@ class Revising(Drafting):
             session_id: Whose.
             source: The next reward; None returns the brief.
             reasoning: What was found wrong, and what the reward does about it.
-            config_changes: Fields of `TrainConfig` it is to be trained with.
+            config_changes: Fields of `TrainConfig` it is to be trained with, on top of those that the reward it was
+                changed from asked for.
             lesson: What the judged iteration taught; empty takes what was missed.
             based_on: Number of the iteration whose reward was changed; None finds the one most alike.
 

@@ -1,9 +1,8 @@
 """The event log of a session."""
 
-import fcntl
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -61,16 +60,8 @@ class EventLog:
         values, _ = files.read_lines(self.path)
         return [event for value in values if (event := _event(value))]
 
-    @contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        files.make_directory(self.path.parent)
-        try:
-            lock = self.path.with_suffix(".lock").open("a")
-        except OSError as error:
-            raise files.storage_problem(self.path, error) from error
-        with lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+    def _exclusive(self) -> AbstractContextManager[None]:
+        return files.exclusive(self.path.with_suffix(".lock"))
 
 
 def _event(value: object) -> Event | None:

@@ -1,5 +1,6 @@
 """Reading and writing: atomic, durable, and forgiving towards a file that is absent or broken."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -119,6 +120,23 @@ def read_lines(path: Path, offset: int = 0) -> tuple[list[Any], int]:
         with suppress(ValueError):
             values.append(json.loads(line))
     return values, offset + complete
+
+
+@contextmanager
+def exclusive(lock: Path) -> Iterator[None]:
+    """Wait until nobody else holds `lock`, in any process, and hold it for as long as the block runs.
+
+    Raises:
+        StorageProblem: the file cannot be written.
+    """
+    make_directory(lock.parent)
+    try:
+        handle = lock.open("a")
+    except OSError as error:
+        raise storage_problem(lock, error) from error
+    with handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def make_directory(path: Path) -> None:

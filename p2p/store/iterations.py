@@ -125,14 +125,6 @@ class IterationRecord:
         """Write `reward_fn.py`."""
         files.write_text(self.reward_fn_path, source)
 
-    def forget_reward(self) -> None:
-        """Remove a reward that another one takes the place of, with its check and its trainings."""
-        for path in (self.reward_report_path, self.draft_path, self.reward_spec_path, self.path / layout.PLAN):
-            files.remove(path)
-        files.remove(self.path / layout.TRAINING_REQUEST)
-        for directory in (self.check_dir, *(run.path for run in self.runs())):
-            files.discard(directory)
-
     def save_revised_reward(self, code: str) -> None:
         """Write `reward_fn_revised.py`, the reward the next iteration starts from."""
         files.write_text(self.revised_reward_path, code)
@@ -228,10 +220,6 @@ class IterationRecord:
         """Write `reward_fn_revised.py` and then `revision.json`, which marks it as complete."""
         self.save_revised_reward(revision.source)
         files.write_model(self.revision_path, revision)
-
-    def forget_revision(self) -> None:
-        """Remove a revision that another one takes the place of."""
-        files.remove(self.revision_path)
 
     # how it stands
     def read_status(self) -> JobStatus | None:

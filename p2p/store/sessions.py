@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,10 @@ class SessionRecord:
         self.film_dir = path / layout.FILM
         self.exports_dir = path / layout.EXPORT
         self.events = EventLog(path / layout.EVENTS)
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Steps that callers ask for at the same time are taken one after the other."""
+        return files.exclusive(self.path / layout.STEP_LOCK)
 
     @property
     def exists(self) -> bool:
