@@ -77,6 +77,8 @@ def add(toolbox: Toolbox) -> None:
         """
         if source is None and not built_in_author:
             return asked(service.revision_brief(session_id, iteration))
+        if source is None:
+            return _revised(session_id, service.submit_reward(session_id))
         done = service.revise_session(
             session_id,
             source,
