@@ -48,7 +48,7 @@ def test_a_bundle_holds_a_server_that_answers(tmp_path: Path) -> None:
     staged = tmp_path / "bundle"
     assert json.loads((staged / "manifest.json").read_text())["server"]["entry_point"] == "p2p_mcp/__main__.py"
     assert not list(staged.rglob("__pycache__"))
-    answer = probe.ask(sys.executable, ["-P", "-m", "p2p_mcp"], {"PYTHONPATH": str(staged)})
+    answer = probe.ask(sys.executable, ["-P", "-m", "p2p_mcp"], {"PYTHONPATH": str(staged)}, timeout_s=120)
     assert answer.problem == ""
     assert answer.version == p2p.__version__
 
