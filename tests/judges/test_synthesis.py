@@ -190,3 +190,13 @@ def test_a_judgment_written_before_there_were_observations_still_loads():
     judgment = Judgment.model_validate(old)
     assert judgment.observation is None
     assert judgment == code(intent(FAST))
+
+
+def test_eyes_decide_what_comes_after_a_criterion_of_theirs():
+    landed = FAST.model_copy(update={"key": "landed", "after": "graceful"})
+    wish = intent(UPRIGHT, seen(), landed)
+    judgment = both(wish, look(criteria={"graceful": True, "landed": True}))
+    assert judgment.passed
+    assert [(c.key, c.by_eyes) for c in judgment.criteria] == [("upright", False), ("graceful", True), ("landed", True)]
+    with pytest.raises(InvalidInput, match="landed: true or false"):
+        both(wish, look(criteria={"graceful": True}))
