@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
 from p2p.contracts.pictures import MetricsPlot
 from p2p.contracts.session import NewSession
 from p2p.contracts.work import ViewRequest
@@ -79,6 +79,15 @@ def test_two_callers_at_once_get_the_same_pictures(trained: tuple[Service, str])
     with ThreadPoolExecutor(3) as pool:
         one, *others = pool.map(lambda _: service.view_rollout(session_id, 2, request), range(3))
     assert all(other == one for other in others)
+
+
+@pytest.mark.slow
+def test_who_cannot_wait_finds_the_pictures_later(trained: tuple[Service, str]) -> None:
+    service, session_id = trained
+    request = ViewRequest(camera="top", label="p10")
+    with pytest.raises(EnvironmentProblem, match="Ask again with the same request"):
+        service.view_rollout(session_id, 1, request, wait_s=0.0)
+    assert service.view_rollout(session_id, 1, request).label == "p10"
 
 
 @pytest.mark.slow
