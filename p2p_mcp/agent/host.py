@@ -56,6 +56,7 @@ class Host:
         self._system = briefing.system_prompt(request.limits, budget.price)
         self._stumbles, self._nudged = 0, False
         self._tools: list[Block] = []
+        self._unkept: list[str] = []
 
     async def run(self, client: Client, allowed: tuple[str, ...]) -> Ended:
         """Work until something ends it; returns what did.
@@ -147,15 +148,22 @@ class Host:
         for line in self._steering.take():
             self._conversation.say(briefing.wish(line))
             self._tell(EventKind.WISH, line)
-            if self.session_id:
-                try:
-                    self._service.steer(self.session_id, line)
-                except P2PError as error:
-                    self.problem(f"The wish could not be kept in the session: {error}")
+            self._unkept.append(line)
+        self._keep_wishes()
+
+    def _keep_wishes(self) -> None:
+        """Write what was typed into the session, so that whoever goes on with it knows it too."""
+        while self.session_id and self._unkept:
+            line = self._unkept.pop(0)
+            try:
+                self._service.steer(self.session_id, line)
+            except P2PError as error:
+                self.problem(f"The wish could not be kept in the session: {error}")
 
     def _moved(self, session_id: str) -> None:
         self.session_id = session_id
         self._conversation.transcript.move_to(session_id)
+        self._keep_wishes()
 
     def _tell(self, kind: EventKind, text: str = "") -> None:
         self._show(AgentEvent(kind=kind, text=text, spending=self._budget.spending))

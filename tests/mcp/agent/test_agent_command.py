@@ -88,7 +88,7 @@ def test_what_cannot_be_used_is_refused_with_what_can(
 def test_the_report_as_json_is_one_object_and_the_rest_goes_to_stderr(tmp_path: Path) -> None:
     with provider(CREATE, says("I stop."), says("I stop.")) as (_, env):
         done = subprocess.run(
-            [*ENTRY, "hop", "--json", "--runs-dir", str(tmp_path)], env=env, capture_output=True, text=True, timeout=60
+            [*ENTRY, "hop", "--json", "--runs-dir", str(tmp_path)], env=env, capture_output=True, text=True, timeout=240
         )
     report = json.loads(done.stdout)
     assert done.returncode == 3
@@ -106,7 +106,7 @@ def test_a_cap_that_is_reached_is_told_with_the_way_to_go_on(tmp_path: Path) -> 
             env=env,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
         )
     assert done.returncode == 3
     assert "budget: The cap of 1 turns is reached. To go on, raise --max-turns." in done.stdout
@@ -121,7 +121,7 @@ class Waiting:
 
     def __call__(self, _: dict[str, Any]) -> Turn:
         self.asked.set()
-        self.released.wait(30)
+        self.released.wait(240)
         return says("Go on.")
 
 
@@ -132,9 +132,9 @@ def test_after_an_interruption_or_a_kill_it_goes_on_from_the_transcript(tmp_path
         process = subprocess.Popen(
             [*ENTRY, "hop", "--runs-dir", str(tmp_path)], env=env, stdout=subprocess.PIPE, text=True
         )
-        assert waiting.asked.wait(60)
+        assert waiting.asked.wait(240)
         process.send_signal(sent)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=240)
         waiting.released.set()
     if sent is signal.SIGINT:
         assert process.returncode == 130
@@ -145,7 +145,7 @@ def test_after_an_interruption_or_a_kill_it_goes_on_from_the_transcript(tmp_path
             env=env,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
         )
     report = json.loads(resumed.stdout)
     assert report["session_id"].startswith("session_")
@@ -165,10 +165,10 @@ def test_a_line_typed_on_a_terminal_reaches_the_next_turn(tmp_path: Path) -> Non
             [*ENTRY, "hop", "--runs-dir", str(tmp_path)], env=env, stdin=theirs, stdout=subprocess.PIPE, text=True
         )
         os.close(theirs)
-        assert waiting.asked.wait(60)
+        assert waiting.asked.wait(240)
         os.write(ours, b"higher please\n")
         waiting.released.set()
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=240)
         os.close(ours)
     assert process.returncode == 3
     assert "you: higher please" in out

@@ -9,6 +9,7 @@ from scripted_claude import Raw, Turn, calls, found, overloaded, results, said, 
 
 from p2p.contracts.agent import AgentEnding, Limits
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
+from p2p_mcp.agent.calling import LOOP
 
 LOOK = calls("list_environments")
 CREATE = calls("create_session", intent="hop forward without falling", environment="Hopper-v5")
@@ -26,6 +27,11 @@ def test_the_model_gets_tools_thinking_effort_a_cache_and_editing_of_its_context
     assert body["context_management"]["edits"][0]["type"] == "clear_tool_uses_20250919"
     assert "thread" not in body
     assert agent.claude.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+def test_every_tool_of_the_loop_exists(agent: Sittings) -> None:
+    agent.run(DONE)
+    assert {tool["name"] for tool in agent.claude.bodies[0]["tools"]} == set(LOOP)
 
 
 def test_effort_off_leaves_thinking_out(agent: Sittings) -> None:
@@ -233,6 +239,7 @@ def test_a_line_typed_meanwhile_reaches_the_next_turn_and_the_session(agent: Sit
     assert "The person watching says: bend the knees more" in sent
     assert agent.texts("wish") == ["bend the knees more"]
     assert report.session_id
+    assert "bend the knees more" in str(agent.service.wishes(report.session_id).wishes)
 
 
 def test_the_transcript_lies_beside_the_session_and_holds_no_key(agent: Sittings) -> None:
