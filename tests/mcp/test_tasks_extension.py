@@ -1,14 +1,13 @@
-from collections.abc import Sequence
 from typing import Any, Literal
 
-import anyio
 import mcp.types as types
 import pytest
 from mcp.client import Client
-from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim, advertise
+from mcp.client.extension import advertise
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
+from task_client import KnowsTasks, ask
 
 from p2p_mcp.tasks import TASK_HANDLE, TASKS, Task, TasksExtension, TaskStatus
 
@@ -49,51 +48,6 @@ class Kitchen:
 
     def answer(self, task_id: str, responses: dict[str, Any]) -> None:
         raise AssertionError(f"nobody asked {task_id}, and {responses} came")
-
-
-class TaskParams(types.RequestParams):
-    task_id: str
-
-
-class TaskRequest(types.Request[TaskParams, str]):
-    name_param = "taskId"
-
-
-class TaskTicket(types.Result):
-    result_type: Literal["task"] = "task"
-    task_id: str
-    status: str
-    ttl_ms: int | None
-    poll_interval_ms: int
-
-
-class TaskNews(types.Result):
-    status: str
-    result: types.CallToolResult | None = None
-
-
-async def _ask(session: Any, method: str, task_id: str) -> TaskNews:
-    request = TaskRequest(method=method, params=TaskParams(task_id=task_id))
-    kind = TaskNews if method == "tasks/get" else types.EmptyResult
-    answer = await session.send_request(request, kind)
-    return answer if isinstance(answer, TaskNews) else TaskNews(status="acknowledged")
-
-
-async def _follow(ticket: TaskTicket, context: ClaimContext) -> types.CallToolResult:
-    with anyio.fail_after(5):
-        while (news := await _ask(context.session, "tasks/get", ticket.task_id)).status == "working":
-            await anyio.sleep(0)
-    assert news.result is not None
-    return news.result
-
-
-class KnowsTasks(ClientExtension):
-    """A client that follows tasks by itself."""
-
-    identifier = TASKS
-
-    def claims(self) -> Sequence[ResultClaim[Any]]:
-        return (ResultClaim(result_type="task", model=TaskTicket, resolve=_follow),)
 
 
 def _server(kitchen: Kitchen) -> MCPServer[Any]:
@@ -140,16 +94,16 @@ async def test_a_cancelled_task_says_so() -> None:
     kitchen = Kitchen()
     async with Client(_server(kitchen), extensions=[KnowsTasks()]) as client:
         await client.session.call_tool("cook", {"dish": "soup"}, allow_claimed=True)
-        await _ask(client.session, "tasks/cancel", "soup")
-        await _ask(client.session, "tasks/cancel", "soup")
-        assert (await _ask(client.session, "tasks/get", "soup")).status == "cancelled"
+        await ask(client.session, "tasks/cancel", "soup")
+        await ask(client.session, "tasks/cancel", "soup")
+        assert (await ask(client.session, "tasks/get", "soup")).status == "cancelled"
 
 
 @pytest.mark.parametrize("method", ["tasks/get", "tasks/update", "tasks/cancel"])
 async def test_an_unknown_task_is_refused(method: str) -> None:
     async with Client(_server(Kitchen()), extensions=[advertise(TASKS)]) as client:
         with pytest.raises(MCPError, match="Task not found: toast") as caught:
-            await _ask(client.session, method, "toast")
+            await ask(client.session, method, "toast")
     assert caught.value.error.code == types.INVALID_PARAMS
 
 
@@ -157,7 +111,7 @@ async def test_a_client_that_did_not_declare_tasks_may_not_ask_for_them() -> Non
     kitchen = Kitchen()
     async with Client(_server(kitchen)) as client:
         await client.call_tool("cook", {"dish": "soup"})
-        for call in (_ask(client.session, "tasks/get", "soup"), client.call_tool("feast", {"dish": "soup"})):
+        for call in (ask(client.session, "tasks/get", "soup"), client.call_tool("feast", {"dish": "soup"})):
             with pytest.raises(MCPError) as caught:
                 await call
             assert caught.value.error.code == types.MISSING_REQUIRED_CLIENT_CAPABILITY
@@ -166,5 +120,5 @@ async def test_a_client_that_did_not_declare_tasks_may_not_ask_for_them() -> Non
 async def test_the_older_protocol_does_not_know_the_methods() -> None:
     async with Client(_server(Kitchen()), mode="legacy", extensions=[advertise(TASKS)]) as client:
         with pytest.raises(MCPError) as caught:
-            await _ask(client.session, "tasks/get", "soup")
+            await ask(client.session, "tasks/get", "soup")
     assert caught.value.error.code == types.METHOD_NOT_FOUND
