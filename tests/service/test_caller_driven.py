@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -97,7 +98,8 @@ def service(trained, tmp_path):
     shutil.copytree(trained, tmp_path / "runs")
     made = Service(Settings(runs_dir=tmp_path / "runs", max_parallel=2))
     yield made
-    made.stop_session("balance")
+    for _ in range(2):  # a stopped session is filmed, and stopping it again ends that
+        Service(made.settings).stop_session("balance")
 
 
 def train(service, name, **start):
@@ -359,3 +361,46 @@ def test_two_iterations_side_by_side(service):
         service.metrics("balance", 2)
     compared = service.metrics("balance", 1, "compare").comparison
     assert (compared.first.iteration, compared.second.iteration) == (2, 1)
+
+
+def test_a_reward_keeps_the_configuration_of_the_one_it_was_changed_from(service):
+    iteration = service.record("balance").iteration(1)
+    iteration.save_draft(iteration.read_draft().model_copy(update={"config_changes": {"num_steps": 32, "gamma": 0.98}}))
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    service.submit_reward("balance", REWARD + "\n# as before\n")
+    assert service.record("balance").iteration(2).read_draft().config_changes == {"n_steps": 32, "gamma": 0.98}
+    service.submit_reward("balance", REWARD, config_changes={"gamma": 0.95, "ent_coef": 0.01})
+    expected = {"n_steps": 32, "gamma": 0.95, "ent_coef": 0.01}
+    assert service.record("balance").iteration(2).read_draft().config_changes == expected
+
+
+def test_a_session_that_used_up_its_iterations_goes_on_when_it_is_allowed_more(service):
+    record = service.record("balance")
+    record.save_session(record.read_session().model_copy(update={"max_iterations": 1}))
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    with pytest.raises(InvalidInput, match="used up its 1 iterations"):
+        service.submit_reward("balance", REWARD)
+    with pytest.raises(InvalidInput, match="give a larger --iterations"):
+        service.extend_session("balance", 1)
+    view = service.extend_session("balance", 3)
+    assert (view.status, view.alive, view.session.max_iterations) == (SessionStatus.PENDING, False, 3)
+    assert service.submit_reward("balance", REWARD).iteration == 2
+
+
+def test_a_judgment_that_is_refused_leaves_no_trace(service):
+    with pytest.raises(InvalidInput):
+        service.submit_judgment("balance", 1, MEANT.model_copy(update={"criteria": {}}))
+    assert events(service, EventName.JUDGE_START) == []
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    assert len(events(service, EventName.JUDGE_START)) == len(events(service, EventName.JUDGE_END)) == 1
+
+
+def test_rewards_handed_in_at_the_same_time_are_taken_one_after_the_other(service):
+    service.submit_judgment("balance", 1, NOT_MEANT)
+    sources = [REWARD.replace("0.05", f"0.0{number}") for number in (1, 2, 3)]
+    with ThreadPoolExecutor(3) as pool:
+        reports = list(pool.map(lambda source: service.submit_reward("balance", source), sources))
+    assert all(report.report.accepted and report.iteration == 2 for report in reports)
+    kept = service.record("balance").iteration(2)
+    assert kept.read_draft().source == kept.read_reward_source() in sources
+    assert service.record("balance").iteration(1).read_revision().source == kept.read_draft().source
