@@ -106,8 +106,8 @@ def _turn(degrees: Floats) -> tuple[int, int]:
     """First and last step of the largest rotation one way, without its slow ends."""
     low, high = sorted((int(np.argmin(degrees)), int(np.argmax(degrees))))
     progress = np.abs(degrees[low : high + 1] - degrees[low]) / np.ptp(degrees)
-    begin = low + int(np.flatnonzero(progress <= 0.04)[-1])
-    return begin, low + int(np.argmax(progress >= 0.97))
+    begin = int(np.flatnonzero(progress <= 0.04)[-1])  # of several attempts the last, which goes all the way
+    return low + begin, low + begin + int(np.argmax(progress[begin:] >= 0.97))
 
 
 def _flights(airborne: Floats) -> list[tuple[int, int]]:

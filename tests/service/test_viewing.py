@@ -12,11 +12,14 @@ from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
 from p2p.contracts.pictures import MetricsPlot
 from p2p.contracts.session import NewSession
 from p2p.contracts.work import ViewRequest
+from p2p.envs import catalog
 from p2p.service import Service
 from p2p.settings import Settings
 from p2p.store.arrays import features_of, load_arrays
 from p2p.store.views import SheetRecord
+from p2p.worker.key_frames import choose_frames
 
+CHEETAH = catalog.load("HalfCheetah-v5")
 SHORT = {"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3}
 RUN = NewSession(
     prompt="run forward as fast as you can, $\\frac{", n_seeds=1, n_report_rollouts=10, config=SHORT, max_iterations=2
@@ -70,6 +73,28 @@ def test_a_rollout_is_shown_and_shown_again_by_the_same_files(trained: tuple[Ser
     assert {path: path.stat().st_mtime_ns for path in before} == before
     (service.runs.path / made.sheet.path).unlink()
     assert service.view_rollout(session_id, 1, request) == made
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("label", ["p10", "median", "p90"])
+def test_named_moments_are_what_they_are_called(trained: tuple[Service, str], number: int, label: str) -> None:
+    service, session_id = trained
+    features = recorded(service, session_id, number, label)
+    frames = choose_frames(features, CHEETAH.dt, CHEETAH.rest_height)
+    moments = dict(zip(frames.words, frames.steps, strict=True))
+    airborne, trunk = features["airborne"] > 0, features["torso_contact"] > 0
+    for word, sense, now in (
+        ("take-off", airborne, True),
+        ("landing", airborne, False),
+        ("trunk touches", trunk, True),
+    ):
+        if (step := moments.get(word, 0)) > 0:
+            assert (sense[step], sense[step - 1]) == (now, not now), word
+    if "apex" in moments:
+        flight = slice(moments.get("take-off", 0), moments.get("landing"))
+        assert features["height"][moments["apex"]] == features["height"][flight].max()
+    assert (moments["start"], moments["end"]) == (0, len(airborne) - 1)
 
 
 @pytest.mark.slow

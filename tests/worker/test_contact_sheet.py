@@ -62,6 +62,15 @@ def test_a_turn_on_the_floor_has_no_take_off() -> None:
     assert not {"take-off", "apex", "landing"} & words
 
 
+def test_of_a_turn_there_and_back_and_there_again_the_last_is_shown() -> None:
+    times = np.arange(1.0, 101.0) * 0.05
+    turns = np.interp(times, [1.0, 1.5, 2.0, 2.5, 3.0, 5.0], [0.0, 0.49, 0.01, 0.5, 0.1, 0.1])
+    frames = choose_frames({"time": times, "pitch_turns": turns, "height": np.ones(100)}, 0.05, 1.0)
+    moments = dict(zip(frames.words, frames.steps, strict=True))
+    assert times[moments["turn starts"]] == pytest.approx(2.0, abs=0.06)
+    assert times[moments["turn ends"]] == pytest.approx(2.5, abs=0.06)
+
+
 def test_a_jump_without_a_turn_shows_its_apex() -> None:
     features = measured(CHEETAH, leaping(0.0))
     frames = choose_frames(features, CHEETAH.dt, CHEETAH.rest_height)
