@@ -71,11 +71,12 @@ class Background(Driving, Training, Judging):
         with self.jobs.starting():
             if (known := self._started_by_key(JobKind.SESSION, session_id, idempotency_key)) is not None:
                 return known
-            if (
-                driving := self._driving_job(record)
-            ) is not None:  # a session has one driver, however often it is started
-                return self.get_job(self._claim_key(JobKind.SESSION, session_id, idempotency_key, driving.job_id))
-            alive = self._is_driven(record)
+            if (driving := self._driving_job(record)) is not None:  # a session has one driver
+                self._claim_key(JobKind.SESSION, session_id, idempotency_key, driving.job_id)
+                return self.get_job(driving.job_id)
+            status = record.read_status()
+            leaving = status is not None and status.status.finished  # such a driver drives nothing any more
+            alive = self._is_driven(record) and not leaving
             if not alive and _begun(record):
                 self._make_ready(record)
             job_id = self._claim_key(JobKind.SESSION, session_id, idempotency_key)

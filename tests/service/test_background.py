@@ -1,5 +1,6 @@
 """Trainings that outlive whoever started them."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,11 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from p2p.contracts.background import JobKind, StartTraining
-from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.job import JobState
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
 from p2p.settings import Settings
+from p2p.store import layout
 from p2p.store.background import BackgroundDirectory
 
 SHORT = {"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3}
@@ -47,7 +49,7 @@ def another(service, name):
     return other
 
 
-def ended(service, job_id, seconds=90):
+def ended(service, job_id, seconds=240):
     deadline = time.monotonic() + seconds
     while not (view := service.wait_for_job(job_id, 45)).state.finished:
         assert time.monotonic() < deadline, view
@@ -108,49 +110,100 @@ def test_a_job_outlives_its_caller_and_one_that_is_killed_goes_on_where_it_stopp
     program = (
         "import sys; from pathlib import Path; from p2p.service import Service; from p2p.settings import Settings;"
         "from p2p.contracts.background import StartTraining;"
-        "s = Service(Settings(runs_dir=Path(sys.argv[1])));"
-        "print(s.start_training(sys.argv[2], StartTraining(seeds=(3, 4), total_timesteps=40_000)).job_id)"
+        "s = Service(Settings(runs_dir=Path(sys.argv[1]), max_parallel=1));"
+        "print(s.start_training(sys.argv[2], StartTraining(seeds=(3, 4), total_timesteps=10_000)).job_id)"
     )
     run = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path), session_id], capture_output=True, text=True, check=True
     )
     job_id = run.stdout.strip()
     deadline = time.monotonic() + 60
-    while service.get_job(job_id).step < 2048:
+    runs = [service.record(session_id).iteration(1).run("baseline", seed) for seed in (3, 4)]
+    while runs[0].read_summary() is None:  # one at a time: the other has begun, or is about to
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    assert {run.run_id for run in service.get_job(job_id).runs} == {"baseline_seed_3", "baseline_seed_4"}
-    for line in subprocess.run(["pgrep", "-f", job_id], capture_output=True, text=True, check=True).stdout.split():
-        os.kill(int(line), signal.SIGKILL)
+    finished = runs[0].summary_path.stat().st_ino
+    handle = json.loads((tmp_path / layout.JOBS / job_id / layout.HANDLE).read_bytes())
+    for pid in (handle["pid"], handle["child"]):
+        os.kill(pid, signal.SIGKILL)
     assert ended(service, job_id, 30).state is JobState.LOST
-    again = service.start_training(session_id, StartTraining(seeds=(3, 4), total_timesteps=40_000))
-    assert ended(service, again.job_id).state is JobState.COMPLETED
+    done = ended(service, service.start_training(session_id).job_id)
+    assert (done.state, done.step) == (JobState.COMPLETED, 2 * 10_000)
+    assert runs[0].summary_path.stat().st_ino == finished
 
 
 @pytest.mark.slow
 def test_a_reward_that_fails_in_training_is_told_in_words(service, session_id):
     source = (
-        "class Reward:\n    def __init__(self):\n        self.n = 0\n"
-        "    def compute(self, obs, action, next_obs, info):\n        self.n += 1\n"
-        "        return (float('nan') if self.n > 300 else 1.0), {'alive': 1.0}\n"
+        "def reward_fn(obs, action, next_obs, info):\n"
+        "    value = float('nan') if abs(next_obs[1]) > 0.1 else 1.0\n"
+        "    return value, {'alive': value}\n"
     )
     iteration = service.record(session_id).iteration(1)
     iteration.save_draft(iteration.read_draft().model_copy(update={"source": source}))
     view = ended(service, service.start_training(session_id).job_id)
     assert view.state is JobState.FAILED
-    assert "iteration 1" in view.error
+    assert "No run of iteration 1 reached its end" in view.error
+    assert "not a finite number" in view.error or "nan" in view.error
     log, offset = service.job_log(view.job_id)
     assert view.error in log
     assert offset == len(log.encode())
+    shown = service.view_session(session_id)
+    assert (shown.status, shown.error) == (SessionStatus.PENDING, view.error)
+    good = source.replace("float('nan')", "0.5")
+    assert service.submit_reward(session_id, good).report.accepted
+    assert ended(service, service.start_training(session_id).job_id).state is JobState.COMPLETED
+    assert iteration.runs()[0].read_reward_source() == good
+    assert service.view_session(session_id).error is None
+    assert service.get_job(view.job_id) == view
 
 
-def test_what_cannot_be_trained_is_refused_and_nothing_is_started(service, session_id):
-    with pytest.raises(UnknownName, match="backend 'cloud'"):
-        service.start_training(session_id, StartTraining(backend="cloud"))
-    with pytest.raises(InvalidConfig, match=r"0 … 999, got 1000"):
-        service.start_training(session_id, StartTraining(seeds=(1, 1000)))
-    with pytest.raises(InvalidConfig, match="gama"):
-        service.start_training(session_id, StartTraining(configs={"odd": {"gama": 0.5}}))
+@pytest.mark.slow
+def test_a_loop_that_ends_without_passing_is_done_all_the_same(service):
+    request = NewSession(
+        prompt="keep the pole balanced",
+        env_id="InvertedPendulum-v5",
+        n_seeds=1,
+        n_report_rollouts=10,
+        max_iterations=1,
+        pass_threshold=1.0,
+        config={**SHORT, "total_timesteps": 1024},
+    )
+    name = service.create_session(request).session_id
+    job = service.start_loop(name, "all of it")
+    assert (job.kind, job.state.finished) == (JobKind.SESSION, False)
+    done = ended(service, job.job_id)
+    view = service.view_session(name)
+    assert (done.state, view.status) == (JobState.COMPLETED, SessionStatus.MAX_ITERATIONS)
+    assert (done.iteration, done.step) == (1, 1024)
+    assert service.start_loop(name, "all of it").job_id == job.job_id
+    with pytest.raises(InvalidInput, match="has ended as max_iterations"):
+        service.start_loop(name)
+
+
+@pytest.mark.slow
+def test_a_cancelled_training_leaves_no_process_and_a_resumed_session_finishes_it(service, session_id):
+    job = service.start_training(session_id, StartTraining(total_timesteps=500_000))
+    run = service.record(session_id).iteration(1).run("baseline", 10)
+    deadline = time.monotonic() + 60
+    while not (run.path / layout.HANDLE).exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert service.cancel_job(job.job_id).state is JobState.CANCELLED
+    assert service.backend.status(run.path).state is JobState.CANCELLED
+    assert not service.view_session(session_id).alive
+    small = service.start_training(session_id, StartTraining(total_timesteps=1024))
+    assert ended(service, small.job_id).total == 1024
+    service.resume_session(session_id)
+    deadline = time.monotonic() + 90
+    while (view := service.view_session(session_id)).judgment is None:
+        assert time.monotonic() < deadline, view
+        time.sleep(0.2)
+    assert view.runs[0].total_timesteps == 1024
+    service.stop_session(session_id)
+
+
+def test_a_session_without_a_reward_has_nothing_to_train(service):
     request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
     fresh = service.create_session(request).session_id
     with pytest.raises(InvalidInput, match="no reward to train yet"):
