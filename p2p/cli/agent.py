@@ -1,13 +1,15 @@
 """`p2p agent`: Claude writes the rewards, looks at the pictures and revises, at the tools of the MCP server."""
 
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from p2p import registry
 from p2p.cli.agent_view import AgentView, ending_lines, plan_lines
-from p2p.cli.options import AsJson, EnvId, RunsDir, StopOnExit, examples, open_service
+from p2p.cli.completion import complete_environment
+from p2p.cli.options import AsJson, RunsDir, StopOnExit, examples, open_service
 from p2p.cli.output import Output
 from p2p.contracts.agent import AgentEnding, AgentReport, AgentRequest, Effort, Limits, Price
 from p2p.contracts.errors import INTERRUPTED, EnvironmentProblem, InvalidInput
@@ -15,7 +17,7 @@ from p2p.service import Service
 
 PASSED, NOT_PASSED = 0, 3
 CAPS = "What it may spend, over all its sittings"
-DEFAULTS = Limits()
+LIMITS, DEFAULTS = Limits(), AgentRequest(model="")
 
 AGENT_EXAMPLES = examples(
     'p2p agent "do a backflip" --env HalfCheetah-v5 --max-cost 3',
@@ -27,10 +29,20 @@ AGENT_EXAMPLES = examples(
 Sentence = Annotated[
     str, typer.Argument(metavar="[SENTENCE]", help="What the robot is to do; with --resume a line for the model.")
 ]
-Model = Annotated[
-    str | None, typer.Option("--model", help="Which Claude.", show_default="P2P_AGENT_MODEL, or the newest Opus")
+Environment = Annotated[
+    str | None,
+    typer.Option(
+        "--env",
+        help="Environment to train in; `p2p envs` lists them.",
+        show_default="the model chooses",
+        autocompletion=complete_environment,
+    ),
 ]
-EffortOption = Annotated[Effort, typer.Option("--effort", help="How hard it thinks; `off` for models that cannot.")]
+Model = Annotated[str | None, typer.Option("--model", help="Which Claude.", show_default="P2P_AGENT_MODEL")]
+EffortOption = Annotated[
+    Effort | None,
+    typer.Option("--effort", help="How hard it thinks; `off` for models that cannot.", show_default=DEFAULTS.effort),
+]
 PriceOption = Annotated[
     str | None,
     typer.Option(
@@ -40,26 +52,21 @@ PriceOption = Annotated[
         rich_help_panel=CAPS,
     ),
 ]
-MaxTurns = Annotated[int, typer.Option("--max-turns", min=1, help="Answers of the model.", rich_help_panel=CAPS)]
-MaxTokens = Annotated[
-    int | None,
-    typer.Option(
-        "--max-tokens",
-        min=1,
-        help="Tokens read and written.",
-        show_default=f"{DEFAULTS.tokens:,}",
-        rich_help_panel=CAPS,
-    ),
-]
-MaxCost = Annotated[float, typer.Option("--max-cost", min=0.01, help="US dollars.", rich_help_panel=CAPS)]
-MaxMinutes = Annotated[
-    float, typer.Option("--max-minutes", min=0.01, help="Time at work, trainings included.", rich_help_panel=CAPS)
-]
-MaxSteps = Annotated[
-    int, typer.Option("--max-steps", min=1, help="Environment steps of all trainings.", rich_help_panel=CAPS)
-]
+
+
+def _cap(name: str, least: float, text: str, default: float) -> Any:
+    """The option of one cap."""
+    return typer.Option(name, min=least, help=text, show_default=f"{default:,.0f}", rich_help_panel=CAPS)
+
+
+MaxTurns = Annotated[int | None, _cap("--max-turns", 1, "Answers of the model.", LIMITS.turns)]
+MaxTokens = Annotated[int | None, _cap("--max-tokens", 1, "Tokens read and written.", LIMITS.tokens)]
+MaxCost = Annotated[float | None, _cap("--max-cost", 0.01, "US dollars.", LIMITS.dollars)]
+MaxMinutes = Annotated[float | None, _cap("--max-minutes", 0.01, "Time at work, with trainings.", LIMITS.minutes)]
+MaxSteps = Annotated[int | None, _cap("--max-steps", 1, "Steps of all trainings.", LIMITS.environment_steps)]
 Resume = Annotated[
-    str | None, typer.Option("--resume", metavar="SESSION", help="Go on from a transcript; `latest` is one too.")
+    str | None,
+    typer.Option("--resume", metavar="SESSION", help="Go on from a transcript, with its model and caps; or `latest`."),
 ]
 Tools = Annotated[
     str | None,
@@ -70,14 +77,14 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show model, caps and to
 
 def agent(  # noqa: PLR0913  typer reads one parameter per option
     sentence: Sentence = "",
-    env: EnvId = None,
+    env: Environment = None,
     model: Model = None,
-    effort: EffortOption = "medium",
-    max_turns: MaxTurns = DEFAULTS.turns,
+    effort: EffortOption = None,
+    max_turns: MaxTurns = None,
     max_tokens: MaxTokens = None,
-    max_cost: MaxCost = DEFAULTS.dollars,
-    max_minutes: MaxMinutes = DEFAULTS.minutes,
-    max_steps: MaxSteps = DEFAULTS.environment_steps,
+    max_cost: MaxCost = None,
+    max_minutes: MaxMinutes = None,
+    max_steps: MaxSteps = None,
     price: PriceOption = None,
     resume: Resume = None,
     tools: Tools = None,
@@ -90,32 +97,53 @@ def agent(  # noqa: PLR0913  typer reads one parameter per option
 
     Lines typed while it works reach it with its next turn. Needs ANTHROPIC_API_KEY; `p2p run` needs no key.
     """
-    service, output = open_service(runs_dir), Output(as_json)
-    limits = Limits(
-        turns=max_turns,
-        tokens=max_tokens or DEFAULTS.tokens,
-        dollars=max_cost,
-        minutes=max_minutes,
-        environment_steps=max_steps,
-    )
-    request = AgentRequest(
-        sentence=sentence,
-        env_id=env,
-        resume=resume,
-        model=model or service.settings.agent_model,
-        effort=effort,
-        price=parse_price(price) if price else None,
-        limits=limits,
-        token_cap_given=max_tokens is not None,
-        tools=tuple(name.strip() for name in tools.split(",") if name.strip()) if tools else None,
-    )
     if not sentence.strip() and resume is None:
         raise InvalidInput('Say what to do, for example: p2p agent "do a backflip" --env HalfCheetah-v5')
+    service, output = open_service(runs_dir), Output(as_json)
+    caps = {
+        "turns": max_turns,
+        "tokens": max_tokens,
+        "dollars": max_cost,
+        "minutes": max_minutes,
+        "environment_steps": max_steps,
+    }
+    choices = {
+        "env_id": env,
+        "model": model,
+        "effort": effort,
+        "price": parse_price(price) if price else None,
+        "token_cap_given": True if max_tokens else None,
+        "tools": tuple(name.strip() for name in tools.split(",") if name.strip()) if tools else None,
+    }
+    request = _request(_earlier(service, resume), sentence, resume, choices, caps)
     if dry_run:
         plan = registry.load("host", registry.HOSTS, "plan")(service, request)
         output.result(plan, *plan_lines(plan))
         return
     _work(service, request, output, stop_on_exit)
+
+
+def _earlier(service: Service, resume: str | None) -> AgentRequest:
+    """What the transcript was last asked for; the defaults without one."""
+    entries = service.read_transcript(service.find_transcript(resume)) if resume else ()
+    requests = [entry.request for entry in entries if entry.request]
+    return requests[-1] if requests else AgentRequest(model=service.settings.agent_model)
+
+
+def _request(
+    earlier: AgentRequest,
+    sentence: str,
+    resume: str | None,
+    choices: Mapping[str, object],
+    caps: Mapping[str, float | None],
+) -> AgentRequest:
+    """The request with what was chosen now in the place of what was chosen earlier."""
+    limits = earlier.limits.model_copy(update={name: cap for name, cap in caps.items() if cap is not None})
+    chosen = {name: choice for name, choice in choices.items() if choice is not None}
+    if chosen.get("model", earlier.model) != earlier.model:
+        chosen.setdefault("price", None)  # the earlier one was another model's
+    chosen["line" if resume else "sentence"] = sentence
+    return earlier.model_copy(update={**chosen, "limits": limits, "resume": resume})
 
 
 def parse_price(text: str) -> Price:

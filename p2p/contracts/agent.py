@@ -77,7 +77,9 @@ class AgentRequest(Contract):
     """What an agent is asked to do, and within which limits."""
 
     sentence: str = ""
-    """What the robot is to do; empty where a session goes on."""
+    """What the robot is to do."""
+    line: str = ""
+    """What the model is told besides, when it goes on."""
     env_id: str | None = None
     """None leaves the choice to the model."""
     resume: str | None = None

@@ -1,5 +1,7 @@
 """What an agent said and did, kept so that it can go on."""
 
+from typing import TextIO
+
 from p2p.contracts.agent import TranscriptEntry
 from p2p.contracts.errors import InvalidInput
 from p2p.service.wiring import Wiring
@@ -20,6 +22,14 @@ class Transcripts(Wiring):
     def append_transcript(self, transcript_id: str, entry: TranscriptEntry) -> None:
         """Add one line, on disk when this returns."""
         self._transcripts.append(transcript_id, entry)
+
+    def claim_transcript(self, transcript_id: str) -> TextIO:
+        """Take a transcript for this process, until the returned file is closed or the process ends.
+
+        Raises:
+            InvalidInput: another process has it.
+        """
+        return self._transcripts.claim(transcript_id)
 
     def move_transcript(self, transcript_id: str, session_id: str) -> None:
         """Put a transcript into the folder of the session it is about."""

@@ -1,13 +1,15 @@
 """What a language model said and did: beside the session it works on, or aside until there is one."""
 
+import fcntl
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 from pydantic import ValidationError
 
 from p2p.contracts.agent import TranscriptEntry
-from p2p.contracts.errors import UnknownName
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.store import files, layout
 from p2p.store.sessions import RunsDirectory
 
@@ -35,11 +37,34 @@ class Transcripts:
         values, _ = files.read_lines(self._path(transcript_id))
         return tuple(entry for value in values if (entry := _entry(value)))
 
+    def claim(self, transcript_id: str) -> TextIO:
+        """Take a transcript for this process, until the returned file is closed or the process ends.
+
+        Raises:
+            InvalidInput: another process has it.
+            StorageProblem: it cannot be written.
+        """
+        path = self._path(transcript_id).with_suffix(".lock")
+        files.make_directory(path.parent)
+        try:
+            lock = path.open("a")
+        except OSError as error:
+            raise files.storage_problem(path, error) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.close()
+            raise InvalidInput(
+                f"An agent is at work on {transcript_id} already. Wait for its end, or press Ctrl-C where it runs."
+            ) from error
+        return lock
+
     def move(self, transcript_id: str, session_id: str) -> None:
         """Put a transcript beside the session it has come to be about; one that is there already stays in front."""
         source, target = self._path(transcript_id), self._path(session_id)
         if source == target or not source.exists():
             return
+        source.with_suffix(".lock").unlink(missing_ok=True)
         if not target.exists():
             source.replace(target)
             return

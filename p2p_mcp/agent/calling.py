@@ -14,8 +14,8 @@ from p2p_mcp.agent.budget import Budget
 from p2p_mcp.agent.converter import Block, result_blocks, text_block, tool_params, tool_result
 from p2p_mcp.agent.reading import Call
 from p2p_mcp.agent.results import running_job, session_of
+from p2p_mcp.filters import ServerOptions
 from p2p_mcp.server import build_server
-from p2p_mcp.toolbox import ServerOptions
 
 LOOP = (
     "list_environments",

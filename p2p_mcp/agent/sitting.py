@@ -8,7 +8,7 @@ import anyio
 from mcp import Client
 
 from p2p.contracts.agent import AgentEnding, AgentEvent, AgentReport, AgentRequest, TranscriptEntry
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, P2PError
+from p2p.contracts.errors import EnvironmentProblem, P2PError
 from p2p.service import Service
 from p2p.settings import api_key
 from p2p_mcp.agent import briefing
@@ -54,6 +54,8 @@ def converse(
         return anyio.run(sitting.run)
     except KeyboardInterrupt:
         return sitting.end(Ended(AgentEnding.INTERRUPTED, "Interrupted; trainings that have begun go on."))
+    finally:
+        sitting.close()
 
 
 class Sitting:
@@ -67,7 +69,7 @@ class Sitting:
             raise EnvironmentProblem(NO_KEY)
         entries = _entries(service, request)
         transcript_id = service.find_transcript(request.resume) if request.resume else None
-        self._request = _complete(request, entries)
+        self._request = request
         self._budget = Budget(request.limits, price_for(request), entries[-1].spending if entries else None)
         self._service, self._transcript = service, Transcript(service, transcript_id)
         self._conversation = Conversation(
@@ -105,6 +107,10 @@ class Sitting:
             raise outcome
         return self.end(outcome)
 
+    def close(self) -> None:
+        """Let others go on with the transcript."""
+        self._transcript.close()
+
     def end(self, ended: Ended) -> AgentReport:
         """Write down how it ended; returns the report."""
         self._transcript.end(f"{ended.ending}: {ended.reason}", self._budget.spending)
@@ -125,6 +131,8 @@ class Sitting:
             view = session_view(self._service, self._host.session_id)
             jobs = self._service.list_jobs(self._host.session_id) if view else ()
             self._conversation.say(briefing.resumed(view, jobs))
+            if self._request.line.strip():
+                self._conversation.say(briefing.wish(self._request.line))
 
     def _out_of_time(self) -> Ended:
         """The time is up: a training that would go on is stopped too."""
@@ -143,13 +151,3 @@ def _entries(service: Service, request: AgentRequest) -> tuple[TranscriptEntry, 
     if request.resume is None:
         return ()
     return service.read_transcript(service.find_transcript(request.resume))
-
-
-def _complete(request: AgentRequest, entries: tuple[TranscriptEntry, ...]) -> AgentRequest:
-    """The request with the sentence and the environment of the one that goes on."""
-    first = next((entry.request for entry in entries if entry.request), None)
-    sentence = request.sentence.strip() or (first.sentence if first else "")
-    if not sentence:
-        raise InvalidInput('Say what to do, for example: p2p agent "do a backflip" --env HalfCheetah-v5')
-    env_id = request.env_id or (first.env_id if first else None)
-    return request.model_copy(update={"sentence": sentence, "env_id": env_id})

@@ -20,12 +20,21 @@ class Transcript:
     Args:
         service: keeps it.
         transcript_id: of one to go on with; None begins a new one.
+
+    Raises:
+        InvalidInput: another agent is at work on it.
     """
 
     def __init__(self, service: Service, transcript_id: str | None = None) -> None:
         self._service = service
         self._keys = {name: key for name in API_KEYS if (key := api_key(name))}
         self.transcript_id = transcript_id or service.new_transcript()
+
+        self._claim = service.claim_transcript(self.transcript_id)
+
+    def close(self) -> None:
+        """Let others go on with it."""
+        self._claim.close()
 
     def start(self, request: AgentRequest, spending: Spending) -> None:
         """Write what was asked for."""
@@ -46,8 +55,12 @@ class Transcript:
 
     def move_to(self, session_id: str) -> None:
         """Go on beside a session."""
+        if session_id == self.transcript_id:
+            return
+        claim = self._service.claim_transcript(session_id)
         self._service.move_transcript(self.transcript_id, session_id)
-        self.transcript_id = session_id
+        self.close()
+        self.transcript_id, self._claim = session_id, claim
 
     def _write(self, entry: TranscriptEntry) -> None:
         self._service.append_transcript(self.transcript_id, entry)

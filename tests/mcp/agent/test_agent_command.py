@@ -130,7 +130,10 @@ def test_after_an_interruption_or_a_kill_it_goes_on_from_the_transcript(tmp_path
     waiting = Waiting()
     with provider(CREATE, waiting) as (_, env):
         process = subprocess.Popen(
-            [*ENTRY, "hop", "--runs-dir", str(tmp_path)], env=env, stdout=subprocess.PIPE, text=True
+            [*ENTRY, "hop", "--model", "claude-sonnet-5-5", "--max-turns", "9", "--runs-dir", str(tmp_path)],
+            env=env,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert waiting.asked.wait(240)
         process.send_signal(sent)
@@ -141,7 +144,7 @@ def test_after_an_interruption_or_a_kill_it_goes_on_from_the_transcript(tmp_path
         assert "p2p agent --resume session_" in out
     with provider(says("done"), says("done")) as (claude, env):
         resumed = subprocess.run(
-            [*ENTRY, "--resume", "latest", "--runs-dir", str(tmp_path), "--json"],
+            [*ENTRY, "softer", "--resume", "latest", "--max-cost", "2", "--runs-dir", str(tmp_path), "--json"],
             env=env,
             capture_output=True,
             text=True,
@@ -150,6 +153,10 @@ def test_after_an_interruption_or_a_kill_it_goes_on_from_the_transcript(tmp_path
     report = json.loads(resumed.stdout)
     assert report["session_id"].startswith("session_")
     assert report["spending"]["turns"] >= 3
+    assert report["model"] == "claude-sonnet-5-5"
+    assert report["limits"]["turns"] == 9
+    assert report["limits"]["dollars"] == 2
+    assert "The person watching says: softer" in json.dumps(claude.bodies[0]["messages"])
     assert "Train this behaviour: hop" in claude.bodies[0]["messages"][0]["content"][0]["text"]
 
 

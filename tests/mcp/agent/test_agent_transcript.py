@@ -27,6 +27,7 @@ def test_a_transcript_lies_aside_until_there_is_a_session(service: Service) -> N
     session = service.create_session(NewSession(prompt="hop forward without falling", env_id="Hopper-v5"))
     transcript.move_to(session.session_id)
     transcript.note("moved", Spending(turns=1))
+    transcript.close()
     assert not aside.exists()
     assert [line.kind for line in service.read_transcript(session.session_id)] == ["start", "note"]
     assert service.find_transcript("latest") == session.session_id
@@ -38,6 +39,7 @@ def test_a_second_agent_on_a_session_writes_behind_the_first(service: Service) -
         transcript = Transcript(service)
         transcript.note(text, Spending())
         transcript.move_to(session.session_id)
+        transcript.close()
     assert [line.text for line in service.read_transcript(session.session_id)] == ["first", "second"]
 
 
@@ -48,7 +50,16 @@ def test_a_line_broken_by_a_crash_spoils_only_itself(service: Service) -> None:
     with file.open("a") as stream:
         stream.write('{"kind": "note", "at": "no')
     transcript.note("after", Spending())
+    transcript.close()
     assert [line.text for line in service.read_transcript(transcript.transcript_id)] == ["whole", "after"]
+
+
+def test_only_one_agent_at_a_time_goes_on_with_a_transcript(service: Service) -> None:
+    first = Transcript(service)
+    with pytest.raises(InvalidInput, match="at work on"):
+        Transcript(service, first.transcript_id)
+    first.close()
+    Transcript(service, first.transcript_id).close()
 
 
 def test_what_has_no_transcript_is_named(service: Service) -> None:
@@ -64,6 +75,7 @@ def test_pictures_stay_out_of_the_transcript(service: Service, tmp_path: Path) -
     transcript = Transcript(service)
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "QUJD" * 100}}
     transcript.message({"role": "user", "content": [image]}, Spending())
+    transcript.close()
     assert "QUJD" not in next(tmp_path.rglob("*.jsonl")).read_text()
 
 
