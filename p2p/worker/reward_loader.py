@@ -164,7 +164,8 @@ def _compile(source: str) -> CodeType:
             return compile(tree, FILENAME, "exec", dont_inherit=True)
     except SyntaxError as error:
         hint = " Write text with backslashes as r'…'." if "unicode error" in str(error.msg) else ""
-        raise InvalidReward(f"line {error.lineno}: not valid Python: {error.msg}.{hint}") from error
+        place = "" if error.lineno is None else f"line {error.lineno}: "  # null bytes have none
+        raise InvalidReward(f"{place}not valid Python: {error.msg}.{hint}") from error
     except ValueError as error:
         raise InvalidReward(f"not valid Python: {error}.") from error
 

@@ -150,7 +150,7 @@ def test_the_simulator_is_not_offered():
         (COUNTER + GLOBAL, "several rewards found: Counter, reward_fn"),
         (COUNTER.replace('{"n": "calls"}', '["n"]'), "`terms` must be a property that returns a dict"),
         (COUNTER.replace('"n", {', "1, {"), "`latex` and `description`"),
-        ("x = '\0'", "not valid Python"),
+        ("x = '\0'", "^not valid Python"),
     ],
 )
 def test_what_does_not_load_is_refused_with_the_line_and_what_was_expected(source, message):
