@@ -3,8 +3,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from constructed_motions import ANT, CHEETAH, leaping, measured, spinning
 from PIL import Image
-from scripted_motions import ANT, CHEETAH, leaping, measured, spinning
 
 from p2p.contracts.env import EnvSpec
 from p2p.envs import catalog

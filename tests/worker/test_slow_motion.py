@@ -1,7 +1,7 @@
 import mujoco
 import numpy as np
 import pytest
-from scripted_motions import ANT
+from constructed_motions import ANT
 
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog

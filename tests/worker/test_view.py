@@ -6,9 +6,9 @@ from pathlib import Path
 import imageio_ffmpeg
 import numpy as np
 import pytest
+from constructed_motions import ANT, CHEETAH, leaping, measured, spinning
 from PIL import Image
 from pydantic import ValidationError
-from scripted_motions import ANT, CHEETAH, leaping, measured, spinning
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
