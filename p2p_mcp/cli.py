@@ -12,10 +12,9 @@ from pathlib import Path
 
 import p2p
 from p2p.contracts.errors import INTERRUPTED, P2PError
-from p2p.service import Service
 from p2p.settings import Settings, adopt_config_file
-from p2p_mcp.server import build_server
-from p2p_mcp.toolbox import TOOLSETS, ServerOptions
+from p2p_mcp.filters import TOOLSETS, ServerOptions
+from p2p_mcp.policy_server import Content, PolicyServer
 
 EXAMPLES = """\
 examples:
@@ -53,7 +52,10 @@ def _serve(options: argparse.Namespace) -> int:
         read_only=options.read_only,
         slim=options.slim,
     )
-    server = build_server(Service(Settings.from_environment(options.runs_dir)), wanted)
+    settings = Settings.from_environment(options.runs_dir)
+    server = PolicyServer(lambda unfilled: _fill(unfilled, settings, wanted))
+    if options.http or wanted.tools or wanted.toolsets:  # wrong names are told before a client connects
+        server.fill()
     if not options.http:
         server.run("stdio")
         return 0
@@ -67,6 +69,13 @@ def _serve(options: argparse.Namespace) -> int:
     )
     serve_http(server, http)
     return 0
+
+
+def _fill(server: PolicyServer, settings: Settings, wanted: ServerOptions) -> Content:
+    from p2p.service import Service  # noqa: PLC0415  a client is greeted before it is loaded
+    from p2p_mcp.server import fill  # noqa: PLC0415  a client is greeted before it is loaded
+
+    return fill(server, Service(settings), wanted)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,23 +10,8 @@ from mcp.types import ToolAnnotations
 from p2p.contracts.base import Contract
 from p2p.service import Service
 from p2p_mcp.errors import telling
+from p2p_mcp.filters import ServerOptions
 from p2p_mcp.patience import Patience
-
-SLIM = ("create_session", "write_reward", "train_iteration", "get_job", "judge_videos")
-TOOLSETS = ("catalog", "sessions", "rewards", "training", "judging", "viewing", "export")
-
-
-class ServerOptions(Contract):
-    """Which tools a server offers; the narrowest wins."""
-
-    toolsets: tuple[str, ...] = ()
-    """Names of `TOOLSETS`; none means all."""
-    tools: tuple[str, ...] = ()
-    """Names of tools; none means all."""
-    read_only: bool = False
-    """Only tools that change nothing."""
-    slim: bool = False
-    """Only the few that the loop cannot do without."""
 
 
 class Nature(Contract):
@@ -68,7 +53,7 @@ class Toolbox:
         One that is no coroutine may block: it runs in a thread, and its caller hears of it within 40 s.
         """
         name = function.__name__
-        if not self._wanted(name, toolset, nature):
+        if not self._options.admit(name, toolset, read_only=nature.read_only):
             self.refused.append(name)
             return
         self.offered.append(name)
@@ -84,13 +69,4 @@ class Toolbox:
                 open_world_hint=nature.open_world,
             ),
             **more,
-        )
-
-    def _wanted(self, name: str, toolset: str, nature: Nature) -> bool:
-        options = self._options
-        return (
-            (nature.read_only or not options.read_only)
-            and (not options.slim or name in SLIM)
-            and (not options.toolsets or toolset in options.toolsets)
-            and (not options.tools or name in options.tools)
         )
