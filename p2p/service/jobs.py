@@ -42,6 +42,14 @@ def run_to_end(backend: Backend, verb: str, directory: Path) -> None:
     raise_failure(backend.status(directory), f"{verb} in {directory}")
 
 
+def completed(backend: Backend, directory: Path) -> bool:
+    """Whether the job of a directory has been done; False where there is none."""
+    try:
+        return backend.status(directory).state is JobState.COMPLETED
+    except InvalidInput:
+        return False
+
+
 def wait(directories: Sequence[Path], backend: Backend, tick: Callable[[], None] = lambda: None) -> None:
     """Wait until every job has ended; `tick` is called at each look."""
     while not all(backend.status(directory).state.finished for directory in directories):

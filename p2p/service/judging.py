@@ -7,7 +7,7 @@ from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
 from p2p.contracts.work import EvaluateRequest
 from p2p.service.catalog import Catalog
-from p2p.service.jobs import run_to_end
+from p2p.service.jobs import completed, run_to_end
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import base_config
 from p2p.store.iterations import IterationRecord
@@ -73,21 +73,22 @@ class Judging(Catalog):
         aggregation = iteration.read_aggregation()
         assert aggregation is not None, "an iteration is judged after its training"
         best = aggregation.best_run_id
+        siblings = [run.iteration_id for run in iteration.runs() if run.iteration_id != best]
+        request = EvaluateRequest(
+            run_dir=f"../{best}",
+            run_id=best,
+            checkpoint=aggregation.best_checkpoint,
+            n_rollouts=session.n_report_rollouts,
+            seed_offset=session.n_report_rollouts * (iteration.number - 1),
+            sibling_runs=tuple(f"../{name}" for name in siblings),
+        )
         report = IterationRecord(iteration.report.path)
+        if iteration.report.read_request() == request and completed(self.backend, report.path):
+            return
         report.save_env_spec(self.describe_environment(session.env_id))
         if (intent := record.read_criteria()) is not None:
             report.save_criteria(intent)
-        siblings = [run.iteration_id for run in iteration.runs() if run.iteration_id != best]
-        iteration.report.save_request(
-            EvaluateRequest(
-                run_dir=f"../{best}",
-                run_id=best,
-                checkpoint=aggregation.best_checkpoint,
-                n_rollouts=session.n_report_rollouts,
-                seed_offset=session.n_report_rollouts * (iteration.number - 1),
-                sibling_runs=tuple(f"../{name}" for name in siblings),
-            )
-        )
+        iteration.report.save_request(request)
         run_to_end(self.backend, "evaluate", report.path)
 
     def _judge(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
