@@ -99,7 +99,10 @@ def _parser() -> argparse.ArgumentParser:
         help="only tools that change nothing; wins over all others",
     )
     which.add_argument(
-        "--slim", action="store_true", default=bool(_variable("SLIM")), help="only the five the loop cannot do without"
+        "--slim",
+        action="store_true",
+        default=bool(_variable("SLIM")),
+        help="only the seven that the loop cannot do without",
     )
     http = parser.add_argument_group("Streamable HTTP")
     http.add_argument("--http", action="store_true", help="listen instead of serving on stdio")

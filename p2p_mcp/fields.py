@@ -4,6 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from p2p.contracts.intent import Criterion
+
 SESSION_ID = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
 SessionId = Annotated[str, Field(pattern=SESSION_ID, description="Id from create_session or list_sessions.")]
@@ -26,3 +28,12 @@ RunId = Annotated[
     str | None,
     Field(max_length=100, description='One training run, for example "baseline_seed_10"; null: all, or the best.'),
 ]
+Criteria = Annotated[
+    tuple[Criterion, ...] | None,
+    Field(
+        max_length=8,
+        description="What it is judged by, fixed before anything is trained. null: p2p derives them from the "
+        "sentence. Each has a predicate over the environment's features, or none for what only eyes can judge.",
+    ),
+]
+EpisodeLength = Annotated[float | None, Field(gt=0, le=60, description="Length of the judged episodes [s].")]

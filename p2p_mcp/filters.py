@@ -2,7 +2,15 @@
 
 from p2p.contracts.base import Contract
 
-SLIM = ("create_session", "write_reward", "train_iteration", "get_job", "judge_videos")
+SLIM = (
+    "create_session",
+    "write_reward",
+    "train_iteration",
+    "get_job",
+    "judge_videos",
+    "submit_judgment",
+    "revise_reward",
+)
 TOOLSETS = ("catalog", "sessions", "rewards", "training", "judging", "viewing", "export")
 
 
@@ -16,7 +24,7 @@ class ServerOptions(Contract):
     read_only: bool = False
     """Only tools that change nothing."""
     slim: bool = False
-    """Only the few that the loop cannot do without."""
+    """Only the seven that the loop cannot do without."""
 
     def admit(self, name: str, toolset: str, *, read_only: bool) -> bool:
         """Whether a tool is wanted."""

@@ -1,10 +1,22 @@
 """The tools, one file per noun."""
 
 from p2p_mcp.toolbox import Toolbox
-from p2p_mcp.tools import catalog, dashboard, export, jobs, judging, metrics, rewards, sessions, training, viewing
+from p2p_mcp.tools import (
+    catalog,
+    create,
+    dashboard,
+    export,
+    jobs,
+    judging,
+    metrics,
+    rewards,
+    sessions,
+    training,
+    viewing,
+)
 
 
 def add_all(toolbox: Toolbox) -> None:
     """Offer every tool the toolbox wants."""
-    for module in (catalog, sessions, rewards, training, jobs, metrics, judging, viewing, export, dashboard):
+    for module in (catalog, create, sessions, rewards, training, jobs, metrics, judging, viewing, export, dashboard):
         module.add(toolbox)

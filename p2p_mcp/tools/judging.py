@@ -1,5 +1,6 @@
 """Judging: what code measured, and what somebody saw in the pictures."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,6 +31,7 @@ Detail = Annotated[
     Literal["sheet", "frames", "none"],
     Field(description="sheet: one picture of eight moments; frames: single moments besides; none: numbers alone."),
 ]
+Exploit = Annotated[str, Field(max_length=1000, description="How the numbers are met without doing what was meant.")]
 MaxFrames = Annotated[int, Field(ge=1, le=12, description="Single moments shown at most.")]
 
 
@@ -37,22 +39,8 @@ def add(toolbox: Toolbox) -> None:
     """Offer them."""
     service = toolbox.service
 
-    @telling
-    def ask(session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]) -> Sample | None:
-        """Ask the client's model, where there is one and it may be asked."""
-        evidence = _to_sample(service, session_id, iteration, mode, ctx)
-        if evidence is None:
-            return None
-        return Sample(sampling.question(evidence, _sheet(service, evidence)), max_tokens=sampling.MAX_TOKENS)
-
-    @telling
-    def ask_again(
-        session_id: str,
-        iteration: int | None,
-        first: Annotated[CreateMessageResult | None, Resolve(ask)],
-    ) -> Sample | None:
-        """Ask once more, where the first reply cannot be taken."""
-        return _once_more(service, service.judge_evidence(session_id, iteration), first) if first is not None else None
+    ask = _asking(service)
+    ask_again = _asking_again(service, ask)
 
     def judge_videos(  # noqa: PLR0913  two of them are filled by the server
         session_id: SessionId,
@@ -82,6 +70,38 @@ def add(toolbox: Toolbox) -> None:
         pictures = [] if judgment is not None else pictures_of(evidence, service.runs.path, detail, max_frames)
         return reply(_answer(service, evidence, judgment, note, pictures), pictures)
 
+    toolbox.add(judge_videos, "Judge videos", TOOLSET, WRITES)
+    _add_submitting(toolbox)
+
+
+def _asking(service: Service) -> Callable[..., Sample | None]:
+    @telling
+    def ask(session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]) -> Sample | None:
+        """Ask the client's model, where there is one and it may be asked."""
+        evidence = _to_sample(service, session_id, iteration, mode, ctx)
+        if evidence is None:
+            return None
+        return Sample(sampling.question(evidence, _sheet(service, evidence)), max_tokens=sampling.MAX_TOKENS)
+
+    return ask
+
+
+def _asking_again(service: Service, ask: Callable[..., Sample | None]) -> Callable[..., Sample | None]:
+    @telling
+    def ask_again(
+        session_id: str,
+        iteration: int | None,
+        first: Annotated[CreateMessageResult | None, Resolve(ask)],
+    ) -> Sample | None:
+        """Ask once more, where the first reply cannot be taken."""
+        return _once_more(service, service.judge_evidence(session_id, iteration), first) if first is not None else None
+
+    return ask_again
+
+
+def _add_submitting(toolbox: Toolbox) -> None:
+    service = toolbox.service
+
     def submit_judgment(  # noqa: PLR0913  one parameter per field of an observation
         session_id: SessionId,
         is_what_was_meant: Annotated[bool, Field(description="Would the person who asked be content with it?")],
@@ -94,9 +114,7 @@ def add(toolbox: Toolbox) -> None:
             Field(description="Met or not, by key: at least those of `only_eyes_can_judge`."),
         ] = None,
         failure_tags: Annotated[tuple[Tag, ...], Field(max_length=12, description="In snake_case.")] = (),
-        suspected_exploit: Annotated[
-            str, Field(max_length=1000, description="How the numbers are met without doing what was meant.")
-        ] = "",
+        suspected_exploit: Exploit = "",
         model: Annotated[str | None, Field(max_length=100, description="Your model's name, for the record.")] = None,
         iteration: Iteration = None,
     ) -> JudgmentAnswer:
@@ -125,7 +143,6 @@ def add(toolbox: Toolbox) -> None:
             next_step=after_judging(session_id, judgment),
         )
 
-    toolbox.add(judge_videos, "Judge videos", TOOLSET, WRITES)
     toolbox.add(submit_judgment, "Submit judgment", TOOLSET, REPEATABLE)
 
 

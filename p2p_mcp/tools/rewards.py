@@ -54,6 +54,14 @@ def add(toolbox: Toolbox) -> None:
             raise InvalidInput("Give session_id or environment: a reward is tried on transitions of one environment.")
         return checked(service.check_reward_source(place, source), session_id)
 
+    toolbox.add(write_reward, "Write reward", TOOLSET, WRITES)
+    toolbox.add(check_reward, "Check reward", TOOLSET, READS)
+    _add_revising(toolbox)
+
+
+def _add_revising(toolbox: Toolbox) -> None:
+    service = toolbox.service
+
     def revise_reward(  # noqa: PLR0913  one parameter per part of a revision
         session_id: SessionId,
         source: Annotated[
@@ -89,8 +97,6 @@ def add(toolbox: Toolbox) -> None:
         )
         return _revised(session_id, done)
 
-    toolbox.add(write_reward, "Write reward", TOOLSET, WRITES)
-    toolbox.add(check_reward, "Check reward", TOOLSET, READS)
     toolbox.add(revise_reward, "Revise reward", TOOLSET, WRITES)
 
 

@@ -16,6 +16,11 @@ from p2p_mcp.toolbox import READS, Toolbox
 TOOLSET = "viewing"
 
 
+SlowMotion = Annotated[
+    float, Field(ge=1, le=8, description="How much slower the video is; simulated again for smoothness.")
+]
+
+
 class ViewAnswer(RolloutPictures):
     """The pictures of this result: the contact sheet, then single moments."""
 
@@ -44,9 +49,7 @@ def add(toolbox: Toolbox) -> None:
         start_s: Annotated[float | None, Field(ge=0, description="Show from here [s].")] = None,
         end_s: Annotated[float | None, Field(gt=0, description="Show until here [s].")] = None,
         video: Annotated[bool, Field(description="Make a video file too; its path is in the result.")] = False,
-        slow_motion: Annotated[
-            float, Field(ge=1, le=8, description="How much slower the video is; simulated again for smoothness.")
-        ] = 1.0,
+        slow_motion: SlowMotion = 1.0,
         width: Annotated[int, Field(ge=240, le=800, description="Of single moments and video [px].")] = 480,
     ) -> Annotated[CallToolResult, ViewAnswer]:
         """Look at a recorded rollout again: other camera, other part of it, or below another iteration's.

@@ -1,0 +1,116 @@
+"""Sessions: begun with a sentence."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, Resolve
+from pydantic import BaseModel, Field
+
+from p2p.contracts.intent import Criterion, Intent
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.service.wording import reward_constraints
+from p2p_mcp.criteria import corrected, derived, form, question
+from p2p_mcp.errors import telling
+from p2p_mcp.fields import Criteria, EnvironmentId, EpisodeLength
+from p2p_mcp.sessions import NewSessionAnswer, state
+from p2p_mcp.toolbox import WRITES, Toolbox
+
+TOOLSET = "sessions"
+
+Sentence = Annotated[
+    str, Field(min_length=3, max_length=2000, description='What the robot is to do, in one sentence: "run forward".')
+]
+ExtendCriteria = Annotated[bool, Field(description="Add `criteria` to the derived ones instead of replacing them.")]
+ConfirmCriteria = Annotated[
+    bool, Field(description="Show derived criteria to the user for correction, where the client can.")
+]
+Seed = Annotated[int, Field(ge=0, lt=100, description="Seed of the session.")]
+SeedCount = Annotated[int, Field(ge=1, le=10, description="Trainings of each configuration.")]
+MaxIterations = Annotated[int, Field(ge=1, le=100, description="Rewards tried at most.")]
+PassThreshold = Annotated[float, Field(gt=0, le=1, description="Score needed to pass.")]
+Config = Annotated[
+    dict[str, Any] | None, Field(description="Fields of the training configuration: total_timesteps ...")
+]
+
+
+def add(toolbox: Toolbox) -> None:
+    """Offer it."""
+    service = toolbox.service
+    confirm = _confirming(service)
+
+    def create_session(  # noqa: PLR0913  one parameter per field of the request
+        intent: Sentence,
+        answer: Annotated[ElicitationResult[BaseModel], Resolve(confirm)],
+        environment: EnvironmentId = "HalfCheetah-v5",
+        criteria: Criteria = None,
+        extend_criteria: ExtendCriteria = False,
+        confirm_criteria: ConfirmCriteria = True,  # noqa: ARG001  read by `confirm`
+        seed: Seed = 1,
+        n_seeds: SeedCount = 2,
+        max_iterations: MaxIterations = 5,
+        pass_threshold: PassThreshold = 0.8,
+        episode_s: EpisodeLength = None,
+        config: Config = None,
+    ) -> NewSessionAnswer:
+        """Begin to pursue one sentence in one environment; nothing is trained yet.
+
+        Returns the criteria it will be judged by: show them to the user, and replace or extend them with steer_session
+        if they miss what is meant. Then write_reward.
+        """
+        request = NewSession(
+            prompt=intent,
+            env_id=environment,
+            seed=seed,
+            n_seeds=n_seeds,
+            max_iterations=max_iterations,
+            pass_threshold=pass_threshold,
+            config=dict(config or {}),
+        )
+        wanted, note = _criteria(service, request, criteria or (), extend_criteria, episode_s)
+        if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
+            wanted = service.intent_of(intent, environment, corrected(wanted, answer.data), wanted.episode_s)
+        session = service.create_session(request, intent=wanted)
+        shown = state(service, service.view_session(session.session_id))
+        rules = reward_constraints(service.describe_environment(environment))
+        return NewSessionAnswer(**dict(shown), note=note, reward_rules=rules)
+
+    toolbox.add(create_session, "Create session", TOOLSET, WRITES)
+
+
+def _confirming(service: Service) -> Callable[..., Elicit[BaseModel] | None]:
+    @telling
+    def confirm(
+        intent: str,
+        environment: str,
+        criteria: tuple[Criterion, ...] | None,
+        confirm_criteria: bool,
+        ctx: Context[Any, Any],
+    ) -> Elicit[BaseModel] | None:
+        """Ask the user about derived criteria, where the client can."""
+        if criteria or not confirm_criteria or not _shows_forms(ctx):
+            return None
+        found, _ = derived(service, intent, environment)
+        fields = form(found)
+        return Elicit(question(found), fields) if fields is not None else None
+
+    return confirm
+
+
+def _shows_forms(ctx: Context[Any, Any]) -> bool:
+    """Whether the client asks its user for us; one that declares no kind of question means forms."""
+    kinds = ctx.client_capabilities.elicitation if ctx.client_capabilities is not None else None
+    return kinds is not None and (kinds.form is not None or kinds.url is None)
+
+
+def _criteria(
+    service: Service, request: NewSession, given: tuple[Criterion, ...], extend: bool, episode_s: float | None
+) -> tuple[Intent, str]:
+    """What a new session is judged by, and what its caller should know of that."""
+    if given and not extend:
+        return service.intent_of(request.prompt, request.env_id, given, episode_s), ""
+    found, note = derived(service, request.prompt, request.env_id)
+    keys = {criterion.key for criterion in given}
+    kept = tuple(criterion for criterion in found.criteria if criterion.key not in keys)
+    length = episode_s if episode_s is not None else found.episode_s
+    return service.intent_of(request.prompt, request.env_id, (*kept, *given), length), note
