@@ -13,11 +13,11 @@ from conformance_tasks import add_tasks
 from mcp import MCPDeprecationWarning
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
 from mcp.types import JSONRPCMessage
-from p2p_mcp.server import build_server
 
 from p2p.service import Service
 from p2p.settings import Settings
 from p2p_mcp.http import HttpOptions, http_app
+from p2p_mcp.server import build_server
 
 
 class Memory(EventStore):
