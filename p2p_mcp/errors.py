@@ -16,6 +16,7 @@ _REMEDIES = (
     (r"p2p show (\S+)", r'get_session(session_id="\1")'),
     (r"p2p jobs (job_\w+) --cancel", r'cancel_job(job_id="\1")'),
     (r"p2p stop(?: (\S+))?", "cancel_job"),
+    (r"write one first\b", "write one first (write_reward)"),
     (r"p2p list", "list_sessions"),
     (r"p2p envs", "list_environments"),
     (r"p2p doctor", "check_setup"),

@@ -5,6 +5,7 @@ A client that starts the server waits for that answer; loading takes as long as 
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ You write the rewards and look at the pictures; p2p trains, measures and keeps t
 Training goes on in the background: never wait for its end in one call; get_job waits up to 45 s at a time.
 Every result has a next_step that names the tool to call next. To hand over the whole loop: run_session.
 """
-DAY_MS = 86_400_000
+HOUR_MS = 3_600_000
 MOST_COMPLETIONS = 100
 """The protocol allows no more."""
 LOOK_S = 0.2
@@ -89,7 +90,7 @@ class PolicyServer(MCPServer[None]):
             lifespan=self._lifespan,
             subscriptions=self.subscriptions,
             extensions=[dashboard_page(), TasksExtension(_Tasks(self))],
-            cache_hints={"tools/list": CacheHint(DAY_MS, "public")},
+            cache_hints={"tools/list": CacheHint(HOUR_MS, "public")},
         )
         self.subscriptions.serve(self)
         self.completion()(self._complete)  # type: ignore[no-untyped-call]  # as the SDK left it
@@ -148,9 +149,12 @@ class PolicyServer(MCPServer[None]):
     async def read_resource(
         self, uri: AnyUrl | str, context: AnyContext | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        """One resource."""
+        """One resource; a template has one type of content, and pictures have two."""
         await self.filled()
-        return await super().read_resource(uri, context)
+        found = await super().read_resource(uri, context)
+        if isinstance(found, InputRequiredResult) or not str(uri).endswith(".png"):
+            return found
+        return [replace(content, mime_type="image/png") for content in found]
 
     async def list_prompts(self) -> list[Prompt]:
         """Texts to begin with."""

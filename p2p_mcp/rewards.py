@@ -4,6 +4,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.brief import DraftReport, RevisionBrief
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.reward import RewardReport, RewardSpec, TermStatistics
+from p2p.service.rounding import short
 
 
 class CheckAnswer(Contract):
@@ -88,10 +89,15 @@ def _facts(report: RewardReport) -> dict[str, object]:
         "errors": report.errors,
         "warnings": tuple(issue.message for issue in report.issues if issue.severity != "error"),
         "spec": report.spec,
-        "ranges": report.terms,
+        "ranges": tuple(_rounded(term) for term in report.terms),
         "transitions": report.transitions,
-        "microseconds_per_step": report.microseconds_per_step,
-        "microseconds_per_call": round(report.microseconds_per_call, 2),
+        "microseconds_per_step": short(report.microseconds_per_step),
+        "microseconds_per_call": short(report.microseconds_per_call),
         "method": report.method,
         "method_reason": report.method_reason,
     }
+
+
+def _rounded(term: TermStatistics) -> TermStatistics:
+    numbers = ("mean", "std", "minimum", "maximum", "share")
+    return term.model_copy(update={name: short(getattr(term, name)) for name in numbers})

@@ -1,0 +1,57 @@
+from threading import Event
+
+import pytest
+from mcp.server.mcpserver.exceptions import ToolError
+
+from p2p_mcp.errors import in_tools
+from p2p_mcp.patience import Patience
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_work_that_takes_too_long_is_not_begun_again() -> None:
+    gate, calls = Event(), list[int]()
+
+    def slow(number: int) -> int:
+        calls.append(number)
+        gate.wait()
+        return 2 * number
+
+    answer = Patience(limit_s=0.05).within_limit(slow)
+    with pytest.raises(ToolError, match=r"slow is still at work .* Call it again with the same arguments"):
+        await answer(number=3)
+    with pytest.raises(ToolError, match="still at work"):
+        await answer(number=3)
+    gate.set()
+    assert await answer(number=3) == 6
+    assert calls == [3]
+
+
+async def test_what_is_asked_again_after_its_answer_is_done_again() -> None:
+    calls = list[int]()
+    answer = Patience().within_limit(calls.append)
+    await answer(1)
+    await answer(1)
+    assert calls == [1, 1]
+
+
+async def test_a_failure_reaches_whoever_waits() -> None:
+    def wrong() -> None:
+        raise ToolError("no")
+
+    with pytest.raises(ToolError, match="no"):
+        await Patience().within_limit(wrong)()
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("To go on: p2p resume session_1", 'To go on: run_session(session_id="session_1")'),
+        ("See: p2p show session_1 --all", 'See: get_session(session_id="session_1") --all'),
+        ("Stop it (p2p stop) first.", "Stop it (cancel_job) first."),
+        ("Say what to do, for example: p2p run 'run forward'.", "Say what to do, for example: create_session."),
+        ("Nothing to replace.", "Nothing to replace."),
+    ],
+)
+def test_remedies_are_tools_and_not_commands(message: str, told: str) -> None:
+    assert in_tools(message) == told

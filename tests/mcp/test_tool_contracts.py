@@ -1,0 +1,91 @@
+"""What every tool promises. `P2P_UPDATE_SNAPSHOTS=1 pytest tests/mcp/test_tool_contracts.py` renews the snapshots."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Connect
+from mcp.types import Tool
+
+from p2p.service import Service
+
+pytestmark = pytest.mark.anyio
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+TOOLS = [
+    *("create_session", "write_reward", "train_iteration", "get_metrics", "judge_videos", "revise_reward"),
+    *("submit_judgment", "check_reward", "view_rollout", "compare_iterations", "get_session", "list_sessions"),
+    *("get_job", "list_jobs", "cancel_job", "steer_session", "run_session", "export_policy", "list_environments"),
+    *("describe_environment", "check_setup", "show_dashboard", "read_dashboard"),
+]
+READ_ONLY = {
+    *("list_environments", "describe_environment", "check_setup", "get_session", "list_sessions", "get_job"),
+    *("list_jobs", "get_metrics", "compare_iterations", "check_reward", "view_rollout", "show_dashboard"),
+    "read_dashboard",
+}
+
+
+async def _tools(connect: Connect, service: Service) -> list[Tool]:
+    async with connect(service) as client:
+        return (await client.list_tools()).tools
+
+
+def _titles(schema: Any) -> Iterator[str]:
+    """Values of `title` annotations, wherever they are in a schema."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _titles(part)
+    elif isinstance(schema, dict):
+        for key, value in schema.items():
+            if key == "title" and isinstance(value, str):
+                yield value
+            yield from _titles(value)
+
+
+async def test_the_tools_have_the_names_users_know(connect: Connect, service: Service) -> None:
+    assert sorted(tool.name for tool in await _tools(connect, service)) == sorted(TOOLS)
+
+
+async def test_every_tool_says_what_it_is_and_what_it_may_do(connect: Connect, service: Service) -> None:
+    for tool in await _tools(connect, service):
+        hints = tool.annotations
+        assert tool.title
+        assert tool.description
+        assert len(tool.description) > 40
+        assert hints is not None
+        assert hints.title == tool.title
+        assert None not in (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint)
+        assert hints.read_only_hint == (tool.name in READ_ONLY)
+        assert hints.destructive_hint == (tool.name == "cancel_job")
+
+
+async def test_every_argument_is_described_and_every_result_has_a_schema_with_the_next_step(
+    connect: Connect, service: Service
+) -> None:
+    for tool in await _tools(connect, service):
+        for name, argument in tool.input_schema.get("properties", {}).items():
+            assert argument.get("description"), f"{tool.name}({name})"
+        assert tool.output_schema, tool.name
+        assert "next_step" in tool.output_schema["required"], tool.name
+        assert [*_titles(tool.input_schema), *_titles(tool.output_schema)] == [], tool.name
+
+
+async def test_what_a_model_reads_of_all_tools_stays_small(connect: Connect, service: Service) -> None:
+    tools = await _tools(connect, service)
+    read = sum(len(json.dumps(tool.input_schema)) + len(tool.description or "") for tool in tools)
+    assert read < 34_000  # bytes, about 8,000 tokens
+
+
+async def test_no_schema_changes_unnoticed(connect: Connect, service: Service) -> None:
+    tools = await _tools(connect, service)
+    for tool in tools:
+        path = SNAPSHOTS / f"{tool.name}.json"
+        text = (
+            json.dumps(tool.model_dump(mode="json", by_alias=True, exclude_none=True), indent=1, sort_keys=True) + "\n"
+        )
+        if os.environ.get("P2P_UPDATE_SNAPSHOTS"):
+            path.write_text(text)
+        assert path.read_text() == text, f"{tool.name} has changed; P2P_UPDATE_SNAPSHOTS=1 renews its snapshot"
+    assert sorted(path.stem for path in SNAPSHOTS.glob("*.json")) == sorted(tool.name for tool in tools)

@@ -1,0 +1,206 @@
+from collections.abc import Callable
+
+import pytest
+from conftest import Caller, Connect
+from mcp.client import Client
+
+from p2p.service import Service
+
+pytestmark = pytest.mark.anyio
+Calls = Callable[[Client], Caller]
+EYES = {"key": "calm", "title": "Looks calm", "description": "No shaking.", "category": "posture", "predicate": None}
+HOLD = {
+    "key": "upright",
+    "title": "Pole upright",
+    "description": "The pole leans by less than 0.1 rad most of the time.",
+    "category": "posture",
+    "predicate": {
+        "statistic": "fraction",
+        "where": [{"feature": "pole_angle", "comparison": "at_most", "threshold": 0.1}],
+        "comparison": "at_least",
+        "threshold": 0.5,
+        "unit": "1",
+        "margin": 0.3,
+    },
+}
+GOOD = """\
+class Balance(RewardFunction):
+    def compute(self, obs, action, next_obs, info):
+        upright = np.exp(-10.0 * next_obs[1] ** 2)
+        calm = -0.05 * np.sum(np.square(action))
+        return upright + calm, {"upright": upright, "calm": calm}
+
+    @property
+    def latex(self):
+        return "e^{-10 x^2}"
+
+    @property
+    def terms(self):
+        return {"upright": "pole near vertical", "calm": "little force"}
+"""
+MISSING = "session_20260101_000000_00000000"
+
+
+async def test_environments_lead_to_a_session(connect: Connect, service: Service, caller: Calls) -> None:
+    async with connect(service) as client:
+        call = caller(client)
+        listed = await call("list_environments")
+        assert "HalfCheetah-v5" in [line["env_id"] for line in listed["environments"]]
+        facts = await call("describe_environment", env_id="Humanoid-v5")
+        assert facts["observation_size"] > len(facts["observation"])
+        assert all(feature["name"] in facts["reward_rules"] for feature in facts["features"])
+        assert "Did you mean 'Hopper-v5'" in await call.error("describe_environment", env_id="Hoper-v5")
+
+
+async def test_the_setup_is_told(connect: Connect, service: Service, caller: Calls) -> None:
+    async with connect(service) as client:
+        setup = await caller(client)("check_setup")
+    assert setup["usable"]
+    assert {check["name"] for check in setup["checks"]}
+
+
+async def test_a_session_begins_with_criteria_and_the_rules_of_rewards(
+    connect: Connect, service: Service, caller: Calls
+) -> None:
+    async with connect(service) as client:
+        call = caller(client)
+        new = await call("create_session", intent="run forward", environment="HalfCheetah-v5", n_seeds=1)
+        assert [criterion["key"] for criterion in new["criteria"]]
+        assert new["note"] == ""
+        assert "velocity_x" in new["reward_rules"]
+        assert new["next_step"].startswith(f'write_reward(session_id="{new["session_id"]}"')
+        shown = await call("get_session", session_id=new["session_id"])
+        assert shown["criteria"] == new["criteria"]
+        assert [line["session_id"] for line in (await call("list_sessions"))["sessions"]] == [new["session_id"]]
+
+
+async def test_a_sentence_nobody_can_measure_is_judged_by_eyes(
+    connect: Connect, service: Service, caller: Calls
+) -> None:
+    async with connect(service) as client:
+        new = await caller(client)("create_session", intent="dance like a swan", environment="Ant-v5")
+    assert [criterion["predicate"] for criterion in new["criteria"]] == [None]
+    assert "steer_session" in new["note"]
+
+
+async def test_criteria_of_the_caller_replace_or_extend_the_derived_ones(
+    connect: Connect, service: Service, caller: Calls
+) -> None:
+    place = {"intent": "keep the pole balanced", "environment": "InvertedPendulum-v5"}
+    async with connect(service) as client:
+        call = caller(client)
+        derived = await call("create_session", **place)
+        own = await call("create_session", **place, criteria=[HOLD, EYES])
+        more = await call("create_session", **place, criteria=[EYES], extend_criteria=True)
+        assert [criterion["key"] for criterion in own["criteria"]] == ["upright", "calm"]
+        assert more["criteria"][:-1] == derived["criteria"]
+        wrong = {**HOLD, "predicate": {**HOLD["predicate"], "where": [], "feature": "pole_angel", "statistic": "mean"}}  # type: ignore[dict-item]
+        assert "Did you mean 'pole_angle'" in await call.error("create_session", **place, criteria=[wrong])
+        steered = await call("steer_session", session_id=derived["session_id"], criteria=[HOLD], wish=" land  softer ")
+        assert steered["wishes"] == ["land softer"]
+        assert steered["criteria"][-1]["key"] == "upright"
+        assert "Give a wish" in await call.error("steer_session", session_id=derived["session_id"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"environment": "Nope-v9"}, "Known: Ant-v5"),
+        ({"config": {"learning_rat": 1}}, "learning_rat: unknown key"),
+        ({"n_seeds": 0}, "n_seeds: Input should be greater than or equal to 1, got 0."),
+        ({"intent": "x" * 3000}, "intent: String should have at most 2000 characters"),
+        ({"seeds": [1]}, "create_session has no argument 'seeds'. Did you mean 'seed'?"),
+        ({"criteria": [{"key": "a"}]}, "criteria.0.title: it must be given."),
+    ],
+)
+async def test_what_a_session_cannot_be_is_said(
+    connect: Connect, service: Service, caller: Calls, arguments: dict[str, object], words: str
+) -> None:
+    async with connect(service) as client:
+        said = await caller(client).error("create_session", **{"intent": "run forward", **arguments})
+        assert words in said
+        assert "pydantic.dev" not in said
+    assert service.list_sessions() == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get_session", {}),
+        ("write_reward", {"source": GOOD}),
+        ("train_iteration", {}),
+        ("get_metrics", {}),
+        ("judge_videos", {}),
+        ("submit_judgment", {"is_what_was_meant": True, "score": 1, "diagnosis": "seen"}),
+        ("revise_reward", {}),
+        ("view_rollout", {}),
+        ("compare_iterations", {"first": 1, "second": 2}),
+        ("steer_session", {"wish": "softer"}),
+        ("run_session", {}),
+        ("export_policy", {}),
+        ("show_dashboard", {}),
+    ],
+)
+async def test_a_session_that_does_not_exist_is_named_with_those_that_do(
+    connect: Connect, service: Service, caller: Calls, tool: str, arguments: dict[str, object]
+) -> None:
+    async with connect(service) as client:
+        call = caller(client)
+        known = (await call("create_session", intent="run forward"))["session_id"]
+        words = await call.error(tool, session_id=MISSING, **arguments)
+    assert f"Unknown session '{MISSING}'" in words
+    assert known in words
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("train_iteration", {}, "write_reward"),
+        ("get_metrics", {}, "write_reward"),
+        ("judge_videos", {}, "write_reward"),
+        ("submit_judgment", {"is_what_was_meant": True, "score": 1, "diagnosis": "seen"}, "write_reward"),
+        ("revise_reward", {}, "write_reward"),
+        ("revise_reward", {"source": GOOD}, "write_reward"),
+        ("compare_iterations", {"first": 1, "second": 2}, "iteration"),
+        ("export_policy", {}, "get_session"),
+        ("view_rollout", {"start_s": 2, "end_s": 1}, "end_s must be later"),
+    ],
+)
+async def test_what_has_to_come_first_is_said(
+    connect: Connect, service: Service, caller: Calls, tool: str, arguments: dict[str, object], words: str
+) -> None:
+    async with connect(service) as client:
+        call = caller(client)
+        session = await call("create_session", intent="run forward")
+        assert words in await call.error(tool, session_id=session["session_id"], **arguments)
+
+
+async def test_a_job_that_does_not_exist_is_named(connect: Connect, service: Service, caller: Calls) -> None:
+    async with connect(service) as client:
+        call = caller(client)
+        for tool in ("get_job", "cancel_job"):
+            assert "Unknown job" in await call.error(tool, job_id="job_" + "0" * 32)
+            assert "job_id: String should match pattern" in await call.error(tool, job_id="../secret")
+        assert (await call("list_jobs"))["jobs"] == []
+
+
+async def test_a_reward_is_tried_kept_or_refused_with_the_line(
+    connect: Connect, service: Service, caller: Calls
+) -> None:
+    async with connect(service) as client:
+        call = caller(client)
+        tried = await call("check_reward", source=GOOD, environment="InvertedPendulum-v5")
+        assert tried["accepted"]
+        assert [term["name"] for term in tried["ranges"]] == ["upright", "calm"]
+        assert "Give session_id or environment" in await call.error("check_reward", source=GOOD)
+        session = await call("create_session", intent="keep the pole balanced", environment="InvertedPendulum-v5")
+        bad = await call("write_reward", session_id=session["session_id"], source="import os\n")
+        assert not bad["accepted"]
+        assert bad["errors"][0].startswith("line 1: imports 'os'")
+        assert "was refused" in await call.error("train_iteration", session_id=session["session_id"])
+        good = await call("write_reward", session_id=session["session_id"], source=GOOD)
+        assert (good["accepted"], good["iteration"], good["source"]) == (True, 1, GOOD)
+        own = await call("write_reward", session_id=session["session_id"])
+        assert own["accepted"]
+        assert own["source"] != GOOD
+        assert own["next_step"].startswith("train_iteration")
