@@ -49,4 +49,5 @@ def test_the_command_starts_light_and_on_one_thread(tmp_path):
 
 
 def test_every_verb_is_there():
-    assert set(VERBS) == {"train", "learn", "measure", "evaluate", "film", "export", "check", "describe", "probe"}
+    trained = {"train", "learn", "measure", "evaluate", "export", "check", "describe"}
+    assert set(VERBS) == {*trained, "film", "view", "plot", "probe"}
