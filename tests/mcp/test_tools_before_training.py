@@ -3,41 +3,12 @@ from collections.abc import Callable
 import pytest
 from conftest import Caller, Connect
 from mcp.client import Client
+from pole import EYES, GOOD, HOLD
 
 from p2p.service import Service
 
 pytestmark = pytest.mark.anyio
 Calls = Callable[[Client], Caller]
-EYES = {"key": "calm", "title": "Looks calm", "description": "No shaking.", "category": "posture", "predicate": None}
-HOLD = {
-    "key": "upright",
-    "title": "Pole upright",
-    "description": "The pole leans by less than 0.1 rad most of the time.",
-    "category": "posture",
-    "predicate": {
-        "statistic": "fraction",
-        "where": [{"feature": "pole_angle", "comparison": "at_most", "threshold": 0.1}],
-        "comparison": "at_least",
-        "threshold": 0.5,
-        "unit": "1",
-        "margin": 0.3,
-    },
-}
-GOOD = """\
-class Balance(RewardFunction):
-    def compute(self, obs, action, next_obs, info):
-        upright = np.exp(-10.0 * next_obs[1] ** 2)
-        calm = -0.05 * np.sum(np.square(action))
-        return upright + calm, {"upright": upright, "calm": calm}
-
-    @property
-    def latex(self):
-        return "e^{-10 x^2}"
-
-    @property
-    def terms(self):
-        return {"upright": "pole near vertical", "calm": "little force"}
-"""
 MISSING = "session_20260101_000000_00000000"
 
 
@@ -94,7 +65,7 @@ async def test_criteria_of_the_caller_replace_or_extend_the_derived_ones(
         more = await call("create_session", **place, criteria=[EYES], extend_criteria=True)
         assert [criterion["key"] for criterion in own["criteria"]] == ["upright", "calm"]
         assert more["criteria"][:-1] == derived["criteria"]
-        wrong = {**HOLD, "predicate": {**HOLD["predicate"], "where": [], "feature": "pole_angel", "statistic": "mean"}}  # type: ignore[dict-item]
+        wrong = {**HOLD, "predicate": {**HOLD["predicate"], "where": [], "feature": "pole_angel", "statistic": "mean"}}
         assert "Did you mean 'pole_angle'" in await call.error("create_session", **place, criteria=[wrong])
         steered = await call("steer_session", session_id=derived["session_id"], criteria=[HOLD], wish=" land  softer ")
         assert steered["wishes"] == ["land softer"]
