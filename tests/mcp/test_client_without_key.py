@@ -7,11 +7,11 @@ from typing import Any
 
 import anyio
 import pytest
-from conftest import Caller
 from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.types import ImageContent
 from pole import CALMER, GOOD, SESSION, STEPS
+from tool_caller import Caller
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -2,9 +2,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import Caller, Connect
 from mcp.client import Client
 from mcp.types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
+from tool_caller import Caller, Connect
 
 from p2p.service import Service
 

@@ -5,10 +5,10 @@ import re
 from typing import Any
 
 import pytest
-from conftest import Connect
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+from tool_caller import Connect
 
 from p2p.contracts.session import NewSession
 from p2p.service import Service

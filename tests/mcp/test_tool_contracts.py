@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Connect
 from mcp.types import Tool
+from tool_caller import Connect
 
 from p2p.service import Service
 

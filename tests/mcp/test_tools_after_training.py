@@ -8,7 +8,6 @@ from typing import Any
 
 import anyio
 import pytest
-from conftest import Caller, Connect
 from mcp.client import Client
 from mcp.types import (
     BlobResourceContents,
@@ -19,6 +18,7 @@ from mcp.types import (
     TextContent,
 )
 from pole import CALMER, GOOD, SESSION, STEPS
+from tool_caller import Caller, Connect
 
 from p2p.service import Service
 from p2p.settings import Settings

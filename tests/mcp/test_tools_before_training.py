@@ -1,9 +1,9 @@
 from collections.abc import Callable
 
 import pytest
-from conftest import Caller, Connect
 from mcp.client import Client
 from pole import EYES, GOOD, HOLD
+from tool_caller import Caller, Connect
 
 from p2p.service import Service
 
