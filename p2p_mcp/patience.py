@@ -1,11 +1,12 @@
 """Tools that answer in time: a client gives up after a minute, and the work it asked for goes on."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import wraps
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
@@ -14,17 +15,21 @@ LIMIT_S = 40.0
 """Longest time to an answer [s]; the strictest client waits for 60."""
 
 
+KEPT_S = 120.0
+"""How long an answer is kept that came too late [s]."""
+
+
 class Patience:
     """Runs blocking tools in threads; what takes too long is kept for the caller who asks again.
 
     Args:
         limit_s: How long a caller waits for its answer [s].
+        kept_s: How long an answer is kept that nobody waited for [s].
     """
 
-    def __init__(self, limit_s: float = LIMIT_S) -> None:
-        self._limit_s = limit_s
-        self._left_behind: dict[str, Future[Any]] = {}
-        self._lock = Lock()
+    def __init__(self, limit_s: float = LIMIT_S, kept_s: float = KEPT_S) -> None:
+        self._limit_s, self._kept_s = limit_s, kept_s
+        self._left_behind: dict[str, tuple[float, Future[Any]]] = {}
 
     def within_limit(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The same function as a coroutine that answers in time."""
@@ -32,19 +37,29 @@ class Patience:
         @wraps(function)
         async def answer(*args: Any, **kwargs: Any) -> Any:
             key = f"{function.__name__} {args!r} {kwargs!r}"
-            with self._lock:
-                work = self._left_behind.pop(key, None)
-            work = work or _started(lambda: function(*args, **kwargs))
-            if await _ended(work, self._limit_s):
-                return work.result()
-            with self._lock:
-                self._left_behind[key] = work
+            work = self._left(key) or _started(lambda: function(*args, **kwargs))
+            try:
+                if await _ended(work, self._limit_s):
+                    self._left_behind.pop(key, None)
+                    return work.result()
+            finally:  # also when the client has cancelled: it may ask again
+                if not work.done():
+                    self._left_behind[key] = (time.monotonic(), work)
             raise ToolError(
                 f"{function.__name__} is still at work after {self._limit_s:.0f} s. "
                 "Call it again with the same arguments: it answers when it is done, and does nothing twice."
             )
 
         return answer
+
+    def _left(self, key: str) -> Future[Any] | None:
+        """Work that an earlier call with the same arguments has left; what is old and done is forgotten."""
+        oldest = time.monotonic() - self._kept_s
+        for other, (left_at, work) in [*self._left_behind.items()]:
+            if work.done() and left_at < oldest:
+                del self._left_behind[other]
+        found = self._left_behind.get(key)
+        return found[1] if found is not None else None
 
 
 def _started(work: Callable[[], Any]) -> Future[Any]:

@@ -1,5 +1,6 @@
 from threading import Event
 
+import anyio
 import pytest
 from mcp.server.mcpserver.exceptions import ToolError
 
@@ -25,6 +26,39 @@ async def test_work_that_takes_too_long_is_not_begun_again() -> None:
     gate.set()
     assert await answer(number=3) == 6
     assert calls == [3]
+
+
+async def test_a_client_that_cancels_and_asks_again_gets_what_it_asked_for_first() -> None:
+    gate, calls = Event(), list[int]()
+
+    def slow() -> int:
+        calls.append(1)
+        gate.wait()
+        return len(calls)
+
+    answer = Patience().within_limit(slow)
+    with anyio.move_on_after(0.05):
+        await answer()
+    gate.set()
+    assert await answer() == 1
+
+
+async def test_an_answer_nobody_came_back_for_is_forgotten() -> None:
+    gate, calls = Event(), list[int]()
+
+    def slow() -> int:
+        calls.append(1)
+        gate.wait()
+        return len(calls)
+
+    answer = Patience(limit_s=0.05, kept_s=-1).within_limit(slow)
+    with pytest.raises(ToolError):
+        await answer()
+    gate.set()
+    with anyio.fail_after(10):
+        while await answer() == 1:
+            pass
+    assert len(calls) > 1
 
 
 async def test_what_is_asked_again_after_its_answer_is_done_again() -> None:
