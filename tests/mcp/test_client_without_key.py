@@ -65,6 +65,12 @@ async def test_the_whole_loop_needs_no_key_and_survives_a_new_server(tmp_path: P
         assert revised["reward"]["iteration"] == 2
         await _wait(call, await call("train_iteration", session_id=session_id, timesteps=STEPS))
         assert (await _judge(call, session_id, content=True))["passed"]
+        compared = await call("compare_iterations", session_id=session_id, first=1, second=2)
+        assert compared["better"] == 2
+        assert "calm" in [change["name"] for change in compared["changes"]]
+        side_by_side = await call("get_metrics", session_id=session_id, view="compare")
+        assert side_by_side["comparison"]["second"]["verdict"] == "passed"
+        assert [line["state"] for line in (await call("list_jobs", session_id=session_id))["jobs"]] == ["completed"] * 2
         ended = await call("get_session", session_id=session_id)
         assert (ended["status"], ended["best_iteration"]) == ("passed", 2)
         assert "export_policy" in ended["next_step"]

@@ -248,3 +248,30 @@ async def test_the_next_reward_is_written_with_what_was_seen_before(
         assert done["reward"]["accepted"]
         assert done["reward"]["iteration"] == 2
         assert done["next_step"].startswith("train_iteration")
+
+
+async def test_the_built_in_author_writes_the_next_reward_when_asked(
+    connect: Connect, service: Service, caller: Calls, session_id: str
+) -> None:
+    async with connect(service) as client:
+        call = caller(client)
+        bad = {**SEEN, "is_what_was_meant": False, "criteria": {"calm": False}}
+        await call("submit_judgment", session_id=session_id, **bad)
+        done = await call("revise_reward", session_id=session_id, built_in_author=True)
+    assert done["reward"]["accepted"]
+    assert done["reward"]["iteration"] == 2
+
+
+async def test_a_loop_runs_by_itself_and_can_be_ended(service: Service, connect: Connect, caller: Calls) -> None:
+    long = {"total_timesteps": 2_000_000, "num_evals": 2, "n_eval_episodes": 3}
+    arguments = {"intent": "keep the pole balanced", "environment": "InvertedPendulum-v5", "config": long}
+    async with connect(service) as client:
+        call = caller(client)
+        loop = (await call("create_session", **arguments))["session_id"]
+        job = await call("run_session", session_id=loop, idempotency_key="one")
+        assert (await call("run_session", session_id=loop, idempotency_key="one"))["job_id"] == job["job_id"]
+        assert (await call("get_session", session_id=loop))["next_step"].startswith("get_job(")
+        ended = await call("cancel_job", job_id=job["job_id"])
+        assert ended["state"] == "cancelled"
+        assert ended["next_step"].startswith("run_session")
+        assert (await call("cancel_job", job_id=job["job_id"]))["state"] == "cancelled"
