@@ -199,7 +199,7 @@ def test_a_cancelled_training_leaves_no_process_and_a_resumed_session_finishes_i
     while (view := service.view_session(session_id)).judgment is None:
         assert time.monotonic() < deadline, view
         time.sleep(0.2)
-    assert view.runs[0].total_timesteps == 1024
+    assert service.view_iteration(session_id, 1).runs[0].total_timesteps == 1024
     service.stop_session(session_id)
 
 
