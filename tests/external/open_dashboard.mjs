@@ -11,14 +11,14 @@ const browser = await browsers.launch({
 const problems = [];
 try {
   const page = await browser.newPage({ viewport: { width: 1500, height: 1500 } });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(30_000);
   page.on("pageerror", error => problems.push(error.message));
   page.on("console", message => {
     if (message.type() === "error" && !message.text().includes("net::ERR_")) problems.push(message.text().slice(-300));
   });
   await page.goto(url);
   await page.locator(".mantine-Switch-track").first().click();
-  await page.getByText("Connected").first().waitFor();
+  await page.getByText(/^Connected/).first().waitFor();  // "Disconnected" stands there before
 
   await page.getByText("Tools", { exact: true }).first().click();
   await page.getByText("Tools (").first().waitFor();
@@ -36,7 +36,7 @@ try {
   }
   await frame.locator("#status:not([hidden])").waitFor();
   await frame.locator("#frames:not([hidden]) canvas").waitFor();
-  await frame.locator("#terms:not([hidden]) polyline").first().waitFor();
+  await frame.locator("#terms:not([hidden]) polyline").first().waitFor({ state: "attached" });  // a flat line has no height
   const shown = {
     tools,
     sentence: await frame.locator("#sentence").innerText(),
