@@ -36,9 +36,9 @@ import p2p
 from p2p.contracts.errors import UnknownName
 from p2p_mcp.apps.page import dashboard_page
 from p2p_mcp.arguments import refusal, refuse_unknown
+from p2p_mcp.live.subscriptions import Subscriptions
+from p2p_mcp.live.tasks import Task, TasksExtension, TaskSource
 from p2p_mcp.schemas import without_titles
-from p2p_mcp.subscriptions import Subscriptions
-from p2p_mcp.tasks import Task, TasksExtension, TaskSource
 
 INSTRUCTIONS = """\
 p2p turns one sentence ("do a backflip and land on your feet") into a trained, filmed and judged policy.

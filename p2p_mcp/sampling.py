@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from p2p.contracts.evidence import Evidence
 from p2p.contracts.observation import Observation
-from p2p_mcp.content import picture_block
+from p2p_mcp.views.content import picture_block
 
 MAX_TOKENS = 1500
 FORM = """\

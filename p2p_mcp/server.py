@@ -4,15 +4,15 @@ from p2p.contracts.errors import UnknownName
 from p2p.service import Service
 from p2p_mcp import tools
 from p2p_mcp.completions import Completions
-from p2p_mcp.content import reply
 from p2p_mcp.filters import TOOLSETS, ServerOptions
-from p2p_mcp.job_tasks import JobTasks
-from p2p_mcp.jobs import answer
+from p2p_mcp.live.job_tasks import JobTasks
+from p2p_mcp.live.watcher import watching
 from p2p_mcp.policy_server import Content, PolicyServer
 from p2p_mcp.prompts import add_prompts
 from p2p_mcp.resources import add_resources, list_instances
 from p2p_mcp.toolbox import Toolbox
-from p2p_mcp.watcher import watching
+from p2p_mcp.views.content import reply
+from p2p_mcp.views.jobs import answer
 
 
 def build_server(service: Service, options: ServerOptions | None = None) -> PolicyServer:

@@ -25,8 +25,8 @@ from p2p import registry
 from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
 
 VERBS = {
-    "train": "p2p.worker.train:train",
-    "learn": "p2p.worker.learn:learn",
+    "train": "p2p.worker.training.train:train",
+    "learn": "p2p.worker.training.learn:learn",
     "film": "p2p.worker.deliver:deliver",
     "evaluate": "p2p.worker.report:report",
     "export": "p2p.worker.export.job:export",

@@ -11,9 +11,9 @@ from p2p.contracts.errors import InvalidInput, InvalidReward
 from p2p.contracts.reward import RewardIssue, RewardReport
 from p2p.contracts.work import CheckRequest
 from p2p.store.iterations import IterationRecord
-from p2p.worker.probation import Probation
-from p2p.worker.reward_loader import FILENAME, LoadedReward
-from p2p.worker.transitions import Recording, record_episodes
+from p2p.worker.reward.loader import FILENAME, LoadedReward
+from p2p.worker.reward.probation import Probation
+from p2p.worker.reward.transitions import Recording, record_episodes
 
 TIME_LIMIT_S = 10.0
 """For loading the reward and running it on all transitions."""

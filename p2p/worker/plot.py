@@ -6,9 +6,9 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.work import PictureResult
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import ViewRecord
-from p2p.worker.frame_files import size_of
-from p2p.worker.frame_labels import one_line
-from p2p.worker.metric_plots import TrainedRun, write_plot
+from p2p.worker.pictures.frame_files import size_of
+from p2p.worker.pictures.frame_labels import one_line
+from p2p.worker.pictures.metric_plots import TrainedRun, write_plot
 
 LONGEST = 105
 """Of a title [characters]; more do not fit a line."""

@@ -18,10 +18,10 @@ from p2p.store.evaluations import ReportRecord
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import SheetRecord
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.evaluate import LABELS, RecordedRollout, judged_config, labelled, run_episodes, trajectory
-from p2p.worker.pictures import film, picture_learning, picture_rollout
-from p2p.worker.policy import load_policy
-from p2p.worker.reward_loader import LoadedReward
+from p2p.worker.pictures.report_pictures import film, picture_learning, picture_rollout
+from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.rollout.evaluate import LABELS, RecordedRollout, judged_config, labelled, run_episodes, trajectory
+from p2p.worker.rollout.policy import load_policy
 
 
 @dataclass(frozen=True, slots=True)

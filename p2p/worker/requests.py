@@ -4,7 +4,7 @@ from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
 from p2p.store.iterations import IterationRecord
-from p2p.worker.describe import describe
+from p2p.worker.description.describe import describe
 from p2p.worker.render import probe
 
 

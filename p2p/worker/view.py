@@ -9,14 +9,14 @@ from p2p.contracts.work import PictureResult, RecordedFile, ViewCamera, ViewRequ
 from p2p.store.arrays import features_of, load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import ViewRecord
-from p2p.worker.comparison_sheet import compose_comparison
-from p2p.worker.contact_sheet import compose_sheet, save_sheet
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.frame_files import notes_of, picture_size, size_of, write_frames
-from p2p.worker.key_frames import KeyFrames, choose_frames
-from p2p.worker.key_pictures import ShownRollout
-from p2p.worker.slow_motion import RecordedStates
-from p2p.worker.view_video import write_view_video
+from p2p.worker.pictures.comparison_sheet import compose_comparison
+from p2p.worker.pictures.contact_sheet import compose_sheet, save_sheet
+from p2p.worker.pictures.frame_files import notes_of, picture_size, size_of, write_frames
+from p2p.worker.pictures.key_frames import KeyFrames, choose_frames
+from p2p.worker.pictures.key_pictures import ShownRollout
+from p2p.worker.pictures.slow_motion import RecordedStates
+from p2p.worker.pictures.view_video import write_view_video
 
 STATES = ("initial_qpos", "initial_qvel", "qpos", "qvel", "action")
 

@@ -11,7 +11,7 @@ from p2p.contracts.metrics import Curve, MetricsKind
 from p2p.contracts.session import RunProgress, SessionView
 from p2p.service import Service
 from p2p_mcp.apps.data import CriterionLine, Dashboard, IterationLine
-from p2p_mcp.next_steps import after_session
+from p2p_mcp.views.next_steps import after_session
 
 WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BETWEEN: "between"}
 BUSY = (JobState.QUEUED, JobState.SUBMITTING, JobState.RUNNING)

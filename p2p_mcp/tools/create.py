@@ -13,8 +13,8 @@ from p2p.service.wording import reward_constraints
 from p2p_mcp.criteria import corrected, derived, form, question
 from p2p_mcp.errors import telling
 from p2p_mcp.fields import Criteria, EnvironmentId, EpisodeLength
-from p2p_mcp.sessions import NewSessionAnswer, state
 from p2p_mcp.toolbox import WRITES, Toolbox
+from p2p_mcp.views.sessions import NewSessionAnswer, state
 
 TOOLSET = "sessions"
 

@@ -9,9 +9,9 @@ from pydantic import Field
 from p2p_mcp.apps.collect import collect, pictures_of
 from p2p_mcp.apps.data import Dashboard
 from p2p_mcp.apps.page import FOR_THE_PAGE, SHOWS_DASHBOARD
-from p2p_mcp.content import reply
 from p2p_mcp.fields import Iteration, SessionId
 from p2p_mcp.toolbox import READS, Toolbox
+from p2p_mcp.views.content import reply
 
 TOOLSET = "viewing"
 

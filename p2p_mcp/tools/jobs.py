@@ -8,10 +8,10 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p_mcp.content import reply
 from p2p_mcp.fields import SESSION_ID, JobId, WaitSeconds
-from p2p_mcp.jobs import JobAnswer, answer, follow
 from p2p_mcp.toolbox import ENDS, READS, Toolbox
+from p2p_mcp.views.content import reply
+from p2p_mcp.views.jobs import JobAnswer, answer, follow
 
 TOOLSET = "training"
 PAGE = 20

@@ -15,11 +15,11 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.observation import Observation, Tag
 from p2p.service import Service
 from p2p_mcp import sampling
-from p2p_mcp.content import fitting, reply
 from p2p_mcp.errors import telling
-from p2p_mcp.evidence import EvidenceAnswer, JudgmentAnswer, after_judging, facts, look, pictures_of
 from p2p_mcp.fields import Iteration, SessionId
 from p2p_mcp.toolbox import REPEATABLE, WRITES, Toolbox
+from p2p_mcp.views.content import fitting, reply
+from p2p_mcp.views.evidence import EvidenceAnswer, JudgmentAnswer, after_judging, facts, look, pictures_of
 
 TOOLSET = "judging"
 

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from p2p.contracts.metrics import IterationComparison, MetricsKind, MetricsView
 from p2p.contracts.pictures import MetricsPlot, PictureFile
-from p2p_mcp.content import reply
 from p2p_mcp.fields import Iteration, IterationNumber, RunId, SessionId
-from p2p_mcp.next_steps import after_metrics
 from p2p_mcp.toolbox import READS, Toolbox
+from p2p_mcp.views.content import reply
+from p2p_mcp.views.next_steps import after_metrics
 
 TOOLSET = "training"
 

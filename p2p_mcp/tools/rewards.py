@@ -7,8 +7,8 @@ from pydantic import Field
 from p2p.contracts.brief import DraftReport, RevisionBrief
 from p2p.contracts.errors import InvalidInput
 from p2p_mcp.fields import EnvironmentId, Iteration, SessionId
-from p2p_mcp.rewards import CheckAnswer, RevisionAnswer, RewardAnswer, asked, checked, written
 from p2p_mcp.toolbox import READS, WRITES, Toolbox
+from p2p_mcp.views.rewards import CheckAnswer, RevisionAnswer, RewardAnswer, asked, checked, written
 
 TOOLSET = "rewards"
 

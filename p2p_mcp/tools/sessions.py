@@ -6,9 +6,9 @@ from pydantic import Field
 
 from p2p.contracts.errors import InvalidInput
 from p2p_mcp.fields import Criteria, EpisodeLength, SessionId
-from p2p_mcp.next_steps import after_session
-from p2p_mcp.sessions import SessionList, SessionState, SteeringAnswer, line, state
 from p2p_mcp.toolbox import READS, WRITES, Toolbox
+from p2p_mcp.views.next_steps import after_session
+from p2p_mcp.views.sessions import SessionList, SessionState, SteeringAnswer, line, state
 
 TOOLSET = "sessions"
 PAGE = 20

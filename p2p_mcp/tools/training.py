@@ -8,11 +8,11 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from p2p.contracts.background import JobView, StartTraining
-from p2p_mcp.content import reply
 from p2p_mcp.fields import IdempotencyKey, SessionId, WaitSeconds
-from p2p_mcp.jobs import JobAnswer, answer, follow
-from p2p_mcp.tasks import TASK_HANDLE
+from p2p_mcp.live.tasks import TASK_HANDLE
 from p2p_mcp.toolbox import REPEATABLE, Toolbox
+from p2p_mcp.views.content import reply
+from p2p_mcp.views.jobs import JobAnswer, answer, follow
 
 TOOLSET = "training"
 

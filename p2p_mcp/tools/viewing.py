@@ -9,9 +9,9 @@ from pydantic import Field
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.pictures import RolloutPictures
 from p2p.contracts.work import ViewCamera, ViewRequest
-from p2p_mcp.content import reply
 from p2p_mcp.fields import Iteration, SessionId
 from p2p_mcp.toolbox import READS, Toolbox
+from p2p_mcp.views.content import reply
 
 TOOLSET = "viewing"
 

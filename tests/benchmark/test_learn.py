@@ -11,8 +11,8 @@ from p2p.envs.catalog import known
 from p2p.service import Service
 from p2p.settings import Settings
 from p2p.training.presets import preset
-from p2p.worker.info_names import names_read
-from p2p.worker.reward_loader import LoadedReward
+from p2p.worker.reward.info_names import names_read
+from p2p.worker.reward.loader import LoadedReward
 
 
 @pytest.fixture

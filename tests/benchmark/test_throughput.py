@@ -8,7 +8,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.service import Service
 from p2p.settings import Settings
-from p2p.worker.reward_loader import LoadedReward
+from p2p.worker.reward.loader import LoadedReward
 
 
 def jobs(*speeds, **fields):

@@ -13,7 +13,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.types import INTERNAL_ERROR, CallToolResult, ElicitRequest, InputRequiredResult
 
-from p2p_mcp.tasks import TASK_HANDLE, Task, TasksExtension, TaskSource, TaskStatus
+from p2p_mcp.live.tasks import TASK_HANDLE, Task, TasksExtension, TaskSource, TaskStatus
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 from p2p.contracts.env import EnvSpec
 from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
-from p2p.worker.kinematics import Kinematics
+from p2p.worker.rollout.kinematics import Kinematics
 
 
 @dataclass(frozen=True)

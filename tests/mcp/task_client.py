@@ -7,7 +7,7 @@ import anyio
 import mcp.types as types
 from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 
-from p2p_mcp.tasks import TASKS
+from p2p_mcp.live.tasks import TASKS
 
 
 class TaskParams(types.RequestParams):

@@ -17,7 +17,7 @@ from p2p.service import Service
 from p2p.settings import Settings
 from p2p.store.arrays import features_of, load_arrays
 from p2p.store.views import SheetRecord
-from p2p.worker.key_frames import choose_frames
+from p2p.worker.pictures.key_frames import choose_frames
 
 CHEETAH = catalog.load("HalfCheetah-v5")
 SHORT = {"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3}

@@ -10,7 +10,7 @@ from p2p.contracts.work import CheckRequest
 from p2p.store.iterations import IterationRecord
 from p2p.worker import check as check_module
 from p2p.worker.check import check, try_reward
-from p2p.worker.transitions import record_episodes
+from p2p.worker.reward.transitions import record_episodes
 
 
 @pytest.fixture(scope="module")

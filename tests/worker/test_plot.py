@@ -10,7 +10,7 @@ from p2p.contracts.pictures import MetricsPlot
 from p2p.contracts.work import PlotRequest, RunsToPlot
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import ViewRecord
-from p2p.worker.metric_plots import POINTS, TrainedRun
+from p2p.worker.pictures.metric_plots import POINTS, TrainedRun
 from p2p.worker.plot import plot
 
 

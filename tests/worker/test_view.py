@@ -18,9 +18,9 @@ from p2p.store.arrays import save_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import ViewRecord
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.frame_files import pick
-from p2p.worker.key_frames import KeyFrames
-from p2p.worker.key_pictures import ShownRollout, draw_moments
+from p2p.worker.pictures.frame_files import pick
+from p2p.worker.pictures.key_frames import KeyFrames
+from p2p.worker.pictures.key_pictures import ShownRollout, draw_moments
 from p2p.worker.render import probe
 from p2p.worker.render.marking import RED, front_legs, mark_front
 from p2p.worker.view import view

@@ -9,7 +9,7 @@ import mujoco
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
-from p2p.worker.mujoco_warnings import redirect_warnings
+from p2p.worker.rollout.mujoco_warnings import redirect_warnings
 
 EnvKwargs = Mapping[str, bool | int | float | str]
 _TERMINATE = "terminate_when_unhealthy"

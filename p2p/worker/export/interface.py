@@ -11,9 +11,9 @@ from gymnasium.envs.registration import load_env_creator
 from gymnasium.spaces import Box
 
 from p2p.contracts.env import Actuator, Dimension
+from p2p.worker.description.observations import describe_observation
 from p2p.worker.export.source import Source
-from p2p.worker.mujoco_warnings import redirect_warnings
-from p2p.worker.observations import describe_observation
+from p2p.worker.rollout.mujoco_warnings import redirect_warnings
 
 TERMINATE = "terminate_when_unhealthy"
 

@@ -15,7 +15,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from p2p.contracts.training import TrainConfig
 from p2p.store.files import replacing
-from p2p.worker.policy import EPSILON, Floats, NumpyPolicy
+from p2p.worker.rollout.policy import EPSILON, Floats, NumpyPolicy
 
 ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 Spaces = tuple[Box, Box]

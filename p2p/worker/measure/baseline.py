@@ -18,7 +18,7 @@ from p2p.contracts.measurement import Measurement
 from p2p.contracts.training import TrainConfig
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.measure.stopwatch import Stopwatch
-from p2p.worker.selection import Run
+from p2p.worker.training.selection import Run
 
 ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 ENDLESS = 1_000_000_000

@@ -8,7 +8,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.measurement import Measurement
 from p2p.store.measurements import MeasurementRecord
 from p2p.worker.measure.stopwatch import Stopwatch, stopwatch
-from p2p.worker.selection import Run
+from p2p.worker.training.selection import Run
 
 SUBJECTS = {
     "ours": "p2p.worker.measure.ours:train",

@@ -2,8 +2,8 @@
 
 from p2p.contracts.measurement import Measurement
 from p2p.worker.measure.stopwatch import Stopwatch
-from p2p.worker.selection import Run
-from p2p.worker.train import Training
+from p2p.worker.training.selection import Run
+from p2p.worker.training.train import Training
 
 
 def train(run: Run, watch: Stopwatch) -> Measurement:

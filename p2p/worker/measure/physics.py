@@ -8,7 +8,7 @@ from p2p.contracts.rollout import Purpose, first_seed
 from p2p.worker.engine.batch_simulation import BatchSimulation
 from p2p.worker.engine.simulation import make_simulation
 from p2p.worker.measure.stopwatch import Stopwatch
-from p2p.worker.selection import Run
+from p2p.worker.training.selection import Run
 
 
 def step(run: Run, watch: Stopwatch) -> Measurement:

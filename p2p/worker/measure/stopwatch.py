@@ -8,7 +8,7 @@ from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.measurement import Measurement, MeasureRequest
 from p2p.contracts.reward import Method
 from p2p.store.measurements import MeasurementRecord
-from p2p.worker.process import age_s, peak_memory_mb
+from p2p.worker.training.process import age_s, peak_memory_mb
 
 WARM_UP_LAPS = 2
 """Rollouts before the first that counts: the first of a training proves its reward, the next one begins to use it."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.work import ViewCamera
-from p2p.worker.morphology import index_of
+from p2p.worker.description.morphology import index_of
 from p2p.worker.render.gl_child import FIELD_OF_VIEW
 
 Floats = NDArray[np.float64]

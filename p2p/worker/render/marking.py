@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
-from p2p.worker.morphology import FREE, index_of
+from p2p.worker.description.morphology import FREE, index_of
 
 RED = (0.82, 0.12, 0.12, 1.0)
 """As the arrow that points forward."""

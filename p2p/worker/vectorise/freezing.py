@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from p2p.worker.reward_loader import MODULE
+from p2p.worker.reward.loader import MODULE
 from p2p.worker.vectorise.containers import MUTATORS
 from p2p.worker.vectorise.mathematics import Mathematics
 from p2p.worker.vectorise.namespace import RUNTIME

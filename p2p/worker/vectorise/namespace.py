@@ -6,7 +6,7 @@ from typing import Any
 
 from p2p.rewards.tolerance import tolerance
 from p2p.training.reward_function import RewardFunction
-from p2p.worker.reward_loader import MODULE
+from p2p.worker.reward.loader import MODULE
 from p2p.worker.vectorise import builtin_functions as functions
 from p2p.worker.vectorise import containers
 from p2p.worker.vectorise.batch import Batch

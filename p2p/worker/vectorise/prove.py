@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.training.reward_function import RewardFunction
-from p2p.worker.reward_loader import FAILURES, LoadedReward, line_of, named
+from p2p.worker.reward.loader import FAILURES, LoadedReward, line_of, named
 from p2p.worker.vectorise.perturbation import perturbed
 from p2p.worker.vectorise.refusal import CallRefused, NotVectorised, TooManyWays
 from p2p.worker.vectorise.rows import Floats, Rows

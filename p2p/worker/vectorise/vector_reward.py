@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.errors import InvalidReward
 from p2p.training.reward_function import RewardFunction
-from p2p.worker.reward_loader import FAILURES, LegacyReward, LoadedReward, line_of, named
+from p2p.worker.reward.loader import FAILURES, LegacyReward, LoadedReward, line_of, named
 from p2p.worker.vectorise.batch import Batch
 from p2p.worker.vectorise.freezing import Freezer
 from p2p.worker.vectorise.lanes import LANES

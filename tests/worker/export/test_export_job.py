@@ -15,14 +15,14 @@ from p2p.envs import catalog
 from p2p.store.exports import ExportRecord
 from p2p.store.iterations import IterationRecord
 from p2p.worker.__main__ import main
-from p2p.worker.evaluate import run_episodes
 from p2p.worker.export.episodes import recorded_episode
 from p2p.worker.export.interface import describe_interface
 from p2p.worker.export.job import export
 from p2p.worker.export.onnx import save_onnx
 from p2p.worker.export.source import open_source
 from p2p.worker.export.verify import check_format
-from p2p.worker.reward_loader import LoadedReward
+from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.rollout.evaluate import run_episodes
 
 ALL = tuple(ExportFormat)
 RUN_WITHOUT_P2P = (

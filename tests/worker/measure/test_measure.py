@@ -16,8 +16,8 @@ from p2p.worker.measure import stopwatch as stopwatches
 from p2p.worker.measure.baseline import make_environment
 from p2p.worker.measure.job import measure
 from p2p.worker.measure.stopwatch import WARM_UP_LAPS, Stopwatch, stopwatch
-from p2p.worker.process import age_s
-from p2p.worker.reward_loader import LoadedReward
+from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.training.process import age_s
 
 REWARD = '''
 def reward_fn(obs, action, next_obs, info):

@@ -1,0 +1,1 @@
+"""What is read from an environment's live model: its facts, its parts, and what each observation means."""

@@ -1,0 +1,73 @@
+"""The text on pictures of a rollout: time, event, angle and place of a moment, and what colours mean."""
+
+from typing import NamedTuple
+
+from PIL import Image, ImageDraw
+
+from p2p.worker.pictures.key_frames import KeyFrames
+from p2p.worker.pictures.key_pictures import INK, PALE, RED, SMALLEST, ShownRollout, font
+from p2p.worker.pictures.strip_plot import angle_of
+
+
+class Label(NamedTuple):
+    """What is written under, or into, the picture of a moment."""
+
+    moment: str
+    event: str
+    angle: str
+    place: str
+
+
+def label(rollout: ShownRollout, frames: KeyFrames, number: int) -> Label:
+    """The text of one of the chosen moments, counted from 0."""
+    step, features = frames.steps[number], rollout.features
+    angle, rotation = angle_of(features, frames.rotation), frames.rotation
+    name = rotation.removesuffix("_turns") if rotation is not None else "pole"
+    turned = f"{name}={round(angle[step]) + 0:+d}°" if angle is not None else ""
+    digits = 1 if "position_x" in features and "position_y" in features else 2
+    places = {"position_x": f"x={{:+.{digits}f}}", "position_y": f"y={{:+.{digits}f}}", "cart_position": "x={:+.2f}"}
+    places |= {"height": "h={:.2f}", "pole_height": "h={:.2f}", "target_distance": "distance={:.3f}"}
+    values = [text.format(features[name][step]) for name, text in places.items() if name in features]
+    time = rollout.times[step]
+    moment = f"t={time:.2f} s  step {round(time / rollout.spec.dt)}"
+    return Label(moment, frames.words[number], turned, " ".join(values) + " m" if values else "")
+
+
+def legend(rollout: ShownRollout) -> str:
+    """What holds for all pictures of a rollout."""
+    parts = ["camera follows the robot"] if "displacement" in rollout.features else []
+    if rollout.marked_model is not rollout.model:
+        parts.append("front legs red")
+    return ", ".join(parts) or "camera stands still"
+
+
+def one_line(text: str) -> str:
+    """Text that fits a line of a picture: without line breaks and what cannot be printed."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def write_title(page: Image.Image, top: int, title: str, note: str) -> None:
+    """Write a title to the left and a note to the right; where they would meet, the title is cut."""
+    pen = ImageDraw.Draw(page)
+    pen.text((page.width - 6, top + 5), note, font=font(SMALLEST), fill=PALE, anchor="ra")
+    room = page.width - 24 - pen.textlength(note, font=font(SMALLEST))
+    pen.text((6, top + 3), shortened(pen, title, room), font=font(14), fill=INK)
+
+
+def shortened(pen: ImageDraw.ImageDraw, text: str, room: float) -> str:
+    """As much of a title as there is room for [px]."""
+    if pen.textlength(text, font=font(14)) <= room:
+        return text
+    while text and pen.textlength(text + " …", font=font(14)) > room:
+        text = text[:-1]
+    return text.rstrip() + " …"
+
+
+def write_label(pen: ImageDraw.ImageDraw, corner: tuple[int, int], width: int, text: Label) -> None:
+    """Write the text of a moment under its picture, in three lines."""
+    x, y = corner
+    pen.text((x, y), text.moment, font=font(12), fill=INK)
+    pen.text((x, y + 13), text.angle, font=font(12), fill=INK)
+    pen.text((x + width, y + 13), text.event, font=font(12), fill=RED, anchor="ra")
+    size = 12 if pen.textlength(text.place, font=font(12)) <= width else SMALLEST
+    pen.text((x, y + 26), text.place, font=font(size), fill=INK)

@@ -1,0 +1,193 @@
+"""Three small plots of a rollout, side by side: where it is, how it turns, how fast it goes."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, MultipleLocator, ScalarFormatter
+from numpy.typing import NDArray
+
+from p2p.worker.pictures.key_frames import KeyFrames
+
+Floats = NDArray[np.float64]
+
+DPI = 100
+LINES = ("#1f5fa8", "#d1722a")
+ANGLES = {
+    "pitch_turns": "pitch [deg]: + nose up (backward)",
+    "yaw_turns": "yaw [deg]: + left (CCW from above)",
+    "roll_turns": "roll [deg]: + right side down",
+}
+
+
+TICKS = (30, 45, 90, 180, 360, 720, 1440)
+"""Distances between the ticks of an angle, of which the first that gives at most six is taken [deg]."""
+
+
+class Line(NamedTuple):
+    """A curve."""
+
+    times: Floats
+    """Shape (T,) [s]."""
+    values: Floats
+    """Shape (T,)."""
+
+
+class Marks(NamedTuple):
+    """Vertical lines at the moments that are shown, with their numbers above."""
+
+    times: list[float]
+    colour: str
+    rows: tuple[float, ...]
+    """Heights at which numbers may stand, as shares of the plot's."""
+
+
+class Panel(NamedTuple):
+    """One plot."""
+
+    title: str
+    lines: dict[str, Line]
+    """By name in the legend."""
+    least: float
+    """Smallest range of the vertical axis: trembling is not to look like motion."""
+    angle: bool = False
+    """True for degrees."""
+
+
+def draw_strip(
+    features: Mapping[str, Floats], frames: KeyFrames, dt: float, size: tuple[int, int]
+) -> NDArray[np.uint8]:
+    """The plots as one picture, with a line and a number for every key frame.
+
+    Args:
+        features: Name -> values after every control step, shape (T,).
+        frames: The moments shown above the plots.
+        dt: Control period [s].
+        size: Width and height [px].
+
+    Returns:
+        Shape (height, width, 3).
+    """
+    times = features["time"]
+    marks = Marks([float(times[step]) for step in frames.steps], "#999999", (1.0, 1.09))
+    return _draw(_panels(features, frames.rotation), [marks], (float(times[0]) - dt, float(times[-1])), size)
+
+
+def draw_two_strips(
+    names: Sequence[str],
+    features: Sequence[Mapping[str, Floats]],
+    frames: Sequence[KeyFrames],
+    dt: float,
+    size: tuple[int, int],
+) -> NDArray[np.uint8]:
+    """The plots of two rollouts on the same axes; the numbers of the first rollout's moments are in the upper row.
+
+    Args:
+        names: Of the rollouts, in the legend.
+        features: Of each rollout, name -> values after every control step, shape (T,).
+        frames: The moments shown of each.
+        dt: Control period [s].
+        size: Width and height [px].
+
+    Returns:
+        Shape (height, width, 3).
+    """
+    turning = [rotation for each in frames if (rotation := each.rotation) is not None]
+    rotation = max(turning, key=lambda name: max(np.ptp(each[name]) for each in features), default=None)
+    pairs = zip(*(_panels(each, rotation) for each in features), strict=True)
+    panels = [one._replace(lines=_merged(names, (one, other))) for one, other in pairs]
+    marks = [
+        Marks([float(each["time"][step]) for step in shown.steps], colour, (row,))
+        for each, shown, colour, row in zip(features, frames, LINES, (1.09, 1.0), strict=True)
+    ]
+    begin, end = min(float(each["time"][0]) for each in features), max(float(each["time"][-1]) for each in features)
+    return _draw(panels, marks, (begin - dt, end), size)
+
+
+def _merged(names: Sequence[str], panels: Sequence[Panel]) -> dict[str, Line]:
+    return {name: next(iter(panel.lines.values())) for name, panel in zip(names, panels, strict=True)}
+
+
+def _draw(
+    panels: Sequence[Panel], marks: Sequence[Marks], span: tuple[float, float], size: tuple[int, int]
+) -> NDArray[np.uint8]:
+    figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
+    canvas = FigureCanvasAgg(figure)
+    for column, panel in enumerate(panels):
+        axes = figure.add_axes((0.055 + column / 3 * 0.985, 0.17, 0.265, 0.6))
+        _draw_panel(axes, panel, span)
+        if len(panel.lines) > 1 and (len(marks) == 1 or column == 0):
+            axes.legend(fontsize=8, frameon=False, loc="best", handlelength=1.2, borderaxespad=0.1, labelspacing=0.1)
+        for each in marks:
+            _draw_marks(axes, each, span)
+    canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib leaves it untyped
+    return np.array(canvas.renderer.buffer_rgba(), np.uint8)[..., :3]
+
+
+def angle_of(features: Mapping[str, Floats], rotation: str | None) -> Floats | None:
+    """Degrees the robot has turned since the start, or its pole leans; None for what does neither."""
+    if rotation is not None:
+        return np.asarray(360.0 * features[rotation])
+    return np.rad2deg(features["pole_angle"]) if "pole_angle" in features else None
+
+
+def _panels(features: Mapping[str, Floats], rotation: str | None) -> list[Panel]:
+    angle = angle_of(features, rotation)
+    if angle is not None:
+        title = ANGLES[rotation] if rotation is not None else "pole from upright [deg]"
+        turning = Panel(title, {"": Line(features["time"], angle)}, least=20.0, angle=True)
+    else:
+        turning = _first(features, {"joint_speed": "joint speed"})
+    places = {"height": "height [m]", "pole_height": "height of the pole's tip [m]"}
+    places |= {"target_distance": "distance to the target [m]", "displacement_x": "displacement in x [m]"}
+    return [_first(features, places), turning, _velocity(features)]
+
+
+def _velocity(features: Mapping[str, Floats]) -> Panel:
+    lines = {"forward": "forward_velocity", "lateral (+ left)": "lateral_velocity"}
+    known = {label: Line(features["time"], features[name]) for label, name in lines.items() if name in features}
+    if known:
+        title = "velocity [m/s]" if len(known) > 1 else "forward velocity [m/s]"
+        return Panel(title, known, least=0.5)
+    return _first(features, {"velocity_x": "velocity in x [m/s]", "control_effort": "control effort [0, 1]"})
+
+
+def _first(features: Mapping[str, Floats], titles: dict[str, str]) -> Panel:
+    name = next((name for name in titles if name in features), next(iter(features)))
+    return Panel(titles.get(name, name), {"": Line(features["time"], features[name])}, least=0.1)
+
+
+def _draw_marks(axes: Axes, marks: Marks, span: tuple[float, float]) -> None:
+    rows = dict.fromkeys(marks.rows, -np.inf)
+    for number, mark in enumerate(marks.times, start=1):
+        axes.axvline(mark, color=marks.colour, linewidth=0.7 if len(marks.rows) > 1 else 0.4, linestyle=(0, (3, 2)))
+        free = [row for row, taken in rows.items() if mark - taken > 0.05 * (span[1] - span[0])]
+        if free:
+            rows[free[0]] = mark
+            colour = "black" if len(marks.rows) > 1 else marks.colour
+            above = axes.get_xaxis_transform()
+            axes.text(mark, free[0], str(number), transform=above, fontsize=8, color=colour, ha="center", va="bottom")
+
+
+def _draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> None:
+    for colour, (label, line) in zip(LINES, panel.lines.items(), strict=False):
+        axes.plot(line.times, line.values, color=colour, linewidth=1.3, label=label)
+    axes.set_xlim(span)
+    axes.set_title(panel.title, fontsize=8.5, pad=20)
+    low, high = axes.get_ylim()
+    if (missing := panel.least - (high - low)) > 0:
+        axes.set_ylim(low - missing / 2, high + missing / 2)
+    step = next((step for step in TICKS if (high - low) / step <= 5), None)
+    if panel.angle and high - low >= 90 and step is not None:
+        axes.yaxis.set_major_locator(MultipleLocator(step))
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(ScalarFormatter(useOffset=False))
+    axes.tick_params(labelsize=8, length=2, pad=2)
+    axes.text(1.0, -0.16, "t [s]", transform=axes.transAxes, fontsize=8, ha="right", va="top")
+    axes.grid(visible=True, color="#e6e6e6", linewidth=0.6)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)

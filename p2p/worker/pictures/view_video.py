@@ -1,0 +1,131 @@
+"""A video as somebody asked for it: any camera, slow motion with what lies between control steps, two side by side."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from p2p.contracts.work import ViewCamera, ViewRequest
+from p2p.worker.pictures.frame_files import picture_size
+from p2p.worker.pictures.frame_labels import one_line
+from p2p.worker.pictures.key_frames import KeyFrames
+from p2p.worker.pictures.key_pictures import INK, ShownRollout, font
+from p2p.worker.pictures.slow_motion import RecordedStates, refine
+from p2p.worker.pictures.video import drawn_size, encode, frame_rate
+from p2p.worker.render.camera import Floats, follow
+from p2p.worker.render.frames import draw
+
+MOST = 480
+"""Frames of a video, at most: they take a quarter of a minute to draw."""
+CHUNK = 32
+"""Frames drawn at once: the two halves of a video share one renderer, which draws one rollout at a time."""
+AROUND_S = 0.3
+"""Shown before and after what happens [s]."""
+
+Part = tuple[str, RecordedStates, ShownRollout, KeyFrames]
+"""Title, recorded states of the whole rollout, the part shown, and its moments."""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The states that become frames."""
+
+    title: str
+    shown: ShownRollout
+    qpos: Floats
+    """Shape (T, nq)."""
+    times: Floats
+    """Shape (T,) [s]."""
+    period: float
+    """From one row to the next [s]."""
+    note: str
+
+
+def write_view_video(path: Path, parts: Sequence[Part], view: ViewRequest) -> str:
+    """Write one rollout, or two beside one another at the same times, with the time burnt in.
+
+    Slow motion shows what happens in the rollout, unless a part was asked for.
+
+    Args:
+        path: The .mp4 file; it appears when it is complete.
+        parts: The rollouts.
+        view: Camera, slow motion, size, and the part.
+
+    Returns:
+        What it shows, in words.
+
+    Raises:
+        StorageProblem: the file cannot be written.
+        EnvironmentProblem: the video encoder does not work on this machine.
+    """
+    begin, end = _span(parts, view)
+    strips = [_strip(part, view.slow_motion, begin, end) for part in parts]
+    every, fps = frame_rate(strips[0].period * view.slow_motion)
+    longest = min(MOST, max(-(-len(strip.times) // every) for strip in strips))
+    size = picture_size(view)
+    drawn = drawn_size(size)
+    films = [_frames(strip, every, longest, drawn, view) for strip in strips]
+    beside = (np.concatenate(frames, axis=1) for frames in zip(*films, strict=True))
+    count = len(strips)
+    encode(path, beside, (count * drawn[0], drawn[1]), (count * size[0], size[1]), Fraction(fps))
+    until = min(end, begin + longest * every * strips[0].period)
+    speed = f", {view.slow_motion:g} times slower, {strips[0].note}" if view.slow_motion > 1 else ""
+    return f"video {begin:.2f}-{until:.2f} s{speed}"
+
+
+def _span(parts: Sequence[Part], view: ViewRequest) -> tuple[float, float]:
+    """Begin and end of what the video shows [s]."""
+    begin = min(float(shown.times[0]) for _, _, shown, _ in parts)
+    end = max(float(shown.times[-1]) for _, _, shown, _ in parts)
+    if view.slow_motion == 1 or view.start_s is not None or view.end_s is not None:
+        return begin, end
+    events = [
+        float(shown.times[step])
+        for _, _, shown, frames in parts
+        for step, word in zip(frames.steps, frames.words, strict=True)
+        if word not in ("", "start", "end")
+    ]
+    if not events:
+        return begin, end
+    return max(begin, min(events) - AROUND_S), min(end, max(events) + AROUND_S)
+
+
+def _strip(part: Part, slow_motion: float, begin: float, end: float) -> Strip:
+    title, states, shown, _ = part
+    dt, skip = shown.spec.dt, shown.spec.frame_skip
+    qpos, period, note = states.qpos, dt, ""
+    if slow_motion > 1 and skip > 1:
+        motion = refine(shown.model, states, skip)
+        qpos, period, note = motion.qpos, dt / skip, motion.note
+    times: Floats = period * np.arange(1.0, len(qpos) + 1.0)
+    inside = (times >= begin - 1e-9) & (times <= end + 1e-9)
+    return Strip(title, shown, qpos[inside], times[inside], period, note)
+
+
+def _frames(
+    strip: Strip, every: int, count: int, size: tuple[int, int], view: ViewRequest
+) -> Iterator[NDArray[np.uint8]]:
+    """So many frames; a rollout that ends earlier stays at its last."""
+    rows = np.minimum(np.arange(count) * every, len(strip.times) - 1)
+    model, views = (
+        strip.shown.marked_model,
+        follow(strip.shown.model, strip.shown.spec, strip.qpos, ViewCamera(view.camera), strip.period),
+    )
+    name = one_line(strip.title).partition(",")[0]
+    speed = f"   {view.slow_motion:g}x slower" if view.slow_motion > 1 else ""
+    for first in range(0, count, CHUNK):
+        some = rows[first : first + CHUNK]
+        for row, picture in zip(some, list(draw(model, strip.qpos[some], views.at(some), size)), strict=True):
+            yield _stamped(picture, f"t={strip.times[row]:.2f} s{speed}", name)
+
+
+def _stamped(picture: NDArray[np.uint8], moment: str, title: str) -> NDArray[np.uint8]:
+    page = Image.fromarray(picture)
+    pen, letters = ImageDraw.Draw(page), font(max(10, round(picture.shape[1] / 30)))
+    for x, anchor, text in ((4, "la", moment), (picture.shape[1] - 4, "ra", title)):
+        pen.text((x, 2), text, font=letters, fill=INK, anchor=anchor, stroke_width=1, stroke_fill="white")
+    return np.asarray(page)

@@ -1,0 +1,75 @@
+"""What a reward reads of the simulation: only that is computed."""
+
+import numpy as np
+
+from p2p.contracts.env import EnvSpec
+from p2p.rewards.features import Features, FeatureTracker
+from p2p.rewards.states import States
+from p2p.worker.engine.frame import Frame
+from p2p.worker.engine.simulation import Simulation
+from p2p.worker.reward.runner import Columns
+from p2p.worker.rollout.kinematics import Kinematics
+from p2p.worker.rollout.vec_env import Block
+
+EPISODE_START = "_episode_start"
+ENV_REWARD = "env_reward"
+"""Gymnasium's own reward, for rewards that add to it."""
+
+
+class RewardInputs:
+    """Reads, block after block, what rewards get as `info` and judges as features.
+
+    Args:
+        simulation: Where the blocks come from.
+        wanted: Names that are read; None stands for all there are.
+    """
+
+    def __init__(self, simulation: Simulation, wanted: frozenset[str] | None = None) -> None:
+        spec: EnvSpec = simulation.spec
+        self._simulation, self._wanted = simulation, wanted
+        self._features = _FeatureReader(simulation) if _any(wanted, spec.feature_names) else None
+        own = frozenset((*spec.feature_names, EPISODE_START))
+        self._outcome = wanted is None or not wanted <= own
+
+    def read(self, block: Block) -> Columns:
+        """Columns of the block that follows the last one: Gymnasium's `info`, the features, and what else there is."""
+        columns: dict[str, np.ndarray] = {}
+        if self._outcome:
+            outcome = self._simulation.outcome(block.before, block.after, block.actions)
+            columns |= {**outcome.info, ENV_REWARD: outcome.rewards}
+        if self._features is not None:
+            columns |= self._features.read(block)
+        columns |= block.side
+        columns[EPISODE_START] = block.starts.ravel()
+        if self._wanted is None:
+            return columns
+        return {name: column for name, column in columns.items() if name in self._wanted}
+
+
+class _FeatureReader:
+    """Features of blocks in a row.
+
+    Args:
+        simulation: Where the blocks come from.
+    """
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._kinematics = Kinematics(simulation.model, simulation.spec)
+        self._tracker = FeatureTracker(simulation.spec, simulation.n)
+        self._last: States | None = None
+
+    def read(self, block: Block) -> Features:
+        n = block.starts.shape[1]
+        after = self._read(block.after, slice(None))
+        first = after[:n] if self._last is None else self._last
+        index = np.flatnonzero(block.starts.ravel())
+        before = States.joined([first, after[:-n]]).replaced(index, self._read(block.before, index))
+        self._last = after[-n:]
+        return self._tracker.measure(before, after, block.actions, block.starts)
+
+    def _read(self, frame: Frame, rows: slice | np.ndarray) -> States:
+        return self._kinematics.read(frame.qpos[rows], frame.qvel[rows])
+
+
+def _any(wanted: frozenset[str] | None, names: tuple[str, ...]) -> bool:
+    return wanted is None or not wanted.isdisjoint(names)

@@ -1,0 +1,208 @@
+"""Trying a reward on recorded transitions: what breaks its contract, and what looks wrong."""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from p2p.analysis.guardrails import reward_warnings
+from p2p.analysis.term_statistics import term_statistics
+from p2p.contracts.reward import RewardIssue, RewardReport
+from p2p.training.reward_function import RewardFunction
+from p2p.worker.reward.evaluator import method_of
+from p2p.worker.reward.loader import FAILURES, LoadedReward, line_of, named
+from p2p.worker.reward.transitions import Recording, Transition
+from p2p.worker.vectorise import NotVectorised, prove, vectorise
+
+SLOW_US = 100.0
+"""About half of what a whole training step takes without the reward, [µs]."""
+SUM_TOLERANCE = 1e-6
+"""How far the terms may be from the total, relative to it where it is large."""
+
+Terms = dict[str, float]
+
+
+class _Refused(Exception):
+    """The reward broke its contract; carries the issue."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.issue = RewardIssue(severity="error", message=message, line=line)
+
+
+class Probation:
+    """One reward on trial.
+
+    Args:
+        reward: What is tried.
+    """
+
+    def __init__(self, reward: LoadedReward) -> None:
+        self._reward = reward
+        self._names: tuple[str, ...] = ()
+        self._values: dict[str, list[float]] = {}
+        self._totals: list[float] = []
+        self._seconds = 0.0
+        self._notes: dict[str, str] = {}
+        self._batch: dict[str, Any] = {}
+
+    def run(self, recording: Recording) -> RewardReport:
+        """Run it on every transition, with a fresh instance per episode, until it breaks its contract."""
+        issues: list[RewardIssue] = []
+        episodes = recording.episodes()
+        try:
+            for episode in episodes:
+                self._play(episode)
+            self._compare_with_repetition(episodes[0])
+            self._batch = _try_batch(self._reward, recording)
+        except _Refused as refusal:
+            issues.append(refusal.issue)
+        return self.report(issues)
+
+    def report(self, errors: Sequence[RewardIssue]) -> RewardReport:
+        """What is known so far."""
+        terms = term_statistics({name: np.array(values) for name, values in self._values.items()})
+        calls = max(len(self._totals), 1)
+        microseconds = 1e6 * self._seconds / calls
+        if microseconds > SLOW_US:
+            self._notes["slow"] = f"One call takes {microseconds:.0f} µs, which slows the training down."
+        self._note_declared()
+        # by magnitude: before training, a term's mean says little about the say it will have
+        sizes = term_statistics({name: np.abs(values) for name, values in self._values.items()})
+        warnings = [] if errors else [*self._notes.values(), *reward_warnings(sizes)]
+        return RewardReport(
+            spec=self._reward.spec,
+            terms=terms,
+            issues=(*errors, *(RewardIssue(severity="warning", message=text) for text in warnings)),
+            transitions=len(self._totals),
+            microseconds_per_call=microseconds,
+            **self._batch,
+        )
+
+    def _play(self, episode: Sequence[Transition]) -> None:
+        instance = self._fresh()
+        for step, transition in enumerate(episode, start=1):
+            total, terms = self._call(instance, transition, step)
+            if not self._names:
+                self._names = tuple(terms)
+            if set(terms) != set(self._names):
+                raise _Refused(
+                    f"the terms changed from {', '.join(self._names)} to {', '.join(terms)} at step {step} of an "
+                    "episode. Return the same terms every time, 0.0 for one that is not active."
+                )
+            self._totals.append(total)
+            for name, value in terms.items():
+                self._values.setdefault(name, []).append(value)
+            gap = abs(sum(terms.values()) - total)
+            if gap > SUM_TOLERANCE * max(1.0, abs(total)):
+                self._notes["sum"] = (
+                    f"The terms do not sum to the total: {sum(terms.values()):.6g} against {total:.6g} at step {step}."
+                )
+
+    def _call(self, instance: RewardFunction, transition: Transition, step: int) -> tuple[float, Terms]:
+        """One call on copies of the transition."""
+        t = transition
+        arrays, info = (t.obs.copy(), t.action.copy(), t.next_obs.copy()), dict(t.info)
+        begun = time.perf_counter()
+        try:
+            result = instance.compute(*arrays, info)
+        except FAILURES as error:
+            hint = _key_hint(error, t.info)
+            raise _Refused(f"raised {named(error)} at step {step} of an episode.{hint}", line_of(error)) from error
+        self._seconds += time.perf_counter() - begun
+        self._note_changes(t, arrays, info)
+        return _checked(result, step)
+
+    def _note_changes(self, t: Transition, arrays: tuple[Any, ...], info: Mapping[str, Any]) -> None:
+        originals = zip(("obs", "action", "next_obs"), (t.obs, t.action, t.next_obs), arrays, strict=True)
+        changed = [name for name, original, array in originals if not np.array_equal(original, array)]
+        if len(info) != len(t.info) or any(info.get(key) is not value for key, value in t.info.items()):
+            changed.append("info")
+        if changed:
+            self._notes["writes"] = (
+                f"It writes into {', '.join(changed)}. These are copies: nothing but the reward sees the change."
+            )
+
+    def _compare_with_repetition(self, episode: Sequence[Transition]) -> None:
+        instance = self._fresh()
+        again = [self._call(instance, transition, step)[0] for step, transition in enumerate(episode, start=1)]
+        if again != self._totals[: len(again)]:
+            self._notes["random"] = "It is not deterministic: the same episode gave other rewards the second time."
+
+    def _fresh(self) -> RewardFunction:
+        try:
+            return self._reward.fresh()
+        except FAILURES as error:
+            raise _Refused(f"could not be made anew for another episode: {error}", line_of(error)) from error
+
+    def _note_declared(self) -> None:
+        spec = self._reward.spec
+        declared = {term.name for term in spec.terms} if spec else set()
+        if self._names and declared != set(self._names):
+            self._notes["declared"] = (
+                f"It describes the terms {', '.join(sorted(declared)) or '(none)'}, "
+                f"but returns {', '.join(self._names)}."
+            )
+
+
+def _try_batch(reward: LoadedReward, recording: Recording) -> dict[str, Any]:
+    """How a training will evaluate the reward, as fields of its report."""
+    r = recording
+    try:
+        vector = vectorise(reward)
+        prove(vector, reward, r.obs, r.actions, r.next_obs, r.columns, r.starts)
+    except NotVectorised as refusal:
+        return {"method_reason": str(refusal)}
+    begun = time.perf_counter()
+    vector(r.obs.copy(), r.actions.copy(), r.next_obs.copy(), r.columns)
+    microseconds = 1e6 * (time.perf_counter() - begun) / len(r.starts)
+    return {"method": method_of(vector), "microseconds_per_step": microseconds}
+
+
+def _checked(result: Any, step: int) -> tuple[float, Terms]:
+    """The result as plain floats.
+
+    Raises:
+        _Refused: it is not (finite number, dict of finite numbers by name).
+    """
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise _Refused(f"returned {_kind(result)} at step {step}; expected a tuple (float, dict[str, float]).")
+    total, terms = result
+    if not isinstance(terms, dict) or not terms or not all(isinstance(name, str) for name in terms):
+        raise _Refused(
+            f"returned {_kind(terms)} as terms at step {step}; expected a dict from term name to float with at least "
+            "one term."
+        )
+    values = {name: _number(value, f"term {name!r}", step) for name, value in terms.items()}
+    return _number(total, "the total", step), values
+
+
+def _number(value: Any, what: str, step: int) -> float:
+    if not isinstance(value, Real):
+        raise _Refused(f"{what} is {_kind(value)} at step {step}; expected a float. Use float(…) or a reduction.")
+    number = float(value)
+    if not math.isfinite(number):
+        raise _Refused(f"{what} is {number} at step {step}; a reward must be finite. Guard divisions, roots and logs.")
+    return number
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}"
+    if value == {}:
+        return "an empty dict"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _key_hint(error: BaseException, info: Mapping[str, Any]) -> str:
+    """What `info` has, for a key it lacks."""
+    if not isinstance(error, KeyError) or not error.args or not isinstance(error.args[0], str) or error.args[0] in info:
+        return ""
+    close = get_close_matches(error.args[0], info, n=1)
+    return f" Did you mean info[{close[0]!r}]?" if close else f" `info` has {', '.join(sorted(info))}."

@@ -1,0 +1,97 @@
+"""Rollouts: a learner acts in its environments, and gets back what its update needs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.training import TrainConfig
+from p2p.worker.learners.advantages import generalized_advantages
+from p2p.worker.learners.learner import Batch, Learner
+from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormalizer
+from p2p.worker.reward.evaluator import RewardEvaluator
+from p2p.worker.rollout.training_env import EpisodeLog, TrainingEnv
+from p2p.worker.rollout.vec_env import Block
+
+Floats32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class _TimeUp:
+    """Where episodes were cut off that would have gone on."""
+
+    t: int
+    ids: NDArray[np.intp]
+    observations: Floats32
+    """What they ended in, normalised, shape (len(ids), obs_dim)."""
+
+
+class Collector:
+    """Collects one rollout after the other.
+
+    Within a rollout nothing is computed step by step but the physics, the observations and the actions. Rewards are
+    evaluated at its end, for all steps at once.
+
+    Args:
+        config: Of the training.
+        env: Where it takes place.
+        learner: What acts.
+        reward: What is learned.
+    """
+
+    def __init__(self, config: TrainConfig, env: TrainingEnv, learner: Learner, reward: RewardEvaluator) -> None:
+        self._config, self._env, self._learner, self._reward = config, env, learner, reward
+        self.simulation = env.simulation
+        self._low, self._high = env.simulation.action_low, env.simulation.action_high
+        dim = env.observations.shape[1]
+        self.observations = ObservationNormalizer(dim, config.clip_obs, config.normalize_obs)
+        self.rewards = RewardNormalizer(env.n, config.gamma, config.clip_reward, config.normalize_reward)
+        self.log = EpisodeLog(env.shortened)
+        self.term_means: dict[str, float] = {}
+        """Mean of every reward term per step of the last rollout."""
+        self._seen = self.observations.update_and_apply(env.observations)
+
+    def collect(self) -> Batch:
+        """The next n_steps of all environments.
+
+        Raises:
+            RewardFailed: the reward raised, or returned what is not a finite number.
+        """
+        steps, n = self._config.n_steps, self._env.n
+        observations = np.empty((steps + 1, *self._seen.shape), dtype=np.float32)
+        actions = np.empty((steps, n, len(self._low)), dtype=np.float32)
+        log_probs = np.empty((steps, n), dtype=np.float32)
+        cut: list[_TimeUp] = []
+        for t in range(steps):
+            observations[t] = self._seen
+            actions[t], log_probs[t] = self._learner.act(self._seen)
+            step = self._env.step(np.clip(actions[t], self._low, self._high))
+            self._seen = self.observations.update_and_apply(self._env.observations)
+            if (ids := np.flatnonzero(step.truncated & ~step.terminated)).size:
+                cut.append(_TimeUp(t, ids, self.observations.apply(step.after.observations[ids])))
+        observations[steps] = self._seen
+        block = self._env.take_block()
+        rewards = self._rewards(block, cut)
+        values = self._learner.values(observations.reshape(-1, observations.shape[2])).reshape(steps + 1, n)
+        advantages, returns = generalized_advantages(
+            rewards, values, block.ends, self._config.gamma, self._config.gae_lambda
+        )
+        return Batch(
+            observations=observations[:-1].reshape(steps * n, -1),
+            actions=actions.reshape(steps * n, -1),
+            log_probs=log_probs.ravel(),
+            advantages=advantages.ravel(),
+            returns=returns.ravel(),
+            values=values[:-1].ravel(),
+        )
+
+    def _rewards(self, block: Block, cut: list[_TimeUp]) -> Floats32:
+        """Normalised rewards, shape (T, n), with the value of what was cut off added where time was up."""
+        table = self._reward.evaluate(block)
+        self.term_means = dict(zip(self._reward.names, table[:, 1:].mean(axis=0).tolist(), strict=True))
+        raw = block.grid(table[:, 0])
+        self.log.add(raw, block.ends)
+        rewards = self.rewards.apply(raw, block.ends).astype(np.float32)
+        for end in cut:
+            rewards[end.t, end.ids] += np.float32(self._config.gamma) * self._learner.values(end.observations)
+        return rewards

@@ -1,0 +1,105 @@
+"""The environments a learner learns in: a finished one is reset at once."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.worker.rollout.start_states import StartPlacer
+from p2p.worker.rollout.vec_env import Block, Step, VecEnv
+
+RECENT_EPISODES = 10
+"""What the metrics average over."""
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
+
+class TrainingEnv:
+    """n environments without an end.
+
+    The first episodes have staggered lengths, so that the environments are not all in the same phase of an episode.
+
+    Args:
+        env: The environments.
+        first_seed: Environment i is first reset with `first_seed + i`; later resets draw on from there.
+        placer: Where some of the episodes begin; None for the environment's own starts.
+    """
+
+    def __init__(self, env: VecEnv, first_seed: int, placer: StartPlacer | None) -> None:
+        self._env, self._placer = env, placer
+        self.n, self.simulation = env.n, env.simulation
+        self._begin(range(env.n), range(first_seed, first_seed + env.n))
+        whole = env.episode_steps
+        env.limits[:] = [max(1, whole * (i + 1) // env.n) for i in range(env.n)]
+        self.shortened: Booleans = env.limits < whole
+        """Environments whose first episode is shorter than the others, shape (n,)."""
+
+    @property
+    def observations(self) -> Floats:
+        """What the environments show, shape (n, obs_dim)."""
+        return self._env.now.observations
+
+    def step(self, actions: NDArray[np.floating]) -> Step:
+        """One control step of all environments with `actions`, shape (n, action_dim), and the resets it calls for."""
+        step = self._env.step(actions)
+        ended = step.ended.tolist()
+        if ended:
+            self._env.limits[ended] = self._env.episode_steps
+            self._begin(ended, [None] * len(ended))
+        return step
+
+    def take_block(self) -> Block:
+        """The steps since the last call."""
+        return self._env.take_block()
+
+    def close(self) -> None:
+        """Free the environments."""
+        self._env.close()
+
+    def _begin(self, ids: Sequence[int], seeds: Sequence[int | None]) -> None:
+        frame = self._env.simulation.reset(ids, seeds)
+        self._env.begin(ids, self._placer.apply(ids, frame) if self._placer else frame)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One finished training episode."""
+
+    episode_return: float
+    length: int
+    """[steps]."""
+
+
+class EpisodeLog:
+    """Returns and lengths of the episodes in n environments.
+
+    Args:
+        shortened: Environments whose first episode is cut short and not listed, shape (n,).
+    """
+
+    def __init__(self, shortened: Booleans) -> None:
+        self._shortened = shortened.copy()
+        self._returns, self._lengths = np.zeros(len(shortened)), np.zeros(len(shortened), dtype=np.int64)
+        self.recent: deque[Episode] = deque(maxlen=RECENT_EPISODES)
+        """The last finished whole episodes, oldest first."""
+        self.whole, self.count = 0, 0
+        """Finished whole episodes; all of them, the shortened first ones included."""
+
+    def add(self, rewards: Floats, ends: Booleans) -> None:
+        """Take note of the next steps: rewards, and which were the last of an episode, both of shape (T, n)."""
+        for row, last in zip(rewards, ends, strict=True):
+            self._returns += row
+            self._lengths += 1
+            if last.any():
+                self._finish(np.flatnonzero(last))
+
+    def _finish(self, ids: NDArray[np.intp]) -> None:
+        self.count += len(ids)
+        for i in ids[~self._shortened[ids]]:
+            self.whole += 1
+            self.recent.append(Episode(float(self._returns[i]), int(self._lengths[i])))
+        self._shortened[ids] = False
+        self._returns[ids], self._lengths[ids] = 0.0, 0

@@ -1,0 +1,1 @@
+"""One run, from its configuration to its summary."""

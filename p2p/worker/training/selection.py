@@ -1,0 +1,144 @@
+"""The checkpoints of a run, measured on rollouts that choose among them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.analysis.predicates import measure
+from p2p.analysis.scoring import Scores, score
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.intent import Intent
+from p2p.contracts.rollout import Evaluation, Purpose, first_seed
+from p2p.contracts.training import TrainConfig
+from p2p.store.arrays import save_arrays, save_features
+from p2p.store.iterations import IterationRecord
+from p2p.worker.engine.environment import compiled_model
+from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.rollout.evaluate import RecordedRollout, judged_config, labelled, run_episodes, trajectory
+from p2p.worker.rollout.policy import load_policy
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one training run is about."""
+
+    record: IterationRecord
+    config: TrainConfig
+    spec: EnvSpec
+    intent: Intent | None
+    reward: LoadedReward
+
+    @classmethod
+    def open(cls, record: IterationRecord) -> "Run":
+        """The run in a directory.
+
+        Raises:
+            InvalidInput: the directory lacks a readable configuration or environment.
+            InvalidReward: the reward does not load.
+        """
+        config, spec = record.read_config(), record.read_env_spec()
+        if config is None or spec is None:
+            missing = record.config_path if config is None else record.env_spec_path
+            raise InvalidInput(f"{missing} is missing or not valid: the run cannot be trained.")
+        return cls(record, config, spec, record.read_criteria(), LoadedReward.from_file(record.reward_fn_path))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A checkpoint and how it did on its selection rollouts."""
+
+    step: int
+    mean_return: float
+    intent_score: float | None
+    """In [0, 1]; None without criteria."""
+    success_rate: float | None
+    """Share of rollouts that met every required criterion; None without criteria."""
+    terms: Mapping[str, NDArray[np.float64]]
+    """Name -> its value at every step of every rollout."""
+    row: Mapping[str, Any]
+    """Its row of metrics."""
+
+    @property
+    def rank(self) -> tuple[float, float, float]:
+        """What checkpoints are chosen by: the larger the better."""
+        return self.success_rate or 0.0, self.intent_score or 0.0, self.mean_return
+
+
+def evaluate_checkpoint(run: Run, step: int) -> Selection:
+    """Run the selection rollouts of the policy saved at `step`, and write everything about them but their metrics.
+
+    Raises:
+        RewardFailed: the reward raised, or returned what is not a finite number.
+    """
+    policy = load_policy(run.record.checkpoint(step).policy_path)
+    first = first_seed(Purpose.SELECTION, run.config.seed)
+    seeds = range(first, first + run.config.n_eval_episodes)
+    config = judged_config(run.config, run.intent)
+    rollouts = run_episodes(config, run.spec, policy, seeds, run.reward)
+    labels = labelled([(rollout.episode_return,) for rollout in rollouts])
+    scores = _scores(run, rollouts)
+    _save_rollouts(run, step, rollouts, labels)
+    return Selection(
+        step=step,
+        mean_return=float(np.mean([rollout.episode_return for rollout in rollouts])),
+        intent_score=scores.intent_score if scores else None,
+        success_rate=scores.success_rate if scores else None,
+        terms={name: np.concatenate([r.terms[name] for r in rollouts]) for name in rollouts[0].terms},
+        row=_row(step, rollouts, labels, scores),
+    )
+
+
+def _scores(run: Run, rollouts: Sequence[RecordedRollout]) -> Scores | None:
+    if run.intent is None:
+        return None
+    measured = [measure(run.intent, rollout.features, run.spec.dt) for rollout in rollouts]
+    return score(run.intent, measured, [rollout.summary() for rollout in rollouts])
+
+
+def _save_rollouts(run: Run, step: int, rollouts: Sequence[RecordedRollout], labels: Mapping[int, str]) -> None:
+    checkpoint = run.record.checkpoint(step)
+    save_features(checkpoint.features_path, [rollout.features for rollout in rollouts])
+    model = compiled_model(run.spec, run.config.env_kwargs)
+    for index, label in labels.items():
+        save_arrays(run.record.trajectory(step, label), trajectory(rollouts[index], run.spec, model))
+    checkpoint.save_evaluation(
+        Evaluation(
+            run_id=run.record.iteration_id,
+            checkpoint=step,
+            purpose=Purpose.SELECTION,
+            dt=run.spec.dt,
+            rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
+        )
+    )
+
+
+def _row(
+    step: int, rollouts: Sequence[RecordedRollout], labels: Mapping[int, str], scores: Scores | None
+) -> dict[str, Any]:
+    """The evaluation's row of metrics; `reward_terms` are means per step of the median rollout."""
+    returns = np.array([rollout.episode_return for rollout in rollouts])
+    median = next(rollouts[index] for index, label in labels.items() if label == "median")
+    row: dict[str, Any] = {
+        "type": "eval",
+        "global_step": step,
+        "total_reward": float(returns.max()),
+        "mean_return": float(returns.mean()),
+        "std_return": float(returns.std()),
+        "min_return": float(returns.min()),
+        "max_return": float(returns.max()),
+        "median_return": float(np.median(returns)),
+        "p10_return": float(np.percentile(returns, 10)),
+        "p90_return": float(np.percentile(returns, 90)),
+        "all_returns": returns.tolist(),
+        "episode_length": float(np.mean([rollout.length for rollout in rollouts])),
+        "reward_terms": {name: float(values.mean()) for name, values in median.terms.items()},
+    }
+    if scores is not None:
+        row["criteria"] = {criterion.key: criterion.value for criterion in scores.criteria}
+        row["criteria_met"] = {criterion.key: criterion.met_share for criterion in scores.criteria}
+        row["intent_score"], row["success_rate"] = scores.intent_score, scores.success_rate
+    return row

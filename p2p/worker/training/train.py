@@ -1,0 +1,176 @@
+"""The verb `train`: one run, from its configuration to its summary."""
+
+import math
+import os
+import shutil
+import time
+from collections import deque
+from pathlib import Path
+
+from p2p.analysis.guardrails import hacking_warning
+from p2p.analysis.term_statistics import term_statistics
+from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
+from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.rollout import Purpose, first_seed
+from p2p.contracts.training import RunSummary, TrainConfig
+from p2p.store.iterations import IterationRecord
+from p2p.worker.learners.advantages import explained_variance
+from p2p.worker.learners.learner import Learner
+from p2p.worker.learners.registry import make_learner
+from p2p.worker.reward.evaluator import RewardEvaluator
+from p2p.worker.rollout.collector import Collector
+from p2p.worker.rollout.policy import NumpyPolicy
+from p2p.worker.rollout.start_states import StartPlacer
+from p2p.worker.rollout.training_env import TrainingEnv
+from p2p.worker.rollout.vec_env import VecEnv
+from p2p.worker.training.checkpoints import Checkpoints
+from p2p.worker.training.metrics import Metrics
+from p2p.worker.training.process import peak_memory_mb
+from p2p.worker.training.selection import Run, Selection
+
+THREADS = "P2P_THREADS"
+"""Variable: cores this training may use. With more than one the physics is spread, and checkpoints are evaluated in a
+process beside it; the policy is the same."""
+
+
+def train(job_dir: Path) -> None:
+    """Train the run in `job_dir` and write everything a finished run holds, the summary last.
+
+    What an earlier, interrupted attempt left there is removed first.
+
+    Raises:
+        InvalidInput: the directory lacks a readable configuration or environment.
+        InvalidReward: the reward does not load.
+        InvalidConfig: the environment refuses the configuration.
+        RewardFailed: the reward raised, or returned what is not a finite number; the metrics so far stay.
+    """
+    run, threads = Run.open(IterationRecord(job_dir)), int(os.environ.get(THREADS, "1"))
+    _clear(run.record)
+    run.record.save_reward_spec(run.reward.spec)
+    Training(run, threads).run()
+
+
+class Training:
+    """One run being trained.
+
+    Args:
+        run: What is trained.
+        threads: Cores it may use.
+    """
+
+    def __init__(self, run: Run, threads: int) -> None:
+        config = run.config
+        self._run, self._config = run, config
+        first = _first_seed(config)
+        env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
+        placer = StartPlacer(env, config.start_states, first) if config.start_states else None
+        space = env.simulation.action_space
+        self._learner: Learner = make_learner(config.learner, config, env.simulation.observation_space, space)
+        self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
+        self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self.reward)
+        self._metrics = Metrics(run.record, config)
+        self._checkpoints = Checkpoints(run, beside=threads > 1)
+
+    def run(self) -> None:
+        """Train to the end."""
+        config, begun = self._config, time.monotonic()
+        size = config.n_envs * config.n_steps
+        rollouts = math.ceil(config.total_timesteps / size)
+        points = deque(config.total_timesteps * (i + 1) / config.num_evals for i in range(config.num_evals))
+        for number in range(1, rollouts + 1):
+            self.learn(number * size)
+            due = [point for point in points if point <= number * size]
+            if number == rollouts or (due and len(due) < len(points)):
+                self._evaluate(number * size)
+                for _ in due:
+                    points.popleft()
+        selections = self._checkpoints.finish()
+        self._run.record.save_summary(self._summary(rollouts * size, selections, time.monotonic() - begun))
+
+    def learn(self, steps: int) -> None:
+        """One rollout and what is learned from it; `steps` have been made after it."""
+        with self._metrics.timed("rollout_time"):
+            batch = self._collector.collect()
+        rate = learning_rate(self._config, steps)
+        with self._metrics.timed("train_time"):
+            scalars = self._learner.update(batch, rate)
+        scalars |= {"learning_rate": rate, "explained_variance": explained_variance(batch.values, batch.returns)}
+        self._metrics.write(scalars, self._collector.log, self._collector.term_means)
+
+    def _evaluate(self, step: int) -> None:
+        policy_of(self._config, self._learner, self._collector).save(self._run.record.checkpoint(step).policy_path)
+        self._checkpoints.evaluate(step)
+
+    def _summary(self, steps: int, selections: list[Selection], seconds: float) -> RunSummary:
+        best = max(selections, key=lambda selection: selection.rank)
+        numbers = dynamics(self._run.record.parse_scalars()[0])
+        log = self._collector.log
+        recent = [episode.episode_return for episode in log.recent]
+        return RunSummary(
+            total_timesteps=steps,
+            training_time_s=seconds,
+            final_episodic_return=sum(recent) / len(recent) if recent else None,
+            total_episodes=log.count,
+            steps_per_second=steps / seconds,
+            learner=self._config.learner,
+            reward=self.reward.report(seconds),
+            peak_memory_mb=peak_memory_mb(),
+            best_checkpoint=best.step,
+            best_selection_score=best.intent_score,
+            best_selection_success=best.success_rate,
+            best_selection_return=best.mean_return,
+            terms=term_statistics(best.terms),
+            dynamics=numbers,
+            warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
+        )
+
+
+def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> NumpyPolicy:
+    """What a learner has learned, with the normalisers of its rollouts."""
+    networks, space = learner.networks(), collector.simulation
+    observations, rewards = collector.observations.statistics, collector.rewards.statistics
+    return NumpyPolicy(
+        weights=networks.weights,
+        biases=networks.biases,
+        activation=config.activation,
+        mean=observations.mean.copy(),
+        variance=observations.var.copy(),
+        clip=config.clip_obs if config.normalize_obs else math.inf,
+        low=space.action_low,
+        high=space.action_high,
+        log_std=networks.log_std,
+        value_weights=networks.value_weights,
+        value_biases=networks.value_biases,
+        observation_count=observations.count,
+        reward_mean=float(rewards.mean),
+        reward_variance=float(rewards.var),
+        reward_count=rewards.count,
+        gamma=config.gamma,
+        clip_reward=config.clip_reward,
+    )
+
+
+def learning_rate(config: TrainConfig, steps: int) -> float:
+    """The learning rate after `steps` environment steps: a straight line from its start to its end."""
+    remaining = 1.0 - steps / config.total_timesteps
+    end = config.learning_rate * config.learning_rate_end
+    return max(0.0, end + (config.learning_rate - end) * remaining)
+
+
+def _first_seed(config: TrainConfig) -> int:
+    try:
+        return first_seed(Purpose.TRAINING, config.seed)
+    except ValueError as error:
+        raise InvalidConfig(f"{error}. Choose another seed.") from error
+
+
+def _clear(record: IterationRecord) -> None:
+    """Remove what an interrupted attempt left."""
+    record.scalars_path.unlink(missing_ok=True)
+    for directory in (record.checkpoints_dir, record.trajectories_dir, record.videos_dir):
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _hacking(selections: list[Selection]) -> tuple[str, ...]:
+    warning = hacking_warning([s.mean_return for s in selections], [s.intent_score for s in selections])
+    return () if warning is None else (warning,)

@@ -1,0 +1,1 @@
+"""Changes of jobs, told to clients while they happen."""

@@ -1,0 +1,1 @@
+"""What tools show: facts of the service in words, small enough to read."""

@@ -1,0 +1,70 @@
+"""Jobs as tools show them, and the bounded wait for one."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import anyio
+from anyio import to_thread
+from mcp.server.mcpserver import Context
+
+from p2p.contracts.background import JobView
+from p2p_mcp.errors import in_tools
+from p2p_mcp.views.next_steps import after_job
+
+POLL_S = 0.5
+"""Between two looks at a job [s]."""
+POLL_AFTER_S = 15.0
+"""How long a caller is told to wait before it looks again [s]."""
+
+
+class JobAnswer(JobView):
+    """How a job stands."""
+
+    poll_after_s: float | None
+    """When to look again [s]; null when it has ended."""
+    uri: str
+    next_step: str
+
+
+class Jobs(Protocol):
+    """What knows the jobs."""
+
+    @property
+    def get_job(self) -> Callable[[str], JobView]:
+        """How a job stands."""
+        ...
+
+
+def answer(job: JobView) -> JobAnswer:
+    """A job as tools show it: without the curves of its runs, which get_metrics gives."""
+    shown = {name: getattr(job, name) for name in JobView.model_fields}
+    shown["runs"] = tuple(run.model_copy(update={"returns": (), "error": _end_of(run.error, 300)}) for run in job.runs)
+    shown["eta_s"] = round(job.eta_s, 1) if job.eta_s is not None else None
+    shown["error"] = in_tools(job.error[-1000:]) if job.error else None
+    return JobAnswer(
+        **shown,
+        poll_after_s=None if job.state.finished else min(POLL_AFTER_S, job.eta_s or POLL_AFTER_S),
+        uri=f"p2p://jobs/{job.job_id}",
+        next_step=after_job(job),
+    )
+
+
+def _end_of(text: str | None, length: int) -> str | None:
+    return text[-length:] if text else text
+
+
+async def follow(service: Jobs, job: JobView, seconds: float, ctx: Context[Any, Any]) -> JobView:
+    """The job when it has ended, or when the time is up; progress is reported meanwhile."""
+    with anyio.move_on_after(seconds):
+        while not job.state.finished:
+            await ctx.report_progress(job.step, max(job.total, 1), _message(job))
+            await anyio.sleep(POLL_S)
+            job = await to_thread.run_sync(service.get_job, job.job_id)
+    return job
+
+
+def _message(job: JobView) -> str:
+    if job.queue_position is not None:
+        return f"queued, {job.queue_position} in line"
+    eta = f", about {job.eta_s:.0f} s left" if job.eta_s is not None else ""
+    return f"{job.state}: {job.step:,} of {job.total:,} steps{eta}"

@@ -1,0 +1,113 @@
+"""Sessions as tools show them."""
+
+from p2p.contracts.base import Contract
+from p2p.contracts.intent import Criterion
+from p2p.contracts.session import IterationData, SessionView
+from p2p.service import Service
+from p2p_mcp.errors import in_tools
+from p2p_mcp.views.next_steps import after_session
+
+
+class SessionState(Contract):
+    """Where a session stands."""
+
+    session_id: str
+    intent: str
+    environment: str
+    status: str
+    """"pending" while it waits for its next step; "passed" and "max_iterations" are ends."""
+    iteration: int
+    """The newest one; 0 before the first reward."""
+    max_iterations: int
+    criteria: tuple[Criterion, ...]
+    """What it is judged by."""
+    best_iteration: int | None
+    best_score: float | None
+    """In [0, 1]; None without a verdict."""
+    history: tuple[IterationData, ...]
+    """The judged iterations, oldest first."""
+    artefacts: dict[str, str]
+    """Paths of what it has delivered so far, relative to `runs_dir`."""
+    runs_dir: str
+    uri: str
+    wishes: tuple[str, ...]
+    """What the user has said since, the newest last."""
+    error: str | None
+    next_step: str
+
+
+class NewSessionAnswer(SessionState):
+    """A session that has just begun."""
+
+    note: str
+    """What is special about its criteria; mostly empty."""
+    reward_rules: str
+    """What a reward may import, read and return, and what its training may be changed to."""
+
+
+class SteeringAnswer(Contract):
+    """What is wanted of a session now."""
+
+    session_id: str
+    wishes: tuple[str, ...]
+    """The newest last; every later revise_reward shows them."""
+    criteria: tuple[Criterion, ...]
+    next_step: str
+
+
+class SessionLine(Contract):
+    """One session in a list."""
+
+    session_id: str
+    intent: str
+    environment: str
+    status: str
+    iteration: int
+    best_score: float | None
+    created_at: str
+
+
+class SessionList(Contract):
+    """Sessions, newest first."""
+
+    sessions: tuple[SessionLine, ...]
+    next_offset: int | None
+    """Pass it as `offset` for the rest; null at the end."""
+    next_step: str
+
+
+def state(service: Service, view: SessionView) -> SessionState:
+    """A session as tools show it."""
+    session, judgment = view.session, view.judgment
+    return SessionState(
+        session_id=session.session_id,
+        intent=session.prompt,
+        environment=session.env_id,
+        status=str(view.status),
+        iteration=view.iteration,
+        max_iterations=session.max_iterations,
+        criteria=view.criteria,
+        best_iteration=view.best_iteration,
+        best_score=judgment.intent_score if judgment is not None else None,
+        history=view.history[-10:],
+        artefacts={name: path for name, path in view.artefacts.model_dump().items() if path is not None},
+        runs_dir=str(service.runs.path),
+        uri=f"p2p://sessions/{session.session_id}",
+        wishes=service.wishes(session.session_id).wishes,
+        error=in_tools(view.error) if view.error else None,
+        next_step=after_session(service, view),
+    )
+
+
+def line(view: SessionView) -> SessionLine:
+    """A session in a list."""
+    session, judgment = view.session, view.judgment
+    return SessionLine(
+        session_id=session.session_id,
+        intent=session.prompt,
+        environment=session.env_id,
+        status=str(view.status),
+        iteration=view.iteration,
+        best_score=judgment.intent_score if judgment is not None else None,
+        created_at=session.created_at,
+    )

@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import pytest
+from mcp.types import CallToolResult, TextContent
+
+from p2p.contracts.background import JobKind, JobView
+from p2p.contracts.job import JobState
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p_mcp.live.job_tasks import JobTasks
+from p2p_mcp.live.tasks import TaskStatus
+
+JOB_ID = f"job_{1:032x}"
+
+
+class OneJob(Service):
+    """A service with a job in a state of the test's choosing."""
+
+    def __init__(self, runs_dir: Path, **fields: object) -> None:
+        super().__init__(Settings(runs_dir=runs_dir))
+        job = {
+            "job_id": JOB_ID,
+            "kind": JobKind.TRAINING,
+            "session_id": "s1",
+            "iteration": 1,
+            "state": JobState.RUNNING,
+            "queue_position": None,
+            "step": 1500,
+            "total": 20_000,
+            "eta_s": 12.4,
+            "runs": (),
+            "error": None,
+            "created_at": "2026-01-01T00:00:00Z",
+        }
+        self._view = JobView.model_validate(job | fields)
+
+    def get_job(self, job_id: str) -> JobView:
+        return self._view if job_id == JOB_ID else super().get_job(job_id)
+
+
+def _tell(job: JobView) -> CallToolResult:
+    text = TextContent(type="text", text=job.model_dump_json())
+    return CallToolResult(content=[text], structured_content=job.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "message"),
+    [
+        ({}, TaskStatus.WORKING, "running: 1,500 of 20,000 steps, about 12 s left"),
+        ({"state": JobState.QUEUED, "queue_position": 2}, TaskStatus.WORKING, "queued, number 2 in line"),
+        ({"state": JobState.UNREACHABLE}, TaskStatus.WORKING, "unreachable"),
+        ({"state": JobState.COMPLETED, "eta_s": None}, TaskStatus.COMPLETED, "completed: 1,500 of 20,000 steps"),
+        ({"state": JobState.FAILED, "error": "out of memory"}, TaskStatus.COMPLETED, "out of memory"),
+        ({"state": JobState.LOST, "error": "killed"}, TaskStatus.COMPLETED, "killed"),
+        ({"state": JobState.CANCELLED}, TaskStatus.CANCELLED, "cancelled"),
+    ],
+)
+def test_a_job_is_told_as_a_task(tmp_path: Path, fields: dict[str, object], status: TaskStatus, message: str) -> None:
+    task = JobTasks(OneJob(tmp_path, **fields), _tell).look(JOB_ID)
+    assert task is not None
+    assert task.status is status
+    assert message in (task.status_message or "")
+    assert (task.result is not None) is (status is TaskStatus.COMPLETED)
+
+
+@pytest.mark.parametrize(("state", "is_error"), [(JobState.COMPLETED, False), (JobState.FAILED, True)])
+def test_a_training_that_failed_is_an_error_of_the_tool_and_not_of_the_protocol(
+    tmp_path: Path, state: JobState, is_error: bool
+) -> None:
+    task = JobTasks(OneJob(tmp_path, state=state), _tell).look(JOB_ID)
+    assert task is not None
+    assert task.error is None
+    result = CallToolResult.model_validate(task.result)
+    assert result.is_error is is_error
+    assert result.structured_content is not None
+    assert result.structured_content["job_id"] == JOB_ID
+
+
+@pytest.mark.parametrize("task_id", ["job_2", "", "../../etc/passwd", "job_" + "f" * 32, "a\x00b"])
+def test_what_is_no_job_is_no_task(tmp_path: Path, task_id: str) -> None:
+    assert JobTasks(OneJob(tmp_path), _tell).look(task_id) is None
