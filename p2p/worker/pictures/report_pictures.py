@@ -10,6 +10,7 @@ import mujoco
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import P2PError
+from p2p.contracts.pictures import MetricsPlot
 from p2p.contracts.work import PictureResult, ViewRequest
 from p2p.store.arrays import features_of, load_arrays
 from p2p.store.iterations import IterationRecord
@@ -17,7 +18,7 @@ from p2p.store.views import SheetRecord
 from p2p.worker.pictures.contact_sheet import write_contact_sheet
 from p2p.worker.pictures.frame_files import notes_of, size_of, write_frames
 from p2p.worker.pictures.key_pictures import ShownRollout
-from p2p.worker.pictures.learning_curve import write_learning_curve
+from p2p.worker.pictures.metric_plots import TrainedRun, write_plot
 from p2p.worker.pictures.video import write_video
 
 
@@ -56,11 +57,9 @@ def picture_rollout(record: SheetRecord, spec: EnvSpec, model: mujoco.MjModel, t
 
 def picture_learning(path: Path, runs: Sequence[IterationRecord], title: str) -> None:
     """Draw the learning curves of some runs."""
-    rows = {run.iteration_id: run.parse_scalars() for run in runs}
-    training = {name: parts[0] for name, parts in rows.items()}
-    evaluations = {name: parts[1] for name, parts in rows.items()}
+    trained = [TrainedRun(run.iteration_id, "", *run.parse_scalars()) for run in runs]
     with _reported(path):
-        write_learning_curve(path, training, evaluations, title)
+        write_plot(path, MetricsPlot.CURVE, trained, title)
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from p2p.envs import catalog
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.contact_sheet import write_contact_sheet
 from p2p.worker.pictures.key_frames import KeyFrames, choose_frames
-from p2p.worker.pictures.learning_curve import write_learning_curve
 from p2p.worker.render import probe
 
 
@@ -144,22 +143,3 @@ def test_frames_on_a_sheet_show_different_poses(tmp_path: Path) -> None:
         pixels = np.asarray(sheet).astype(int)
     cells = [pixels[22 + 190 * row : 22 + 190 * row + 140, 200 * c : 200 * c + 190] for row in (0, 1) for c in range(4)]
     assert all(np.abs(cells[i] - cells[j]).mean() > 1.0 for i in range(1, 6) for j in range(i))
-
-
-@pytest.mark.parametrize("known", [{}, {"mean_return": 9.0, "success_rate": 0.5}])
-def test_learning_curves_are_drawn_with_and_without_evaluations(known: dict[str, float], tmp_path: Path) -> None:
-    training = {
-        f"baseline_seed_{seed}": [{"global_step": 1024 * i, "episodic_return": i} for i in range(9)] for seed in (1, 2)
-    }
-    training["baseline_seed_2"][0]["episodic_return"] = None
-    evaluations = {"baseline_seed_1": [{"global_step": 4096, **known}]}
-    write_learning_curve(tmp_path / "curve.png", training, evaluations, "run")
-    with Image.open(tmp_path / "curve.png") as picture:
-        assert picture.format == "PNG"
-        assert picture.width > 800
-        assert len(picture.convert("RGB").getcolors(1 << 20)) > 20
-
-
-def test_a_learning_curve_of_runs_without_rows_is_an_empty_one(tmp_path: Path) -> None:
-    write_learning_curve(tmp_path / "curve.png", {"baseline_seed_1": []}, {}, "run")
-    assert (tmp_path / "curve.png").exists()
