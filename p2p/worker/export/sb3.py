@@ -15,9 +15,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from p2p.contracts.training import TrainConfig
 from p2p.store.files import replacing
+from p2p.worker.learners.sb3_arguments import ppo_arguments
 from p2p.worker.rollout.policy import EPSILON, Floats, NumpyPolicy
 
-ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 Spaces = tuple[Box, Box]
 """Of the observations and of the actions."""
 
@@ -61,22 +61,7 @@ def _model(policy: NumpyPolicy, config: TrainConfig, spaces: Spaces, steps: int)
         "MlpPolicy",
         None,  # type: ignore[arg-type]  # as PPO.load does
         learning_rate=LinearSchedule(rate, end, 1.0),
-        n_steps=config.n_steps,
-        batch_size=config.batch_size,
-        n_epochs=config.n_epochs,
-        gamma=config.gamma,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip_range,
-        clip_range_vf=config.clip_range_vf,
-        ent_coef=config.ent_coef,
-        vf_coef=config.vf_coef,
-        max_grad_norm=config.max_grad_norm,
-        target_kl=config.target_kl,
-        policy_kwargs={
-            "net_arch": {"pi": _widths(policy.weights), "vf": _widths(policy.value_weights or policy.weights)},
-            "activation_fn": ACTIVATIONS[policy.activation],
-            "log_std_init": config.log_std_init,
-        },
+        **ppo_arguments(config, _widths(policy.weights), _widths(policy.value_weights or policy.weights)),
         device="cpu",
         _init_setup_model=False,
     )

@@ -17,10 +17,10 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from p2p.contracts.measurement import Measurement
 from p2p.contracts.training import TrainConfig
 from p2p.training.reward_function import RewardFunction
+from p2p.worker.learners.sb3_arguments import ppo_arguments
 from p2p.worker.measure.stopwatch import Stopwatch
 from p2p.worker.training.selection import Run
 
-ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 ENDLESS = 1_000_000_000
 """Steps; the stopwatch ends the training."""
 
@@ -78,27 +78,11 @@ class OtherReward(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 def make_model(config: TrainConfig, environments: VecNormalize) -> PPO:
     """PPO with the configuration's hyperparameters; a constant learning rate."""
-    layers = list(config.net_arch)
     model = PPO(
         "MlpPolicy",
         environments,
         learning_rate=config.learning_rate,
-        n_steps=config.n_steps,
-        batch_size=config.batch_size,
-        n_epochs=config.n_epochs,
-        gamma=config.gamma,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip_range,
-        clip_range_vf=config.clip_range_vf,
-        ent_coef=config.ent_coef,
-        vf_coef=config.vf_coef,
-        max_grad_norm=config.max_grad_norm,
-        target_kl=config.target_kl,
-        policy_kwargs={
-            "net_arch": {"pi": layers, "vf": layers},
-            "activation_fn": ACTIVATIONS[config.activation],
-            "log_std_init": config.log_std_init,
-        },
+        **ppo_arguments(config, config.net_arch, config.net_arch),
         seed=config.seed,
         device="cpu",
     )
