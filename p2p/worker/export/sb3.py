@@ -57,11 +57,12 @@ def _no_environment(spaces: Spaces) -> DummyVecEnv:
 
 def _model(policy: NumpyPolicy, config: TrainConfig, spaces: Spaces, steps: int) -> PPO:
     rate, end = config.learning_rate, config.learning_rate * config.learning_rate_end
+    of_policy = config.model_copy(update={"activation": policy.activation})
     model = PPO(
         "MlpPolicy",
         None,  # type: ignore[arg-type]  # as PPO.load does
         learning_rate=LinearSchedule(rate, end, 1.0),
-        **ppo_arguments(config, _widths(policy.weights), _widths(policy.value_weights or policy.weights)),
+        **ppo_arguments(of_policy, _widths(policy.weights), _widths(policy.value_weights or policy.weights)),
         device="cpu",
         _init_setup_model=False,
     )
