@@ -45,7 +45,7 @@ class AgentView:
 
     def _line(self, event: AgentEvent) -> str:
         if event.kind is EventKind.TURN:
-            return f"── turn {spent_in_words(event.spending, self._limits)}"
+            return f"── {spent_in_words(event.spending, self._limits)}"
         marks = {EventKind.TOOL: "→", EventKind.RESULT: "←", EventKind.PROBLEM: "!", EventKind.WISH: "you:"}
         return f"{marks[event.kind]} {event.text}"
 
@@ -56,7 +56,7 @@ class AgentView:
         self._console.print(piece, end="", soft_wrap=True, markup=False)
 
     def _job(self, job: JobProgress, spending: Spending) -> None:
-        line = f"{job_in_words(job)} · {spent_in_words(spending, self._limits)}"
+        line = f"{job_in_words(job)} · {spent_in_short(spending, self._limits)}"
         if self._console.is_terminal:
             if self._status is None:
                 self._settle()
@@ -89,12 +89,16 @@ def job_in_words(job: JobProgress) -> str:
 
 def spent_in_words(spending: Spending, limits: Limits) -> str:
     """What is spent of each cap."""
-    dollars = "price unknown" if spending.dollars is None else f"${spending.dollars:.2f}/${limits.dollars:g}"
     return (
-        f"{spending.turns}/{limits.turns} · {spending.tokens:,}/{limits.tokens:,} tokens · {dollars} · "
-        f"{spending.seconds / 60:.1f}/{limits.minutes:g} min · "
+        f"{spent_in_short(spending, limits)} · {spending.tokens:,}/{limits.tokens:,} tokens · "
         f"{spending.environment_steps:,}/{limits.environment_steps:,} steps"
     )
+
+
+def spent_in_short(spending: Spending, limits: Limits) -> str:
+    """What is spent of turns, money and time."""
+    dollars = "price unknown" if spending.dollars is None else f"${spending.dollars:.2f}/${limits.dollars:g}"
+    return f"turn {spending.turns}/{limits.turns} · {dollars} · {spending.seconds / 60:.1f}/{limits.minutes:g} min"
 
 
 def ending_lines(report: AgentReport) -> list[str]:
@@ -102,7 +106,7 @@ def ending_lines(report: AgentReport) -> list[str]:
     best = "nothing was judged" if report.best_score is None else f"best score {report.best_score:.2f}"
     lines = [
         f"{report.ending}: {report.reason}",
-        f"spent: turns {spent_in_words(report.spending, report.limits)}",
+        f"spent: {spent_in_words(report.spending, report.limits)}",
     ]
     if report.session_id:
         lines.append(f"session {report.session_id}: {report.status}, {report.iterations} iterations, {best}")

@@ -47,8 +47,8 @@ def install(arguments: Sequence[str]) -> int:
     client, machine = client_named(options.client), Machine.this()
     if not (options.uninstall or options.force or installed(client, machine)):
         raise EnvironmentProblem(
-            f"{client.title} does not seem to be installed: there is no {configuration(client, machine).parent}, and "
-            "no program of it is found. Install it and start it once, or add --force to write its configuration anyway."
+            f"{client.title} does not seem to be installed: neither its program nor its configuration "
+            f"({configuration(client, machine)}) is found. Install it and start it once, or add --force to write its configuration anyway."
         )
     entry = this_installation(Settings.from_environment(options.runs_dir).runs_dir, variables(options.env))
     if options.uninstall:
