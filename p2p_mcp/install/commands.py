@@ -48,7 +48,8 @@ def install(arguments: Sequence[str]) -> int:
     if not (options.uninstall or options.force or installed(client, machine)):
         raise EnvironmentProblem(
             f"{client.title} does not seem to be installed: neither its program nor its configuration "
-            f"({configuration(client, machine)}) is found. Install it and start it once, or add --force to write its configuration anyway."
+            f"({configuration(client, machine)}) is found. Install it and start it once, or add --force to write the "
+            "configuration anyway."
         )
     entry = this_installation(Settings.from_environment(options.runs_dir).runs_dir, variables(options.env))
     if options.uninstall:
