@@ -41,7 +41,7 @@ class JobStatus(Contract):
 
     state: JobState
     error: str | None = None
-    """The last lines of its log, for a failed job."""
+    """The last lines of its log, for a failed job; what stands in its way, for a running one."""
     exit_code: int | None = None
     signal: int | None = None
     """Number of the signal that ended it."""

@@ -21,22 +21,22 @@ import json
 import os
 import resource
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from subprocess import DEVNULL, Popen, SubprocessError, run
 from typing import Any
 
 JOB, LOCK, STATUS, HANDLE, LOG, CANCEL = "job.json", "lock", "status.json", "handle.json", "output.log", "cancel"
 PASSED_ON = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "MUJOCO_GL"}
-PASSED_ON |= {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"}
-PASSED_ON |= {"P2P_RUNS_DIR", "P2P_BACKEND", "P2P_MAX_PARALLEL", "P2P_RENDERER", "P2P_DEBUG", "P2P_CONFIG"}
-PASSED_ON_PREFIXES = ("LC_", "XDG_")
+PASSED_ON |= {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "P2P_RUNS_DIR", "P2P_BACKEND", "P2P_RENDERER", "P2P_CONFIG"}
+PASSED_ON_PREFIXES = ("LC_", "XDG_", "P2P_MAX_", "P2P_DEBUG")
 JOB_TAG, SUPERVISOR_TAG = "P2P_JOB", "P2P_SUPERVISOR"
 """Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""
+STOPPED = "Its process is stopped and makes no progress; kill -CONT {} lets it go on."
 POLL_S, HEARTBEAT_S, TERM_TO_KILL_S, START_TIMEOUT_S = 0.1, 2.0, 2.0, 15.0
 LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -71,11 +71,7 @@ def environment(inherited: Mapping[str, str], added: Mapping[str, str], secrets:
 
 
 def claim(directory: Path) -> bool:
-    """Take the lock for life; False when a live job holds it. Those who only test it, or are leaving, are waited for.
-
-    Raises:
-        TimeoutError: somebody else keeps it.
-    """
+    """Take the lock for life; False when a live job has it. Those who only test it, or leave, are waited for."""
     lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
@@ -123,7 +119,7 @@ def supervise(directory: Path, spec: Mapping[str, Any], started_at: str, announc
     signal.signal(signal.SIGHUP, lambda *_: None)
     try:
         child = spawn(directory, spec)
-    except (OSError, ValueError, subprocess.SubprocessError) as failure:
+    except (OSError, ValueError, SubprocessError) as failure:
         put_status(directory, state="failed", error=f"Cannot start: {failure}", exit_code=127, started_at=started_at)
         os.write(announce, b"{}")
         return
@@ -140,7 +136,7 @@ def supervise(directory: Path, spec: Mapping[str, Any], started_at: str, announc
     put_status(directory, state=state, error=error, started_at=started_at, **ending)
 
 
-def spawn(directory: Path, spec: Mapping[str, Any]) -> "subprocess.Popen[bytes]":
+def spawn(directory: Path, spec: Mapping[str, Any]) -> Popen[bytes]:
     """Start the command in a session of its own, to die with this process."""
     supervisor, limit = os.getpid(), (spec.get("max_memory_mb") or 0) << 20
 
@@ -155,35 +151,40 @@ def spawn(directory: Path, spec: Mapping[str, Any]) -> "subprocess.Popen[bytes]"
     argv = [sys.executable if word == "{python}" else word for word in spec["argv"]]
     added = {"PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", **spec.get("env", {})}
     env = environment(os.environ, added, spec.get("secrets", ())) | {JOB_TAG: str(directory)}
-    return subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, cwd=directory, env=env, start_new_session=True, preexec_fn=before_exec
-    )
+    return Popen(argv, stdin=DEVNULL, cwd=directory, env=env, start_new_session=True, preexec_fn=before_exec)
 
 
-def stand_by(directory: Path, child: "subprocess.Popen[bytes]") -> bool:
+def stand_by(directory: Path, child: Popen[bytes]) -> bool:
     """Return when the job and all it started are gone; True when it was cancelled."""
     cancelled_at: float | None = None
-    told, beat = set[int](), time.monotonic()
+    told, beat, note, noted = set[int](), time.monotonic(), None, None
     while child.returncode is None or end_family(cancelled_at, told):
         time.sleep(POLL_S)
-        reap(child)
+        note = reap(child, note)
         if child.returncode is not None:
             continue
         if (directory / CANCEL).exists() or not (directory / STATUS).exists():  # the latter: somebody removed the job
             cancelled_at = cancelled_at or time.monotonic()
             end_family(cancelled_at, told)
-        elif time.monotonic() - beat >= HEARTBEAT_S:
+        elif note != noted or time.monotonic() - beat >= HEARTBEAT_S:
             beat = time.monotonic()
-            os.utime(directory / STATUS)
+            with suppress(OSError):  # a full disk ends no job
+                os.utime(directory / STATUS)
+                if note != noted:
+                    put_status(directory, **read(directory / STATUS) | {"error": note})
+                    noted = note
     return cancelled_at is not None
 
 
-def reap(child: "subprocess.Popen[bytes]") -> None:
-    """Collect those who ended: the job's process, and orphans, which come to us."""
+def reap(child: Popen[bytes], note: str | None) -> str | None:
+    """Collect those who ended: the job's process, and orphans, which come to us; tell what stands in the job's way."""
     with suppress(ChildProcessError):
-        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            if ended[0] == child.pid:
-                child.returncode = os.waitstatus_to_exitcode(ended[1])
+        while (event := os.waitpid(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED))[0]:
+            if event[0] == child.pid:
+                note = STOPPED.format(child.pid) if os.WIFSTOPPED(event[1]) else None
+                if os.WIFEXITED(event[1]) or os.WIFSIGNALED(event[1]):
+                    child.returncode = os.waitstatus_to_exitcode(event[1])
+    return note
 
 
 def end_family(cancelled_at: float | None, told: set[int]) -> bool:
@@ -229,10 +230,9 @@ def processes() -> dict[int, tuple[int, str]]:
                 fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
                 found[int(pid)] = int(fields[1]), f"{boot_id} {fields[19]}"
     else:
-        table = subprocess.run(["ps", "-axo", "pid=,ppid=,lstart="], capture_output=True, text=True, check=True)
-        for line in table.stdout.splitlines():
-            pid, parent, began = line.split(maxsplit=2)
-            found[int(pid)] = int(parent), began
+        table = run(["ps", "-axo", "pid=,ppid=,lstart="], capture_output=True, text=True, check=True)
+        rows = (line.split(maxsplit=2) for line in table.stdout.splitlines())
+        found = {int(pid): (int(parent), began) for pid, parent, began in rows}
     return found
 
 

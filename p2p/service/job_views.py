@@ -128,7 +128,7 @@ class JobViews(Queue):
             return _end_of_session(session)
         if not process.state.finished:
             waits = process.state is JobState.QUEUED or self.jobs.waits(ticket.job_id)
-            return JobStatus(state=JobState.QUEUED if waits else JobState.RUNNING)
+            return JobStatus(state=JobState.QUEUED if waits else JobState.RUNNING, error=process.error)
         return JobStatus(state=process.state, error=_error(process))
 
     def _job_runs(self, record: SessionRecord, number: int | None) -> Sequence[RunProgress]:

@@ -3,12 +3,13 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from job_helpers import shell, until
+from job_helpers import is_running, pid_in, shell, until
 
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
@@ -80,3 +81,18 @@ def test_a_recycled_process_id_is_not_taken_for_its_supervisor() -> None:
 def test_importing_the_scheduler_loads_nothing_heavy() -> None:
     code = "import sys, p2p.scheduler.supervisor; print([m for m in ('pydantic', 'numpy') if m in sys.modules])"
     assert run("-c", code).stdout == "[]\n"
+
+
+def test_a_job_that_is_stopped_says_so_until_it_goes_on(jobs: Path) -> None:
+    backend = LocalBackend()
+    backend.submit(shell("echo $$ > pid; exec sleep 60"), jobs / "a")
+    pid = pid_in(jobs / "a/pid")
+    os.kill(pid, signal.SIGSTOP)
+    status = until(lambda: (s := backend.status(jobs / "a")).error and s)
+    assert status.state is JobState.RUNNING
+    assert f"kill -CONT {pid}" in status.error
+    os.kill(pid, signal.SIGCONT)
+    until(lambda: backend.status(jobs / "a").error is None)
+    os.kill(pid, signal.SIGSTOP)
+    assert backend.cancel(jobs / "a").state is JobState.CANCELLED
+    assert not is_running(pid)
