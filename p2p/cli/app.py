@@ -11,6 +11,7 @@ from p2p.cli.catalog import ENVS_EXAMPLES, envs
 from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
 from p2p.cli.export import EXPORT_EXAMPLES, export
 from p2p.cli.jobs import JOBS_EXAMPLES, jobs
+from p2p.cli.label import LABEL_EXAMPLES, label
 from p2p.cli.options import examples
 from p2p.cli.run import RUN_EXAMPLES, TRAIN_EXAMPLES, run, train
 from p2p.cli.sessions import (
@@ -78,6 +79,7 @@ app.command(epilog=PLOT_EXAMPLES)(plot)
 app.command(epilog=STOP_EXAMPLES)(stop)
 app.command(epilog=RESUME_EXAMPLES)(resume)
 app.command(epilog=STEER_EXAMPLES)(steer)
+app.command(epilog=LABEL_EXAMPLES)(label)
 app.command(epilog=JOBS_EXAMPLES)(jobs)
 app.command(epilog=EXPORT_EXAMPLES)(export)
 app.command(epilog=ENVS_EXAMPLES)(envs)

@@ -122,6 +122,15 @@ def read_lines(path: Path, offset: int = 0) -> tuple[list[Any], int]:
     return values, offset + complete
 
 
+def read_models(path: Path, contract: type[M]) -> tuple[M, ...]:
+    """The contracts in the complete lines of `path`; broken lines are skipped."""
+    found = []
+    for value in read_lines(path)[0]:
+        with suppress(ValidationError):
+            found.append(contract.model_validate(value))
+    return tuple(found)
+
+
 @contextmanager
 def exclusive(lock: Path) -> Iterator[None]:
     """Wait until nobody else holds `lock`, in any process, and hold it for as long as the block runs.

@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from p2p.contracts.brief import Wish
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
+from p2p.contracts.label import Label
 from p2p.contracts.revision import Lineage
 from p2p.contracts.session import EntityMetadata, History, Session, SessionStatus, StatusRecord
 from p2p.store import files, layout
@@ -35,6 +34,7 @@ class SessionRecord:
         self.lineage_path = path / layout.LINEAGE
         self.criteria_path = path / layout.CRITERIA
         self.wishes_path = path / layout.WISHES
+        self.labels_path = path / layout.LABELS
         self.driver_dir = path / layout.DRIVER
         self.film_dir = path / layout.FILM
         self.exports_dir = path / layout.EXPORT
@@ -123,8 +123,15 @@ class SessionRecord:
 
     def read_wishes(self) -> tuple[Wish, ...]:
         """What was said on the way, oldest first; broken lines are skipped."""
-        values, _ = files.read_lines(self.wishes_path)
-        return tuple(wish for value in values if (wish := _wish(value)))
+        return files.read_models(self.wishes_path, Wish)
+
+    def append_label(self, label: Label) -> None:
+        """Add one line to `labels.jsonl`, on disk when this returns."""
+        files.append_line(self.labels_path, label.model_dump_json())
+
+    def read_labels(self) -> tuple[Label, ...]:
+        """What people thought of rollouts, oldest first; broken lines are skipped."""
+        return files.read_models(self.labels_path, Label)
 
     def read_analysis(self) -> dict[str, Any] | None:
         """A report about the whole session; None when none was made."""
@@ -203,13 +210,6 @@ class RunsDirectory:
         if len(matches) != 1:
             raise UnknownName("session", text, [record.session_id for record in (matches or records)[:10]])
         return matches[0]
-
-
-def _wish(value: object) -> Wish | None:
-    try:
-        return Wish.model_validate(value)
-    except ValidationError:
-        return None
 
 
 def _created_at(record: SessionRecord) -> str:

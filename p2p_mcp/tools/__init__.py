@@ -8,6 +8,7 @@ from p2p_mcp.tools import (
     export,
     jobs,
     judging,
+    labelling,
     metrics,
     rewards,
     sessions,
@@ -18,5 +19,8 @@ from p2p_mcp.tools import (
 
 def add_all(toolbox: Toolbox) -> None:
     """Offer every tool the toolbox wants."""
-    for module in (catalog, create, sessions, rewards, training, jobs, metrics, judging, viewing, export, dashboard):
+    for module in (
+        *(catalog, create, sessions, rewards, training, jobs),
+        *(metrics, judging, labelling, viewing, export, dashboard),
+    ):
         module.add(toolbox)
