@@ -45,7 +45,7 @@ class StartPlacer:
 
     def __init__(self, env: VecEnv, starts: StartStates, seed: int) -> None:
         self._env, self._starts = env, starts
-        self._root = _root(env.spec)
+        self._root = root_of(env.spec)
         self._kinematics = Kinematics(env.simulation.model, env.spec)
         self._rng = np.random.default_rng(seed)
 
@@ -107,7 +107,12 @@ class _FreeRoot:
         qpos[self._z] += height
 
 
-def _root(spec: EnvSpec) -> Root:
+def root_of(spec: EnvSpec) -> Root:
+    """How the robot as a whole is moved.
+
+    Raises:
+        InvalidConfig: it has no pitch and height to move.
+    """
     own = [joint for joint in spec.joints if joint.body == spec.morphology.torso]
     free = [joint for joint in own if joint.kind == "free"]
     slides = [joint for joint in own if joint.kind == "slide" and abs(joint.axis[2]) > 0.5]
