@@ -4,6 +4,7 @@ A sample describes the state after a control step, and depends only on that stat
 actions, and sums over the episode. Signs: pitch is positive nose up, yaw to the left, roll with the right side down.
 """
 
+from collections.abc import Mapping
 from dataclasses import fields
 from itertools import pairwise
 
@@ -58,6 +59,15 @@ class FeatureTracker:
         rows, self._sums = _accumulated(self._sums, before.position, (rotation, turned), starts)
         self._action = action[-self._n :]
         return meter.measure(before, after, turned, rows, action, change)
+
+    def state(self) -> dict[str, NDArray[np.float64]]:
+        """What is remembered of the blocks so far, as named arrays."""
+        return {"action": self._action, **{field.name: getattr(self._sums, field.name) for field in fields(Sums)}}
+
+    def restore(self, state: Mapping[str, NDArray[np.float64]]) -> None:
+        """Remember what another one did."""
+        self._action = state["action"]
+        self._sums = Sums(**{field.name: state[field.name] for field in fields(Sums)})
 
 
 def measure_trajectory(spec: EnvSpec, states: States, actions: NDArray[np.floating]) -> Features:

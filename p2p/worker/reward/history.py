@@ -1,0 +1,89 @@
+"""The episodes under way as a reward saw them, so that what it remembers of them can be made again."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.worker.reward.steps import Steps
+from p2p.worker.saved_state import State, joined, part
+
+_NEXT, _ACTIONS, _COLUMNS = "next_obs", "actions", "columns"
+
+
+class EpisodeHistory:
+    """What the reward of n environments was given since the last reset of each.
+
+    Args:
+        n: How many environments.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._first: list[NDArray[Any]] = []
+        self._chunks: list[list[State]] = []
+
+    def add(self, steps: Steps) -> None:
+        """Take the next steps, and forget the episodes that ended in them."""
+        count, starts = steps.starts.shape[0], steps.starts.copy()
+        if not self._chunks:
+            self._first, self._chunks = [np.empty(0)] * self._n, [[] for _ in range(self._n)]
+            starts[0] = True
+        arrays = {_NEXT: steps.next_obs, _ACTIONS: steps.actions, **joined({_COLUMNS: steps.columns})}
+        grids = {name: array.reshape(count, self._n, *array.shape[1:]) for name, array in arrays.items()}
+        for i in range(self._n):
+            begun = np.flatnonzero(starts[:, i])
+            first = int(begun[-1]) if len(begun) else 0
+            if len(begun):
+                self._first[i] = steps.obs[first * self._n + i].copy()
+                self._chunks[i] = []
+            self._chunks[i].append({name: grid[first:, i].copy() for name, grid in grids.items()})
+
+    def steps(self) -> Steps | None:
+        """All episodes so far, side by side, so that they end together; None when there are none.
+
+        In front of a shorter one its first step is repeated, as so many episodes of one step: a reward forgets them.
+        """
+        if not self._chunks:
+            return None
+        episodes = [_joined(chunks) for chunks in self._chunks]
+        obs = [np.concatenate([first[None], one[_NEXT][:-1]]) for first, one in zip(self._first, episodes, strict=True)]
+        longest = max(len(rows) for rows in obs)
+        missing = [longest - len(rows) for rows in obs]
+        arrays = {name: _side_by_side([one[name] for one in episodes], missing) for name in episodes[0]}
+        return Steps(
+            obs=_side_by_side(obs, missing),
+            actions=arrays[_ACTIONS],
+            next_obs=arrays[_NEXT],
+            starts=np.arange(longest)[:, None] <= np.array(missing),
+            columns=part(arrays, _COLUMNS),
+        )
+
+    def state(self) -> State:
+        """The steps of all environments, one environment after the other; empty when there are none."""
+        if not self._chunks:
+            return {}
+        episodes = [_joined(chunks) for chunks in self._chunks]
+        steps = {name: np.concatenate([one[name] for one in episodes]) for name in episodes[0]}
+        lengths = np.array([len(one[_NEXT]) for one in episodes])
+        return {"lengths": lengths, "first": np.array(self._first), **joined({"steps": steps})}
+
+    def restore(self, state: State) -> None:
+        """Hold the episodes that another one held."""
+        self._first, self._chunks = list(state.get("first", [])), []
+        steps, end = part(state, "steps"), 0
+        for length in state["lengths"].tolist() if state else ():
+            self._chunks.append([{name: array[end : end + length] for name, array in steps.items()}])
+            end += length
+
+
+def _joined(chunks: list[State]) -> State:
+    return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
+
+
+def _side_by_side(rows: list[NDArray[Any]], missing: list[int]) -> NDArray[Any]:
+    """Rows of each environment, the first repeated as often as some are missing, in the order of steps."""
+    padded = [
+        np.concatenate([np.repeat(one[:1], count, axis=0), one]) for one, count in zip(rows, missing, strict=True)
+    ]
+    return np.stack(padded, axis=1).reshape(-1, *rows[0].shape[1:])
