@@ -43,6 +43,8 @@ class Course:
     """To the left positive [rad]; of robots that can turn."""
     moves: bool = True
     """Whether its joints swing and its motors work."""
+    even_pace: str | None = None
+    """For a dash, the course that goes as far at an even pace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,10 @@ class Motion:
     """Shape (T + 1, nv)."""
     actions: Floats
     """Shape (T, action_dim)."""
+    idle: bool
+    """Whether nothing moves in it."""
+    even_pace: str | None
+    """For a dash, the motion that goes as far at an even pace."""
 
 
 def _after(begin: float, lasting: float) -> Profile:
@@ -74,12 +80,15 @@ def _hops(time: Floats) -> Floats:
 
 
 _TURN = _after(1.0, 0.8)
+_FORWARD, _BACKWARD = "moving forward at 2 m/s", "moving backward at 2 m/s"
 COURSES = (
     Course("standing still", moves=False),
-    Course("moving forward at 2 m/s", x=lambda time: 2.0 * time),
+    Course(_FORWARD, x=lambda time: 2.0 * time),
     Course("moving forward at 1 m/s", x=lambda time: 1.0 * time),
-    Course("moving backward at 2 m/s", x=lambda time: -2.0 * time),
+    Course(_BACKWARD, x=lambda time: -2.0 * time),
     Course("moving backward at 1 m/s", x=lambda time: -1.0 * time),
+    Course("a dash of 6 m forward", x=lambda time: 6.0 * _after(1.0, 0.2)(time), even_pace=_FORWARD),
+    Course("a dash of 6 m backward", x=lambda time: -6.0 * _after(1.0, 0.2)(time), even_pace=_BACKWARD),
     Course("hopping in place", air=_hops),
     Course("a backflip", air=_leap(1.0, 0.8, 1.2), pitch=lambda time: 2.0 * np.pi * _TURN(time)),
     Course("a front flip", air=_leap(1.0, 0.8, 1.2), pitch=lambda time: -2.0 * np.pi * _TURN(time)),
@@ -126,7 +135,8 @@ class _Puppet:
         for step in range(1, len(time)):
             mujoco.mj_differentiatePos(self._model, qvel[step], self._spec.dt, qpos[step - 1], qpos[step])
         qvel[0] = qvel[1]
-        return Motion(course.name, qpos, qvel, self._actions(course.moves))
+        idle = not qvel.any()
+        return Motion(course.name, qpos, qvel, self._actions(course.moves), idle, course.even_pace)
 
     def _swing(self, qpos: Floats) -> None:
         hinges = [joint for joint in self._spec.joints if joint.kind == "hinge" and joint.low is not None]

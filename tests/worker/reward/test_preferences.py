@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.analysis.reward_audit import Paid, audit
 from p2p.contracts.env import EnvSpec
 from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
@@ -12,7 +13,7 @@ from p2p.worker.engine.simulation import make_simulation
 from p2p.worker.reward.evaluator import RewardEvaluator
 from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.motions import Motion, known_motions
-from p2p.worker.reward.preferences import Paid, pay, preference_issues
+from p2p.worker.reward.preferences import pay
 from p2p.worker.rollout.kinematics import Kinematics
 
 SENTENCES = (
@@ -41,6 +42,12 @@ def reward_fn(obs, action, next_obs, info):
     terms = {"speed": 0.1 * info["x_velocity"], "calm": -float((info["up"] + 1.0) ** 2)}
     return sum(terms.values()), terms
 """
+SPIKE = RUN.replace("SIGN * info", "info").replace('["x_velocity"]', '["x_velocity"] ** 3')
+IDLE = """
+def reward_fn(obs, action, next_obs, info):
+    terms = {"upright": max(0.0, info["up"]), "speed": 0.01 * info["x_velocity"]}
+    return sum(terms.values()), terms
+"""
 
 
 def paid_for(env_id: str, sentence: str, source: str | None = None) -> list[Paid]:
@@ -55,7 +62,7 @@ def paid_for(env_id: str, sentence: str, source: str | None = None) -> list[Paid
 
 @pytest.mark.parametrize(("env_id", "sentence"), SENTENCES)
 def test_rewards_of_the_built_in_author_prefer_what_was_asked(env_id: str, sentence: str) -> None:
-    assert preference_issues(paid_for(env_id, sentence), "error") == ()
+    assert audit(paid_for(env_id, sentence), "") == []
 
 
 @pytest.mark.parametrize(
@@ -77,19 +84,33 @@ def test_a_motion_shows_what_its_name_says(env_id: str, sentence: str, shown: st
 
 
 def test_a_reward_with_the_wrong_sign_is_told_which_motion_it_prefers() -> None:
-    assert preference_issues(paid_for("HalfCheetah-v5", "run forward", RUN.replace("SIGN", "1.0")), "error") == ()
-    (issue,) = preference_issues(paid_for("HalfCheetah-v5", "run forward", RUN.replace("SIGN", "-1.0")), "error")
+    assert audit(paid_for("HalfCheetah-v5", "run forward", RUN.replace("SIGN", "1.0")), RUN) == []
+    (issue,) = audit(paid_for("HalfCheetah-v5", "run forward", RUN.replace("SIGN", "-1.0")), RUN)
+    assert issue.line == 3
     assert issue.severity == "error"
     assert issue.message.startswith("It pays 'moving backward at 2 m/s'")
-    assert "'moving forward at 2 m/s' only" in issue.message
+    assert " forward" in issue.message.split("only")[0]
     assert "the term 'speed'" in issue.message
 
 
 def test_a_reward_that_prefers_lying_on_the_back_is_told_so() -> None:
-    (issue,) = preference_issues(paid_for("HalfCheetah-v5", "run forward", LIE), "warning")
+    (issue,) = audit(paid_for("HalfCheetah-v5", "run forward", LIE), LIE, severity="warning")
     assert issue.severity == "warning"
     assert "'lying on its back'" in issue.message
     assert "'calm'" in issue.message
+
+
+def test_a_reward_that_pays_for_a_spike_is_told_which_term_does() -> None:
+    (issue,) = audit(paid_for("HalfCheetah-v5", "run forward", SPIKE), SPIKE)
+    assert issue.severity == "warning"
+    assert "'speed' pays" in issue.message
+    assert "a dash of 6 m forward" in issue.message
+    assert issue.line == 3
+
+
+def test_a_reward_that_is_content_with_standing_still_is_told_so() -> None:
+    (issue,) = audit(paid_for("HalfCheetah-v5", "run forward", IDLE), IDLE)
+    assert issue.message.startswith("Standing still earns 1 per step, hardly less than")
 
 
 @pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5"])
@@ -108,7 +129,7 @@ def test_motions_touch_the_floor_and_go_as_fast_as_they_say(env_id: str) -> None
 def test_a_robot_that_stands_fast_or_swims_shows_nothing(env_id: str) -> None:
     spec = catalog.load(env_id)
     assert known_motions(spec, compiled_model(spec, {})) == []
-    assert preference_issues([], "error") == ()
+    assert audit([], "") == []
 
 
 def _features(spec: EnvSpec, motion: Motion) -> dict[str, np.ndarray]:

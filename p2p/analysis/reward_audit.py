@@ -1,0 +1,134 @@
+"""What a reward that was tried on known motions would teach: found without training, and without a model."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from p2p.contracts.reward import RewardIssue
+
+GOOD_SCORE = 0.5
+"""A motion with less does not show what was asked: nothing can be said then."""
+WORSE_BY = 0.3
+"""A motion whose score is so much lower is clearly not what was asked."""
+NOISE = 0.05
+"""Difference of two returns, as a share of the range over all motions, that counts as none."""
+IDLE_SHARE = 0.1
+"""With less of that range between the best motion and standing still, nothing draws the robot into motion."""
+SPIKE = 2.0
+"""A dash that earns so many times what the same way earns at an even pace is worth more than going on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """One motion: how much of what was asked it shows, and what the reward pays for it."""
+
+    name: str
+    score: float
+    """Of the criteria, in [0, 1]."""
+    total: float
+    """Mean reward per step."""
+    terms: dict[str, float]
+    """Mean per step."""
+    idle: bool = False
+    """Whether nothing moves in it."""
+    even_pace: str | None = None
+    """For a dash, the motion that goes the same way at an even pace."""
+
+
+def audit(paid: Sequence[Paid], source: str, severity: str = "error", terminates: bool = False) -> list[RewardIssue]:
+    """What is wrong with a reward, by what it pays.
+
+    Args:
+        paid: All motions it was tried on; none for robots that show none.
+        source: Of the reward, for line numbers.
+        severity: Of a reward that prefers what was not asked; everything else is a warning.
+        terminates: Whether an unhealthy state ends an episode.
+    """
+    if not paid:
+        return []
+    issues = [*_dashes(paid, source), *_ending(paid, terminates)]
+    shown = [motion for motion in paid if motion.even_pace is None]
+    best = max(shown, key=lambda motion: (motion.score, motion.total))
+    if best.score < GOOD_SCORE:
+        return issues
+    clearly_worse = [motion for motion in shown if motion.score <= best.score - WORSE_BY]
+    preferred = list(_preferred(best, clearly_worse, _spread(shown), source, severity))
+    return [*preferred, *(() if preferred else _idle(best, clearly_worse, _spread(shown))), *issues]
+
+
+def term_line(source: str, term: str) -> int | None:
+    """The line that computes a term: where its name is a key of a dict, or is assigned to; None where it is nowhere."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+    lines = [key.lineno for key in _keys(tree) if isinstance(key, ast.Constant) and key.value == term]
+    return min(lines, default=None)
+
+
+def _preferred(best: Paid, worse: Sequence[Paid], spread: float, source: str, severity: str) -> Iterator[RewardIssue]:
+    wrong = [motion for motion in worse if motion.total > best.total + NOISE * spread]
+    if not wrong:
+        return
+    worst = max(wrong, key=lambda motion: motion.total)
+    term = max(worst.terms, key=lambda name: worst.terms[name] - best.terms[name])
+    others = f" The same holds for {', '.join(m.name for m in wrong if m is not worst)}." if len(wrong) > 1 else ""
+    message = (
+        f"It pays {worst.name!r} {worst.total:.3g} per step and {best.name!r} only {best.total:.3g}, though the first "
+        f"meets {worst.score:.0%} of what was asked and the second {best.score:.0%}. Most of that is the term {term!r} "
+        f"({worst.terms[term]:.3g} against {best.terms[term]:.3g}): look at its sign and its size.{others}"
+    )
+    yield RewardIssue(severity=severity, message=message, line=term_line(source, term))
+
+
+def _idle(best: Paid, worse: Sequence[Paid], spread: float) -> Iterator[RewardIssue]:
+    for motion in worse:
+        if motion.idle and spread > 0 and best.total - motion.total < IDLE_SHARE * spread:
+            yield RewardIssue(
+                severity="warning",
+                message=f"{motion.name.capitalize()} earns {motion.total:.3g} per step, hardly less than {best.name!r} "
+                f"with {best.total:.3g}: little draws the robot into doing what was asked. Make bonuses for merely "
+                "being there smaller, or the reward for what was asked larger.",
+            )
+
+
+def _dashes(paid: Sequence[Paid], source: str) -> Iterator[RewardIssue]:
+    by_name = {motion.name: motion for motion in paid}
+    for dash in paid:
+        even = by_name.get(dash.even_pace or "")
+        if even is None:
+            continue
+        for term, value in dash.terms.items():
+            if value > SPIKE * even.terms[term] > 0:
+                yield RewardIssue(
+                    severity="warning",
+                    message=f"The term {term!r} pays {value / even.terms[term]:.1f} times as much for {dash.name} as "
+                    "for the same way at an even pace: one spike of speed is worth more than going on. Bound it, with "
+                    "np.tanh, np.clip or tolerance, or make it linear.",
+                    line=term_line(source, term),
+                )
+
+
+def _ending(paid: Sequence[Paid], terminates: bool) -> Iterator[RewardIssue]:
+    best = max(paid, key=lambda motion: motion.total)
+    if terminates and best.total < 0:
+        yield RewardIssue(
+            severity="warning",
+            message=f"Every motion it was tried on costs: the best, {best.name!r}, {best.total:.3g} per step. An "
+            "unhealthy state ends the episode here, so that falling at once is the cheapest. Add a bonus for each "
+            "step, or reward what was asked.",
+        )
+
+
+def _spread(paid: Sequence[Paid]) -> float:
+    return max(motion.total for motion in paid) - min(motion.total for motion in paid)
+
+
+def _keys(tree: ast.AST) -> Iterator[ast.expr]:
+    """Keys of dict displays, and of `terms["name"] = …`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            yield from (key for key in node.keys if key is not None)
+        elif isinstance(node, ast.Assign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (target.slice for target in targets if isinstance(target, ast.Subscript))
