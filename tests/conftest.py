@@ -1,9 +1,13 @@
 import os
 import signal
+import tempfile
 
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+_CORES = tempfile.TemporaryDirectory(prefix="p2p-cores-")
+os.environ["P2P_CORES_DIR"] = _CORES.name
+"""Tests own the cores of this machine among themselves, whoever trains on it besides."""
 # a shell starts its background commands with Ctrl-C ignored, and what they start inherits that
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -105,6 +105,8 @@ def runs(items: Iterable[RunProgress]) -> Table:
     made = table("run", "state", "steps", "return", "success", "error", right=("steps", "return", "success"))
     for run in items:
         error = Text(last_line(run.error), style="red") if run.state in ("failed", "lost") else ""
+        if run.waits_for is not None:
+            error = Text(f"waits for a core held by {run.waits_for}", style="dim")
         steps = f"{run.step:,} / {run.total_timesteps:,}"
         made.add_row(run.run_id, run.state, steps, number(run.episode_return), share(run.success_rate), error)
     return made

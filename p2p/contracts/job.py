@@ -34,6 +34,8 @@ class JobSpec(Contract):
     secrets: tuple[str, ...] = ()
     """Names of variables that are passed on from the submitter; their values are never written."""
     max_memory_mb: int | None = None
+    cores: int = 0
+    """How many cores of the machine it owns while it runs, and waits for; 0 for a job that runs beside others."""
 
 
 class JobStatus(Contract):
@@ -48,3 +50,5 @@ class JobStatus(Contract):
     started_at: str | None = None
     """UTC, ISO 8601."""
     updated_at: str | None = None
+    waits_for: tuple[str, ...] = ()
+    """Directories of the jobs that own the cores it waits for."""

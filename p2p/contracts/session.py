@@ -134,6 +134,8 @@ class RunProgress(Contract):
     success_rate: float | None = None
     """On the selection rollouts of the last evaluation."""
     error: str | None = None
+    waits_for: str | None = None
+    """Who owns the cores that it waits for, in words; None when it does not wait."""
 
 
 class Artefacts(Contract):

@@ -2,12 +2,10 @@
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
 from p2p.contracts.base import Contract
-
-ROOT = Path("/")
+from p2p.scheduler.cores import ROOT, control_groups, positive_number, usable_cores
 
 
 class Resources(Contract):
@@ -41,10 +39,8 @@ def parallel_jobs(memory_per_job_mb: int = JOB_MEMORY_MB, cores_per_job: int = 1
 
 
 def cores(root: Path = ROOT) -> int:
-    """Usable cores: those this process may run on, and no more than the quota of its control groups, rounded up."""
-    usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    quotas = [quota for group in _groups(root, "cpu") if (quota := _quota(group))]
-    return max(1, min([usable, *(int(-(-quota // 1)) for quota in quotas)]))
+    """How many cores this process may use, at least 1."""
+    return len(usable_cores(root))
 
 
 def memory_mb(root: Path = ROOT) -> tuple[int | None, int | None]:
@@ -55,9 +51,9 @@ def memory_mb(root: Path = ROOT) -> tuple[int | None, int | None]:
     lines = (line.split() for line in (root / "proc/meminfo").read_text().splitlines())
     machine = {line[0]: int(line[1]) << 10 for line in lines if len(line) > 1}
     total, free = machine["MemTotal:"], machine.get("MemAvailable:", machine["MemFree:"])
-    for group in _groups(root, "memory"):
-        limit = _number(group / "memory.max") or _number(group / "memory.limit_in_bytes")
-        used = _number(group / "memory.current") or _number(group / "memory.usage_in_bytes") or 0
+    for group in control_groups(root, "memory"):
+        limit = positive_number(group / "memory.max") or positive_number(group / "memory.limit_in_bytes")
+        used = positive_number(group / "memory.current") or positive_number(group / "memory.usage_in_bytes") or 0
         if limit:
             total, free = min(total, limit), min(free, max(0, limit - used))
     return total >> 20, free >> 20
@@ -68,40 +64,3 @@ def disk_free_mb(directory: Path) -> int:
     directory = directory.absolute()
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     return shutil.disk_usage(existing).free >> 20
-
-
-def _groups(root: Path, controller: str) -> list[Path]:
-    """Directories of this process's control groups that may limit `controller`, up to the root (versions 1 and 2)."""
-    try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return []
-    found = []
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if controllers == "" or controller in controllers.split(","):
-            base = root / "sys/fs/cgroup" / controllers
-            group = base / path.lstrip("/")
-            # inside a container the path is the host's, and only the base is there
-            found += [place for place in (group, *group.parents) if place.is_relative_to(base)]
-    return found
-
-
-def _quota(group: Path) -> float | None:
-    """Cores that a control group may keep busy; None without a limit."""
-    try:
-        quota, period = (group / "cpu.max").read_text().split()
-        return None if quota == "max" else int(quota) / int(period)
-    except (OSError, ValueError):
-        pass
-    quota_us, period_us = _number(group / "cpu.cfs_quota_us"), _number(group / "cpu.cfs_period_us")
-    return quota_us / period_us if quota_us and period_us else None
-
-
-def _number(file: Path) -> int | None:
-    """A positive number in a file; None without one ("max", -1, no such file)."""
-    try:
-        value = int(file.read_text())
-    except (OSError, ValueError):
-        return None
-    return value if value > 0 else None

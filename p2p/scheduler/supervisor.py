@@ -2,17 +2,16 @@
 
     python -m p2p.scheduler.supervisor JOB_DIR
 
-Prints a handle once the job runs, and goes on in the background. On a live or completed job it changes nothing and
-prints the same handle. Needs nothing but Python 3.11: a copy of this file runs on any machine.
+Prints a handle once the job runs, or waits for a core, and goes on in the background. On a live or completed job it
+changes nothing and prints the same handle. Needs Python 3.11 and no more: copies of this file and of cores.py will do.
+A job runs in its directory and dies with its supervisor; not so on macOS, which lacks prctl and /proc.
 
-    job.json     what to run: argv, env, secrets, max_memory_mb (of each process)
+    job.json     what to run: argv, env, secrets, max_memory_mb (of each process), cores (that it is to own)
     lock         held (flock) while the supervisor lives: tells life exactly, without pids, clocks, reboots
     status.json  how the job stands; its modification time is the heartbeat
     handle.json  who supervises, and who is supervised
     output.log   what the job writes
     cancel       a file of this name asks for the end
-
-A job runs in its directory and dies with its supervisor; not so on macOS, which lacks prctl and /proc.
 """
 
 import ctypes
@@ -20,12 +19,14 @@ import fcntl
 import json
 import os
 import resource
+import runpy
 import signal
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, Popen, SubprocessError, run
 from typing import Any
@@ -33,7 +34,7 @@ from typing import Any
 JOB, LOCK, STATUS, HANDLE, LOG, CANCEL = "job.json", "lock", "status.json", "handle.json", "output.log", "cancel"
 PASSED_ON = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "MUJOCO_GL"}
 PASSED_ON |= {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "P2P_RUNS_DIR", "P2P_BACKEND", "P2P_RENDERER", "P2P_CONFIG"}
-PASSED_ON_PREFIXES = ("LC_", "XDG_", "P2P_MAX_", "P2P_DEBUG")
+PASSED_ON_PREFIXES = ("LC_", "XDG_", "P2P_MAX_", "P2P_DEBUG", "P2P_CORES_", "P2P_MIN_")
 JOB_TAG, SUPERVISOR_TAG = "P2P_JOB", "P2P_SUPERVISOR"
 """Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""
 STOPPED = "Its process is stopped and makes no progress; kill -CONT {} lets it go on."
@@ -54,7 +55,7 @@ def main(arguments: list[str]) -> int:
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], clean)
     try:
         if claim(directory) and read(directory / STATUS).get("state") != "completed":
-            return start(directory, spec)
+            start(directory, spec)
     except OSError as error:
         print(f"Cannot start the job in {directory}: {error}.", file=sys.stderr)
         return 1
@@ -85,55 +86,54 @@ def claim(directory: Path) -> bool:
     raise TimeoutError(f"{LOCK} is held by a process that is not its supervisor")
 
 
-def start(directory: Path, spec: Mapping[str, Any]) -> int:
-    """Leave a supervisor in the background; the process in front prints its handle and returns."""
+def start(directory: Path, spec: Mapping[str, Any]) -> None:
+    """Leave a supervisor in the background; the process in front returns."""
     (directory / CANCEL).unlink(missing_ok=True)
-    started_at = now()
-    put_status(directory, state="submitting", started_at=started_at)
-    reader, writer = os.pipe()
-    if os.fork():  # the child shares the lock
-        os.close(writer)
-        with os.fdopen(reader) as pipe:
-            handle = pipe.read()
-        if not handle:
+    say = partial(put_status, directory, started_at=now())
+    say(state="submitting")
+    if child := os.fork():  # it shares the lock
+        while not os.waitpid(child, os.WNOHANG)[0] and read(directory / STATUS).get("state") == "submitting":
+            time.sleep(0.01)
+        if read(directory / STATUS).get("state") == "submitting":
             raise OSError(f"its supervisor died; see {directory / LOG}")
-        print(handle)
-        return 0
-    os.setsid()  # `reader` stays open: a front process killed before it reads must not break the pipe
+        return
+    os.setsid()
     if LIBC:
         LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     log = os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    supervise(directory, spec, started_at, writer)
-    return 0
+    os.dup2(os.dup2(log, 1), 2)
+    supervise(directory, spec, say)
+    sys.exit()
 
 
-def supervise(directory: Path, spec: Mapping[str, Any], started_at: str, announce: int) -> None:
-    """Run the job to its end; its handle goes to the file descriptor `announce` as soon as it runs."""
+def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]) -> None:
+    """Run the job to its end; while the cores it is to own are taken it is queued."""
     kill_left_over(directory)
-    log_start = os.fstat(1).st_size
+    log_start, handle = os.fstat(1).st_size, {"pid": os.getpid(), "began": processes()[os.getpid()][1]}
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: (directory / CANCEL).touch())
     signal.signal(signal.SIGHUP, lambda *_: None)
+    put(directory / HANDLE, handle)
+    unwanted = partial(is_unwanted, directory)
     try:
+        own = runpy.run_path(str(Path(__file__).with_name("cores.py")))["own"] if spec.get("cores") else None
+        if own and not own(spec["cores"], str(directory), partial(say, state="queued"), unwanted):
+            return say(state="cancelled")
         child = spawn(directory, spec)
     except (OSError, ValueError, SubprocessError) as failure:
-        put_status(directory, state="failed", error=f"Cannot start: {failure}", exit_code=127, started_at=started_at)
-        os.write(announce, b"{}")
-        return
-    handle = {"pid": os.getpid(), "began": processes()[os.getpid()][1], "child": child.pid}
-    put(directory / HANDLE, handle)
-    put_status(directory, state="running", started_at=started_at)
-    os.write(announce, json.dumps(handle).encode())
-    os.close(announce)
-    cancelled = stand_by(directory, child)
-    code = child.returncode
+        return say(state="failed", error=f"Cannot start: {failure}", exit_code=127)
+    put(directory / HANDLE, {**handle, "child": child.pid})
+    say(state="running")
+    cancelled, code = stand_by(directory, child), child.returncode
     state = "cancelled" if cancelled else "failed" if code else "completed"
     error = last_lines(directory / LOG, log_start) if state == "failed" else None
-    ending = {"exit_code": code} if code >= 0 else {"signal": -code}
-    put_status(directory, state=state, error=error, started_at=started_at, **ending)
+    return say(state=state, error=error, **({"exit_code": code} if code >= 0 else {"signal": -code}))
+
+
+def is_unwanted(directory: Path) -> bool:
+    """Whether somebody has cancelled the job, or removed it."""
+    return (directory / CANCEL).exists() or not (directory / STATUS).exists()
 
 
 def spawn(directory: Path, spec: Mapping[str, Any]) -> Popen[bytes]:
@@ -163,7 +163,7 @@ def stand_by(directory: Path, child: Popen[bytes]) -> bool:
         note = reap(child, note)
         if child.returncode is not None:
             continue
-        if (directory / CANCEL).exists() or not (directory / STATUS).exists():  # the latter: somebody removed the job
+        if is_unwanted(directory):
             cancelled_at = cancelled_at or time.monotonic()
             end_family(cancelled_at, told)
         elif note != noted or time.monotonic() - beat >= HEARTBEAT_S:

@@ -25,9 +25,10 @@ ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 
 
 
 def worker_job(verb: str, threads: int = 1) -> JobSpec:
-    """The job that runs one verb of the worker in its directory, on as many cores as it may use."""
+    """The job that runs one verb of the worker in its directory; a training owns the cores that it uses."""
     env = SINGLE_THREAD | LITTLE_MEMORY | {"P2P_THREADS": str(threads)}
-    return JobSpec(argv=("{python}", "-m", "p2p.worker", verb, "."), env=env)
+    owned = threads if verb == "train" else 0
+    return JobSpec(argv=("{python}", "-m", "p2p.worker", verb, "."), env=env, cores=owned)
 
 
 def run_to_end(backend: Backend, verb: str, directory: Path) -> None:

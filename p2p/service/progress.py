@@ -13,7 +13,7 @@ from p2p.service.jobs import failure_message
 from p2p.service.lineage import best_iteration
 from p2p.store.background import BackgroundDirectory
 from p2p.store.iterations import IterationRecord
-from p2p.store.sessions import SessionRecord
+from p2p.store.sessions import SessionRecord, session_of
 
 MAX_RETURNS = 60
 ENDED = tuple(str(state) for state in JobState if state.finished)
@@ -81,6 +81,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         criteria=measured.get("criteria", {}),
         success_rate=measured.get("success_rate"),
         error=job.error if job is not None else None,
+        waits_for=_owners(job.waits_for) if job is not None and job.state is JobState.QUEUED else None,
     )
 
 
@@ -98,6 +99,11 @@ def _seconds_per_step(run: RunProgress) -> float | None:
     if run.eta_s:
         return run.eta_s / (run.total_timesteps - run.step)
     return 1.0 / run.steps_per_second if run.steps_per_second else None
+
+
+def _owners(directories: Sequence[str]) -> str | None:
+    """The sessions, or other jobs, that own cores: "session_a, session_b"."""
+    return ", ".join(dict.fromkeys(session_of(Path(name)) or name for name in directories)) or None
 
 
 def _job(directory: Path, backend: Backend) -> JobStatus | None:

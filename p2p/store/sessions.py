@@ -212,6 +212,11 @@ class RunsDirectory:
         return matches[0]
 
 
+def session_of(directory: Path) -> str | None:
+    """Id of the session that a run or another job of it lies in; None outside of any."""
+    return next((path.name for path in directory.parents[:3] if (path / layout.SESSION).exists()), None)
+
+
 def _created_at(record: SessionRecord) -> str:
     value = files.read_json(record.path / layout.SESSION)
     return str(value.get("created_at", "")) if isinstance(value, dict) else ""

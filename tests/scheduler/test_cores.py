@@ -1,0 +1,110 @@
+"""Cores of this machine have one owner at a time, whichever runs directory it works in."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from job_helpers import pid_in, shell, until
+
+from p2p.contracts.job import JobState
+from p2p.scheduler import cores
+from p2p.scheduler.backends.local import LocalBackend
+
+backend = LocalBackend()
+ALL = len(cores.usable_cores())
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cores.PLACE, str(tmp_path / "cores"))
+
+
+def state(directory: Path) -> JobState:
+    return backend.status(directory).state
+
+
+def reaches(directory: Path, wanted: JobState) -> None:
+    until(lambda: state(directory) is wanted, 30)
+
+
+def owner(directory: Path, wanted: int = ALL) -> Path:
+    """A job that owns cores until it finds a file called `go`."""
+    backend.submit(shell("echo $$ > pid; until [ -e go ]; do sleep 0.02; done", cores=wanted), directory)
+    return directory
+
+
+def handle(directory: Path) -> dict[str, int]:
+    found: dict[str, int] = json.loads((directory / "handle.json").read_bytes())
+    return found
+
+
+def test_a_job_waits_while_another_owns_the_cores_and_says_for_whom(jobs: Path) -> None:
+    first = owner(jobs / "a")
+    reaches(first, JobState.RUNNING)
+    second = owner(jobs / "elsewhere/b")
+    reaches(second, JobState.QUEUED)
+    assert backend.status(second).waits_for == (str(first),)
+    assert cores.holders() == (str(first),)
+    assert not (second / "pid").exists()
+    (first / "go").touch()
+    reaches(second, JobState.RUNNING)
+    assert backend.status(second).waits_for == ()
+    (second / "go").touch()
+    reaches(second, JobState.COMPLETED)
+    until(lambda: cores.holders() == ())
+
+
+@pytest.mark.skipif(ALL < 2, reason="needs two cores")
+def test_jobs_run_side_by_side_on_cores_of_their_own(jobs: Path) -> None:
+    mine = [owner(jobs / name, 1) for name in ("a", "b")]
+    pinned = [os.sched_getaffinity(pid_in(job / "pid")) for job in mine]
+    assert [len(cpus) for cpus in pinned] == [1, 1]
+    assert not pinned[0] & pinned[1]
+
+
+def test_who_came_first_goes_first_and_who_wants_many_is_not_passed_by(jobs: Path) -> None:
+    first = owner(jobs / "first", 1)
+    reaches(first, JobState.RUNNING)
+    waiting = []
+    for name in ("many", "late"):
+        waiting.append(owner(jobs / name, ALL if name == "many" else 1))
+        until(lambda: len(list(cores.directory().glob("queue/[0-9]*"))) == len(waiting))
+    many, late = waiting
+    reaches(many, JobState.QUEUED)
+    assert state(late) in (JobState.SUBMITTING, JobState.QUEUED)
+    (first / "go").touch()
+    reaches(many, JobState.RUNNING)
+    assert state(late) is JobState.QUEUED
+    (many / "go").touch()
+    reaches(late, JobState.RUNNING)
+
+
+@pytest.mark.parametrize("whom", ["pid", "child"])
+def test_cores_of_the_dead_are_free(jobs: Path, whom: str) -> None:
+    first = owner(jobs / "a")
+    reaches(first, JobState.RUNNING)
+    second = owner(jobs / "b")
+    reaches(second, JobState.QUEUED)
+    os.kill(handle(first)[whom], signal.SIGKILL)
+    reaches(second, JobState.RUNNING)
+
+
+def test_one_that_is_killed_or_cancelled_in_the_queue_holds_up_nobody(jobs: Path) -> None:
+    first = owner(jobs / "a")
+    reaches(first, JobState.RUNNING)
+    killed, cancelled, last = (owner(jobs / name) for name in ("killed", "cancelled", "last"))
+    for job in (killed, cancelled, last):
+        reaches(job, JobState.QUEUED)
+    os.kill(handle(killed)["pid"], signal.SIGKILL)
+    assert backend.cancel(cancelled).state is JobState.CANCELLED
+    reaches(killed, JobState.LOST)
+    (first / "go").touch()
+    reaches(last, JobState.RUNNING)
+
+
+def test_what_can_never_fit_is_refused_at_once(jobs: Path) -> None:
+    job = owner(jobs / "a", ALL + 1)
+    reaches(job, JobState.FAILED)
+    assert f"asks for {ALL + 1} cores, and this machine has {ALL}" in (backend.status(job).error or "")
