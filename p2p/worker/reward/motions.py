@@ -123,7 +123,7 @@ class _Puppet:
     def __init__(self, spec: EnvSpec, model: mujoco.MjModel, root: Root) -> None:
         self._spec, self._model, self._root = spec, model, root
         self._kinematics = Kinematics(model, spec)
-        self._time = np.arange(round(SECONDS / spec.dt) + 1) * spec.dt
+        self._time: Floats = np.arange(round(SECONDS / spec.dt) + 1, dtype=np.float64) * spec.dt
 
     def perform(self, course: Course) -> Motion:
         time = self._time
