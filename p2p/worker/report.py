@@ -19,7 +19,7 @@ from p2p.store.iterations import IterationRecord
 from p2p.store.views import SheetRecord
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.report_pictures import film, picture_learning, picture_rollout
-from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.rollout.evaluate import LABELS, RecordedRollout, judged_config, labelled, run_episodes, trajectory
 from p2p.worker.rollout.policy import load_policy
 
@@ -67,7 +67,7 @@ def _open(job_dir: Path) -> Report:
 
 def _run(job: Report) -> list[RecordedRollout]:
     policy = load_policy(job.run.checkpoint(job.request.checkpoint).policy_path)
-    reward = LoadedReward.from_file(job.run.reward_fn_path)
+    reward = HostedReward.from_file(job.run.reward_fn_path)
     first = first_seed(Purpose.REPORT, job.config.seed) + job.request.seed_offset
     seeds = range(first, first + job.request.n_rollouts)
     return run_episodes(judged_config(job.config, job.intent), job.spec, policy, seeds, reward)

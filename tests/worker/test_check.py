@@ -9,8 +9,9 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.work import CheckRequest
 from p2p.store.iterations import IterationRecord
 from p2p.worker import check as check_module
-from p2p.worker.check import check, try_reward
+from p2p.worker.check import check
 from p2p.worker.reward.transitions import record_episodes
+from p2p.worker.reward.trial import try_source
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +20,9 @@ def recording(cheetah):
 
 
 @pytest.fixture
-def examine(tmp_path, recording):
+def examine(recording):
     def run(source):
-        path = tmp_path / "reward_fn.py"
-        path.write_text(source)
-        return try_reward(path, recording)
+        return try_source(source, recording)
 
     return run
 
@@ -150,7 +149,7 @@ def test_a_loop_that_swallows_every_interruption_ends_with_the_process(job):
     body = "while True:\n        try:\n            while True: pass\n        except BaseException:\n            pass"
     job.save_reward_source(function(body))
     code = (
-        "import sys, p2p.worker.check as c; from pathlib import Path; c.TIME_LIMIT_S = c.GRACE_S = 0.2;"
+        "import sys, p2p.worker.check as c; from pathlib import Path; c.TIME_LIMIT_S = 0.2;"
         "c.check(Path(sys.argv[1])); assert 'torch' not in sys.modules"
     )
     begun = time.monotonic()

@@ -11,7 +11,7 @@ from p2p.contracts.export import RecordedEpisode, ReturnStatistics
 from p2p.worker.export.interface import Interface
 from p2p.worker.export.source import Source
 from p2p.worker.export.standalone import Act, play
-from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.rollout.evaluate import judged_config, run_episodes
 
 MAX_ROLLOUTS = 100
@@ -49,7 +49,7 @@ def recorded_episode(source: Source, interface: Interface) -> RecordedEpisode:
 
 def trained_return(source: Source, act: Act) -> float:
     """Return of the recorded episode's start by the reward the policy was trained on, acted by `act`."""
-    reward = LoadedReward.from_file(source.run.reward_fn_path)
+    reward = HostedReward.from_file(source.run.reward_fn_path)
     config = judged_config(source.config, source.intent)
     (rollout,) = run_episodes(config, source.spec, Acting(act), [source.rollout.seed], reward)
     return rollout.episode_return

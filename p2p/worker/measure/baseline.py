@@ -19,6 +19,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.learners.sb3_arguments import ppo_arguments
 from p2p.worker.measure.stopwatch import Stopwatch
+from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.training.selection import Run
 
 ENDLESS = 1_000_000_000
@@ -29,7 +30,8 @@ def train(run: Run, watch: Stopwatch) -> Measurement:
     """Train on one thread until it is enough."""
     torch.set_num_threads(1)
     config = run.config
-    environments = DummyVecEnv([lambda: make_environment(config, run.reward.fresh()) for _ in range(config.n_envs)])
+    reward = LoadedReward(run.reward.source)  # a text of the benchmark's own, called in this process as theirs are
+    environments = DummyVecEnv([lambda: make_environment(config, reward.fresh()) for _ in range(config.n_envs)])
     normalized = VecNormalize(
         environments,
         norm_obs=config.normalize_obs,

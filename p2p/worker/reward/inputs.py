@@ -1,5 +1,7 @@
 """What a reward reads of the simulation: only that is computed."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from p2p.contracts.env import EnvSpec
@@ -7,9 +9,10 @@ from p2p.rewards.features import Features, FeatureTracker
 from p2p.rewards.states import States
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import Simulation
-from p2p.worker.reward.runner import Columns
+from p2p.worker.reward.steps import Columns
 from p2p.worker.rollout.kinematics import Kinematics
 from p2p.worker.rollout.vec_env import Block
+from p2p.worker.saved_state import State, joined, part
 
 EPISODE_START = "_episode_start"
 ENV_REWARD = "env_reward"
@@ -45,6 +48,15 @@ class RewardInputs:
             return columns
         return {name: column for name, column in columns.items() if name in self._wanted}
 
+    def state(self) -> State:
+        """What is remembered of the blocks so far."""
+        return self._features.state() if self._features is not None else {}
+
+    def restore(self, state: State) -> None:
+        """Remember what another one did."""
+        if self._features is not None:
+            self._features.restore(state)
+
 
 class _FeatureReader:
     """Features of blocks in a row.
@@ -66,6 +78,15 @@ class _FeatureReader:
         before = States.joined([first, after[:-n]]).replaced(index, self._read(block.before, index))
         self._last = after[-n:]
         return self._tracker.measure(before, after, block.actions, block.starts)
+
+    def state(self) -> State:
+        last = {field.name: getattr(self._last, field.name) for field in fields(States)} if self._last else {}
+        return joined({"last": last, "tracker": self._tracker.state()})
+
+    def restore(self, state: State) -> None:
+        last = part(state, "last")
+        self._last = States(**last) if last else None
+        self._tracker.restore(part(state, "tracker"))
 
     def _read(self, frame: Frame, rows: slice | np.ndarray) -> States:
         return self._kinematics.read(frame.qpos[rows], frame.qvel[rows])

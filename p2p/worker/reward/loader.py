@@ -17,12 +17,10 @@ from typing import Any
 import numpy as np
 
 from p2p.contracts.errors import InvalidReward
-from p2p.contracts.reward import ALLOWED_IMPORTS, RewardSpec, RewardTerm
+from p2p.contracts.reward import RewardSpec, RewardTerm
 from p2p.training.reward_function import Floats, RewardFunction
-from p2p.worker.reward.docs import read_docstring, with_raw_docstrings
-
-FILENAME = "reward_fn.py"
-"""Name of a reward's source in tracebacks."""
+from p2p.worker.reward.docs import read_docstring
+from p2p.worker.reward.gate import FILENAME, admit, parse
 
 MODULE = "reward_fn"
 FAILURES = (Exception, SystemExit)
@@ -56,10 +54,7 @@ class LoadedReward:
         Raises:
             InvalidReward: there is no such file, or what is in it does not load.
         """
-        try:
-            return cls(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidReward(f"Cannot read the reward function {path}: {error}.") from error
+        return cls(read_source(path))
 
     def fresh(self) -> RewardFunction:
         """An instance that shares no state with any other, its module's globals included."""
@@ -75,9 +70,7 @@ class LoadedReward:
 
     def tree(self) -> ast.Module:
         """The source, parsed anew."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\s" in a formula is an invalid escape and harmless
-            return ast.parse(with_raw_docstrings(self.source), FILENAME)
+        return parse(self.source)
 
     def made_from(self, tree: ast.Module, namespace: dict[str, Any]) -> RewardFunction:
         """An instance made from a changed form of the source, in a namespace of its own.
@@ -155,35 +148,29 @@ def _execute(code: CodeType, namespace: dict[str, Any]) -> RewardFunction:
         raise InvalidReward(f"{at_line(error)}the reward raised {named(error)} while it was loaded.") from error
 
 
+def read_source(path: Path) -> str:
+    """The text of a reward.
+
+    Raises:
+        InvalidReward: there is no such file, or it is no text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidReward(f"Cannot read the reward function {path}: {error}.") from error
+
+
 def _compile(source: str) -> CodeType:
+    tree = admit(source)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\s" in a formula is an invalid escape and harmless
-            tree = ast.parse(with_raw_docstrings(source), FILENAME)
-            _refuse_imports(tree)
+            warnings.simplefilter("ignore")
             return compile(tree, FILENAME, "exec", dont_inherit=True)
     except SyntaxError as error:
-        hint = " Write text with backslashes as r'…'." if "unicode error" in str(error.msg) else ""
-        place = "" if error.lineno is None else f"line {error.lineno}: "  # null bytes have none
-        raise InvalidReward(f"{place}not valid Python: {error.msg}.{hint}") from error
-    except ValueError as error:
-        raise InvalidReward(f"not valid Python: {error}.") from error
-
-
-def _refuse_imports(tree: ast.Module) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
-            if not any(f"{name}.".startswith(f"{allowed}.") for allowed in ALLOWED_IMPORTS):
-                raise InvalidReward(
-                    f"line {node.lineno}: imports {name!r}. A reward may import {', '.join(ALLOWED_IMPORTS)}; "
-                    "what it may know of the simulation comes in `info`."
-                )
+        place = "" if error.lineno is None else f"line {error.lineno}: "
+        raise InvalidReward(f"{place}not valid Python: {error.msg}.") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise InvalidReward(f"not valid Python: {error or 'it is nested too deeply'}.") from error
 
 
 def _find(namespace: Mapping[str, Any]) -> RewardFunction:

@@ -13,9 +13,9 @@ from p2p.analysis.guardrails import reward_warnings
 from p2p.analysis.term_statistics import term_statistics
 from p2p.contracts.reward import RewardIssue, RewardReport
 from p2p.training.reward_function import RewardFunction
-from p2p.worker.reward.evaluator import method_of
 from p2p.worker.reward.loader import FAILURES, LoadedReward, line_of, named
-from p2p.worker.reward.transitions import Recording, Transition
+from p2p.worker.reward.recording import Recording, Transition
+from p2p.worker.reward.steps_evaluator import method_of
 from p2p.worker.vectorise import NotVectorised, prove, vectorise
 
 SLOW_US = 100.0

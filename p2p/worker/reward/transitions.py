@@ -1,9 +1,5 @@
 """Real transitions to try a reward on: standing still, acting at random, acting as hard as possible."""
 
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +7,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import CheckRequest
 from p2p.worker.reward.inputs import RewardInputs
-from p2p.worker.reward.runner import info_rows
+from p2p.worker.reward.recording import Recording
 from p2p.worker.rollout.vec_env import VecEnv
 
 Floats = NDArray[np.float64]
@@ -21,40 +17,6 @@ EPISODES = 2
 """Times each of them is begun anew."""
 MIN_STEPS = 50
 """Per episode, so that the robot has time to move, and to fall."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """The arguments of a reward."""
-
-    obs: Floats
-    action: Floats
-    next_obs: Floats
-    info: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """Whole episodes, one after the other; B steps in all."""
-
-    obs: Floats
-    """Shape (B, obs_dim)."""
-    actions: Floats
-    """Shape (B, action_dim)."""
-    next_obs: Floats
-    """Shape (B, obs_dim)."""
-    columns: dict[str, NDArray[Any]]
-    """What rewards read as `info`: name -> shape (B,) or (B, ...)."""
-    starts: NDArray[np.bool_]
-    """First step of an episode, shape (B,)."""
-
-    def episodes(self) -> list[list[Transition]]:
-        """The same, step by step."""
-        infos = info_rows(self.columns, len(self.starts))
-        rows = zip(self.obs, self.actions, self.next_obs, infos, strict=True)
-        transitions = [Transition(*row) for row in rows]
-        cuts = [*np.flatnonzero(self.starts).tolist(), len(transitions)]
-        return [transitions[low:high] for low, high in pairwise(cuts)]
 
 
 def record_episodes(spec: EnvSpec, request: CheckRequest) -> Recording:

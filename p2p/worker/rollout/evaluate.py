@@ -14,9 +14,9 @@ from p2p.contracts.rollout import Rollout
 from p2p.contracts.training import TrainConfig
 from p2p.rewards.features import Features
 from p2p.worker.engine.forward_kinematics import ForwardMotion
+from p2p.worker.reward.evaluator import Reward, run_steps, steps_of
 from p2p.worker.reward.inputs import RewardInputs
-from p2p.worker.reward.loader import LoadedReward
-from p2p.worker.reward.runner import Columns, RewardRunner
+from p2p.worker.reward.steps import Columns
 from p2p.worker.rollout.vec_env import Block, VecEnv
 
 Arrays = dict[str, NDArray[Any]]
@@ -66,7 +66,7 @@ def judged_config(config: TrainConfig, intent: Intent | None) -> TrainConfig:
 
 
 def run_episodes(
-    config: TrainConfig, spec: EnvSpec, policy: Policy, seeds: Sequence[int], reward: LoadedReward | None = None
+    config: TrainConfig, spec: EnvSpec, policy: Policy, seeds: Sequence[int], reward: Reward | None = None
 ) -> list[RecordedRollout]:
     """Run one episode per seed. An episode is the same to the bit whichever others are run with it.
 
@@ -126,7 +126,7 @@ def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -
     return arrays | _bodies(model, arrays["qpos"], arrays["qvel"])
 
 
-def _run_wave(env: VecEnv, policy: Policy, seeds: Sequence[int], reward: LoadedReward | None) -> list[RecordedRollout]:
+def _run_wave(env: VecEnv, policy: Policy, seeds: Sequence[int], reward: Reward | None) -> list[RecordedRollout]:
     frame, forces = env.reset(range(env.n), list(seeds)), []
     start, observations = frame, frame.observations
     for _ in range(env.episode_steps):
@@ -149,13 +149,13 @@ def _run_wave(env: VecEnv, policy: Policy, seeds: Sequence[int], reward: LoadedR
     ]
 
 
-def _rewards(env: VecEnv, block: Block, columns: Columns, reward: LoadedReward | None) -> tuple[Floats, Features]:
+def _rewards(env: VecEnv, block: Block, columns: Columns, reward: Reward | None) -> tuple[Floats, Features]:
     """Rewards, shape (T, n), and their terms by name, each of that shape; Gymnasium's own without terms."""
     if reward is None:
         return block.grid(env.simulation.outcome(block.before, block.after, block.actions).rewards), {}
-    runner = RewardRunner(reward, env.n)
-    table = block.grid(runner.run(block, columns))
-    return table[:, :, 0], {name: table[:, :, 1 + k] for k, name in enumerate(runner.names)}
+    rows, names = run_steps(reward, steps_of(block, columns))
+    table = block.grid(rows)
+    return table[:, :, 0], {name: table[:, :, 1 + k] for k, name in enumerate(names)}
 
 
 def _arrays(block: Block, rewards: Floats) -> Arrays:

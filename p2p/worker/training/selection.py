@@ -17,7 +17,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.store.arrays import save_arrays, save_features
 from p2p.store.iterations import IterationRecord
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.rollout.evaluate import RecordedRollout, judged_config, labelled, run_episodes, trajectory
 from p2p.worker.rollout.policy import load_policy
 
@@ -30,7 +30,7 @@ class Run:
     config: TrainConfig
     spec: EnvSpec
     intent: Intent | None
-    reward: LoadedReward
+    reward: HostedReward
 
     @classmethod
     def open(cls, record: IterationRecord) -> "Run":
@@ -44,7 +44,7 @@ class Run:
         if config is None or spec is None:
             missing = record.config_path if config is None else record.env_spec_path
             raise InvalidInput(f"{missing} is missing or not valid: the run cannot be trained.")
-        return cls(record, config, spec, record.read_criteria(), LoadedReward.from_file(record.reward_fn_path))
+        return cls(record, config, spec, record.read_criteria(), HostedReward.from_file(record.reward_fn_path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 from p2p.contracts.errors import RewardFailed
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
-from p2p.worker.reward.evaluator import RewardEvaluator
+from p2p.worker.reward.evaluator import RewardEvaluator, steps_of
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.runner import RewardRunner
@@ -62,7 +62,7 @@ class Stage:
         for _ in range(steps):
             self.env.step(self.rng.uniform(-1, 1, (self.env.n, 6)).astype(np.float32))
         block = self.env.take_block()
-        return self.evaluator.evaluate(block), self.loop.run(block, self.inputs.read(block))
+        return self.evaluator.evaluate(block), self.loop.run(steps_of(block, self.inputs.read(block)))
 
     @property
     def report(self):

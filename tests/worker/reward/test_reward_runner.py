@@ -4,6 +4,7 @@ import pytest
 from p2p.contracts.errors import RewardFailed
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
+from p2p.worker.reward.evaluator import steps_of
 from p2p.worker.reward.info_names import names_read
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.loader import LoadedReward
@@ -30,7 +31,7 @@ class Stage:
             self.env.step(np.full((self.env.n, 6), actions, dtype=np.float32))
         block = self.env.take_block()
         columns = self.inputs.read(block)
-        return block.grid(self.runner.run(block, columns)), block, columns
+        return block.grid(self.runner.run(steps_of(block, columns))), block, columns
 
 
 def test_the_total_and_its_terms_come_for_every_step(class_reward):

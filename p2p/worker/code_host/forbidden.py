@@ -1,0 +1,64 @@
+"""Names that generated code has no use for, and why."""
+
+_FILES = "No files can be read or written: what it may know comes in its arguments."
+_TEXT_AS_CODE = "Write the computation itself."
+_NO_SCOPES = "Use variables, or a dict of your own."
+_NOBODY = "Nobody is there to answer."
+
+BUILTINS = {
+    "open": _FILES,
+    "eval": _TEXT_AS_CODE,
+    "exec": _TEXT_AS_CODE,
+    "compile": _TEXT_AS_CODE,
+    "__import__": "Use an import statement.",
+    "globals": _NO_SCOPES,
+    "locals": _NO_SCOPES,
+    "vars": _NO_SCOPES,
+    "input": _NOBODY,
+    "breakpoint": _NOBODY,
+    "help": _NOBODY,
+    "exit": "Return a value.",
+    "quit": "Return a value.",
+    "memoryview": "Use numpy arrays.",
+}
+"""Name -> what to do instead."""
+BY_NAME = ("getattr", "setattr", "delattr", "hasattr")
+"""Functions whose second argument is the name of an attribute."""
+ATTRIBUTES = frozenset(
+    {
+        *("gi_frame", "gi_code", "cr_frame", "ag_frame", "tb_frame", "tb_next"),
+        *("f_back", "f_globals", "f_locals", "f_builtins", "f_code", "func_globals", "co_code"),
+        *("ctypes", "tofile", "ctypeslib", "__array_interface__", "__array_struct__"),
+    }
+)
+"""They lead out of the code, whatever they are of."""
+METHODS = frozenset({"__del__", "__getattribute__", "__init_subclass__", "__prepare__", "__reduce__", "__reduce_ex__"})
+"""Python calls them when it likes."""
+_ORDINARY = frozenset(
+    {
+        *("__init__", "__call__", "__name__", "__doc__", "__class__", "__post_init__", "__len__", "__getitem__"),
+        *("__setitem__", "__contains__", "__iter__", "__next__", "__repr__", "__str__", "__eq__", "__hash__"),
+        *("__enter__", "__exit__", "__slots__", "__version__", "__annotations__", "__qualname__", "__future__"),
+        *("__add__", "__sub__", "__mul__", "__abs__", "__float__", "__wrapped__", "__file__"),
+    }
+)
+_NUMPY = {
+    **dict.fromkeys(
+        ("load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "DataSource"), "reads from a file"
+    ),
+    **dict.fromkeys(("save", "savez", "savez_compressed", "savetxt"), "writes to a file"),
+    **dict.fromkeys(("ctypeslib", "f2py", "distutils", "testing", "_core", "core", "rec", "char"), "is no computation"),
+    **dict.fromkeys(("show_config", "show_runtime", "info", "test", "lookfor"), "is for people"),
+    **dict.fromkeys(("setbufsize", "seterrcall", "set_printoptions"), "changes numpy for all"),
+}
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a name is one of those that Python keeps for itself, and not an ordinary one."""
+    return name.startswith("__") and name.endswith("__") and name not in _ORDINARY
+
+
+def of_numpy(path: str) -> str | None:
+    """What something in numpy does that has no place here; None for all that is welcome."""
+    first, *rest = path.split(".")
+    return _NUMPY.get(rest[0]) if first == "numpy" and rest else None

@@ -1,0 +1,59 @@
+"""The host's end: answers one question after the other."""
+
+import json
+import mmap
+import os
+import socket
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.errors import P2PError
+from p2p.worker.code_host import boxes
+from p2p.worker.code_host.message import SIZE, Kind, Message
+from p2p.worker.code_host.untrusted_text import MAX_MESSAGE, shortened
+
+Result = tuple[Any, NDArray[np.float64] | None]
+"""A JSON value, and a table or none."""
+
+
+class Service(Protocol):
+    """What a host does with the code."""
+
+    def answer(self, operation: str, fields: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Result:
+        """Do something.
+
+        Raises:
+            P2PError: the code is to blame.
+        """
+        ...
+
+
+def serve(control: socket.socket, inbox: mmap.mmap, outbox: mmap.mmap, service: Service) -> None:
+    """Answer until nobody asks any more."""
+    control.send(Message(Kind.READY, 0).packed())
+    while data := control.recv(SIZE):
+        question = Message.unpacked(data)
+        operation, fields, arrays = boxes.read_question(inbox, question.text_bytes)
+        kind, text, table = _answer(service, operation, fields, arrays)
+        rows, columns = boxes.write_answer(outbox, text, table)
+        control.send(Message(kind, question.number, len(text), rows, columns).packed())
+    os._exit(0)
+
+
+def _answer(
+    service: Service, operation: str, fields: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> tuple[Kind, bytes, NDArray[np.float64] | None]:
+    try:
+        value, table = service.answer(operation, fields, arrays)
+        return Kind.ANSWER, json.dumps(value, allow_nan=False).encode(), table
+    except P2PError as error:
+        return Kind.REFUSAL, _refusal(type(error).__name__, str(error)), None
+    except BaseException as error:  # the code may raise what it likes; nobody else is here
+        return Kind.REFUSAL, _refusal("", f"it raised {type(error).__name__}: {error}"), None
+
+
+def _refusal(kind: str, message: str) -> bytes:
+    return json.dumps({"kind": kind, "message": shortened(message, MAX_MESSAGE)}).encode()

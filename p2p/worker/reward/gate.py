@@ -1,0 +1,63 @@
+"""What a reward's text may contain, told before it is run."""
+
+import ast
+import warnings
+
+from p2p.contracts.errors import InvalidReward
+from p2p.contracts.reward import ALLOWED_IMPORTS, RewardIssue
+from p2p.worker.code_host.gate import Gate, Violation, too_long
+from p2p.worker.reward.docs import with_raw_docstrings
+
+FILENAME = "reward_fn.py"
+"""Name of a reward's source in tracebacks."""
+GATE = Gate(ALLOWED_IMPORTS, "what it may know of the simulation comes in `info`")
+
+
+def parse(source: str) -> ast.Module:
+    """The source as a tree, docstrings taken as raw text.
+
+    Raises:
+        InvalidReward: it is not valid Python, or too long.
+    """
+    if long := too_long(source):
+        raise InvalidReward(str(long[0]))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "\s" in a formula is an invalid escape and harmless
+            return ast.parse(with_raw_docstrings(source), FILENAME)
+    except SyntaxError as error:
+        hint = " Write text with backslashes as r'…'." if "unicode error" in str(error.msg) else ""
+        place = "" if error.lineno is None else f"line {error.lineno}: "  # null bytes have none
+        raise InvalidReward(f"{place}not valid Python: {error.msg}.{hint}") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise InvalidReward(f"not valid Python: {error or 'it is nested too deeply'}.") from error
+
+
+def violations(source: str) -> tuple[Violation, ...]:
+    """Everything in a reward that cannot work where it runs, in the order of the lines.
+
+    Raises:
+        InvalidReward: it is not valid Python, or too long.
+    """
+    return GATE.violations(parse(source))
+
+
+def gate_issues(source: str) -> tuple[RewardIssue, ...]:
+    """The same as issues of a report; none for source that is not valid Python."""
+    try:
+        found = violations(source)
+    except InvalidReward:
+        return ()
+    return tuple(RewardIssue(severity="error", message=one.message, line=one.line) for one in found)
+
+
+def admit(source: str) -> ast.Module:
+    """The source as a tree, with nothing in it that cannot work.
+
+    Raises:
+        InvalidReward: it is not valid Python, or there is; with all of it.
+    """
+    tree = parse(source)
+    if found := GATE.violations(tree):
+        raise InvalidReward(" ".join(map(str, found)))
+    return tree
