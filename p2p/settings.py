@@ -26,6 +26,8 @@ class Settings(Contract):
 
     max_jobs: int = Field(default=1, ge=1)
     """Background jobs at a time (`P2P_MAX_JOBS`); others wait for their turn."""
+    min_free_disk_gb: float = Field(default=1.0, ge=0)
+    """Free disk below which no training starts [GiB] (`P2P_MIN_FREE_DISK_GB`)."""
     agent_model: str = "claude-opus-5-5"
     """Who works in `p2p agent` (`P2P_AGENT_MODEL`)."""
 

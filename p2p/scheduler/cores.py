@@ -162,9 +162,7 @@ def _is_free(lock: int) -> bool:
 
 
 def _affinity() -> tuple[int, ...]:
-    if sys.platform == "linux":
-        return tuple(sorted(os.sched_getaffinity(0)))
-    return tuple(range(os.cpu_count() or 1))
+    return tuple(sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else range(os.cpu_count() or 1))
 
 
 def _quota(group: Path) -> float | None:

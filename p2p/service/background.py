@@ -45,6 +45,7 @@ class Background(Driving, Training, Judging):
             iteration = self._trainable(record)
             told = self._go_on_with(iteration, start)
             wanted = self._training_configs(record, iteration, told)
+            self._require_room(record, wanted)
             self._reopen(record, iteration)
             self._discard_stale_runs(iteration, wanted)
             ticket = JobTicket(
@@ -68,6 +69,7 @@ class Background(Driving, Training, Judging):
             InvalidInput: the session has ended, or one of its iterations is being trained.
         """
         record = self.record(session_id)
+        self.require_disk()
         with self.jobs.starting():
             if (known := self._started_by_key(JobKind.SESSION, session_id, idempotency_key)) is not None:
                 return known
@@ -207,6 +209,10 @@ class Background(Driving, Training, Judging):
         for config in wanted.values():
             packages.require_learner(config.learner)
         return wanted
+
+    def _require_room(self, record: SessionRecord, wanted: Mapping[tuple[str, int], TrainConfig]) -> None:
+        self.require_disk()
+        self.require_memory(wanted.values(), self.describe_environment(record.read_session().env_id))
 
     def _reopen(self, record: SessionRecord, iteration: IterationRecord) -> None:
         """Leave what ended behind: an earlier training of the iteration, the driver's job, the end of the session."""

@@ -10,7 +10,7 @@ from p2p.contracts.work import DescribeRequest
 from p2p.envs import catalog
 from p2p.service.jobs import run_to_end
 from p2p.service.plan import parse_config
-from p2p.service.wiring import Wiring
+from p2p.service.room import Room
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
 from p2p.training.presets import preset
@@ -19,7 +19,7 @@ _GYMNASIUM_ID = re.compile(r"([\w-]+/)?\w[\w.-]*-v\d{1,3}", re.ASCII)
 """An id as Gymnasium registers it, without the "module:" before it that would import one."""
 
 
-class Catalog(Wiring):
+class Catalog(Room):
     """What can be trained on."""
 
     def list_environments(self) -> tuple[EnvSpec, ...]:

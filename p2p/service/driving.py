@@ -25,6 +25,7 @@ class Driving(Sessions, JobViews):
     def start_session(self, session_id: str) -> SessionView:
         """Start the process that drives a session, or leave the one that does; it outlives its caller."""
         record = self.record(session_id)
+        self.require_disk()
         if not self._is_driven(record):
             self.settle(BackgroundRecord(record.driver_dir).read_ticket())
         self._drive(record)
@@ -37,6 +38,7 @@ class Driving(Sessions, JobViews):
             InvalidInput: it has ended by itself and `max_iterations` asks for no more, or for too many; or its caller
                 has an iteration trained now.
         """
+        self.require_disk()
         self._make_ready(self.record(session_id), max_iterations)
         return self.start_session(session_id)
 
@@ -111,6 +113,7 @@ class Driving(Sessions, JobViews):
     def _settings_of_a_job(self) -> dict[str, str]:
         """What a background job must be told, since it reads its own environment."""
         env = {"P2P_BACKEND": self.settings.backend, "P2P_MAX_JOBS": str(self.settings.max_jobs)}
+        env["P2P_MIN_FREE_DISK_GB"] = str(self.settings.min_free_disk_gb)
         if self.settings.max_parallel is not None:
             env["P2P_MAX_PARALLEL"] = str(self.settings.max_parallel)
         return env

@@ -122,7 +122,10 @@ class Sessions(Rewards):
         """Start the videos of all checkpoints, the latest iteration first; nothing waits for them."""
         iterations = reversed(record.iteration_records())
         runs = [run for iteration in iterations for run in iteration.runs() if run.read_summary() is not None]
-        if runs:
+        if runs and not self.has_room_for_videos():
+            message = "The disk is nearly full: the videos of this session were left out, and its checkpoints are kept."
+            record.events.emit(EventName.GUARDRAIL, message=message)
+        elif runs:
             names = tuple(f"../{run.path.relative_to(record.path)}" for run in runs)
             IterationRecord(record.film_dir).save_film_request(FilmRequest(runs=names))
             self.backend.submit(worker_job("film"), record.film_dir)

@@ -3,7 +3,7 @@
 from p2p.contracts.errors import P2PError, TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.training import IterationAggregation, TrainingPlan
-from p2p.scheduler.resources import cores, parallel_jobs
+from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
 from p2p.service.aggregation import aggregate, run_result
 from p2p.service.catalog import Catalog
 from p2p.service.jobs import ERRORS, last_line, worker_job
@@ -28,7 +28,9 @@ class Training(Catalog):
             return aggregation
         runs = self._prepare(record, iteration)
         configs = [config for run in runs if (config := run.read_config()) is not None]
-        plan = self._plan(len(runs))
+        self.require_disk()
+        needed_mb = self.require_memory(configs, self.describe_environment(configs[0].env_id))
+        plan = self._plan(len(runs), needed_mb)
         iteration.save_plan(plan)
         with record.events.span(
             EventName.TRAIN_START,
@@ -51,10 +53,12 @@ class Training(Catalog):
             result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
         return aggregation
 
-    def _plan(self, n_runs: int) -> TrainingPlan:
+    def _plan(self, n_runs: int, needed_mb: int) -> TrainingPlan:
         """One core for each run, and more only where there are fewer runs than cores."""
-        allowed = self.settings.max_parallel or parallel_jobs()
+        allowed = self.settings.max_parallel or parallel_jobs(max(JOB_MEMORY_MB, needed_mb))
         parallel = min(n_runs, allowed)
+        if self.settings.backend == "local":  # more would only wait for a core
+            parallel = min(parallel, cores())
         return TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, min(allowed, cores())))
 
     def _prepare(self, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:

@@ -1,0 +1,59 @@
+"""What must be free before a training starts: better refused with the reason than killed half-way."""
+
+from pathlib import Path
+
+from p2p.contracts.errors import EnvironmentProblem, StorageProblem
+from p2p.contracts.training import TrainConfig
+from p2p.scheduler.resources import disk_free_mb, memory_mb
+
+BASE_MEMORY_MB = 250
+"""Of a training with the simulator, before it has recorded anything; measured: 190 to 240 [MiB]."""
+COPIES = 3
+"""Of a recorded step at the same time: as collected, as features, as the minibatches read it."""
+VIDEO_FLOOR = 2.0
+"""Videos of finished sessions want this many times the free disk that a training does: they stop first."""
+
+
+def require_disk(directory: Path, floor_gb: float) -> None:
+    """Refuse to write below a floor of free disk.
+
+    Raises:
+        StorageProblem: less than `floor_gb` GiB is free where `directory` lies, or will.
+    """
+    free = disk_free_mb(directory) / 1024
+    if free < floor_gb:
+        raise StorageProblem(
+            f"{free:.2f} GiB are free on the disk of {directory}; a training starts with {floor_gb:g} GiB or more. "
+            "Free some space (p2p trash --empty), choose another place with --runs-dir, "
+            "or lower P2P_MIN_FREE_DISK_GB."
+        )
+
+
+def has_room_for_videos(directory: Path, floor_gb: float) -> bool:
+    """Whether so much disk is free that videos take no checkpoint's place."""
+    return disk_free_mb(directory) / 1024 >= VIDEO_FLOOR * floor_gb
+
+
+def training_memory_mb(config: TrainConfig, obs_dim: int, action_dim: int) -> int:
+    """Memory that a training needs at least [MiB]: what it always needs, and the steps that a rollout records."""
+    numbers = config.n_envs * config.n_steps * (2 * obs_dim + action_dim + 16)
+    return BASE_MEMORY_MB + COPIES * 8 * numbers // (1 << 20)
+
+
+def require_memory(needed_mb: int) -> None:
+    """Refuse what does not fit into memory.
+
+    Raises:
+        EnvironmentProblem: `needed_mb` are more than is free now, or than there will ever be.
+    """
+    total, free = memory_mb()
+    if total is not None and needed_mb > total:
+        raise EnvironmentProblem(
+            f"A training of this size needs {needed_mb:,} MiB of memory; this machine has {total:,}. "
+            "It can never run here: set fewer n_envs or n_steps."
+        )
+    if free is not None and needed_mb > free:
+        raise EnvironmentProblem(
+            f"A training needs {needed_mb:,} MiB of memory; {free:,} of {total:,} are free. "
+            "End other programs or wait for other trainings (p2p list), then go on with: p2p resume"
+        )

@@ -1,0 +1,38 @@
+"""Room on this machine: what a training must find free before it starts."""
+
+from collections.abc import Iterable
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.training import TrainConfig
+from p2p.scheduler.floors import has_room_for_videos, require_disk, require_memory, training_memory_mb
+from p2p.service.wiring import Wiring
+
+
+class Room(Wiring):
+    """Refuses before anything is written or started."""
+
+    def require_disk(self) -> None:
+        """Refuse to start what writes checkpoints when the disk is nearly full.
+
+        Raises:
+            StorageProblem: less is free than `P2P_MIN_FREE_DISK_GB`.
+        """
+        require_disk(self.runs.path, self.settings.min_free_disk_gb)
+
+    def require_memory(self, configs: Iterable[TrainConfig], spec: EnvSpec) -> int:
+        """Refuse trainings that do not fit into this machine's memory; those elsewhere are not looked at.
+
+        Returns:
+            What the largest of them needs [MiB].
+
+        Raises:
+            EnvironmentProblem: one needs more than is free.
+        """
+        needed = max((training_memory_mb(config, spec.obs_dim, spec.action_dim) for config in configs), default=0)
+        if self.settings.backend == "local":
+            require_memory(needed)
+        return needed
+
+    def has_room_for_videos(self) -> bool:
+        """Whether videos would take no checkpoint's place."""
+        return has_room_for_videos(self.runs.path, self.settings.min_free_disk_gb)
