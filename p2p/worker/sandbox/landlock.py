@@ -1,0 +1,110 @@
+"""Which files a process may touch (Landlock), irrevocable, for this thread and all it will start.
+
+Landlock refuses what no rule allows. It looks at opening, not at what is open already, and has no right for `stat`,
+`chmod`, `utime` and the like: `seccomp` refuses most of those. Its version (ABI) grows with the kernel: 1 since
+Linux 5.13, 3 (truncation) since 6.2, 4 (TCP) since 6.7, 6 (signals, abstract UNIX sockets) since 6.12.
+"""
+
+import os
+import struct
+from collections.abc import Mapping
+from contextlib import suppress
+from enum import IntFlag
+from pathlib import Path
+
+from p2p.worker.sandbox import kernel
+
+
+class Right(IntFlag):
+    """What may be done at a path and below it."""
+
+    EXECUTE = 1 << 0
+    WRITE_FILE = 1 << 1
+    READ_FILE = 1 << 2
+    READ_DIR = 1 << 3
+    REMOVE_DIR = 1 << 4
+    REMOVE_FILE = 1 << 5
+    MAKE_CHAR = 1 << 6
+    MAKE_DIR = 1 << 7
+    MAKE_REG = 1 << 8
+    MAKE_SOCK = 1 << 9
+    MAKE_FIFO = 1 << 10
+    MAKE_BLOCK = 1 << 11
+    MAKE_SYM = 1 << 12
+    REFER = 1 << 13
+    """Rename or link from one directory into another."""
+    TRUNCATE = 1 << 14
+    IOCTL_DEV = 1 << 15
+
+
+READ = Right.READ_FILE | Right.READ_DIR
+RUN = READ | Right.EXECUTE
+DEVICE = READ | Right.WRITE_FILE | Right.IOCTL_DEV
+WRITE = (
+    READ | Right.WRITE_FILE | Right.TRUNCATE | Right.MAKE_REG | Right.MAKE_DIR | Right.REMOVE_FILE | Right.REMOVE_DIR
+) | Right.REFER
+"""No links, sockets, pipes or devices are made: whoever reads the directory afterwards finds plain files."""
+
+_OF_FILES = Right.EXECUTE | Right.WRITE_FILE | Right.READ_FILE | Right.TRUNCATE | Right.IOCTL_DEV
+_NEW_IN = ((2, Right.REFER), (3, Right.TRUNCATE), (5, Right.IOCTL_DEV))
+_TCP, _SCOPES = 0b11, 0b11
+"""Bind and connect; abstract UNIX sockets of, and signals to, processes outside."""
+_ASK_VERSION, _RULE_OF_PATH = 1, 1
+
+
+def abi() -> int:
+    """Version of Landlock that this kernel offers; 0 when it offers none."""
+    try:
+        return kernel.call("landlock_create_ruleset", None, 0, _ASK_VERSION)
+    except (OSError, KeyError):
+        return 0
+
+
+def restrict(rules: Mapping[Path, Right]) -> None:
+    """Allow the rights at the paths, and nothing elsewhere; no TCP and no signals to processes outside, where known.
+
+    A path that does not exist, or cannot be reached, is passed over.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    version = abi()
+    handled = _handled(version)
+    ruleset = kernel.call("landlock_create_ruleset", *_attributes(version, handled), 0)
+    try:
+        for path, rights in rules.items():
+            with suppress(FileNotFoundError, PermissionError, NotADirectoryError):
+                _allow(ruleset, path, rights & handled)
+        kernel.give_up_privileges()
+        kernel.call("landlock_restrict_self", ruleset, 0)
+    finally:
+        os.close(ruleset)
+
+
+def _handled(version: int) -> Right:
+    handled = Right((1 << 13) - 1)
+    for since, right in _NEW_IN:
+        if version >= since:
+            handled |= right
+    return handled
+
+
+def _attributes(version: int, handled: Right) -> tuple[bytes, int]:
+    """The structure `landlock_ruleset_attr` as long as this version knows it, and its length."""
+    words = [int(handled)]
+    if version >= 4:
+        words.append(_TCP)
+    if version >= 6:
+        words.append(_SCOPES)
+    return struct.pack(f"={len(words)}Q", *words), 8 * len(words)
+
+
+def _allow(ruleset: int, path: Path, rights: Right) -> None:
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not path.is_dir():
+            rights &= _OF_FILES
+        if rights:
+            kernel.call("landlock_add_rule", ruleset, _RULE_OF_PATH, struct.pack("=Qi", rights, descriptor), 0)
+    finally:
+        os.close(descriptor)
