@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 from p2p.analysis.intervals import mean_interval
 from p2p.contracts.errors import InvalidInput, TrainingFailed
@@ -188,8 +188,8 @@ def _row(name: str, runs: Sequence[Learned]) -> str:
         ", ".join(str(run.config.seed) for run in runs),
         number(fmean(means)) + (f" [{number(interval[0])}, {number(interval[1])}]" if interval else ""),
         "–" if published is None else number(published),
-        f"{fmean(run.summary.training_time_s for run in runs):.0f} s",
-        f"{fmean(run.summary.steps_per_second for run in runs):,.0f}",
+        f"{median(run.summary.training_time_s for run in runs):.0f} s",
+        f"{median(run.summary.steps_per_second for run in runs):,.0f}",
     ]
     return f"| {' | '.join(cells)} |"
 
