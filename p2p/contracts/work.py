@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
 from p2p.contracts.export import ExportFormat
+from p2p.contracts.intent import Intent
 from p2p.contracts.pictures import FrameNote, MetricsPlot
 
 
@@ -17,6 +18,10 @@ class CheckRequest(Contract):
     terminate_when_unhealthy: bool = False
     env_kwargs: dict[str, bool | int | float | str] = {}
     side_info: bool = False
+    intent: Intent | None = None
+    """What the reward is to teach; with it, the reward is held against known motions too."""
+    refuse_wrong_preferences: bool = True
+    """Whether a reward that pays more for what was not asked is refused; else it is only warned of."""
 
 
 class EvaluateRequest(Contract):

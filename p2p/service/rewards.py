@@ -7,7 +7,7 @@ from p2p.contracts.errors import InvalidReward, TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft, RewardReport
-from p2p.contracts.session import NewSession
+from p2p.contracts.session import NewSession, Session
 from p2p.contracts.work import CheckRequest
 from p2p.service.catalog import Catalog
 from p2p.service.jobs import run_to_end
@@ -79,6 +79,8 @@ class Rewards(Catalog):
                 terminate_when_unhealthy=config.terminate_when_unhealthy,
                 env_kwargs=config.env_kwargs,
                 side_info=config.side_info,
+                intent=self.record(session.session_id).read_criteria() if isinstance(session, Session) else None,
+                refuse_wrong_preferences=session.author != "given",
             )
         )
         run_to_end(self.backend, "check", check.path)

@@ -9,6 +9,7 @@ from p2p.worker.reward.hosted import try_hosted
 from p2p.worker.reward.loader import read_source
 from p2p.worker.reward.transitions import record_episodes
 from p2p.worker.reward.trial import refused_with
+from p2p.worker.reward.tried_motions import audit_hosted
 
 TIME_LIMIT_S = 10.0
 """For loading the reward and running it on all transitions."""
@@ -25,10 +26,15 @@ def check(job_dir: Path) -> None:
     spec = record.read_env_spec()
     if spec is None:
         raise InvalidInput(f"{record.env_spec_path} is missing or not valid: the reward cannot be tried.")
-    recording = record_episodes(spec, record.read_check_request() or CheckRequest())
+    request = record.read_check_request() or CheckRequest()
+    recording = record_episodes(spec, request)
     try:
         source = read_source(record.reward_fn_path)
     except InvalidReward as error:
         record.save_reward_report(refused_with(str(error)))
     else:
-        record.save_reward_report(try_hosted(source, recording, TIME_LIMIT_S))
+        report = try_hosted(source, recording, TIME_LIMIT_S)
+        if report.accepted and request.intent is not None:
+            found = audit_hosted(source, spec, request, request.intent)
+            report = report.model_copy(update={"issues": (*report.issues, *found)})
+        record.save_reward_report(report)

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.work import CheckRequest
 from p2p.store.iterations import IterationRecord
@@ -172,3 +173,18 @@ def test_the_verb_works_as_a_command_without_torch(job, class_reward):
 def test_a_job_without_an_environment_is_refused(tmp_path):
     with pytest.raises(InvalidInput, match=r"env_spec\.json is missing or not valid"):
         check(tmp_path)
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_reward_is_held_against_what_was_asked(cheetah, tmp_path, refused):
+    """One for running forward that pays for running backward."""
+    record = IterationRecord(tmp_path)
+    record.save_env_spec(cheetah)
+    record.save_reward_source(function('return -info["x_velocity"], {"v": -info["x_velocity"]}'))
+    intent = BuiltinAuthor().elicit("run forward", cheetah)
+    record.save_check_request(CheckRequest(intent=intent, refuse_wrong_preferences=refused))
+    check(tmp_path)
+    report = record.read_reward_report()
+    (issue,) = (issue for issue in report.issues if issue.message.startswith("It pays 'moving backward"))
+    assert (issue.severity, issue.line) == (("error" if refused else "warning"), 5)
+    assert report.accepted == (not refused)

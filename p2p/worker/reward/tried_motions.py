@@ -1,0 +1,46 @@
+"""A reward tried on known motions, inside its own process, and the audit of what it pays for them."""
+
+from p2p.analysis.reward_audit import audit
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidReward, RewardFailed
+from p2p.contracts.intent import Intent
+from p2p.contracts.reward import RewardIssue
+from p2p.contracts.work import CheckRequest
+from p2p.worker.engine.environment import compiled_model
+from p2p.worker.engine.simulation import make_simulation
+from p2p.worker.reward.evaluator import RewardEvaluator
+from p2p.worker.reward.hosted import HostedReward
+from p2p.worker.reward.motions import known_motions
+from p2p.worker.reward.preferences import pay
+
+
+def audit_hosted(source: str, spec: EnvSpec, request: CheckRequest, intent: Intent) -> list[RewardIssue]:
+    """What is wrong with a reward, by what it pays for motions that show what was asked, or do not.
+
+    Nothing is found in one that cannot be tried on them: it needs the simulator's arrays, or fails on such states.
+
+    Args:
+        source: Of a reward that was accepted.
+        spec: The environment.
+        request: How it is checked.
+        intent: What was asked.
+
+    Raises:
+        InvalidConfig: the environment refuses the request's `env_kwargs`.
+    """
+    motions = known_motions(spec, compiled_model(spec, request.env_kwargs))
+    if not motions or request.side_info:
+        return []
+    simulation = make_simulation(spec, len(motions), request.env_kwargs)
+    try:
+        reward = HostedReward(source)
+        try:
+            paid = pay(motions, simulation, RewardEvaluator(reward, simulation, seed=0), intent)
+        finally:
+            reward.close()
+    except (InvalidReward, RewardFailed):
+        return []
+    finally:
+        simulation.close()
+    severity = "error" if request.refuse_wrong_preferences else "warning"
+    return audit(paid, source, severity, request.terminate_when_unhealthy)
