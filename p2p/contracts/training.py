@@ -130,6 +130,8 @@ class RunSummary(Contract):
     """None for Gymnasium's own reward."""
     peak_memory_mb: int | None = None
     """Largest resident memory of the training process [MiB]."""
+    resumed: int = 0
+    """How often it went on from a resume point after an interruption."""
     best_checkpoint: int | None
     """Step of the checkpoint that did best on the selection rollouts."""
     best_selection_score: float | None

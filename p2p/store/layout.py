@@ -11,6 +11,8 @@ LINEAGE = "lineage.json"
 METADATA = "metadata.json"
 ANALYSIS = "analysis.json"
 EVENTS = "events.jsonl"
+STATUS_LOCK = "status.lock"
+"""Held while the status changes."""
 STEP_LOCK = "step.lock"
 """Held while a caller's step changes what the session holds."""
 WISHES = "wishes.jsonl"
@@ -52,6 +54,11 @@ VIEW_VIDEO = "video.mp4"
 PLOT = "plot.png"
 
 # the runs directory itself
+NAMES_LOCK = "names.lock"
+"""Held while a session gets another alias, for no two have the same."""
+REMOVING = ".removing"
+"""Sessions that are being deleted for good."""
+INDEX = "index.sqlite"
 ENVIRONMENTS = "environments"
 """Facts of environments described on the fly."""
 TRIALS = "trials"
@@ -87,6 +94,17 @@ CHECKPOINTS = "checkpoints"
 TRAJECTORIES = "trajectories"
 VIDEOS = "videos"
 
+RESUME = "resume"
+"""From where an interrupted training goes on; gone when the run has ended."""
+RESUME_POINT = "point.json"
+SAVING = "saving"
+"""In place of the digest of arrays that are being written."""
+SET_ASIDE = "_unusable"
+"""Added to the directory of a resume point that is not used."""
+
+# a call of generated code
+ARRAYS = "arrays.npz"
+
 # a measurement
 WARM = "warm"
 """There from when a measurement can begin."""
@@ -117,6 +135,15 @@ LOCK = "lock"
 HANDLE = "handle.json"
 OUTPUT_LOG = "output.log"
 CANCEL = "cancel"
+REMOTE = "remote.json"
+"""Where the twin of a job is that runs on a node."""
+MIRROR_LOCK = "mirror.lock"
+"""Held by whoever brings a job's directory up to date with its twin; its modification time tells when that was."""
+
+# beside the configuration file
+NODES = "nodes.json"
+NODES_LOCK = "nodes.lock"
+KNOWN_HOSTS = "known_hosts"
 
 ITERATION = re.compile(r"iter_(\d+)")
 RUN = re.compile(r"(?P<config>[a-z0-9][a-z0-9_-]*)_seed_(?P<seed>\d+)")
@@ -152,6 +179,11 @@ def report_video_name(label: str) -> str:
 def frame_name(index: int) -> str:
     """Picture of one moment, from 1."""
     return f"frame_{index:02d}.jpg"
+
+
+def resume_arrays_name(digest: str) -> str:
+    """Arrays of a resume point, by the digest of the file."""
+    return f"{digest}.npz"
 
 
 def export_name(iteration_id: str, run_id: str, step: int) -> str:

@@ -13,6 +13,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.worker.engine.frame import SIDE_INFO, Booleans, Floats, Frame, Outcome
 from p2p.worker.engine.library import NativeBatch
 from p2p.worker.engine.tasks.task import Moment, Task, Transition
+from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
 
 _CONTACT_FORCES = ("mj_rnePostConstraint",)
 """Gymnasium calls it after every step: without a sensor that needs them, MuJoCo computes no contact forces."""
@@ -115,6 +116,22 @@ class BatchSimulation:
         """Copies of the simulator's named arrays of environment `i`."""
         self._complete_forces()
         return {name: self._field(name)[i].copy() for name in SIDE_INFO}
+
+    def state(self) -> State:
+        """Physics and generators of all environments, between two steps."""
+        known = {str(i): generator_state(g) for i, g in enumerate(self._generators) if g is not None}
+        return {"physics": self._batch.rows, **joined({"generator": known})}
+
+    def restore(self, state: State) -> None:
+        """Be where another one was. What MuJoCo computes from the state is there again after the next step.
+
+        Raises:
+            ValueError: the state is of other environments.
+        """
+        fill(self._batch.rows, state["physics"])
+        self._forces_missing[:] = False
+        for name, words in part(state, "generator").items():
+            restore_generator(self._generator(int(name), None), words)
 
     def close(self) -> None:
         """Free the environments."""

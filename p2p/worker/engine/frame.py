@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.worker.saved_state import State, joined, part
+
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 SIDE_INFO = ("qpos", "qvel", "xpos", "xquat", "cfrc_ext", "actuator_force")
@@ -36,6 +38,15 @@ class Frame:
     def joined(cls, frames: Sequence["Frame"]) -> "Frame":
         """The rows of all frames, in order."""
         return frames[0]._with(frames, np.concatenate)
+
+    def state(self) -> State:
+        """Its arrays by name."""
+        return {name: getattr(self, name) for name in _ARRAYS} | joined({"probe": self.probes})
+
+    @classmethod
+    def restored(cls, state: State) -> "Frame":
+        """The frame that gave these arrays."""
+        return cls(**{name: state[name] for name in _ARRAYS}, probes=part(state, "probe"))
 
     def _with(self, frames: Sequence["Frame"], combine: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> "Frame":
         """A frame of what `combine` makes of each array of all frames."""

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
+from p2p.worker.engine.episode_record import EpisodeRecord
 from p2p.worker.engine.frame import SIDE_INFO, Floats, Frame, Outcome
+from p2p.worker.saved_state import State, joined, part
 
 _REWARD = "reward"
 _INFO = "info "
@@ -32,6 +34,7 @@ class GymSimulation:
         self.spec, self.n, self.engine = spec, n, f"gymnasium: {reason}"
         self._blank = _numbers_of_a_step(make())
         envs = self._envs = [make() for _ in range(n)]
+        self._episodes = [EpisodeRecord(env) for env in envs]
         self.model = envs[0].model
         self.observation_space: gymnasium.spaces.Box = envs[0].observation_space
         self.action_space: gymnasium.spaces.Box = envs[0].action_space
@@ -46,19 +49,19 @@ class GymSimulation:
             ids: Which environments.
             seeds: Seed of each reset; None draws on from the environment's own generator.
         """
-        shown = [self._envs[i].reset(seed=seed)[0] for i, seed in zip(ids, seeds, strict=True)]
+        shown = [self._episodes[i].reset(seed) for i, seed in zip(ids, seeds, strict=True)]
         return self._frame(ids, [(observation, np.nan, False, {}) for observation in shown])
 
     def place(self, i: int, qpos: Floats, qvel: Floats) -> Frame:
         """Put environment `i` into a state; the frame holds only that one."""
-        self._envs[i].set_state(qpos, qvel)
+        self._episodes[i].place(qpos, qvel)
         return self._frame([i], [(self._envs[i]._get_obs(), np.nan, False, {})])
 
     def step(self, actions: NDArray[np.floating]) -> Frame:
         """Make one control step in all environments with `actions`, shape (n, action_dim)."""
         results: list[Result] = []
-        for env, action in zip(self._envs, actions, strict=True):
-            observation, reward, terminated, _, info = env.step(action)
+        for episode, action in zip(self._episodes, actions, strict=True):
+            observation, reward, terminated, _, info = episode.step(action)
             results.append((observation, reward, terminated, info))
         return self._frame(range(self.n), results)
 
@@ -78,6 +81,19 @@ class GymSimulation:
     def side_info(self, i: int) -> dict[str, Floats]:
         """Copies of the simulator's named arrays of environment `i`."""
         return {name: getattr(self._envs[i].data, name).copy() for name in SIDE_INFO}
+
+    def state(self) -> State:
+        """How every environment got where it is."""
+        return joined({str(i): episode.state() for i, episode in enumerate(self._episodes)})
+
+    def restore(self, state: State) -> None:
+        """Go through the same episodes again.
+
+        Raises:
+            ValueError: an environment does not end where the other one was.
+        """
+        for i, episode in enumerate(self._episodes):
+            episode.restore(part(state, str(i)))
 
     def close(self) -> None:
         """Free the environments."""

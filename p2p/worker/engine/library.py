@@ -95,6 +95,11 @@ class NativeBatch:
             self._refresh(None, 0)
         return self._outputs[name]
 
+    @property
+    def rows(self) -> Floats:
+        """A live view of the whole state of all simulations, what the solver starts from included, shape (n, size)."""
+        return self._rows
+
     def step(self, n_steps: int) -> None:
         """Advance all simulations by `n_steps` calls to `mj_step`."""
         self._check(self._library.mjb_step(self._batch, None, 0, n_steps, _NONE))

@@ -16,6 +16,7 @@ from p2p.worker.engine.frame import Floats, Frame, Outcome
 from p2p.worker.engine.gym_simulation import GymSimulation
 from p2p.worker.engine.library import BatchUnavailable, unavailable
 from p2p.worker.engine.tasks.registry import describe
+from p2p.worker.saved_state import State
 
 
 class Simulation(Protocol):
@@ -63,6 +64,18 @@ class Simulation(Protocol):
 
     def side_info_all(self) -> dict[str, Floats]:
         """The same of all environments, name -> shape (n, ...)."""
+        ...
+
+    def state(self) -> State:
+        """Everything the next steps and resets depend on, between two steps."""
+        ...
+
+    def restore(self, state: State) -> None:
+        """Be where another simulation of the same environments was.
+
+        Raises:
+            ValueError: it cannot.
+        """
         ...
 
     def close(self) -> None:

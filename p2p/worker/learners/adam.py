@@ -5,6 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.worker.saved_state import State, fill
+
 Array = NDArray[np.floating]
 BETA_1, BETA_2 = 0.9, 0.999
 EPSILON = 1e-5
@@ -51,6 +53,16 @@ class Adam:
         if self._steps % FLUSH_STEPS == 0:
             for moment in (gradients, squares):
                 moment[np.abs(moment) < NEGLIGIBLE] = 0.0
+
+    def state(self) -> State:
+        """The moments; not the parameters."""
+        return {"gradients": self._gradients, "squares": self._squares, "steps": np.array(self._steps)}
+
+    def restore(self, state: State) -> None:
+        """Go on with these moments."""
+        fill(self._gradients, state["gradients"])
+        fill(self._squares, state["squares"])
+        self._steps = int(state["steps"])
 
 
 def clip_gradient_norm(gradient: Array, max_norm: float) -> float:

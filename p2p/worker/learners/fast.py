@@ -14,6 +14,7 @@ from p2p.worker.learners.minibatches import Rows, ShuffledRollout
 from p2p.worker.learners.network import Activations, ActorCritic
 from p2p.worker.learners.objective import ClippedObjective, gaussian_offset
 from p2p.worker.learners.parameters import Architecture
+from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
 
 Permutation = Callable[[int], NDArray[np.integer]]
 """The order of n rows in an epoch."""
@@ -35,7 +36,7 @@ class FastLearner:
         weights, noise, order = np.random.default_rng(config.seed).spawn(3)
         self._config = config
         self._dims = obs_dim, action_dim
-        self._noise = noise
+        self._noise, self._order = noise, order
         self._permutation = permutation or order.permutation
         architecture = Architecture(obs_dim, action_dim, config.net_arch, config.activation)
         self.network = ActorCritic(architecture, weights, config.log_std_init)
@@ -96,6 +97,20 @@ class FastLearner:
         """See `Learner.load`."""
         self.network.parameters.load(networks)
         self._adam = Adam(self.network.parameters.vector)
+
+    def state(self) -> State:
+        """See `Learner.state`."""
+        own = {"parameters": self.network.parameters.vector, "n_updates": np.array(self._n_updates)}
+        generators = {"noise": generator_state(self._noise), "order": generator_state(self._order)}
+        return own | joined({"adam": self._adam.state(), "generator": generators})
+
+    def restore(self, state: State) -> None:
+        """See `Learner.restore`."""
+        fill(self.network.parameters.vector, state["parameters"])
+        self._n_updates = int(state["n_updates"])
+        self._adam.restore(part(state, "adam"))
+        restore_generator(self._noise, state["generator.noise"])
+        restore_generator(self._order, state["generator.order"])
 
     def _epoch(self, minibatches: list[Rows], learning_rate: float) -> tuple[list[float], list[float]]:
         """Learn from each minibatch, up to one where the policy has moved too far.

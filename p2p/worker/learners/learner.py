@@ -6,6 +6,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.worker.saved_state import State
+
 Floats = NDArray[np.float32]
 
 
@@ -73,4 +75,16 @@ class Learner(Protocol):
 
     def load(self, networks: Networks) -> None:
         """Go on from these parameters, with a fresh optimiser."""
+        ...
+
+    def state(self) -> State:
+        """Parameters, optimiser, generators: all that the next update and the next actions depend on."""
+        ...
+
+    def restore(self, state: State) -> None:
+        """Go on where another learner of the same kind and sizes stood.
+
+        Raises:
+            ValueError: the state is of other sizes.
+        """
         ...

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.worker.rollout.policy import EPSILON
+from p2p.worker.saved_state import State, joined, part
 
 Doubles = NDArray[np.float64]
 FIRST_COUNT = 1e-4
@@ -41,6 +42,14 @@ class RunningMeanStd:
         self.var = (self.var * self.count + var * n + delta * delta * self.count * n / total) / total
         self.count = total
 
+    def state(self) -> State:
+        """Mean, variance and count."""
+        return {"mean": self.mean, "var": np.asarray(self.var), "count": np.array(self.count)}
+
+    def restore(self, state: State) -> None:
+        """Go on from these."""
+        self.mean, self.var, self.count = state["mean"], state["var"], float(state["count"])
+
 
 class ObservationNormalizer:
     """Observations with mean 0 and variance 1, clipped.
@@ -70,6 +79,14 @@ class ObservationNormalizer:
         np.maximum(normal, -self._clip, out=normal)
         np.minimum(normal, self._clip, out=normal)
         return normal.astype(np.float32)
+
+    def state(self) -> State:
+        """What was gathered so far."""
+        return self.statistics.state()
+
+    def restore(self, state: State) -> None:
+        """Go on from there."""
+        self.statistics.restore(state)
 
 
 class RewardNormalizer:
@@ -102,6 +119,15 @@ class RewardNormalizer:
             return rewards.astype(np.float32)
         normal = rewards / np.sqrt(variances + EPSILON)[:, None]
         return np.minimum(np.maximum(normal, -self._clip), self._clip).astype(np.float32)
+
+    def state(self) -> State:
+        """What was gathered so far, and the returns of the episodes under way."""
+        return {"returns": self._returns, **joined({"statistics": self.statistics.state()})}
+
+    def restore(self, state: State) -> None:
+        """Go on from there."""
+        self._returns = state["returns"]
+        self.statistics.restore(part(state, "statistics"))
 
     def _discounted(self, rewards: NDArray[np.floating], dones: NDArray[np.bool_]) -> Doubles:
         """Discounted return of the episode so far, at each step."""

@@ -13,6 +13,8 @@ from stable_baselines3.common.utils import ConstantSchedule
 from p2p.contracts.training import TrainConfig
 from p2p.worker.learners.learner import Batch, Floats, Networks
 from p2p.worker.learners.sb3_arguments import ppo_arguments
+from p2p.worker.learners.torch_generators import global_generators, restore_global_generators
+from p2p.worker.saved_state import State, joined, part
 
 LOGGED = {
     "policy_loss": "policy_gradient_loss",
@@ -88,6 +90,31 @@ class Sb3Learner:
                 layer.bias.copy_(torch.from_numpy(biases))
             self.model.policy.log_std.copy_(torch.from_numpy(networks.log_std))
         self.model.policy.optimizer.state.clear()
+
+    def state(self) -> State:
+        """See `Learner.state`; with torch's and numpy's global generators, which it draws from."""
+        policy, optimizer = self.model.policy, self.model.policy.optimizer.state_dict()["state"]
+        moments = {str(i): {name: _array(value) for name, value in one.items()} for i, one in optimizer.items()}
+        return {"n_updates": np.array(self.model._n_updates)} | joined(
+            {
+                "parameters": {name: _array(value) for name, value in policy.state_dict().items()},
+                "moments": joined(moments),
+                "generator": global_generators(),
+            }
+        )
+
+    def restore(self, state: State) -> None:
+        """See `Learner.restore`."""
+        self.model._n_updates = int(state["n_updates"])
+        policy, moments = self.model.policy, part(state, "moments")
+        policy.load_state_dict({name: torch.tensor(value) for name, value in part(state, "parameters").items()})
+        optimizer = policy.optimizer.state_dict()
+        optimizer["state"] = {
+            i: {name: torch.tensor(value) for name, value in part(moments, str(i)).items()}
+            for i in range(len(list(policy.parameters())))
+        }
+        policy.optimizer.load_state_dict(optimizer)
+        restore_global_generators(part(state, "generator"))
 
     def _fill_buffer(self, batch: Batch) -> None:
         """Hand over the rows as they are; `generator_ready` says that they are flat already."""

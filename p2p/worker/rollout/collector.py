@@ -12,6 +12,7 @@ from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormaliz
 from p2p.worker.reward.evaluator import RewardEvaluator
 from p2p.worker.rollout.training_env import EpisodeLog, TrainingEnv
 from p2p.worker.rollout.vec_env import Block
+from p2p.worker.saved_state import State, fill, joined, part
 
 Floats32 = NDArray[np.float32]
 
@@ -84,6 +85,31 @@ class Collector:
             returns=returns.ravel(),
             values=values[:-1].ravel(),
         )
+
+    def state(self) -> State:
+        """All that the next rollout depends on but the learner, between two rollouts."""
+        parts = {
+            "env": self._env.state(),
+            "reward": self._reward.state(),
+            "observations": self.observations.state(),
+            "rewards": self.rewards.state(),
+            "log": self.log.state(),
+        }
+        return {"seen": self._seen, **joined(parts)}
+
+    def restore(self, state: State) -> None:
+        """Go on where another one stood.
+
+        Raises:
+            RewardFailed: the reward raised, or gave no answer.
+            ValueError: the state is of another training, or the environments cannot be brought there.
+        """
+        fill(self._seen, state["seen"])
+        self._env.restore(part(state, "env"))
+        self._reward.restore(part(state, "reward"))
+        self.observations.restore(part(state, "observations"))
+        self.rewards.restore(part(state, "rewards"))
+        self.log.restore(part(state, "log"))
 
     def _rewards(self, block: Block, cut: list[_TimeUp]) -> Floats32:
         """Normalised rewards, shape (T, n), with the value of what was cut off added where time was up."""

@@ -13,6 +13,7 @@ from p2p.rewards.rotations import conjugate, left_axis, multiply
 from p2p.worker.engine.frame import Frame
 from p2p.worker.rollout.kinematics import Kinematics
 from p2p.worker.rollout.vec_env import VecEnv
+from p2p.worker.saved_state import State, generator_state, restore_generator
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +61,14 @@ class StartPlacer:
             self._root.lift(qpos[row], max(0.0, -float(lows[row])))
             frame = frame.replaced(np.array([row]), self._env.simulation.place(ids[row], qpos[row], qvel[row]))
         return frame
+
+    def state(self) -> State:
+        """Where the draws stand."""
+        return {"generator": generator_state(self._rng)}
+
+    def restore(self, state: State) -> None:
+        """Draw on from where another one stood."""
+        restore_generator(self._rng, state["generator"])
 
     def _draw(self) -> tuple[float, float, float]:
         """Pitch, raised height and pitch rate."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from p2p.worker.rollout.start_states import StartPlacer
 from p2p.worker.rollout.vec_env import Block, Step, VecEnv
+from p2p.worker.saved_state import State, fill, joined, part
 
 RECENT_EPISODES = 10
 """What the metrics average over."""
@@ -55,6 +56,20 @@ class TrainingEnv:
         """The steps since the last call."""
         return self._env.take_block()
 
+    def state(self) -> State:
+        """Where the environments are, and the draws of their starts; between two blocks."""
+        return joined({"envs": self._env.state(), "placer": self._placer.state() if self._placer else {}})
+
+    def restore(self, state: State) -> None:
+        """Be where others were.
+
+        Raises:
+            ValueError: they cannot be brought there.
+        """
+        self._env.restore(part(state, "envs"))
+        if self._placer:
+            self._placer.restore(part(state, "placer"))
+
     def close(self) -> None:
         """Free the environments."""
         self._env.close()
@@ -95,6 +110,26 @@ class EpisodeLog:
             self._lengths += 1
             if last.any():
                 self._finish(np.flatnonzero(last))
+
+    def state(self) -> State:
+        """The episodes under way, and what was counted so far."""
+        return {
+            "shortened": self._shortened,
+            "returns": self._returns,
+            "lengths": self._lengths,
+            "counts": np.array([self.whole, self.count]),
+            "recent_returns": np.array([episode.episode_return for episode in self.recent]),
+            "recent_lengths": np.array([episode.length for episode in self.recent], dtype=np.int64),
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on where another one stood."""
+        fill(self._shortened, state["shortened"])
+        fill(self._returns, state["returns"])
+        fill(self._lengths, state["lengths"])
+        self.whole, self.count = state["counts"].tolist()
+        recent = zip(state["recent_returns"].tolist(), state["recent_lengths"].tolist(), strict=True)
+        self.recent.extend(Episode(*pair) for pair in recent)
 
     def _finish(self, ids: NDArray[np.intp]) -> None:
         self.count += len(ids)

@@ -10,6 +10,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import make_simulation
+from p2p.worker.saved_state import State, fill, joined, part
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -143,6 +144,22 @@ class VecEnv:
             truncated=np.array([step.truncated for step in steps]),
             side={name: np.concatenate([step.side[name] for step in steps]) for name in steps[0].side},
         )
+
+    def state(self) -> State:
+        """Where the environments are, between two blocks."""
+        counts = {"elapsed": self._elapsed, "limits": self.limits}
+        return counts | joined({"now": self.now.state(), "simulation": self.simulation.state()})
+
+    def restore(self, state: State) -> None:
+        """Be where others were.
+
+        Raises:
+            ValueError: they cannot be brought there.
+        """
+        fill(self._elapsed, state["elapsed"])
+        fill(self.limits, state["limits"])
+        self._now, self._steps = Frame.restored(part(state, "now")), []
+        self.simulation.restore(part(state, "simulation"))
 
     def close(self) -> None:
         """Free the environments."""

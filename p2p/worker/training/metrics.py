@@ -10,6 +10,7 @@ import numpy as np
 from p2p.contracts.training import TrainConfig
 from p2p.store.iterations import IterationRecord
 from p2p.worker.rollout.training_env import Episode, EpisodeLog
+from p2p.worker.saved_state import State
 
 RECENT_ROLLOUTS = 20
 
@@ -64,6 +65,16 @@ class Metrics:
         }
         self._episodes_seen = log.whole
         self._record.append_scalars(row)
+
+    def state(self) -> State:
+        """What the next row depends on, but the speed."""
+        elapsed = time.perf_counter() - self._began
+        return {"counts": np.array([self._rollouts, self._episodes_seen]), "elapsed": np.array(elapsed)}
+
+    def restore(self, state: State) -> None:
+        """Go on where another one stood."""
+        self._rollouts, self._episodes_seen = state["counts"].tolist()
+        self._began = time.perf_counter() - float(state["elapsed"])
 
 
 def _episode_numbers(episodes: Iterable[Episode]) -> Scalars:

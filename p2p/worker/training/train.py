@@ -2,15 +2,14 @@
 
 import math
 import os
-import shutil
 import time
-from collections import deque
 from pathlib import Path
 
 from p2p.analysis.guardrails import hacking_warning
 from p2p.analysis.term_statistics import term_statistics
 from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
 from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.resume import ResumePoint
 from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.store.iterations import IterationRecord
@@ -23,9 +22,11 @@ from p2p.worker.rollout.policy import NumpyPolicy
 from p2p.worker.rollout.start_states import StartPlacer
 from p2p.worker.rollout.training_env import TrainingEnv
 from p2p.worker.rollout.vec_env import VecEnv
+from p2p.worker.saved_state import State, joined, part
 from p2p.worker.training.checkpoints import Checkpoints
 from p2p.worker.training.metrics import Metrics
 from p2p.worker.training.process import peak_memory_mb
+from p2p.worker.training.resume import ResumePoints, restored_selections, saved_selections
 from p2p.worker.training.selection import Run, Selection
 
 THREADS = "P2P_THREADS"
@@ -36,7 +37,7 @@ process beside it; the policy is the same."""
 def train(job_dir: Path) -> None:
     """Train the run in `job_dir` and write everything a finished run holds, the summary last.
 
-    What an earlier, interrupted attempt left there is removed first.
+    An earlier attempt that was interrupted goes on from its last resume point; without one, what it left is removed.
 
     Raises:
         InvalidInput: the directory lacks a readable configuration or environment.
@@ -45,9 +46,28 @@ def train(job_dir: Path) -> None:
         RewardFailed: the reward raised, or returned what is not a finite number; the metrics so far stay.
     """
     run, threads = Run.open(IterationRecord(job_dir)), int(os.environ.get(THREADS, "1"))
-    _clear(run.record)
     run.record.save_reward_spec(run.reward.spec)
-    Training(run, threads).run()
+    points = ResumePoints(run)
+    training = begin(run, threads, points)
+    training.run(points)
+    points.remove()
+
+
+def begin(run: Run, threads: int, points: ResumePoints) -> "Training":
+    """A training that stands at its last resume point, or at its beginning where there is none that can be used."""
+    found = points.last()
+    if found is not None:
+        points.go_back(found[0])
+        try:
+            training = Training(run, threads)
+            training.restore(*found)
+        except Exception as error:  # whatever a point holds, the run can still be trained
+            points.refuse(error)
+        else:
+            points.save(training.point(points), training.state())
+            return training
+    points.go_back(None)
+    return Training(run, threads)
 
 
 class Training:
@@ -70,22 +90,22 @@ class Training:
         self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self.reward)
         self._metrics = Metrics(run.record, config)
         self._checkpoints = Checkpoints(run, beside=threads > 1)
+        self._rollouts, self._resumed, self._peak_memory_mb = 0, 0, 0
+        self._begun = time.monotonic()
 
-    def run(self) -> None:
-        """Train to the end."""
-        config, begun = self._config, time.monotonic()
-        size = config.n_envs * config.n_steps
-        rollouts = math.ceil(config.total_timesteps / size)
-        points = deque(config.total_timesteps * (i + 1) / config.num_evals for i in range(config.num_evals))
-        for number in range(1, rollouts + 1):
+    def run(self, points: ResumePoints) -> None:
+        """Train to the end, and write resume points on the way."""
+        size = self._config.n_envs * self._config.n_steps
+        rollouts = math.ceil(self._config.total_timesteps / size)
+        for number in range(self._rollouts + 1, rollouts + 1):
             self.learn(number * size)
-            due = [point for point in points if point <= number * size]
-            if number == rollouts or (due and len(due) < len(points)):
+            self._rollouts = number
+            if evaluation_due(self._config, number):
                 self._evaluate(number * size)
-                for _ in due:
-                    points.popleft()
+            if points.due and number < rollouts:
+                points.save(self.point(points), self.state())
         selections = self._checkpoints.finish()
-        self._run.record.save_summary(self._summary(rollouts * size, selections, time.monotonic() - begun))
+        self._run.record.save_summary(self._summary(rollouts * size, selections, time.monotonic() - self._begun))
 
     def learn(self, steps: int) -> None:
         """One rollout and what is learned from it; `steps` have been made after it."""
@@ -96,6 +116,45 @@ class Training:
             scalars = self._learner.update(batch, rate)
         scalars |= {"learning_rate": rate, "explained_variance": explained_variance(batch.values, batch.returns)}
         self._metrics.write(scalars, self._collector.log, self._collector.term_means)
+
+    def state(self) -> State:
+        """Everything the next rollout and what is learned from it depend on."""
+        parts = {
+            "learner": self._learner.state(),
+            "collector": self._collector.state(),
+            "metrics": self._metrics.state(),
+            "selection": saved_selections(self._checkpoints.selections)[1],
+        }
+        return joined(parts)
+
+    def point(self, points: ResumePoints) -> ResumePoint:
+        """How far it is."""
+        return ResumePoint(
+            inputs=points.inputs,
+            rollouts=self._rollouts,
+            seconds=time.monotonic() - self._begun,
+            resumed=self._resumed,
+            peak_memory_mb=self._peak(),
+            evaluated=saved_selections(self._checkpoints.selections)[0],
+            pending=self._checkpoints.pending,
+        )
+
+    def restore(self, point: ResumePoint, state: State) -> None:
+        """Go on from a point.
+
+        Raises:
+            RewardFailed: the reward raised, or gave no answer.
+            ValueError: the point is of another training, or the environments cannot be brought there.
+        """
+        self._collector.restore(part(state, "collector"))
+        self._learner.restore(part(state, "learner"))
+        self._metrics.restore(part(state, "metrics"))
+        self._rollouts, self._resumed, self._peak_memory_mb = point.rollouts, point.resumed + 1, point.peak_memory_mb
+        self._begun = time.monotonic() - point.seconds
+        self._checkpoints.restore(restored_selections(point.evaluated, part(state, "selection")), point.pending)
+
+    def _peak(self) -> int:
+        return max(self._peak_memory_mb, peak_memory_mb())
 
     def _evaluate(self, step: int) -> None:
         policy_of(self._config, self._learner, self._collector).save(self._run.record.checkpoint(step).policy_path)
@@ -114,7 +173,8 @@ class Training:
             steps_per_second=steps / seconds,
             learner=self._config.learner,
             reward=self.reward.report(seconds),
-            peak_memory_mb=peak_memory_mb(),
+            peak_memory_mb=self._peak(),
+            resumed=self._resumed,
             best_checkpoint=best.step,
             best_selection_score=best.intent_score,
             best_selection_success=best.success_rate,
@@ -157,18 +217,18 @@ def learning_rate(config: TrainConfig, steps: int) -> float:
     return max(0.0, end + (config.learning_rate - end) * remaining)
 
 
+def evaluation_due(config: TrainConfig, rollout: int) -> bool:
+    """Whether the policy is evaluated after this rollout, from 1: the first that reaches a point, and the last."""
+    size, total = config.n_envs * config.n_steps, config.total_timesteps
+    points = (total * (i + 1) / config.num_evals for i in range(config.num_evals))
+    return any((rollout - 1) * size < point <= rollout * size for point in points)
+
+
 def _first_seed(config: TrainConfig) -> int:
     try:
         return first_seed(Purpose.TRAINING, config.seed)
     except ValueError as error:
         raise InvalidConfig(f"{error}. Choose another seed.") from error
-
-
-def _clear(record: IterationRecord) -> None:
-    """Remove what an interrupted attempt left."""
-    record.scalars_path.unlink(missing_ok=True)
-    for directory in (record.checkpoints_dir, record.trajectories_dir, record.videos_dir):
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _hacking(selections: list[Selection]) -> tuple[str, ...]:

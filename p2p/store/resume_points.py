@@ -1,0 +1,158 @@
+"""The resume point of a run: `resume/point.json`, and one file of arrays that it names by its digest."""
+
+import hashlib
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.resume import ResumePoint
+from p2p.store import files, layout
+from p2p.store.arrays import load_arrays
+from p2p.store.iterations import IterationRecord
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class ResumeRecord:
+    """The directory `resume/` of a run, there from its first resume point to its end.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: IterationRecord) -> None:
+        self._run, self._path = run, run.path / layout.RESUME
+        self._point_path = self._path / layout.RESUME_POINT
+
+    def save(self, point: ResumePoint, arrays: Arrays) -> None:
+        """Write a resume point, which takes the place of the last one once it is complete and on the disk.
+
+        Raises:
+            StorageProblem: the disk is full, or not writable; the last point stays.
+        """
+        digest = self._save_arrays(arrays)
+        update = {"digest": digest, "scalars_bytes": _bytes_on_disk(self._run.scalars_path)}
+        files.write_model(self._point_path, point.model_copy(update=update))
+        self._remove_arrays_but(digest)
+
+    def read(self) -> tuple[ResumePoint, dict[str, NDArray[Any]]] | None:
+        """The last complete point and its arrays; None where there is none.
+
+        Raises:
+            ValueError: it is damaged, or what it builds on is.
+        """
+        if not self._point_path.exists():
+            return None
+        point = files.read_model(self._point_path, ResumePoint)
+        if point is None:
+            raise ValueError(f"{self._point_path.name} is damaged")
+        path = self._arrays_path(point.digest)
+        arrays = load_arrays(path) if _digest(path) == point.digest else None
+        if arrays is None:
+            raise ValueError(f"{path.name} is damaged or missing")
+        if _size(self._run.scalars_path) < point.scalars_bytes:
+            raise ValueError("the metrics up to there are gone")
+        self._require_checkpoints(point)
+        return point, arrays
+
+    def rewind(self, point: ResumePoint | None) -> None:
+        """Remove what was written after `point`; everything when there is none."""
+        kept = steps_of(point) if point is not None else ()
+        _cut(self._run.scalars_path, point.scalars_bytes if point is not None else 0)
+        for checkpoint in self._run.checkpoints():
+            if checkpoint.step not in kept:
+                files.discard(checkpoint.path)
+        for path in self._run.trajectories_dir.glob("trajectory_*"):
+            if _step(path) not in kept:
+                files.remove(path)
+        files.discard(self._run.videos_dir)
+
+    def set_aside(self) -> None:
+        """Keep a point that cannot be used, for whoever wants to know why, until the run has ended."""
+        aside = self._path.with_name(f"{layout.RESUME}{layout.SET_ASIDE}")
+        files.discard(aside)
+        if self._path.exists():
+            self._path.rename(aside)
+
+    def remove(self) -> None:
+        """The run has ended."""
+        for path in self._run.path.glob(f"{layout.RESUME}*"):
+            files.discard(path)
+
+    def _save_arrays(self, arrays: Arrays) -> str:
+        temporary = self._arrays_path(layout.SAVING)
+        try:
+            files.make_directory(self._path)
+            with temporary.open("wb") as file:
+                np.savez(file, allow_pickle=False, **arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            digest = _digest(temporary)
+            temporary.replace(self._arrays_path(digest))
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise files.storage_problem(temporary, error) from error
+        return digest
+
+    def _arrays_path(self, digest: str) -> Path:
+        return self._path / layout.resume_arrays_name(digest)
+
+    def _remove_arrays_but(self, digest: str) -> None:
+        for path in self._path.glob(layout.resume_arrays_name("*")):
+            if path != self._arrays_path(digest):
+                files.remove(path)
+
+    def _require_checkpoints(self, point: ResumePoint) -> None:
+        for step in steps_of(point):
+            if load_arrays(self._run.checkpoint(step).policy_path) is None:
+                raise ValueError(f"the policy of checkpoint {step} is gone")
+        for selected in point.evaluated:
+            if self._run.checkpoint(selected.step).read_evaluation() is None:
+                raise ValueError(f"the evaluation of checkpoint {selected.step} is gone")
+
+
+def steps_of(point: ResumePoint) -> Collection[int]:
+    """Steps of the checkpoints there are at a point."""
+    return {*(selected.step for selected in point.evaluated), *point.pending}
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of a file; empty when it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _bytes_on_disk(path: Path) -> int:
+    """Length of a file, once the disk has it."""
+    if not path.exists():
+        return 0
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        return os.fstat(file.fileno()).st_size
+
+
+def _cut(path: Path, size: int) -> None:
+    """Shorten a file, as a new one in its place: whoever reads it on notices."""
+    if not size:
+        files.remove(path)
+        return
+    with path.open("rb") as file:
+        files.write_text(path, file.read(size).decode())
+
+
+def _step(trajectory: Path) -> int:
+    return int(trajectory.stem.split("_")[1])

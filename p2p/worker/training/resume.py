@@ -1,0 +1,136 @@
+"""Resume points: a training that was killed goes on from the last one, and ends as if nothing had happened."""
+
+import hashlib
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+
+import numpy as np
+
+from p2p import __version__
+from p2p.contracts.errors import StorageProblem
+from p2p.contracts.resume import ResumePoint, SelectedCheckpoint
+from p2p.store.resume_points import ResumeRecord
+from p2p.worker.saved_state import State
+from p2p.worker.training.selection import Run, Selection
+
+INTERVAL = "P2P_RESUME_S"
+"""Variable: seconds of work between two resume points; 0 for one after every rollout."""
+INTERVAL_S = 20.0
+SHARE = 0.01
+"""Most of the training's time that resume points may take: where they are slow, there are fewer."""
+PACKAGES = ("numpy", "mujoco", "gymnasium")
+TORCH_PACKAGES = ("torch", "stable_baselines3")
+
+
+class ResumePoints:
+    """Those of one run. Which ones there are changes nothing but what an interruption costs.
+
+    Args:
+        run: The run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run, self._record = run, ResumeRecord(run.record)
+        self.inputs = inputs_of(run)
+        """What a point has to be of, to be used."""
+        self._interval_s = float(os.environ.get(INTERVAL, INTERVAL_S))
+        self._next = time.monotonic() + self._interval_s
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for the next one."""
+        return time.monotonic() >= self._next
+
+    def save(self, point: ResumePoint, state: State) -> None:
+        """Write the next one; a disk that is full is reported, and the training goes on."""
+        begun = time.monotonic()
+        try:
+            self._record.save(point, state)
+        except StorageProblem as problem:
+            print(f"No resume point could be written: {problem}", file=sys.stderr, flush=True)
+        ended = time.monotonic()
+        self._next = ended + (max(self._interval_s, (ended - begun) / SHARE) if self._interval_s else 0.0)
+
+    def last(self) -> tuple[ResumePoint, State] | None:
+        """The one to go on from; None where there is none that can be used, which is reported."""
+        try:
+            found = self._record.read()
+            if found is not None:
+                _require_same(found[0].inputs, self.inputs)
+        except ValueError as error:
+            self.refuse(error)
+            return None
+        return found
+
+    def refuse(self, why: Exception) -> None:
+        """Set the last one aside."""
+        print(f"The resume point is not used: {why}. The training begins again.", file=sys.stderr, flush=True)
+        self._record.set_aside()
+
+    def go_back(self, point: ResumePoint | None) -> None:
+        """Remove what the run's directory holds beyond a point; everything when it is None."""
+        self._record.rewind(point)
+
+    def remove(self) -> None:
+        """The run has ended."""
+        self._record.remove()
+
+
+def inputs_of(run: Run) -> dict[str, str]:
+    """Everything that a training's numbers depend on, by name."""
+    packages = PACKAGES + (TORCH_PACKAGES if run.config.learner == "sb3" else ())
+    return {
+        "configuration": _digest(run.config.model_dump_json()),
+        "environment": _digest(run.spec.model_dump_json()),
+        "criteria": _digest(run.intent.model_dump_json()) if run.intent is not None else "",
+        "reward": _digest(run.reward.source),
+        "p2p": __version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        **{package: version(package) for package in packages},
+    }
+
+
+def saved_selections(selections: Sequence[Selection]) -> tuple[tuple[SelectedCheckpoint, ...], State]:
+    """Selections as a resume point holds them, and the values of their terms as arrays."""
+    saved = tuple(
+        SelectedCheckpoint(
+            step=selection.step,
+            mean_return=selection.mean_return,
+            intent_score=selection.intent_score,
+            success_rate=selection.success_rate,
+            terms=tuple(selection.terms),
+            row=dict(selection.row),
+        )
+        for selection in selections
+    )
+    return saved, {str(selection.step): np.array(list(selection.terms.values())) for selection in selections}
+
+
+def restored_selections(saved: Sequence[SelectedCheckpoint], terms: State) -> list[Selection]:
+    """The selections that were saved."""
+    return [
+        Selection(
+            step=one.step,
+            mean_return=one.mean_return,
+            intent_score=one.intent_score,
+            success_rate=one.success_rate,
+            terms=dict(zip(one.terms, terms[str(one.step)], strict=True)),
+            row=one.row,
+        )
+        for one in saved
+    ]
+
+
+def _require_same(found: Mapping[str, str], expected: Mapping[str, str]) -> None:
+    other = sorted(name for name in {*found, *expected} if found.get(name) != expected.get(name))
+    if other:
+        raise ValueError(f"it is of another {', '.join(other)}")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
