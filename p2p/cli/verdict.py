@@ -107,6 +107,9 @@ def runs(items: Iterable[RunProgress]) -> Table:
         error = Text(last_line(run.error), style="red") if run.state in ("failed", "lost") else ""
         if run.waits_for is not None:
             error = Text(f"waits for a core held by {run.waits_for}", style="dim")
+        if run.resumed:
+            times = "" if run.resumed == 1 else f", {run.resumed} times"
+            error = Text(f"went on after an interruption{times}", style="dim")
         steps = f"{run.step:,} / {run.total_timesteps:,}"
         made.add_row(run.run_id, run.state, steps, number(run.episode_return), share(run.success_rate), error)
     return made
