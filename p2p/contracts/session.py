@@ -136,6 +136,8 @@ class RunProgress(Contract):
     error: str | None = None
     waits_for: str | None = None
     """Who owns the cores that it waits for, in words; None when it does not wait."""
+    resumed: int = 0
+    """How often its training went on after an interruption; known when it has ended."""
 
 
 class Artefacts(Contract):

@@ -69,6 +69,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
     elapsed = last.get("elapsed_time")
     returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
     measured = evaluations[-1] if evaluations else {}
+    summary = run.read_summary() if job is not None and job.state is JobState.COMPLETED else None
     return RunProgress(
         run_id=run.iteration_id,
         state=str(job.state) if job is not None else run.derive_status(),
@@ -82,6 +83,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         success_rate=measured.get("success_rate"),
         error=job.error if job is not None else None,
         waits_for=_owners(job.waits_for) if job is not None and job.state is JobState.QUEUED else None,
+        resumed=summary.resumed if summary is not None else 0,
     )
 
 
