@@ -13,6 +13,7 @@ ANALYSIS = "analysis.json"
 EVENTS = "events.jsonl"
 STATUS_LOCK = "status.lock"
 """Held while the status changes."""
+METADATA_LOCK = "metadata.lock"
 STEP_LOCK = "step.lock"
 """Held while a caller's step changes what the session holds."""
 WISHES = "wishes.jsonl"
@@ -104,6 +105,12 @@ SET_ASIDE = "_unusable"
 
 # a call of generated code
 ARRAYS = "arrays.npz"
+
+# the calibration of judges
+CALIBRATION = "calibration"
+CLIPS = "clips.json"
+CLIP_STATES = "states.npz"
+CALIBRATION_REPORT = "report.json"
 
 # a measurement
 WARM = "warm"

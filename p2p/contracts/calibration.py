@@ -1,0 +1,197 @@
+"""Clips whose truth is known, and how often a judge is right about them."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from p2p.contracts.base import Contract
+from p2p.contracts.intent import Intent
+
+
+class ClaimKind(StrEnum):
+    """What a clip is for a sentence."""
+
+    POSITIVE = "positive"
+    """It shows what the sentence asks for."""
+    NEGATIVE = "negative"
+    """It shows something else."""
+    NEAR_MISS = "near_miss"
+    """It shows almost that: too slow, half of it, the wrong way, or not to the end."""
+    EXPLOIT = "exploit"
+    """It gets the numbers without doing it."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the right verdict is "passed"."""
+        return self is ClaimKind.POSITIVE
+
+
+class Claim(Contract):
+    """What one clip is for one sentence. It follows from how the clip was made."""
+
+    sentence: str
+    kind: ClaimKind
+
+
+class Clip(Contract):
+    """One motion of one robot, prescribed at every step."""
+
+    clip_id: str
+    env_id: str
+    motion: str
+    """What it shows, in words; clips of one motion differ in their parameters alone."""
+    parameters: dict[str, float]
+    """What it was made from: speeds [m/s], heights [m], turns, times [s] …"""
+    seconds: float
+    claims: tuple[Claim, ...]
+
+    def kind_for(self, sentence: str) -> ClaimKind | None:
+        """What it is for a sentence; None where that is not clear, and no judge is asked."""
+        return next((claim.kind for claim in self.claims if claim.sentence == sentence), None)
+
+
+class ClipSet(Contract):
+    """The clips of one robot (`clips.json`); their states and features lie beside it, in the same order."""
+
+    env_id: str
+    seed: int
+    dt: float
+    """Control period [s]."""
+    clips: tuple[Clip, ...]
+
+    def index_of(self, clip_id: str) -> int | None:
+        """Place of a clip; None where there is no such clip."""
+        return next((index for index, clip in enumerate(self.clips) if clip.clip_id == clip_id), None)
+
+
+class ClipsRequest(Contract):
+    """Make the clips of one robot."""
+
+    env_id: str
+    seed: int = Field(default=0, ge=0)
+    variations: int = Field(default=4, ge=1, le=100)
+    """Clips of each motion."""
+
+
+class ClipVideoRequest(Contract):
+    """Film one clip. Paths are relative to the job's directory."""
+
+    clips: str
+    """Directory of the clips it is one of."""
+    clip_id: str
+
+
+class ClipVideo(Contract):
+    """A clip, with the pictures of it. Paths are relative to the runs directory."""
+
+    clip: Clip
+    video: str
+    sheet: str
+    """Contact sheet."""
+
+
+class ClipVerdict(Contract):
+    """What a judge says of one clip."""
+
+    passed: bool | None
+    """None for no verdict."""
+    score: float | None = Field(ge=0, le=1)
+    """None without a verdict."""
+    cost_usd: float = 0.0
+    """What the verdict cost in money."""
+
+
+class Share(Contract):
+    """A share with its 95 % Wilson interval."""
+
+    count: int
+    of: int
+    low: float | None
+    """None when `of` is 0."""
+    high: float | None
+
+    @property
+    def value(self) -> float | None:
+        """None when there is nothing to divide by."""
+        return self.count / self.of if self.of else None
+
+
+class Mistake(Contract):
+    """A verdict that is wrong, or missing."""
+
+    clip_id: str
+    sentence: str
+    kind: ClaimKind
+    passed: bool | None
+    score: float | None
+
+
+class JudgeCalibration(Contract):
+    """How often one judge is right."""
+
+    judge: str
+    verdicts: dict[ClaimKind, dict[str, int]]
+    """The confusion matrix: kind -> "passed", "failed" or "no_verdict" -> how many."""
+    false_passes: dict[ClaimKind, Share]
+    """Of each kind that should fail, how many passed."""
+    costly: Share
+    """False passes among near misses and exploits together."""
+    false_fails: Share
+    """Positives that did not pass."""
+    by_robot: dict[str, Share]
+    """Wrong or missing verdicts."""
+    auroc: float | None
+    """That a positive scores higher than anything else, ties counting half; None without both."""
+    score_variance: float | None
+    """Largest variance of a score over repeated judging."""
+    unsteady: int
+    """Verdicts that were not the same each time."""
+    repeated: int
+    """How many claims were judged repeatedly."""
+    seconds_per_verdict: float
+    usd_per_verdict: float
+    scores: dict[ClaimKind, tuple[int, ...]]
+    """Histogram of the scores in ten equal bins from 0 to 1."""
+    mistakes: tuple[Mistake, ...]
+    """At most `MOST_MISTAKES`."""
+
+
+class Calibration(Contract):
+    """How often judges are right (`report.json`)."""
+
+    seed: int
+    clips: dict[str, int]
+    """Robot -> clips."""
+    sentences: int
+    """Pairs of robot and sentence."""
+    claims: int
+    by_hand: tuple[Intent, ...]
+    """Criteria of sentences that the built-in author does not understand."""
+    judges: tuple[JudgeCalibration, ...]
+    seconds: float
+    """What making and judging took."""
+
+    @property
+    def n_clips(self) -> int:
+        """Clips of all robots."""
+        return sum(self.clips.values())
+
+
+MOST_MISTAKES = 100
+MOST_FALSE_PASSES = 0.01
+"""Target of measured criteria: share of near misses and exploits that may pass."""
+LEAST_AUROC = 0.995
+
+
+def on_target(judge: JudgeCalibration) -> bool:
+    """Whether a judge that measures meets its targets: few false passes, a score that tells right from wrong, always
+    the same."""
+    costly = judge.costly.value
+    return (
+        costly is not None
+        and costly <= MOST_FALSE_PASSES
+        and judge.auroc is not None
+        and judge.auroc >= LEAST_AUROC
+        and judge.score_variance == 0.0
+        and judge.unsteady == 0
+    )

@@ -1,0 +1,1 @@
+"""How often each judge is right, on clips whose truth is known."""

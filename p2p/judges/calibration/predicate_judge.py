@@ -1,0 +1,30 @@
+"""The judge without eyes, as it is, on one clip at a time."""
+
+from p2p.contracts.calibration import ClipVerdict
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import Verdict
+from p2p.contracts.rollout import Evaluation, Purpose, Rollout
+from p2p.judges.calibration.recording import Recording
+from p2p.judges.code import CodeJudge
+
+PASS_THRESHOLD = 0.8
+"""Of a session, unless it says otherwise."""
+
+
+class PredicateJudge:
+    """Measured criteria, decided by measurement."""
+
+    name = "predicates"
+
+    def __init__(self) -> None:
+        self._judge = CodeJudge()
+
+    def judge(self, recording: Recording, intent: Intent) -> ClipVerdict:
+        """Judge the clip as the one report rollout of a policy."""
+        rollout = Rollout(seed=0, episode_return=0.0, length=len(recording.features["time"]))
+        evaluation = Evaluation(
+            run_id=recording.clip.clip_id, checkpoint=0, purpose=Purpose.REPORT, dt=recording.dt, rollouts=(rollout,)
+        )
+        judgment = self._judge.judge(intent, evaluation, [recording.features], PASS_THRESHOLD)
+        decided = judgment.verdict is not Verdict.NO_VERDICT
+        return ClipVerdict(passed=judgment.passed if decided else None, score=judgment.intent_score)

@@ -1,0 +1,86 @@
+"""The calibration of judges on disk: the clips of each robot, films of some, and the report."""
+
+from pathlib import Path
+
+from p2p.contracts.calibration import Calibration, ClipSet, ClipsRequest, ClipVideoRequest
+from p2p.store import files, layout
+
+
+class ClipsRecord:
+    """The job directory of one robot's clips."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.states_path = path / layout.CLIP_STATES
+        self.features_path = path / layout.FEATURES
+
+    def save_request(self, request: ClipsRequest) -> None:
+        """Write which clips are to be made."""
+        files.write_model(self.path / layout.REQUEST, request)
+
+    def read_request(self) -> ClipsRequest | None:
+        """Which clips are to be made."""
+        return files.read_model(self.path / layout.REQUEST, ClipsRequest)
+
+    def save_clips(self, clips: ClipSet) -> None:
+        """Write `clips.json`, which marks them as complete."""
+        files.write_model(self.path / layout.CLIPS, clips)
+
+    def read_clips(self) -> ClipSet | None:
+        """The clips; None before they are made."""
+        return files.read_model(self.path / layout.CLIPS, ClipSet)
+
+    def film(self, clip_id: str) -> "ClipVideoRecord":
+        """The job directory of one clip's film."""
+        return ClipVideoRecord(self.path / layout.VIDEOS / clip_id)
+
+
+class ClipVideoRecord:
+    """The job directory of one clip's film."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.video_path = path / layout.VIEW_VIDEO
+        self.sheet_path = path / layout.VIEW_SHEET
+
+    def save_request(self, request: ClipVideoRequest) -> None:
+        """Write which clip is to be filmed."""
+        files.write_model(self.path / layout.REQUEST, request)
+
+    def read_request(self) -> ClipVideoRequest | None:
+        """Which clip is to be filmed."""
+        return files.read_model(self.path / layout.REQUEST, ClipVideoRequest)
+
+
+class CalibrationRecord:
+    """Everything about the calibration of judges, below the runs directory."""
+
+    def __init__(self, runs: Path) -> None:
+        self.path = runs / layout.CALIBRATION
+        self.report_path = self.path / layout.REPORT
+        """Job directory of the picture, which holds the report too."""
+        self.chart_path = self.report_path / layout.PLOT
+
+    def clips(self, env_id: str) -> ClipsRecord:
+        """The clips of one robot."""
+        return ClipsRecord(self.path / env_id.lower())
+
+    def discard(self, directory: Path) -> None:
+        """Remove what an earlier calibration left in one of its directories."""
+        files.discard(directory)
+
+
+class CalibrationReportRecord:
+    """The job directory of the report's picture."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.chart_path = path / layout.PLOT
+
+    def save(self, calibration: Calibration) -> None:
+        """Write `report.json`."""
+        files.write_model(self.path / layout.CALIBRATION_REPORT, calibration)
+
+    def read(self) -> Calibration | None:
+        """The report; None before there is one."""
+        return files.read_model(self.path / layout.CALIBRATION_REPORT, Calibration)

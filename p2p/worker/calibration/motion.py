@@ -1,0 +1,113 @@
+"""Motions as paths over time, from which the truth about them follows."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Paths at the times `t`, each of shape (T + 1,)."""
+
+    t: Floats
+    """[s]."""
+    x: Floats
+    """Forward [m]."""
+    y: Floats
+    """To the left [m]."""
+    lift: Floats
+    """Of the lowest point above where it rests on the floor [m]."""
+    roll: Floats
+    """Right side down positive [rad]."""
+    pitch: Floats
+    """Nose up positive [rad]."""
+    yaw: Floats
+    """To the left positive [rad]."""
+    sway: Floats
+    """Amplitude of the joints [rad]."""
+    bend: Floats
+    """Share of the crouch, 0 standing and 1 as low as its legs let it."""
+    effort: Floats
+    """Amplitude of the actions, as a share of their range."""
+    stride_hz: float = 2.0
+    phase: float = 0.0
+    braced: bool = False
+    """Whether the actions are held and do not swing."""
+
+    @classmethod
+    def standing(cls, dt: float, seconds: float) -> Self:
+        """Nothing moves."""
+        t = np.arange(round(seconds / dt) + 1) * dt
+        return cls(t, *(np.zeros_like(t) for _ in range(9)))
+
+    @property
+    def seconds(self) -> float:
+        """Length [s]."""
+        return float(self.t[-1])
+
+    def plus(self, **paths: Floats | float) -> Self:
+        """Paths added to what it does already."""
+        return replace(self, **{name: getattr(self, name) + path for name, path in paths.items()})
+
+
+def ramp(t: Floats, start: float, seconds: float) -> Floats:
+    """0 before `start`, 1 from `seconds` later on, without a jerk between."""
+    s = np.clip((t - start) / seconds, 0.0, 1.0)
+    return np.asarray(s * s * (3.0 - 2.0 * s))
+
+
+def arc(t: Floats, start: float, seconds: float) -> Floats:
+    """A parabola of height 1: free flight."""
+    s = np.clip((t - start) / seconds, 0.0, 1.0)
+    return np.asarray(4.0 * s * (1.0 - s))
+
+
+def during(t: Floats, start: float, end: float) -> Floats:
+    """1 between two times, else 0."""
+    return np.asarray((t >= start) & (t < end), dtype=np.float64)
+
+
+def travel(motion: Motion, vx: float = 0.0, vy: float = 0.0, until: float | None = None, sway: float = 0.3) -> Motion:
+    """Go with a gait, so that the mean velocity over `until` seconds, or all of it, is what is asked."""
+    end = motion.seconds if until is None else until
+    gone = np.minimum(motion.t, end)
+    walking = sway * during(motion.t, 0.0, end)
+    return motion.plus(x=vx * gone, y=vy * gone, sway=walking, effort=walking)
+
+
+def flip(motion: Motion, turns: float, start: float, seconds: float, height: float) -> Motion:
+    """Turn over in the air, backward positive; the turn begins after take-off and ends before landing."""
+    t, air = motion.t, 0.08 * seconds
+    turned = 2.0 * np.pi * turns * ramp(t, start + air, seconds - 2.0 * air)
+    return motion.plus(pitch=turned, lift=height * arc(t, start, seconds))
+
+
+def tumble(motion: Motion, turns: float, start: float, seconds: float) -> Motion:
+    """Turn over without leaving the floor, backward positive."""
+    return motion.plus(pitch=2.0 * np.pi * turns * ramp(motion.t, start, seconds))
+
+
+def topple(motion: Motion, start: float, seconds: float, way: float, sideways: bool) -> Motion:
+    """Fall and stay down: on the side where a robot can, else on its nose (`way` -1) or its back (1)."""
+    angle = way * ramp(motion.t, start, seconds)
+    return motion.plus(roll=np.pi * angle) if sideways else motion.plus(pitch=0.5 * np.pi * angle)
+
+
+def jump(motion: Motion, height: float, start: float) -> Motion:
+    """One jump, in free flight."""
+    return motion.plus(lift=height * arc(motion.t, start, flight_time(height)))
+
+
+def flight_time(height: float) -> float:
+    """How long a jump lasts [s]."""
+    return float(2.0 * np.sqrt(2.0 * height / 9.81))
+
+
+def spin(motion: Motion, turns: float, start: float, seconds: float) -> Motion:
+    """Turn about the vertical on stepping feet, to the left positive."""
+    turned = 2.0 * np.pi * turns * ramp(motion.t, start, seconds)
+    return motion.plus(yaw=turned, sway=0.1 * during(motion.t, start, start + seconds))

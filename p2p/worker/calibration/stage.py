@@ -1,0 +1,123 @@
+"""Where motions are played: from paths to the states of a robot's joints."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.env import EnvSpec
+from p2p.rewards.features import Features, measure_trajectory
+from p2p.worker.calibration.motion import Motion
+from p2p.worker.description.morphology import FREE
+from p2p.worker.engine.environment import compiled_model
+from p2p.worker.rollout.kinematics import Kinematics
+
+Floats = NDArray[np.float64]
+SETTLE_S = 3.0
+"""Time after which a robot that stands by itself has come to rest [s]."""
+BRACED = 0.97
+"""Action of a robot that holds itself by bracing, as a share of the range."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A motion of a robot, T steps."""
+
+    qpos: Floats
+    """Shape (T + 1, nq), the state after the reset first."""
+    qvel: Floats
+    """Shape (T + 1, nv)."""
+    actions: Floats
+    """Shape (T, n_actions)."""
+    features: Features
+    """Name -> shape (T,)."""
+
+
+class Stage:
+    """A robot that motions are played with.
+
+    Args:
+        spec: Its environment.
+        settles: Whether it keeps standing when it is let go; then it is taken in the pose in which it comes to rest.
+        crouch: Joint angles of its crouch [rad], relative to standing.
+    """
+
+    def __init__(self, spec: EnvSpec, settles: bool, crouch: Floats) -> None:
+        self.spec, self.model = spec, compiled_model(spec, {})
+        self._kinematics = Kinematics(self.model, spec)
+        self._free = FREE in self.model.jnt_type
+        self._flat = "height" not in spec.feature_names
+        self._rest = self._settled() if settles else self.model.qpos0.copy()
+        self._first = 7 if self._free else 3
+        self._crouch = crouch
+        self._low = np.array([actuator.low for actuator in spec.action])
+        self._high = np.array([actuator.high for actuator in spec.action])
+
+    def play(self, motion: Motion) -> Played:
+        """States, actions and features of a motion; the robot's lowest point is `lift` above where it rests."""
+        qpos, waves = self._posed(motion)
+        still = np.zeros((len(qpos), self.model.nv))
+        if not self._flat:
+            low = self._kinematics.read(qpos, still).low
+            qpos[:, 2 if self._free else 1] += self.spec.rest_clearance + motion.lift - low
+        qvel = self._velocities(qpos)
+        actions = self._actions(motion, waves)
+        features = measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions)
+        return Played(qpos, qvel, actions, features)
+
+    def height_of(self, bend: float, dt: float) -> float:
+        """Height of its torso while it crouches [m]."""
+        motion = Motion.standing(dt, 2 * dt).plus(bend=bend)
+        return float(self.play(motion).features["height"][-1])
+
+    def _settled(self) -> Floats:
+        data = mujoco.MjData(self.model)
+        data.qpos[:] = self.model.qpos0
+        mujoco.mj_step(self.model, data, nstep=round(SETTLE_S / self.model.opt.timestep))
+        rest = np.array(data.qpos)
+        rest[:2] = self.model.qpos0[:2]
+        if self._free:
+            rest[3:7] = self.model.qpos0[3:7]
+        return rest
+
+    def _posed(self, motion: Motion) -> tuple[Floats, Floats]:
+        """Joint positions before it is put on the floor, and the swing of the joints, shape (T + 1,)."""
+        qpos = np.tile(self._rest, (len(motion.t), 1))
+        waves = np.sin(2.0 * np.pi * motion.stride_hz * motion.t + motion.phase)
+        signs = np.where(np.arange(qpos.shape[1] - self._first) % 2, -1.0, 1.0)
+        qpos[:, self._first :] += (motion.sway * waves)[:, None] * signs + motion.bend[:, None] * self._crouch
+        qpos[:, 0] = motion.x
+        if self._free:
+            qpos[:, 1] = motion.y
+            qpos[:, 3:7] = _attitude(motion)
+        elif self._flat:
+            qpos[:, 1], qpos[:, 2] = motion.y, motion.yaw
+        else:
+            qpos[:, 2] -= motion.pitch
+        return qpos, waves
+
+    def _velocities(self, qpos: Floats) -> Floats:
+        qvel = np.zeros((len(qpos), self.model.nv))
+        for step in range(1, len(qpos)):
+            mujoco.mj_differentiatePos(self.model, qvel[step], self.spec.dt, qpos[step - 1], qpos[step])
+        return qvel
+
+    def _actions(self, motion: Motion, waves: Floats) -> Floats:
+        scaled = BRACED * motion.effort if motion.braced else motion.effort * waves
+        signs = np.where(np.arange(self.spec.action_dim) % 2, -1.0, 1.0)
+        middle, half = (self._low + self._high) / 2.0, (self._high - self._low) / 2.0
+        return np.asarray(middle + half * np.clip(scaled[1:, None] * signs, -1.0, 1.0))
+
+
+def _attitude(motion: Motion) -> Floats:
+    """Yaw, then pitch, then roll, about the robot's own axes, shape (T + 1, 4)."""
+    rows = np.zeros((len(motion.t), 4))
+    for row, yaw, pitch, roll in zip(rows, motion.yaw, motion.pitch, motion.roll, strict=True):
+        turned, tilted, leant, both = (np.zeros(4) for _ in range(4))
+        mujoco.mju_axisAngle2Quat(turned, np.array([0.0, 0.0, 1.0]), yaw)
+        mujoco.mju_axisAngle2Quat(tilted, np.array([0.0, 1.0, 0.0]), -pitch)
+        mujoco.mju_axisAngle2Quat(leant, np.array([1.0, 0.0, 0.0]), roll)
+        mujoco.mju_mulQuat(both, turned, tilted)
+        mujoco.mju_mulQuat(row, both, leant)
+    return rows

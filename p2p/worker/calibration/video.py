@@ -1,0 +1,32 @@
+"""The verb `clip_video`: a clip of the calibration set as a video and as a contact sheet."""
+
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidInput
+from p2p.envs import catalog
+from p2p.store.arrays import load_arrays, load_features
+from p2p.store.calibration import ClipsRecord, ClipVideoRecord
+from p2p.worker.engine.environment import compiled_model
+from p2p.worker.pictures.contact_sheet import write_contact_sheet
+from p2p.worker.pictures.video import write_video
+
+
+def film(job_dir: Path) -> None:
+    """Film the clip that the request in `job_dir` names.
+
+    Raises:
+        InvalidInput: the request, or the clips it names, are missing or broken.
+    """
+    record = ClipVideoRecord(job_dir)
+    request = record.read_request()
+    clips = ClipsRecord((job_dir / request.clips).resolve()) if request else None
+    found = clips.read_clips() if clips else None
+    index = found.index_of(request.clip_id) if found and request else None
+    states = load_arrays(clips.states_path) if clips else None
+    features = load_features(clips.features_path) if clips else None
+    if found is None or index is None or states is None or features is None:
+        raise InvalidInput(f"{job_dir} holds no readable request for a clip that has been made.")
+    clip, qpos, spec = found.clips[index], states["qpos"][index][1:], catalog.load(found.env_id)
+    model = compiled_model(spec, {})
+    write_contact_sheet(record.sheet_path, model, spec, qpos, features[index], f"{clip.clip_id}: {clip.motion}")
+    write_video(record.video_path, model, spec, qpos, spec.dt)
