@@ -1,7 +1,6 @@
 """The worker's end of a host: starts it, asks it, and ends it whatever it does."""
 
 import os
-import resource
 import select
 import signal
 import socket
@@ -22,7 +21,7 @@ import p2p
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.worker.code_host import boxes
 from p2p.worker.code_host.boxes import Arrays, Box
-from p2p.worker.code_host.message import SIZE, Kind, Message
+from p2p.worker.code_host.message import SIZE, UNFORESEEN, Kind, Message
 from p2p.worker.code_host.untrusted_text import one_line, without_controls
 
 Service = Literal["reward", "function"]
@@ -130,7 +129,7 @@ class HostProcess:
         try:
             self._socket.send(Message(Kind.QUESTION, self._number, size).packed())
             return self._answer(self._receive(limit_s))
-        except (OSError, ValueError, OverflowError) as error:
+        except (OSError, ValueError, OverflowError, KeyError, TypeError) as error:
             raise self._failed(f"answered nonsense: {one_line(str(error))}") from error
 
     def _await_start(self) -> None:
@@ -168,14 +167,15 @@ class HostProcess:
 
         Raises:
             CodeRefused: it is a refusal.
+            HostFailed: it is one that the host was not made for.
             ValueError: it is no answer to this question.
         """
         if message.number != self._number or message.kind not in (Kind.ANSWER, Kind.REFUSAL):
             raise ValueError("a message nobody asked for")
         fields = without_controls(boxes.read_text(self._outbox, message.text_bytes))
         if message.kind is Kind.REFUSAL:
-            kind, text = fields["kind"], fields["message"]
-            raise CodeRefused(one_line(str(kind)), one_line(str(text)))
+            kind, text = one_line(str(fields["kind"])), one_line(str(fields["message"]))
+            raise self._failed(text) if kind == UNFORESEEN else CodeRefused(kind, text)
         return Answer(fields, boxes.read_table(self._outbox, message.text_bytes, message.rows, message.columns))
 
     def _late(self, limit_s: float) -> HostFailed:
@@ -199,11 +199,6 @@ class HostProcess:
         if code < 0:
             return f"ended its process without an answer, by {_signal_name(-code)}"
         return f"ended its process without an answer, with exit code {code}"
-
-
-def peak_memory_mb() -> int:
-    """Largest resident memory of all hosts of this process that have ended [MiB]."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> (20 if sys.platform == "darwin" else 10)
 
 
 def _signal_name(number: int) -> str:

@@ -7,8 +7,8 @@ from types import FrameType
 import numpy as np
 from numpy.typing import NDArray
 
-SOURCE_NAMES = ("reward_fn.py", "function.py")
-"""Names under which generated code is compiled."""
+REWARD_FILE, FUNCTION_FILE = "reward_fn.py", "function.py"
+"""Names under which generated code is compiled, seen in tracebacks."""
 LATE = 75
 """Exit code."""
 
@@ -28,6 +28,6 @@ def leave_at_alarm(progress: NDArray[np.int64]) -> None:
 
 def _line(frame: FrameType | None) -> int:
     """The innermost line of the code that is being executed; -1 when none is."""
-    while frame is not None and frame.f_code.co_filename not in SOURCE_NAMES:
+    while frame is not None and frame.f_code.co_filename not in (REWARD_FILE, FUNCTION_FILE):
         frame = frame.f_back
     return frame.f_lineno if frame is not None else -1

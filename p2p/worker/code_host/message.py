@@ -14,6 +14,10 @@ SIZE = _FORMAT.size
 """Of every message [bytes]."""
 
 
+UNFORESEEN = ""
+"""Name of the error in a refusal when the code ended its half of the host in a way of its own."""
+
+
 class Kind(IntEnum):
     """What a message is."""
 

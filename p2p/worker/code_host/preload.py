@@ -9,7 +9,7 @@ import numpy as np
 
 MODULES = (
     *("__future__", "abc", "collections", "collections.abc", "dataclasses", "enum", "functools", "itertools"),
-    *("math", "typing", "inspect", "linecache", "textwrap", "tokenize", "types", "warnings"),
+    *("math", "statistics", "typing", "inspect", "linecache", "textwrap", "tokenize", "types", "warnings"),
     *("numpy.fft", "numpy.lib.recfunctions", "numpy.lib.stride_tricks", "numpy.linalg"),
     *("numpy.ma", "numpy.polynomial", "numpy.random", "numpy.strings", "numpy.typing"),
     *("p2p.rewards.features", "p2p.rewards.formulas", "p2p.rewards.rotations", "p2p.rewards.tolerance"),

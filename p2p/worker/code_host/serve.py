@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.errors import P2PError
 from p2p.worker.code_host import boxes
-from p2p.worker.code_host.message import SIZE, Kind, Message
+from p2p.worker.code_host.message import SIZE, UNFORESEEN, Kind, Message
 from p2p.worker.code_host.untrusted_text import MAX_MESSAGE, shortened
 
 Result = tuple[Any, NDArray[np.float64] | None]
@@ -52,7 +52,7 @@ def _answer(
     except P2PError as error:
         return Kind.REFUSAL, _refusal(type(error).__name__, str(error)), None
     except BaseException as error:  # the code may raise what it likes; nobody else is here
-        return Kind.REFUSAL, _refusal("", f"it raised {type(error).__name__}: {error}"), None
+        return Kind.REFUSAL, _refusal(UNFORESEEN, f"raised {type(error).__name__}: {error}"), None
 
 
 def _refusal(kind: str, message: str) -> bytes:

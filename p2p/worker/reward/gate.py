@@ -6,10 +6,9 @@ import warnings
 from p2p.contracts.errors import InvalidReward
 from p2p.contracts.reward import ALLOWED_IMPORTS, RewardIssue
 from p2p.worker.code_host.gate import Gate, Violation, too_long
+from p2p.worker.code_host.interruption import REWARD_FILE
 from p2p.worker.reward.docs import with_raw_docstrings
 
-FILENAME = "reward_fn.py"
-"""Name of a reward's source in tracebacks."""
 GATE = Gate(ALLOWED_IMPORTS, "what it may know of the simulation comes in `info`")
 
 
@@ -24,7 +23,7 @@ def parse(source: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\s" in a formula is an invalid escape and harmless
-            return ast.parse(with_raw_docstrings(source), FILENAME)
+            return ast.parse(with_raw_docstrings(source), REWARD_FILE)
     except SyntaxError as error:
         hint = " Write text with backslashes as r'…'." if "unicode error" in str(error.msg) else ""
         place = "" if error.lineno is None else f"line {error.lineno}: "  # null bytes have none

@@ -19,8 +19,9 @@ import numpy as np
 from p2p.contracts.errors import InvalidReward
 from p2p.contracts.reward import RewardSpec, RewardTerm
 from p2p.training.reward_function import Floats, RewardFunction
+from p2p.worker.code_host.interruption import REWARD_FILE
 from p2p.worker.reward.docs import read_docstring
-from p2p.worker.reward.gate import FILENAME, admit, parse
+from p2p.worker.reward.gate import admit, parse
 
 MODULE = "reward_fn"
 FAILURES = (Exception, SystemExit)
@@ -84,7 +85,7 @@ class LoadedReward:
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            code = compile(tree, FILENAME, "exec", dont_inherit=True)
+            code = compile(tree, REWARD_FILE, "exec", dont_inherit=True)
         return _execute(code, namespace)
 
 
@@ -98,7 +99,7 @@ def line_of(error: BaseException) -> int | None:
     """Last line of a reward's source in the traceback of `error`."""
     line, step = None, error.__traceback__
     while step is not None:
-        if step.tb_frame.f_code.co_filename == FILENAME:
+        if step.tb_frame.f_code.co_filename == REWARD_FILE:
             line = step.tb_lineno
         step = step.tb_next
     return line
@@ -165,7 +166,7 @@ def _compile(source: str) -> CodeType:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return compile(tree, FILENAME, "exec", dont_inherit=True)
+            return compile(tree, REWARD_FILE, "exec", dont_inherit=True)
     except SyntaxError as error:
         place = "" if error.lineno is None else f"line {error.lineno}: "
         raise InvalidReward(f"{place}not valid Python: {error.msg}.") from error

@@ -1,0 +1,27 @@
+"""The verb `call`: a function that a model wrote, called with arrays."""
+
+from pathlib import Path
+
+from p2p.contracts.code import CodeFailed, CodeResult
+from p2p.contracts.errors import InvalidInput
+from p2p.store.calls import CallRecord
+from p2p.worker.code_host.run_code import run_code
+
+
+def call(job_dir: Path) -> None:
+    """Call what the request in `job_dir` names, and write what came of it, also when the code failed.
+
+    Raises:
+        InvalidInput: the request or the arrays are missing.
+        EnvironmentProblem: the process for the code does not start.
+    """
+    record = CallRecord(job_dir)
+    request, arrays = record.read_request(), record.read_arrays()
+    if request is None or arrays is None:
+        raise InvalidInput(f"{job_dir} holds no readable request with its arrays: expected a function to call.")
+    try:
+        result = CodeResult(value=run_code(request.source, request.function, arrays, request.limits))
+    except CodeFailed as failure:
+        message = str(failure) if failure.line is None else str(failure).partition(": ")[2]
+        result = CodeResult(value=None, error=message, line=failure.line)
+    record.save_result(result)
