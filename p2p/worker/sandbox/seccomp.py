@@ -62,8 +62,8 @@ _OTHER_PROCESSES = (
 _BEYOND_LANDLOCK = (  # Landlock knows no right for these
     *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes"),
     *("futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
-    *("setxattrat", "removexattrat", "file_setattr", "mknod", "mknodat", "name_to_handle_at", "open_by_handle_at"),
-    *("inotify_add_watch", "fanotify_init", "shmget", "shmat", "msgget", "semget", "mq_open"),
+    *("setxattrat", "removexattrat", "file_setattr", "mknod", "mknodat", "truncate", "name_to_handle_at"),
+    *("open_by_handle_at", "inotify_add_watch", "fanotify_init", "shmget", "shmat", "msgget", "semget", "mq_open"),
     *("userfaultfd", "memfd_secret", "personality", "io_uring_setup", "io_uring_enter", "io_uring_register"),
 )
 _OF_OTHERS_WHEN_NOT_0 = ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")

@@ -41,8 +41,8 @@ def allow_list() -> list[Rule]:
 def forbid_all() -> None:
     """Leave this process nothing but the calls in `ALLOWED`, for ever, in all its threads.
 
-    To be called when all is imported (numpy loads `numpy.random` on first use), shared memory is mapped, descriptors that are not needed are closed,
-    and no other thread runs.
+    To be called when all is imported (numpy loads `numpy.random` on first use), shared memory is mapped, descriptors
+    that are not needed are closed, and no other thread runs.
 
     Raises:
         OSError: the kernel offers this sandbox and refused it.

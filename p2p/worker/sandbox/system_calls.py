@@ -16,7 +16,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
     "setxattrat": (463, 463), "removexattrat": (466, 466), "mknod": (133, None), "mknodat": (259, 33),
     "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265), "inotify_add_watch": (254, 27),
-    "fanotify_init": (300, 262), "file_setattr": (469, 469),
+    "fanotify_init": (300, 262), "file_setattr": (469, 469), "truncate": (76, 45),
     # memory
     "mmap": (9, 222), "mprotect": (10, 226), "munmap": (11, 215), "mremap": (25, 216), "brk": (12, 214),
     "madvise": (28, 233), "userfaultfd": (323, 282), "process_madvise": (440, 440), "process_mrelease": (448, 448),

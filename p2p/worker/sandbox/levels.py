@@ -1,0 +1,60 @@
+"""What this machine offers to confine a process."""
+
+import os
+from functools import cache
+
+from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.sandbox import SandboxLevel, SandboxReport
+from p2p.worker.sandbox import bubblewrap, landlock, seccomp
+
+ALLOW_WEAK = "P2P_ALLOW_WEAK_SANDBOX"
+"""Variable: 1 runs generated code also where the level is below `landlock`."""
+SIGNALS_SINCE, TRUNCATION_SINCE = 6, 3
+
+_current: list[SandboxLevel] = []
+
+
+@cache
+def probe() -> SandboxReport:
+    """Find out; nothing is confined by it."""
+    abi, filters = landlock.abi(), seccomp.is_available()
+    missing = []
+    if not abi:
+        missing.append("Landlock: a kernel from Linux 5.13 on with 'landlock' in its list of security modules (lsm=)")
+    elif abi < SIGNALS_SINCE:
+        missing.append(f"Landlock from ABI {SIGNALS_SINCE} on (Linux 6.12), which keeps signals inside; here is {abi}")
+    if not filters:
+        missing.append("seccomp: a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or aarch64")
+    inside = bool(os.environ.get(bubblewrap.INSIDE))
+    if abi:
+        level = SandboxLevel.STRICT if filters else SandboxLevel.LANDLOCK
+    elif inside or bubblewrap.works():
+        level = SandboxLevel.BWRAP
+    else:
+        level = SandboxLevel.RLIMITS
+        missing.append("bubblewrap, the second choice: the program bwrap, where user namespaces are allowed")
+    return SandboxReport(level=level, landlock_abi=abi, seccomp=filters, missing=tuple(missing))
+
+
+def require_strength(level: SandboxLevel) -> None:
+    """Refuse to run generated code in a weak sandbox, unless it was allowed.
+
+    Raises:
+        EnvironmentProblem: it was not.
+    """
+    if level.is_weak and os.environ.get(ALLOW_WEAK, "") not in ("1", "true"):
+        raise EnvironmentProblem(
+            f"This machine cannot confine generated code well: its sandbox level is {level}, and at least "
+            f"{SandboxLevel.LANDLOCK} is needed. Missing: {'; '.join(probe().missing)}. "
+            f"To run it all the same: --allow-weak-sandbox, or {ALLOW_WEAK}=1."
+        )
+
+
+def remember(level: SandboxLevel) -> None:
+    """Note how this process is confined."""
+    _current[:] = [level]
+
+
+def current() -> SandboxLevel | None:
+    """How this process is confined; None when it is not."""
+    return _current[0] if _current else None
