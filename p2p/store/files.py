@@ -3,8 +3,8 @@
 import fcntl
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -67,10 +67,8 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary: Path | None = None
     try:
         make_directory(path.parent)
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        temporary.chmod(0o644)
+        temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))  # a confined worker may not chmod
         yield temporary
         temporary.replace(path)
         _sync_directory(path.parent)
@@ -177,6 +175,11 @@ def discard(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
     with suppress(OSError):
         directory.parent.rmdir()
+
+
+def discard_all(directory: Path) -> None:
+    """Remove a directory with all that is in it, as far as it can be."""
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def storage_problem(path: Path, error: OSError) -> StorageProblem:

@@ -10,10 +10,15 @@
 | view | request.json, the rollouts it names | sheet.jpg, frames, video.mp4, result.json |
 | plot | request.json, the runs it names | plot.png |
 | check | request.json, env_spec.json, reward_fn.py | reward_report.json |
+| call | request.json, arrays.npz | result.json |
 | describe | request.json | env_spec.json |
 | measure | request.json, config.json, env_spec.json, reward_fn.py | result.json |
+| clips | request.json | clips.json, states.npz, features.npz: clips whose truth is known |
+| clip_video | request.json, the clips it names | video.mp4, sheet.jpg |
+| calibration_chart | report.json | plot.png |
 | probe | | result.json |
 
+Before anything heavy is loaded a verb confines its process to the files it needs: see `p2p.worker.sandbox`.
 The last line on stderr is the error, if there is one; the exit code is the error's.
 """
 
@@ -23,6 +28,9 @@ from pathlib import Path
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
+from p2p.worker.sandbox import levels
+from p2p.worker.sandbox.confine import confine, remove_scratch
+from p2p.worker.sandbox.verbs import RUN_CODE, places_of
 
 VERBS = {
     "train": "p2p.worker.training.train:train",
@@ -33,8 +41,12 @@ VERBS = {
     "view": "p2p.worker.view:view",
     "plot": "p2p.worker.plot:plot",
     "check": "p2p.worker.check:check",
+    "call": "p2p.worker.call:call",
     "describe": "p2p.worker.requests:describe_environment",
     "measure": "p2p.worker.measure.job:measure",
+    "clips": "p2p.worker.calibration.job:make",
+    "clip_video": "p2p.worker.calibration.video:film",
+    "calibration_chart": "p2p.worker.calibration.chart:draw",
     "probe": "p2p.worker.requests:probe_renderers",
 }
 """Verb -> "module:function" taking the job's directory, imported on use: a check needs no torch."""
@@ -48,7 +60,14 @@ def main(arguments: list[str]) -> int:
         os.environ.setdefault(variable, "1")
     try:
         verb, directory = _parse(arguments)
-        registry.load("verb", VERBS, verb)(directory)
+        if verb in RUN_CODE:
+            levels.require_strength(levels.probe().level)
+        places = places_of(verb, directory)
+        confine(places.writable, places.readable)
+        try:
+            registry.load("verb", VERBS, verb)(directory)
+        finally:
+            remove_scratch(directory)
     except P2PError as error:
         print(error, file=sys.stderr)
         return error.exit_code
