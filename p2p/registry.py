@@ -20,6 +20,13 @@ HOSTS: dict[str, str] = {
     "plan": "p2p_mcp.agent.plan:plan",
 }
 """What `p2p agent` runs: a door above this package, so it is loaded by name and never imported."""
+PROVIDERS: dict[str, str] = {
+    "anthropic": "p2p.inference.providers.anthropic:AnthropicModel",
+    "gemini": "p2p.inference.providers.gemini:GeminiModel",
+    "openai": "p2p.inference.providers.openai:OpenAIModel",
+    "vllm": "p2p.inference.providers.openai:VllmModel",
+    "ollama": "p2p.inference.providers.openai:OllamaModel",
+}
 MEASUREMENTS: dict[str, str] = {
     "rollout_numbers": "p2p.analysis.rollout_numbers:rollout_numbers",
 }
@@ -30,6 +37,9 @@ _EXTRA_OF = {
     **dict.fromkeys(("torch", "stable_baselines3"), "sb3"),
     **dict.fromkeys(("onnx", "onnxruntime"), "onnx"),
     "anthropic": "anthropic",
+    "google": "gemini",
+    "openai": "openai",
+    "paramiko": "ssh",
 }
 
 

@@ -1,0 +1,83 @@
+"""The HTTP connection under every provider: nobody waits longer for an answer than was agreed."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import httpx2
+
+from p2p.contracts.base import Contract
+
+_DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
+
+
+class Access(Contract):
+    """How a provider is reached."""
+
+    key: str
+    """Never written or shown."""
+    base_url: str | None = None
+    """None means the vendor's own."""
+    silence_s: float = 120.0
+    """A connection that says nothing for so long is given up [s]; streams say something every few seconds."""
+    connect_s: float = 20.0
+
+    def __repr__(self) -> str:
+        return f"Access(base_url={self.base_url!r})"
+
+
+class DeadlinePassed(httpx2.TimeoutException):
+    """An answer went on past its deadline."""
+
+
+@contextmanager
+def until(deadline: float) -> Iterator[None]:
+    """Break off every answer that goes on after `deadline` (`time.monotonic()`), even one that trickles in."""
+    token = _DEADLINE.set(deadline)
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def http_client(access: Access) -> httpx2.Client:
+    """A client for a vendor's library; it follows no redirects, so that a key goes nowhere else."""
+    timeout = httpx2.Timeout(access.silence_s, connect=access.connect_s)
+    return httpx2.Client(transport=_Transport(access.silence_s), timeout=timeout, follow_redirects=False)
+
+
+class _Transport(httpx2.BaseTransport):
+    def __init__(self, silence_s: float) -> None:
+        self._inner, self._silence_s = httpx2.HTTPTransport(), silence_s
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send, with the time limits of ours instead of those a library puts into its requests."""
+        deadline = _DEADLINE.get()
+        timeout = dict(request.extensions.get("timeout") or {})
+        timeout["read"] = self._silence_s if deadline is None else max(min(self._silence_s, _left(deadline)), 0.001)
+        request.extensions = {**request.extensions, "timeout": timeout}
+        response = self._inner.handle_request(request)
+        response.stream = _Stream(response.stream, deadline)  # type: ignore[arg-type]  # of a synchronous transport
+        return response
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class _Stream(httpx2.SyncByteStream):
+    def __init__(self, inner: httpx2.SyncByteStream, deadline: float | None) -> None:
+        self._inner, self._deadline = inner, deadline
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._inner:
+            if self._deadline is not None and _left(self._deadline) <= 0:
+                raise DeadlinePassed("the answer took too long")
+            yield piece
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def _left(deadline: float) -> float:
+    return deadline - time.monotonic()

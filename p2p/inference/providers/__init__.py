@@ -1,0 +1,1 @@
+"""One module per vendor, on its own library; none knows another."""

@@ -1,0 +1,164 @@
+"""Claude, over Anthropic's Messages interface, streamed."""
+
+from typing import Any
+
+import anthropic
+
+from p2p.contracts.errors import ModelProblem
+from p2p.contracts.inference import (
+    Echo,
+    ImagePart,
+    Message,
+    ModelReply,
+    ModelRequest,
+    Part,
+    StopReason,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+from p2p.contracts.usage import Usage
+from p2p.inference.connection import Access, http_client
+from p2p.inference.translation import broken, count, cut, no_answer, refuse_video, status_problem, tool_call
+
+STOPS = {
+    "end_turn": StopReason.END,
+    "stop_sequence": StopReason.END,
+    "pause_turn": StopReason.END,
+    "tool_use": StopReason.TOOL_CALLS,
+    "max_tokens": StopReason.MAX_TOKENS,
+    "model_context_window_exceeded": StopReason.MAX_TOKENS,
+    "refusal": StopReason.REFUSED,
+}
+
+
+class AnthropicModel:
+    """One of Anthropic's models.
+
+    Args:
+        model: Its name, without the provider.
+        access: How it is reached.
+    """
+
+    def __init__(self, model: str, access: Access) -> None:
+        self._model, self._name = model, f"anthropic:{model}"
+        self._client = anthropic.Anthropic(
+            api_key=access.key, base_url=access.base_url, max_retries=0, http_client=http_client(access)
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """One answer; `LanguageModel.complete` says what it raises."""
+        snapshot, finished = None, False
+        try:
+            with self._client.messages.stream(**self._parameters(request)) as stream:
+                for event in stream:
+                    finished = finished or event.type == "message_stop"
+                    snapshot = stream.current_message_snapshot
+        except anthropic.APIStatusError as error:
+            raise self._status_problem(error) from error
+        except Exception as error:  # this library raises JSONDecodeError, AssertionError and others of its inside
+            raise broken(error, self._name, _usage(snapshot) if snapshot else None) from error
+        if snapshot is None:
+            raise no_answer(self._name)
+        if not finished or snapshot.stop_reason is None:
+            raise cut(self._name, _usage(snapshot))
+        return self._reply(snapshot)
+
+    def _parameters(self, request: ModelRequest) -> dict[str, Any]:
+        output: dict[str, Any] = {}
+        parameters: dict[str, Any] = {
+            "model": self._model,
+            "max_tokens": request.max_tokens,
+            "messages": [self._message(message) for message in request.messages],
+        }
+        if request.system:
+            parameters["system"] = request.system
+        if request.tools:  # a conversation: each turn reads what the turns before have read
+            parameters["cache_control"] = {"type": "ephemeral"}
+            parameters["tools"] = [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+                for tool in request.tools
+            ]
+        if request.effort != "off":
+            parameters["thinking"] = {"type": "adaptive"}
+            output["effort"] = request.effort
+        if request.output_schema is not None:
+            output["format"] = {"type": "json_schema", "schema": anthropic.transform_schema(request.output_schema)}
+        return {**parameters, "output_config": output} if output else parameters
+
+    def _message(self, message: Message) -> dict[str, Any]:
+        if message.echo is not None and message.echo.model == self._name:
+            return {"role": message.role, "content": message.echo.content}
+        return {"role": message.role, "content": [self._block(part) for part in message.parts]}
+
+    def _block(self, part: Part) -> dict[str, Any]:
+        refuse_video(part, self._name)
+        if isinstance(part, TextPart):
+            return {"type": "text", "text": part.text or "(nothing)"}
+        if isinstance(part, ToolCall):
+            return {"type": "tool_use", "id": part.call_id, "name": part.name, "input": part.arguments}
+        if isinstance(part, ToolResult):
+            content = [{"type": "text", "text": part.text or "(nothing)"}, *(_picture(image) for image in part.images)]
+            return {
+                "type": "tool_result",
+                "tool_use_id": part.call_id,
+                "content": content,
+                "is_error": part.is_error,
+            }
+        assert isinstance(part, ImagePart)
+        return _picture(part)
+
+    def _reply(self, snapshot: Any) -> ModelReply:
+        parts: list[Part] = []
+        echo: list[dict[str, Any]] = []
+        for block in snapshot.content:
+            plain = block.to_dict(mode="json", warnings=False)
+            native = {key: value for key, value in plain.items() if value is not None and key != "parsed_output"}
+            if native.get("type") == "text" and native.get("text"):
+                parts.append(TextPart(text=str(native["text"])))
+            elif native.get("type") == "tool_use":
+                call = tool_call(str(native.get("id")), str(native.get("name")), native.get("input"))
+                parts.append(call)
+                native["input"] = call.arguments
+            elif native.get("type") == "text":
+                continue  # an empty text is not taken back
+            echo.append(native)
+        details = snapshot.stop_details
+        return ModelReply(
+            message=Message(
+                role="assistant", parts=tuple(parts), echo=Echo(model=self._name, content=echo) if echo else None
+            ),
+            stop=STOPS.get(str(snapshot.stop_reason), StopReason.END),
+            usage=_usage(snapshot),
+            model=self._name,
+            refusal=": ".join(said for said in (details.category, details.explanation) if said) if details else "",
+        )
+
+    def _status_problem(self, error: anthropic.APIStatusError) -> ModelProblem:
+        # an error in the middle of a stream comes with the status 200 of its beginning
+        status = error.status_code if error.status_code >= 400 else 500
+        return status_problem(status, error.api_message or error.message, error.response.headers, self._name)
+
+
+def _picture(image: ImagePart) -> dict[str, Any]:
+    return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": image.data}}
+
+
+def _usage(message: Any) -> Usage:
+    """The tokens of an answer; what is not said to be kept for an hour was kept for five minutes."""
+    usage = message.usage
+    written = count(usage.cache_creation_input_tokens)
+    hour = min(written, count(usage.cache_creation.ephemeral_1h_input_tokens)) if usage.cache_creation else 0
+    details = usage.output_tokens_details
+    return Usage(
+        input=count(usage.input_tokens),
+        output=count(usage.output_tokens),
+        thinking=count(details.thinking_tokens) if details else 0,
+        cache_read=count(usage.cache_read_input_tokens),
+        cache_write_5m=written - hour,
+        cache_write_1h=hour,
+    )

@@ -1,0 +1,155 @@
+"""What goes wrong between us and a vendor, in our own errors; and what a careless answer holds, made harmless."""
+
+import json
+import math
+import time
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx2
+
+from p2p.contracts.errors import (
+    AuthenticationFailed,
+    ModelProblem,
+    ModelTimeout,
+    ModelUnavailable,
+    RateLimited,
+    ReplyMalformed,
+    RequestRejected,
+)
+from p2p.contracts.inference import ImagePart, ModelRequest, Part, TextPart, ToolCall, ToolResult, VideoPart
+from p2p.contracts.usage import Usage
+from p2p.redaction import redact_text
+
+CHARACTERS_PER_TOKEN = 3
+"""Fewer than in English prose, since JSON and code make more tokens; an estimate must not be too low."""
+PICTURE_TOKENS = 1_600
+"""The most a picture counts."""
+VIDEO_TOKENS = 20_000
+"""More than ten seconds of video count."""
+BAD_KEY = ("api_key_invalid", "api key not valid", "api key expired")
+"""What Gemini says of a key, under the status of a bad request."""
+
+
+def status_problem(status: int, message: str, headers: httpx2.Headers | None, model: str) -> ModelProblem:
+    """The error for an HTTP status.
+
+    Args:
+        status: Of the response.
+        message: What the provider said.
+        headers: Of the response; None where there are none.
+        model: `provider:model` that was asked.
+    """
+    said = f"HTTP {status}, {redact_text(message.strip()).rstrip('.')[:400] or 'no message'}."
+    if status in (401, 402, 403) or any(words in message.lower() for words in BAD_KEY):
+        return AuthenticationFailed(f"{model} refuses the key, or its account cannot pay: {said} Set a valid key.")
+    if status == 404:
+        return RequestRejected(f"There is no {model} where it was asked for: {said} Choose another with --model.")
+    if status == 429:
+        return RateLimited(f"{model} has too many requests: {said}", retry_after_s=retry_after(headers))
+    if status in (408, 409, 425) or status >= 500:
+        return ModelUnavailable(f"{model} cannot answer now: {said}", retry_after_s=retry_after(headers))
+    return RequestRejected(f"{model} refuses the request: {said} A model that cannot think needs --effort off.")
+
+
+def broken(error: Exception, model: str, used: Usage | None = None) -> ModelProblem:
+    """The error for an answer that was cut, late, or not in its provider's form.
+
+    Args:
+        error: What the vendor's library, or the connection, raised.
+        model: `provider:model` that was asked.
+        used: Tokens of the part that came.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, httpx2.TimeoutException):
+            return ModelTimeout(f"{model} took too long.", used)
+        if isinstance(cause, httpx2.HTTPError):
+            return ModelUnavailable(f"The connection to {model} failed ({type(cause).__name__}).", used)
+        cause = cause.__cause__ or cause.__context__
+    return ReplyMalformed(f"The answer of {model} cannot be read ({type(error).__name__}).", used, transient=True)
+
+
+def no_answer(model: str) -> ReplyMalformed:
+    """The error for a response that holds nothing of what was asked, such as the page of a proxy."""
+    return ReplyMalformed(
+        f"What came is no answer of {model}; is something between us and the provider?", transient=True
+    )
+
+
+def cut(model: str, used: Usage | None = None) -> ModelUnavailable:
+    """The error for an answer whose end is missing."""
+    return ModelUnavailable(f"The connection to {model} was cut in the middle of an answer.", used)
+
+
+def retry_after(headers: httpx2.Headers | None) -> float | None:
+    """How long the provider asks to wait [s], from `Retry-After` as seconds or date; None where it does not say."""
+    if headers is None:
+        return None
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            value = float(headers[name]) * unit
+        except (KeyError, ValueError):
+            continue
+        if math.isfinite(value):
+            return max(value, 0.0)
+    try:
+        return max(parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time(), 0.0)
+    except (KeyError, ValueError, TypeError, OverflowError):
+        return None
+
+
+def tool_call(call_id: str, name: str, arguments: Any) -> ToolCall:
+    """A call as the model meant it: an object, also where it came as the text of one; else with what is wrong."""
+    if isinstance(arguments, str):
+        with suppress(ValueError):
+            arguments = json.loads(arguments) if arguments.strip() else {}
+    if arguments is None:
+        arguments = {}
+    if isinstance(arguments, dict):
+        return ToolCall(call_id=call_id, name=name, arguments=arguments)
+    problem = f"The input of {name} must be an object, and was {json.dumps(arguments, default=str)[:200]}."
+    return ToolCall(call_id=call_id, name=name, problem=problem)
+
+
+def count(value: Any) -> int:
+    """A number of tokens; 0 where the provider gives none, or nonsense."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def estimate_tokens(request: ModelRequest) -> int:
+    """How many tokens a request is at most, about."""
+    texts = [request.system, *(tool.model_dump_json() for tool in request.tools)]
+    texts.append(json.dumps(request.output_schema) if request.output_schema else "")
+    pictures = 0
+    for message in request.messages:
+        if message.echo is not None:
+            texts.append(json.dumps(message.echo.content, default=str))
+            continue
+        for part in message.parts:
+            text, weight = _weigh(part)
+            texts.append(text)
+            pictures += weight
+    return math.ceil(sum(map(len, texts)) / CHARACTERS_PER_TOKEN) + pictures
+
+
+def _weigh(part: Part) -> tuple[str, int]:
+    """The text of a part, and the tokens of its pictures."""
+    if isinstance(part, TextPart):
+        return part.text, 0
+    if isinstance(part, ToolCall):
+        return json.dumps(part.arguments, default=str), 0
+    if isinstance(part, ToolResult):
+        return part.text, PICTURE_TOKENS * len(part.images)
+    return "", PICTURE_TOKENS if isinstance(part, ImagePart) else VIDEO_TOKENS
+
+
+def refuse_video(part: Part, model: str) -> None:
+    """Do nothing but for a video.
+
+    Raises:
+        RequestRejected: it is one, and the model takes none.
+    """
+    if isinstance(part, VideoPart):
+        raise RequestRejected(f"{model} takes no videos. Send it pictures, or use a gemini: or vllm: model.")

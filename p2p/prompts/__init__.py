@@ -1,0 +1,1 @@
+"""Words for models: templates, and how measured data and logs are set apart in them."""
