@@ -11,6 +11,7 @@ from p2p.cli.catalog import ENVS_EXAMPLES, envs
 from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
 from p2p.cli.export import EXPORT_EXAMPLES, export
 from p2p.cli.jobs import JOBS_EXAMPLES, jobs
+from p2p.cli.keeping import DELETE_EXAMPLES, TAG_EXAMPLES, TRASH_EXAMPLES, delete, tag, trash
 from p2p.cli.label import LABEL_EXAMPLES, label
 from p2p.cli.options import examples
 from p2p.cli.run import RUN_EXAMPLES, TRAIN_EXAMPLES, run, train
@@ -78,6 +79,9 @@ app.command(epilog=VIEW_EXAMPLES)(view)
 app.command(epilog=PLOT_EXAMPLES)(plot)
 app.command(epilog=STOP_EXAMPLES)(stop)
 app.command(epilog=RESUME_EXAMPLES)(resume)
+app.command(epilog=TAG_EXAMPLES)(tag)
+app.command(epilog=DELETE_EXAMPLES)(delete)
+app.command(epilog=TRASH_EXAMPLES)(trash)
 app.command(epilog=STEER_EXAMPLES)(steer)
 app.command(epilog=LABEL_EXAMPLES)(label)
 app.command(epilog=JOBS_EXAMPLES)(jobs)

@@ -22,7 +22,7 @@ SessionName = Annotated[
     str,
     typer.Argument(
         metavar="[SESSION]",
-        help="A session's id, the beginning or end of one, or `latest`.",
+        help="A session's id or alias, the beginning or end of an id, or `latest`.",
         autocompletion=complete_session,
     ),
 ]

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from p2p.cli.formats import age, number, share, short_path
+from p2p.cli.keeping import marks
 from p2p.cli.live import threshold, title
 from p2p.cli.options import AsJson, Detach, Iteration, RunsDir, SessionName, StopOnExit, examples, open_service
 from p2p.cli.output import Output
@@ -17,13 +18,15 @@ from p2p.cli.verdict import ENDINGS, changes, ending, judged, returns, runs, sta
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.reward import RewardReport
-from p2p.contracts.session import SessionView
+from p2p.contracts.session import SessionStatus, SessionView
 
-LIST_EXAMPLES = examples("p2p list", "p2p list --runs-dir ~/p2p-runs", "p2p list --json | jq '.sessions | length'")
+LIST_EXAMPLES = examples("p2p list", "p2p list --starred --tag paper", "p2p list --json | jq '.sessions | length'")
 SHOW_EXAMPLES = examples("p2p show", "p2p show latest --iteration 2", "p2p show session_20260403 --json")
 WATCH_EXAMPLES = examples("p2p watch", "p2p watch 1a2b3c4d")
 STOP_EXAMPLES = examples("p2p stop", "p2p stop session_20260403_120000_1a2b3c4d")
-RESUME_EXAMPLES = examples("p2p resume", "p2p resume latest --iterations 6", "p2p resume 1a2b3c4d --detach")
+RESUME_EXAMPLES = examples(
+    "p2p resume", "p2p resume latest --iterations 6", "p2p resume 1a2b3c4d --detach", "p2p resume --all"
+)
 JUDGE_EXAMPLES = examples(
     "p2p judge", "p2p judge latest --iteration 1", 'p2p judge 1a2b3c4d --intent "run forward without falling"'
 )
@@ -32,18 +35,29 @@ Total = Annotated[
     int | None,
     typer.Option("--iterations", "--max-iterations", min=1, max=100, help="Rewards tried at most, with those so far."),
 ]
+Every = Annotated[bool, typer.Option("--all", help="All sessions that were interrupted; they go on by themselves.")]
+Starred = Annotated[bool, typer.Option("--starred", help="Only those with a star.")]
+WithTags = Annotated[list[str] | None, typer.Option("--tag", help="Only those with this tag; may be repeated.")]
 OtherSentence = Annotated[
     str | None, typer.Option("--intent", help="Judge by another sentence.", show_default="the session's own")
 ]
 
 
-def list_sessions(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
-    """List all sessions, the newest first."""
+def list_sessions(
+    starred: Starred = False, tags: WithTags = None, as_json: AsJson = False, runs_dir: RunsDir = None
+) -> None:
+    """List the sessions, the newest first; those in the trash are shown by `p2p trash`."""
     service = open_service(runs_dir)
-    views = service.list_sessions()
+    views = service.list_sessions(starred=starred, tags=tags or ())
     empty = f'No sessions in {short_path(service.runs.path)} yet. To start one: p2p run "run forward"'
+    if starred or tags:
+        empty = "No session is marked so. To see all: p2p list"
+    interrupted = sum(view.status is SessionStatus.INTERRUPTED for view in views)
+    told = f"{interrupted} interrupted; to go on with them: p2p resume --all" if interrupted else ""
     Output(as_json).result(
-        {"sessions": [view.model_dump(mode="json") for view in views]}, session_table(views) if views else empty
+        {"sessions": [view.model_dump(mode="json") for view in views]},
+        session_table(views) if views else empty,
+        *filter(None, [told]),
     )
 
 
@@ -79,9 +93,10 @@ def stop(session: SessionName = "latest", as_json: AsJson = False, runs_dir: Run
     Output(as_json).result(view, said)
 
 
-def resume(
+def resume(  # noqa: PLR0913  typer reads one parameter per option
     session: SessionName = "latest",
     iterations: Total = None,
+    every: Every = False,
     detach: Detach = False,
     stop_on_exit: StopOnExit = False,
     as_json: AsJson = False,
@@ -90,6 +105,12 @@ def resume(
     """Go on with a session that was stopped, killed or failed; no finished step is repeated."""
     service = open_service(runs_dir)
     service.require_training()
+    if every:
+        views = service.resume_interrupted()
+        said = [f"Resumed {v.session.session_id}. To see it: p2p watch {v.session.session_id}" for v in views]
+        found = {"sessions": [view.model_dump(mode="json") for view in views]}
+        Output(as_json).result(found, *said or ["No session was interrupted."])
+        return
     session_id = service.find_session(session)
     service.resume_session(session_id, iterations)
     finish(service, session_id, Output(as_json), detach=detach, stop_on_exit=stop_on_exit)
@@ -117,7 +138,8 @@ def judge(
 def session_table(views: tuple[SessionView, ...]) -> Table:
     """One row per session."""
     numbers = ("iterations", "score", "success", "age")
-    made = table("session", "status", "sentence", "environment", *numbers, right=("session", *numbers))
+    named = ("name",) if any(marks(view) for view in views) else ()
+    made = table("session", "status", "sentence", "environment", *numbers, *named, right=("session", *numbers))
     made.columns[0].justify = "left"
     for view in views:
         judgment, session = view.judgment, view.session
@@ -131,6 +153,7 @@ def session_table(views: tuple[SessionView, ...]) -> Table:
             number(judgment.intent_score if judgment else None),
             share(judgment.success_rate if judgment else None),
             age(session.created_at),
+            *([Text(marks(view))] if named else []),
         )
     return made
 

@@ -24,6 +24,7 @@ ENDINGS = {
     SessionStatus.ERROR: ("failed", "bold red"),
     SessionStatus.RUNNING: ("running", "bold cyan"),
     SessionStatus.PENDING: ("not started", "bold"),
+    SessionStatus.INTERRUPTED: ("interrupted", "bold yellow"),
 }
 NEXT_STEPS = {
     "intent": "say what is wanted",
@@ -62,7 +63,7 @@ def standing(view: SessionView) -> tuple[str, str]:
         return "waiting for its turn", "bold cyan"
     if view.by_caller:
         return "waiting for its caller", "bold"
-    return (words, style) if view.status is SessionStatus.PENDING else ("interrupted", "bold yellow")
+    return words, style
 
 
 def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableType]:

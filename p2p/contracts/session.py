@@ -15,6 +15,8 @@ class SessionStatus(StrEnum):
 
     PENDING = "pending"
     RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    """Nothing drives it any more, and it has not ended; never written, found out by whoever looks."""
     PASSED = "passed"
     COMPLETED = "completed"
     """A training without an intent has ended: there was nothing to pass."""
@@ -28,7 +30,7 @@ class SessionStatus(StrEnum):
     @property
     def finished(self) -> bool:
         """True when the loop has ended."""
-        return self not in (SessionStatus.PENDING, SessionStatus.RUNNING)
+        return self not in (SessionStatus.PENDING, SessionStatus.RUNNING, SessionStatus.INTERRUPTED)
 
 
 class NewSession(Contract):
@@ -82,6 +84,17 @@ class EntityMetadata(Contract):
     starred: bool = False
     tags: tuple[str, ...] = ()
     deleted_at: str | None = None
+    """UTC, ISO 8601; a session that has it lies in the trash."""
+
+
+class MetadataChange(Contract):
+    """What is to be changed of what a person added to a session; None leaves it."""
+
+    alias: str | None = None
+    """Empty: it has none any more."""
+    starred: bool | None = None
+    add_tags: tuple[str, ...] = ()
+    remove_tags: tuple[str, ...] = ()
 
 
 class IterationData(Contract):
@@ -177,3 +190,5 @@ class SessionView(Contract):
     """Of the best iteration so far."""
     history: tuple[IterationData, ...]
     artefacts: Artefacts
+    metadata: EntityMetadata = EntityMetadata()
+    """What a person added: its alias, star and tags."""

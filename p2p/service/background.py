@@ -38,8 +38,9 @@ class Background(Driving, Training, Judging):
             InvalidInput: no accepted reward waits to be trained, or it is being trained already.
             InvalidConfig: a field of the configurations, or a seed, is wrong.
         """
-        start, record = request or StartTraining(), self.record(session_id)
+        start = request or StartTraining()
         with self.jobs.starting():
+            record = self.record(session_id)
             if (known := self._started_by_key(JobKind.TRAINING, session_id, start.idempotency_key, start)) is not None:
                 return known
             iteration = self._trainable(record)
@@ -68,9 +69,9 @@ class Background(Driving, Training, Judging):
         Raises:
             InvalidInput: the session has ended, or one of its iterations is being trained.
         """
-        record = self.record(session_id)
         self.require_disk()
         with self.jobs.starting():
+            record = self.record(session_id)
             if (known := self._started_by_key(JobKind.SESSION, session_id, idempotency_key)) is not None:
                 return known
             if (driving := self._driving_job(record)) is not None:  # a session has one driver

@@ -24,11 +24,12 @@ class Driving(Sessions, JobViews):
 
     def start_session(self, session_id: str) -> SessionView:
         """Start the process that drives a session, or leave the one that does; it outlives its caller."""
-        record = self.record(session_id)
         self.require_disk()
-        if not self._is_driven(record):
-            self.settle(BackgroundRecord(record.driver_dir).read_ticket())
-        self._drive(record)
+        with self.jobs.starting():  # nobody deletes it meanwhile
+            record = self.record(session_id)
+            if not self._is_driven(record):
+                self.settle(BackgroundRecord(record.driver_dir).read_ticket())
+            self._drive(record)
         return self.view_session(session_id)
 
     def resume_session(self, session_id: str, max_iterations: int | None = None) -> SessionView:
@@ -70,8 +71,12 @@ class Driving(Sessions, JobViews):
 
     def _is_driven(self, record: SessionRecord) -> bool:
         """Whether a process drives the session."""
+        return self._lives(record.driver_dir)
+
+    def _lives(self, directory: Path) -> bool:
+        """Whether the job of a directory runs, or waits to."""
         try:
-            return not self.backend.status(record.driver_dir).state.finished
+            return not self.backend.status(directory).state.finished
         except InvalidInput:  # it was never started
             return False
 

@@ -8,6 +8,7 @@ from p2p.service.details import Details
 from p2p.service.drafting import Drafting
 from p2p.service.export import Exports
 from p2p.service.judging import Judging
+from p2p.service.keeping import Keeping
 from p2p.service.labelling import Labelling
 from p2p.service.metrics import Metrics
 from p2p.service.observing import Observing
@@ -23,6 +24,7 @@ from p2p.service.viewing import Viewing
 
 class Service(
     Background,
+    Keeping,
     Revising,
     Observing,
     Drafting,

@@ -55,9 +55,9 @@ class JobViews(Queue):
         return self._job_view(ticket)
 
     def list_jobs(self, session_id: str | None = None) -> tuple[JobView, ...]:
-        """All jobs, or those of a session, newest first; none of a session that was removed."""
+        """All jobs, or those of a session, newest first; none of a session that was deleted."""
         wanted = [ticket for ticket in self.jobs.tickets() if session_id in (None, ticket.session_id)]
-        return tuple(self._job_view(ticket) for ticket in wanted if self.runs.session(ticket.session_id).exists)
+        return tuple(self._job_view(ticket) for ticket in wanted if self._is_kept(ticket.session_id))
 
     def job_log(self, job_id: str, offset: int = 0) -> tuple[str, int]:
         """What a job printed, from byte `offset` on, and the next offset.
@@ -81,6 +81,10 @@ class JobViews(Queue):
         view = self._job_view(ticket)
         if view.state.finished:
             self._write_end(view)
+
+    def _is_kept(self, session_id: str) -> bool:
+        record = self.runs.session(session_id)
+        return record.exists and record.read_metadata().deleted_at is None
 
     def _ticket(self, job_id: str) -> JobTicket:
         ticket = self.jobs.job(job_id).read_ticket()

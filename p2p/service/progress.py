@@ -36,7 +36,7 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
     plan = iterations[-1].read_plan() if iterations else None
     return SessionView(
         session=session,
-        status=SessionStatus.RUNNING if by_caller and trained_now else state,
+        status=_told(state, by_caller, driven, trained_now),
         error=_failure(iterations[-1], training) if by_caller else status.error if status is not None else None,
         alive=driven or trained_now,
         by_caller=by_caller,
@@ -50,7 +50,16 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         judgment=judgments.get(best) if best is not None else None,
         history=history.iterations if history is not None else (),
         artefacts=_artefacts(record, best, judgments),
+        metadata=record.read_metadata(),
     )
+
+
+def _told(state: SessionStatus, by_caller: bool, driven: bool, trained_now: bool) -> SessionStatus:
+    """The status that is told: who works on it is found out by locks, whatever was written and whenever."""
+    if by_caller and trained_now:
+        return SessionStatus.RUNNING
+    gone = state is SessionStatus.RUNNING and not (driven or trained_now)
+    return SessionStatus.INTERRUPTED if gone else state
 
 
 def live_training(record: SessionRecord, backend: Backend) -> str | None:

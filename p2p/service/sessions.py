@@ -1,5 +1,6 @@
 """Sessions: created, looked at and closed."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
@@ -65,20 +66,26 @@ class Sessions(Rewards):
         record.save_session(session)
         return session
 
-    def list_sessions(self) -> tuple[SessionView, ...]:
-        """All sessions, newest first."""
+    def list_sessions(self, *, starred: bool = False, tags: Sequence[str] = ()) -> tuple[SessionView, ...]:
+        """The sessions that are not in the trash, newest first.
+
+        Args:
+            starred: Only those with a star.
+            tags: Only those that have all of these.
+        """
         views, backend = [], self.backend
         for record in self.runs.sessions():
             with suppress(InvalidInput):  # one broken session hides no other
                 views.append(view(record, backend))
-        return tuple(views)
+        wanted = set(tags)
+        return tuple(v for v in views if (v.metadata.starred or not starred) and wanted <= set(v.metadata.tags))
 
     def view_session(self, session_id: str) -> SessionView:
         """A session at a glance."""
         return view(self.record(session_id), self.backend)
 
     def find_session(self, text: str) -> str:
-        """Id of the session meant by an id, the start or end of one, or "latest".
+        """Id of the session meant by an id, an alias, the start or end of an id, or "latest".
 
         Raises:
             UnknownName: none, or more than one, is meant.
@@ -93,8 +100,14 @@ class Sessions(Rewards):
         return _outcome(session, judgments)
 
     def close(self, session_id: str, outcome: SessionStatus, error: str | None = None) -> Session:
-        """Write down how a session ended; its status comes last, for it says that all the rest is there."""
+        """Write down how a session ended, unless it has; its status comes last: it says that all the rest is there."""
         record = self.record(session_id)
+        if record.end(outcome, error, lambda: self._tell_end(record, outcome, error)):
+            with suppress(EnvironmentProblem):  # a session ends as it ended, with its videos or without
+                self._film(record)
+        return record.read_session()
+
+    def _tell_end(self, record: SessionRecord, outcome: SessionStatus, error: str | None) -> None:
         record_iteration(record, len(record.iteration_records()), outcome, error)
         failed = outcome in (SessionStatus.ERROR, SessionStatus.INVALID_CODE)
         history = record.read_history()
@@ -104,10 +117,6 @@ class Sessions(Rewards):
             best_score=history.best_score if history else None,
             error=error,
         )
-        record.set_status(outcome, error)
-        with suppress(EnvironmentProblem):  # a session ends as it ended, with its videos or without
-            self._film(record)
-        return record.read_session()
 
     def _first_look(self, request: NewSession, intent: Intent | None) -> Intent | None:
         """Refuse early what could only fail later."""

@@ -3,7 +3,7 @@
 from functools import cached_property
 
 from p2p import registry
-from p2p.contracts.errors import UnknownName
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.protocols import Author, Backend, Judge
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
@@ -38,11 +38,14 @@ class Wiring:
 
         Raises:
             UnknownName: there is no such session; of those that there are it names the newest ten.
+            InvalidInput: it lies in the trash.
         """
         record = self.runs.session(session_id)
         if not record.exists:
             raise UnknownName("session", session_id, [known.session_id for known in self.runs.sessions()[:10]])
         record.read_session()
+        if record.read_metadata().deleted_at is not None:
+            raise InvalidInput(f"{session_id} lies in the trash. To have it back: p2p trash --restore {session_id}")
         return record
 
     def iteration_begun(self, session_id: str, number: int) -> IterationRecord:

@@ -64,6 +64,11 @@ class BackgroundDirectory:
         """The record of a job, whether it exists yet or not."""
         return BackgroundRecord(self._path / job_id)
 
+    def remove(self, job_id: str) -> None:
+        """Forget a job that has ended, with what it printed."""
+        self.leave_queue(job_id)
+        files.discard_all(self.new(job_id).path)
+
     def tickets(self) -> list[JobTicket]:
         """Of all jobs, newest first."""
         return list(reversed(self._tickets(path.parent.name for path in self._path.glob(f"*/{layout.TICKET}"))))

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,14 +78,40 @@ class SessionRecord:
         return files.read_model(self.status_path, StatusRecord)
 
     def set_status(self, status: SessionStatus, error: str | None = None) -> None:
-        """Write `status.json`."""
-        files.write_model(self.status_path, StatusRecord(status=status, error=error, updated_at=now()))
+        """Write `status.json`: the session begins, or goes on."""
+        with self._changing_status():
+            self._write_status(status, error)
+
+    def end(self, status: SessionStatus, error: str | None = None, before: Callable[[], None] = lambda: None) -> bool:
+        """Write how the session ended, unless it has: of several that try, one wins, and none comes after it.
+
+        Args:
+            status: How it ended.
+            error: Why it did not end well.
+            before: What the one who wins does first.
+        """
+        with self._changing_status():
+            known = self.read_status()
+            if known is not None and known.status.finished:
+                return False
+            before()
+            self._write_status(status, error)
+            return True
 
     def touch_heartbeat(self) -> None:
         """Renew `updated_at` and nothing else, at most every 5 s; does nothing before the first status."""
         record = self.read_status()
-        if record is not None and seconds_between(record.updated_at, now()) >= HEARTBEAT_S:
-            files.write_model(self.status_path, record.model_copy(update={"updated_at": now()}))
+        if record is None or 0 <= seconds_between(record.updated_at, now()) < HEARTBEAT_S:
+            return
+        with self._changing_status():  # read again: it may have ended meanwhile
+            if (record := self.read_status()) is not None:
+                self._write_status(record.status, record.error)
+
+    def _changing_status(self) -> AbstractContextManager[None]:
+        return files.exclusive(self.path / layout.STATUS_LOCK)
+
+    def _write_status(self, status: SessionStatus, error: str | None) -> None:
+        files.write_model(self.status_path, StatusRecord(status=status, error=error, updated_at=now()))
 
     def read_history(self) -> History | None:
         """The finished iterations."""
@@ -111,10 +138,11 @@ class SessionRecord:
         files.write_model(self.metadata_path, data)
 
     def update_metadata(self, **changes: Any) -> EntityMetadata:
-        """Change some fields of the metadata."""
-        values = self.read_metadata().model_dump() | changes
-        metadata = EntityMetadata.model_validate(values)
-        self.save_metadata(metadata)
+        """Change some fields of the metadata; two that change different ones do not lose each other's."""
+        with files.exclusive(self.path / layout.METADATA_LOCK):
+            values = self.read_metadata().model_dump() | changes
+            metadata = EntityMetadata.model_validate(values)
+            self.save_metadata(metadata)
         return metadata
 
     def append_wish(self, wish: Wish) -> None:
@@ -190,21 +218,56 @@ class RunsDirectory:
         """Where the facts of an environment described on the fly are kept."""
         return self.path / layout.ENVIRONMENTS / re.sub(r"[^a-z0-9_-]", "_", env_id.lower())
 
-    def sessions(self) -> list[SessionRecord]:
-        """All sessions, newest first."""
+    def all_sessions(self) -> list[SessionRecord]:
+        """Every session, those in the trash too, newest first."""
         found = [SessionRecord(path.parent) for path in self.path.glob(f"*/{layout.SESSION}")]
         return sorted(found, key=lambda record: (_created_at(record), record.session_id), reverse=True)
 
-    def find(self, text: str) -> SessionRecord:
-        """The session meant by an id, the start or end of one, or "latest".
+    def sessions(self) -> list[SessionRecord]:
+        """The sessions that are not in the trash, newest first."""
+        return [record for record in self.all_sessions() if record.read_metadata().deleted_at is None]
+
+    def trash(self) -> list[SessionRecord]:
+        """The sessions in the trash, the one deleted last first."""
+        deleted = [(when, record) for record in self.all_sessions() if (when := record.read_metadata().deleted_at)]
+        return [record for _, record in sorted(deleted, key=lambda item: (item[0], item[1].session_id), reverse=True)]
+
+    def called(self, alias: str) -> SessionRecord | None:
+        """The session of an alias, wherever it is; None where nobody is called so."""
+        return next((record for record in self.all_sessions() if record.read_metadata().alias == alias), None)
+
+    def naming(self) -> AbstractContextManager[None]:
+        """Sessions get their aliases one after the other."""
+        return files.exclusive(self.path / layout.NAMES_LOCK)
+
+    def remove(self, record: SessionRecord) -> None:
+        """Remove a session for good; one whose removal is interrupted is gone from the lists all the same.
+
+        Raises:
+            StorageProblem: the runs directory cannot be written.
+        """
+        place = self.path / layout.REMOVING
+        files.make_directory(place)
+        try:
+            record.path.replace(place / f"{record.session_id}-{secrets.token_hex(4)}")
+        except OSError as error:
+            raise files.storage_problem(record.path, error) from error
+        files.discard_all(place)
+
+    def find(self, text: str, *, trash: bool = False) -> SessionRecord:
+        """The session meant by an id, an alias, the start or end of an id, or "latest".
+
+        Args:
+            text: What a person typed.
+            trash: Whether those in the trash are meant.
 
         Raises:
             UnknownName: no session, or more than one, is meant.
         """
-        records = self.sessions()
+        records = self.trash() if trash else self.sessions()
         if text == "latest" and records:
             return records[0]
-        exact = [record for record in records if record.session_id == text]
+        exact = [record for record in records if text in (record.session_id, record.read_metadata().alias or None)]
         loose = [record for record in records if record.session_id.startswith(text) or record.session_id.endswith(text)]
         matches = exact or loose
         if len(matches) != 1:

@@ -160,7 +160,7 @@ def test_a_missing_extra_exits_4_with_the_line_that_installs_it(
 def test_what_nobody_foresaw_is_short_and_leaves_its_traceback_in_a_file(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: Service) -> None:
+    def fail(_: Service, **_kwargs: object) -> None:
         raise KeyError("surprise")
 
     monkeypatch.setattr(Service, "list_sessions", fail)
@@ -177,7 +177,7 @@ def test_what_nobody_foresaw_is_short_and_leaves_its_traceback_in_a_file(
 
 
 def test_ctrl_c_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(_: Service) -> None:
+    def interrupt(_: Service, **_kwargs: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Service, "list_sessions", interrupt)

@@ -1,0 +1,90 @@
+"""`p2p tag`, `delete` and `trash`: sessions named, sorted and thrown away."""
+
+from typing import Annotated
+
+import typer
+
+from p2p.cli.formats import age
+from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_service
+from p2p.cli.output import Output
+from p2p.cli.tables import table
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.session import MetadataChange, SessionView
+
+TAG_EXAMPLES = examples(
+    "p2p tag latest --alias runner --star", "p2p tag runner --tag paper --tag cheetah", "p2p tag runner --untag paper"
+)
+DELETE_EXAMPLES = examples("p2p delete 1a2b3c4d", "p2p trash --restore 1a2b3c4d")
+TRASH_EXAMPLES = examples("p2p trash", "p2p trash --restore latest", "p2p trash --delete 1a2b3c4d", "p2p trash --empty")
+
+Alias = Annotated[str | None, typer.Option(help="Another name, good wherever an id is; empty takes it away.")]
+Star = Annotated[bool | None, typer.Option("--star/--unstar", help="Mark it with a star.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Add a tag; may be repeated.")]
+Untag = Annotated[list[str] | None, typer.Option("--untag", help="Take a tag away; may be repeated.")]
+Chosen = Annotated[str, typer.Argument(metavar="SESSION", help="Its id, alias, the start or end of its id, or latest.")]
+Restore = Annotated[str | None, typer.Option(metavar="SESSION", help="Take a session out of the trash.")]
+Delete = Annotated[str | None, typer.Option(metavar="SESSION", help="Remove a session in the trash for good.")]
+Empty = Annotated[bool, typer.Option("--empty", help="Remove all that lies in the trash for good.")]
+
+
+def tag(  # noqa: PLR0913  typer reads one parameter per option
+    session: SessionName = "latest",
+    alias: Alias = None,
+    star: Star = None,
+    tags: Tags = None,
+    untag: Untag = None,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Give a session an alias, a star or tags, or show those it has; `p2p list` shows and filters by them."""
+    service = open_service(runs_dir)
+    change = MetadataChange(alias=alias, starred=star, add_tags=tuple(tags or ()), remove_tags=tuple(untag or ()))
+    view = service.edit_session(service.find_session(session), change)
+    Output(as_json).result(view, f"{view.session.session_id}: {marks(view) or 'no alias, star or tag'}")
+
+
+def delete(session: Chosen, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+    """Put a session into the trash; nothing of it is removed before `p2p trash --empty`."""
+    service = open_service(runs_dir)
+    view = service.delete_session(service.find_session(session))
+    name = view.session.session_id
+    Output(as_json).result(view, f"{name} lies in the trash. To have it back: p2p trash --restore {name}")
+
+
+def trash(
+    restore: Restore = None,
+    delete: Delete = None,
+    empty: Empty = False,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """List what lies in the trash, the last deleted first; or restore it, or remove it for good."""
+    if sum(map(bool, (restore, delete, empty))) > 1:
+        raise InvalidInput("Give one of --restore, --delete and --empty.")
+    service, output = open_service(runs_dir), Output(as_json)
+    if restore is not None:
+        view = service.restore_session(service.find_deleted(restore))
+        output.result(view, f"{view.session.session_id} is back. To see it: p2p show {view.session.session_id}")
+    elif delete is not None or empty:
+        chosen = (service.find_deleted(delete),) if delete is not None else None
+        removed = service.empty_trash(chosen)
+        output.result({"removed": list(removed)}, *(f"Removed {name}." for name in removed or ("nothing",)))
+    else:
+        _show(service.list_trash(), output)
+
+
+def marks(view: SessionView) -> str:
+    """A session's star, alias and tags: "★ runner #paper"."""
+    kept = view.metadata
+    return " ".join([*(["★"] if kept.starred else []), *filter(None, [kept.alias]), *(f"#{t}" for t in kept.tags)])
+
+
+def _show(views: tuple[SessionView, ...], output: Output) -> None:
+    made = table("session", "name", "sentence", "environment", "deleted", right=("session", "deleted"))
+    made.columns[0].justify = "left"
+    for view in views:
+        session = view.session
+        deleted = f"{age(view.metadata.deleted_at or session.created_at)} ago"
+        made.add_row(session.session_id, marks(view), session.prompt or "own reward", session.env_id, deleted)
+    found = {"sessions": [view.model_dump(mode="json") for view in views]}
+    output.result(found, made if views else "The trash is empty.")
