@@ -49,8 +49,13 @@ def location() -> Path:
     """Where the file is looked for: `P2P_CONFIG`, else p2p/config.toml in the user's folder for configurations."""
     if named := os.environ.get(VARIABLE):
         return Path(named).expanduser()
-    folder = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(folder) / "p2p" / "config.toml"
+    return folder() / "config.toml"
+
+
+def folder() -> Path:
+    """The user's folder for the configuration of p2p."""
+    place = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(place) / "p2p"
 
 
 def read(path: Path, settings: Collection[str]) -> ConfigFile:

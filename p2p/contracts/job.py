@@ -52,3 +52,14 @@ class JobStatus(Contract):
     updated_at: str | None = None
     waits_for: tuple[str, ...] = ()
     """Directories of the jobs that own the cores it waits for."""
+
+
+class Capacity(Contract):
+    """How many jobs a backend takes at a time without slowing one another."""
+
+    runs: int
+    """At least 1."""
+    cores: int
+    """Of all its machines together, at least 1."""
+    cores_per_run: int
+    """That one job could use, at least 1."""

@@ -6,7 +6,7 @@ from typing import Protocol
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
-from p2p.contracts.job import JobSpec, JobStatus
+from p2p.contracts.job import Capacity, JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, TermStatistics
@@ -87,6 +87,10 @@ class Judge(Protocol):
 
 class Backend(Protocol):
     """Where jobs run."""
+
+    def capacity(self, job_memory_mb: int) -> Capacity:
+        """How many jobs of so much memory [MiB] it takes at a time."""
+        ...
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
         """Start `spec` in `directory`; called again for a live or completed job, changes nothing."""

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
-from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
 from p2p.scheduler.processes import is_supervised, kill, unsupervised
+from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
 from p2p.store import files
 from p2p.store.clock import now
 
@@ -23,6 +24,10 @@ LOG_CHUNK = 1 << 20
 
 class LocalBackend:
     """Keeps nothing in memory: every answer comes from the job's directory, so anyone may ask, at any time."""
+
+    def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
+        """How many jobs of so much memory [MiB] this machine takes at a time."""
+        return Capacity(runs=parallel_jobs(job_memory_mb), cores=cores(), cores_per_run=cores())
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
         """Start `spec` in `directory`, which is also its working directory.

@@ -1,5 +1,6 @@
 """One SSH connection to a node: commands and files, with a time limit on everything."""
 
+import logging
 import shlex
 import socket
 import threading
@@ -17,6 +18,9 @@ KEEPALIVE_S = 5
 MAX_CHANNELS = 4
 """At a time, one of them for files; a server's MaxSessions is 10, and others may share it."""
 CHUNK = 1 << 16
+
+
+logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # what it would tell on stderr is told by our errors
 
 
 class Receiver(Protocol):

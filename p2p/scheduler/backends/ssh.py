@@ -1,0 +1,221 @@
+"""Jobs on another machine: each has a twin there, and its directory here is kept in step with it.
+
+Everything is found from the job's directory: `remote.json` names the node and the twin, and whoever looks at the job
+does what is due next, be it the rest of a submission, a cancellation, or the fetching of what has come out.
+"""
+
+import getpass
+import posixpath
+import re
+import secrets
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable, P2PError
+from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.node import Node, RemoteJob
+from p2p.scheduler.backends.local import LocalBackend
+from p2p.scheduler.nodes.environments import environment
+from p2p.scheduler.nodes.links import links
+from p2p.scheduler.nodes.twin import Twin
+from p2p.scheduler.resources import JOB_MEMORY_MB
+from p2p.store.clock import now
+from p2p.store.nodes import NodeStore
+from p2p.store.remote import RemoteJobRecord
+
+LOOK_S = 0.5
+"""A job is looked at no more often, whoever asks [s]."""
+CANCEL_S = 45.0
+"""How long `cancel` waits for the end of a job on a node that answers [s]."""
+
+
+class SSHBackend:
+    """Keeps nothing in memory but open connections.
+
+    Args:
+        where: name of the node that jobs are submitted to; None where there is only one.
+        store: the nodes that p2p knows.
+    """
+
+    def __init__(self, where: str | None = None, store: NodeStore | None = None) -> None:
+        self.where, self.store = where, store or NodeStore()
+        self.links = links(self.store)
+
+    def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
+        """What the node can take."""
+        return capacity_of(self.node(), job_memory_mb)
+
+    def node(self) -> Node:
+        """The node that jobs are submitted to.
+
+        Raises:
+            UnknownName: there is none of its name.
+            InvalidInput: none was named, and there is not exactly one.
+        """
+        nodes = self.store.all()
+        if self.where is None and len(nodes) == 1:
+            return next(iter(nodes.values()))
+        if self.where is None:
+            known = ", ".join(nodes) or "none yet; add one with p2p nodes add"
+            raise InvalidInput(f"Which node? Expected ssh:NAME. Known: {known}.")
+        return self.store.get(self.where)
+
+    def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
+        """Start `spec` on the node, with the files of `directory`, which come back with those it makes.
+
+        A job that lives, or may live on a node that is out of reach, and one that is completed is left as it is.
+
+        Raises:
+            InvalidInput: `spec` has no command or asks for keys, which never leave this machine.
+            EnvironmentProblem: the node is not prepared.
+            StorageProblem: the directory cannot be written.
+        """
+        if not spec.argv:
+            raise InvalidInput("A job needs a command: expected argv with at least one word.")
+        if spec.secrets:
+            raise InvalidInput(f"A job on a node gets no keys; this one asks for {', '.join(spec.secrets)}.")
+        node, record = self.node(), RemoteJobRecord(directory.resolve())
+        with record.mirroring(wait=True):
+            earlier, status = record.read(), record.read_status()
+            if earlier is not None and status is not None and not status.state.finished:
+                return self._look(record, earlier)
+            if status is not None and status.state is JobState.COMPLETED:
+                return status
+            with suppress(NodeUnreachable), self.links.to(node.name) as link:
+                environment(link)  # what a person must put right is said before anything is recorded
+            remote = _placed(node, record, earlier)
+            record.begin(spec, remote)
+            return self._look(record, remote)
+
+    def status(self, directory: Path) -> JobStatus:
+        """How the job stands; one whose node does not answer is `unreachable` since `updated_at`, and may go on there.
+
+        Raises:
+            InvalidInput: `directory` holds no job.
+        """
+        return self._status(_record(directory), LOOK_S)
+
+    def cancel(self, directory: Path) -> JobStatus:
+        """End the job and all it started; one that is out of reach is ended when its node answers again.
+
+        Raises:
+            InvalidInput: `directory` holds no job.
+        """
+        record = _record(directory)
+        status = self._status(record, 0.0)
+        if not status.state.finished:
+            record.want_cancelled()
+        deadline = time.monotonic() + CANCEL_S
+        while not status.state.finished and time.monotonic() < deadline:
+            status = self._status(record, 0.0)
+            if status.state is JobState.UNREACHABLE:
+                break
+            time.sleep(0.0 if status.state.finished else 0.1)
+        return status
+
+    def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:
+        """Log text from byte `offset` on, at most 1 MiB, and the next offset.
+
+        Raises:
+            InvalidInput: `directory` holds no job, or `offset` is negative.
+        """
+        self.status(directory)
+        return LocalBackend().logs(directory, offset)
+
+    def abandon(self, directory: Path) -> JobStatus:
+        """Give up a job whose node will not come back: it counts as lost, and may be submitted again elsewhere."""
+        record = _record(directory)
+        with record.mirroring(wait=True):
+            status = record.read_status()
+            if status is None or not status.state.finished:
+                reason = "It was given up with its node; it may still be running there."
+                status = JobStatus(state=JobState.LOST, error=reason, updated_at=now())
+                record.save_status(status)
+            return status
+
+    def _status(self, record: RemoteJobRecord, fresh_s: float) -> JobStatus:
+        last, remote = record.read_status(), record.read()
+        if last is not None and last.state.finished:
+            return last
+        with record.mirroring() as mine:
+            last = record.read_status() or JobStatus(state=JobState.QUEUED)
+            if remote is None or not mine or last.state.finished or record.looked_at(fresh_s):
+                return last
+            return self._look(record, remote)
+
+    def _look(self, record: RemoteJobRecord, remote: RemoteJob) -> JobStatus:
+        """Do what is due; a link that was lost since it was used last is opened again at once."""
+        record.note_look()
+        try:
+            for last_try in (False, True):
+                try:
+                    with self.links.to(remote.node) as link:
+                        return self._step(record, Twin(record, remote, link))
+                except NodeUnreachable:
+                    if last_try:
+                        raise
+                    remote = record.read() or remote
+        except (P2PError, OSError) as error:
+            return _unreachable(record, remote.node, error)
+        raise AssertionError("one of two tries returns or raises")
+
+    def _step(self, record: RemoteJobRecord, twin: Twin) -> JobStatus:
+        if record.cancel_wanted:
+            status = twin.cancel()
+        elif not twin.remote.submitted:
+            status = twin.start()
+        else:
+            status = twin.status()
+        if not status.state.finished:
+            twin.mirror()
+        elif status.state is not JobState.LOST or status.started_at:
+            status = status if twin.fetch() else JobStatus(state=JobState.RUNNING, error="fetching its files again")
+        record.save_status(status)
+        if status.state is JobState.COMPLETED:
+            with suppress(P2PError, OSError):  # it takes some room there, and is known as completed here
+                twin.discard()
+        return status
+
+
+def capacity_of(node: Node, job_memory_mb: int) -> Capacity:
+    """What a node can take, by what it was found to have."""
+    if node.facts is None:
+        raise EnvironmentProblem(f"{node.name} is not prepared yet. Run: p2p nodes bootstrap {node.name}")
+    cores, free = node.facts.cores, node.facts.memory_free_mb
+    runs = node.max_runs or max(1, cores if free is None else min(cores, free // job_memory_mb))
+    return Capacity(runs=runs, cores=cores, cores_per_run=cores)
+
+
+def _placed(node: Node, record: RemoteJobRecord, earlier: RemoteJob | None) -> RemoteJob:
+    """Where the twin will be: where it was, if that is on the same node."""
+    if earlier is not None and earlier.node == node.name:
+        return RemoteJob(node=node.name, path=earlier.path, number=earlier.number + 1)
+    if node.facts is None:
+        raise EnvironmentProblem(f"{node.name} is not prepared yet. Run: p2p nodes bootstrap {node.name}")
+    words = re.sub(r"[^a-zA-Z0-9_-]+", "-", f"{getpass.getuser()}-{socket.gethostname()}-{record.path.name}")
+    name = f"{words[:80]}-{secrets.token_hex(8)}"
+    return RemoteJob(node=node.name, path=posixpath.join(node.facts.root, "jobs", name))
+
+
+def _record(directory: Path) -> RemoteJobRecord:
+    record = RemoteJobRecord(directory.resolve())
+    if not record.has_job():
+        raise InvalidInput(f"{directory} is not a job: expected job.json in it, as written by its submission.")
+    return record
+
+
+def _unreachable(record: RemoteJobRecord, node: str, error: Exception) -> JobStatus:
+    """Record that a job is out of reach, since when it was so first."""
+    last = record.read_status()
+    known = last is not None and last.state is JobState.UNREACHABLE
+    status = JobStatus(
+        state=JobState.UNREACHABLE,
+        error=f"{error} What runs there goes on, and nothing is started anew by itself. "
+        f"If {node} will not come back: p2p nodes remove {node} --abandon",
+        started_at=last.started_at if last is not None else None,
+        updated_at=last.updated_at if known and last is not None else now(),
+    )
+    record.save_status(status)
+    return status

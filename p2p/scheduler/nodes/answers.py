@@ -1,0 +1,85 @@
+"""How a command on a node answers: whatever its shell prints, signs of life, and then one line with the answer.
+
+    .                        every second, until there is an answer
+    p2p-answer:{…}           JSON: the answer, or {"failure": {"kind", "message"}}
+    …                        bytes, where the command sends files
+
+Needs nothing but Python 3.11: it runs on the node before anything is installed there.
+"""
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+MARK = b"p2p-answer:"
+SIGN_OF_LIFE_S = 1.0
+
+
+def give(work: Callable[[], Any], then: Callable[[], Iterable[bytes]] = tuple) -> int:
+    """Do the work and print its answer, then the bytes of `then`; returns the exit status."""
+    done = threading.Event()
+    signs = threading.Thread(target=_live, args=(done,), daemon=True)
+    signs.start()
+    try:
+        answer, status = work(), 0
+    except Exception as error:  # a door: everything is told to whoever asked
+        answer, status = {"failure": {"kind": type(error).__name__, "message": str(error)}}, 1
+    done.set()
+    signs.join()
+    _write(b"\n" + MARK + json.dumps(answer).encode() + b"\n")
+    if status == 0:
+        for piece in then():
+            _write(piece)
+    return status
+
+
+class Rest(Protocol):
+    """Takes the bytes that follow an answer."""
+
+    def begin(self, answer: Any) -> None:
+        """Hear the answer, before the first byte."""
+
+    def take(self, data: bytes) -> None:
+        """Take the next bytes."""
+
+
+class Answer:
+    """Collects what a command says, until its answer is there; what follows goes on to `rest`."""
+
+    def __init__(self, rest: Rest | None = None) -> None:
+        self.value: Any = None
+        self._rest, self._complete, self._line = rest, False, b""
+
+    def __call__(self, data: bytes) -> None:
+        """Take the next piece."""
+        if not self._complete:
+            data = self._search(data)
+        if data and self._complete and self._rest is not None:
+            self._rest.take(data)
+
+    def _search(self, data: bytes) -> bytes:
+        """Look for the answer; returns what follows it."""
+        self._line += data
+        while not self._complete and b"\n" in self._line:
+            line, _, self._line = self._line.partition(b"\n")
+            if line.startswith(MARK):
+                self.value, self._complete = json.loads(line.removeprefix(MARK)), True
+                if self._rest is not None:
+                    self._rest.begin(self.value)
+        return self._line if self._complete else b""
+
+
+def _live(done: threading.Event) -> None:
+    while not done.wait(SIGN_OF_LIFE_S):
+        _write(b".\n")
+
+
+def _write(data: bytes) -> None:
+    """Write, also when nobody reads any more: the work goes on."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except OSError:
+        pass

@@ -1,0 +1,173 @@
+"""Runs on the node, in an environment that knows p2p: what cannot be done by reading and writing files from afar.
+
+    python -I -m p2p.scheduler.nodes.door start JOB_DIR      with {"number", "inputs": {path: sha256}} on stdin
+    python -I -m p2p.scheduler.nodes.door status JOB_DIR
+    python -I -m p2p.scheduler.nodes.door cancel JOB_DIR     with {"number"}
+    python -I -m p2p.scheduler.nodes.door list JOB_DIR
+    python -I -m p2p.scheduler.nodes.door send JOB_DIR       with {"known": {path: sha256}, "begun": {path: bytes}}
+    python -I -m p2p.scheduler.nodes.door discard JOB_DIR
+
+Jobs are those of the local backend there. A start that was sent once may arrive late, or twice: each number of a job is
+started once, and none that is older than the newest, or was cancelled.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from p2p.contracts.base import Contract
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.scheduler import supervisor
+from p2p.scheduler.backends.local import LocalBackend
+from p2p.scheduler.nodes import answers
+from p2p.store import files
+from p2p.store.clock import now
+from p2p.store.remote import OWN, PART
+
+SUBMISSION, SUBMISSION_LOCK = "submission.json", "submission.lock"
+NOT_SENT = (OWN | {SUBMISSION, SUBMISSION_LOCK, supervisor.JOB}) - {supervisor.LOG}
+CHUNK = 1 << 20
+
+
+class Submission(Contract):
+    """The newest start of a job that the node knows of (`submission.json` beside the job)."""
+
+    number: int = 0
+    cancelled: bool = False
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Carry out one verb."""
+    verb, directory = arguments[0], Path(arguments[1])
+    if verb == "send":
+        offer: list[dict[str, Any]] = []
+        return answers.give(partial(_offer, directory, offer), partial(_contents, directory, offer))
+    verbs = {"list": listing, "start": start, "status": status, "cancel": cancel, "discard": discard}
+    return answers.give(partial(verbs[verb], directory))
+
+
+def start(directory: Path) -> dict[str, Any]:
+    """Start what was uploaded, unless its number was started or cancelled before; returns the job's status.
+
+    Raises:
+        InvalidInput: an input has not arrived whole.
+    """
+    asked = json.load(sys.stdin)
+    with files.exclusive(directory / SUBMISSION_LOCK):
+        newest = _submission(directory)
+        if newest.number < asked["number"]:
+            _check(directory, asked["inputs"])
+            for name in (supervisor.STATUS, supervisor.HANDLE, supervisor.CANCEL):
+                files.remove(directory / name)
+            newest = Submission(number=asked["number"])
+            files.write_model(directory / SUBMISSION, newest)
+        never = not (directory / supervisor.STATUS).exists()
+        if never and newest == Submission(number=asked["number"]):
+            spec = JobSpec.model_validate_json((directory / supervisor.JOB).read_bytes())
+            LocalBackend().submit(spec, directory)
+        return status(directory)
+
+
+def status(directory: Path) -> dict[str, Any]:
+    """How the job stands; its supervisor's lock is looked at."""
+    return LocalBackend().status(directory).model_dump(mode="json")
+
+
+def cancel(directory: Path) -> dict[str, Any]:
+    """End the job, and refuse a start of it that is still on its way."""
+    number = json.load(sys.stdin)["number"]
+    with files.exclusive(directory / SUBMISSION_LOCK):
+        newest = _submission(directory)
+        if newest.number <= number:
+            if newest.number < number:  # what is there is of an earlier number
+                files.remove(directory / supervisor.STATUS)
+            files.write_model(directory / SUBMISSION, Submission(number=number, cancelled=True))
+        if not (directory / supervisor.JOB).exists():
+            return JobStatus(state=JobState.CANCELLED, updated_at=now()).model_dump(mode="json")
+        return LocalBackend().cancel(directory).model_dump(mode="json")
+
+
+def discard(directory: Path) -> bool:
+    """Remove the twin of a job that is over, and nothing else.
+
+    Raises:
+        InvalidInput: it is not one, or lives.
+    """
+    if directory.parent.name != "jobs" or directory.is_symlink() or not (directory / SUBMISSION).is_file():
+        raise InvalidInput(f"{directory} is not the twin of a job.")
+    if not LocalBackend().status(directory).state.finished:
+        raise InvalidInput(f"The job in {directory} is not over.")
+    shutil.rmtree(directory)
+    return True
+
+
+def _submission(directory: Path) -> Submission:
+    return files.read_model(directory / SUBMISSION, Submission) or Submission()
+
+
+def _check(directory: Path, inputs: Mapping[str, str]) -> None:
+    for name, digest in inputs.items():
+        if sha256(directory / name) != digest:
+            raise InvalidInput(f"{name} did not arrive as it was sent.")
+
+
+def sha256(path: Path) -> str | None:
+    """Hash of a file; None without it."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def listing(directory: Path) -> dict[str, Any]:
+    """Every file of the job, with size and hash."""
+    found = {}
+    for path in _regular_files(directory):
+        name, digest = path.relative_to(directory).as_posix(), sha256(path)
+        if name not in NOT_SENT and digest is not None:
+            found[name] = {"size": path.stat().st_size, "sha256": digest}
+    return {"files": found}
+
+
+def _offer(directory: Path, offer: list[dict[str, Any]]) -> dict[str, Any]:
+    """Every file of the job; those that the asker lacks are put into `offer`, with where to begin."""
+    asked, found = json.load(sys.stdin), listing(directory)["files"]
+    for name, entry in found.items():
+        if asked["known"].get(name) != entry["sha256"]:
+            begun = asked["begun"].get(name, 0)
+            begin = begun if begun <= entry["size"] else 0
+            offer.append({"name": name, "begin": begin, "size": entry["size"]})
+    return {"files": found, "sent": offer}
+
+
+def _regular_files(directory: Path) -> Iterator[Path]:
+    for folder, _, names in os.walk(directory):
+        for name in sorted(names):
+            path = Path(folder, name)
+            if path.is_file() and not path.is_symlink() and path.suffix != PART:
+                yield path
+
+
+def _contents(directory: Path, offer: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
+    """The bytes of the files that were offered, each exactly as long as was said."""
+    for entry in offer:
+        left = entry["size"] - entry["begin"]
+        with (directory / entry["name"]).open("rb") as file:
+            file.seek(entry["begin"])
+            while left and (data := file.read(min(left, CHUNK))):
+                left -= len(data)
+                yield data
+        if left:
+            raise OSError(f"{entry['name']} became shorter")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,153 @@
+"""Runs on the node, before anything is installed there: says what it has, and builds environments.
+
+    python BUNDLE.zip probe ROOT
+    python BUNDLE.zip build         with {"root", "key", "bundle", "requirements", "install"} as JSON on stdin; without
+                                    requirements it takes the packages of the Python that runs it
+
+Answers in the protocol of `answers.py`. Needs Python 3.11 and nothing else.
+
+    ROOT/bundles/<digest>.zip     our package
+    ROOT/packages/<digest>/       what it needs, installed by pip
+    ROOT/environments/<key>/      an interpreter that has both; its file `ready` is written last
+    ROOT/jobs/<id>/               the twins of jobs
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from p2p.scheduler import cores
+from p2p.scheduler.nodes import answers
+
+READY = "ready"
+FACTS_TIMEOUT_S = 10
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Carry out one verb."""
+    if arguments[:1] == ["probe"]:
+        return answers.give(lambda: probe(Path(arguments[1])))
+    return answers.give(lambda: build(json.load(sys.stdin)))
+
+
+def probe(root: Path) -> dict[str, Any]:
+    """What the node has."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    memory, free = _memory_mb()
+    return {
+        "root": str(root.resolve()),
+        "interpreter": sys.executable,
+        "python_version": platform.python_version(),
+        "architecture": platform.machine(),
+        "cores": len(cores.usable_cores()),
+        "memory_mb": memory,
+        "memory_free_mb": free,
+        "disk_free_mb": shutil.disk_usage(root).free >> 20,
+        "gpus": _gpus(),
+    }
+
+
+def build(spec: dict[str, Any]) -> dict[str, str]:
+    """Make an environment, or find the one that is there; whoever comes second waits for the first.
+
+    Returns:
+        Its interpreter.
+    """
+    root = Path(spec["root"])
+    place = root / "environments" / spec["key"]
+    python = place / "bin/python"
+    with _locked(root / "environments" / f"{spec['key']}.lock"):
+        if (place / READY).exists():
+            return {"python": str(python)}
+        shutil.rmtree(place, ignore_errors=True)
+        own = [path for path in sys.path if "packages" in Path(path).name]
+        paths = own if spec["requirements"] is None else [_packages(root, spec["requirements"], spec["install"])]
+        venv.create(place, symlinks=True)
+        inside = place / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+        with zipfile.ZipFile(root / "bundles" / f"{spec['bundle']}.zip") as archive:
+            archive.extractall(inside, [name for name in archive.namelist() if name.startswith("p2p/")])
+        (inside / "p2p-packages.pth").write_text("".join(f"{path}\n" for path in paths), encoding="utf-8")
+        (place / READY).touch()
+    return {"python": str(python)}
+
+
+def _packages(root: Path, requirements: Sequence[str], install: bool) -> str:
+    """Where packages for this interpreter are; they are installed once."""
+    version = f"{sys.implementation.cache_tag} {platform.machine()}"
+    digest = hashlib.sha256(json.dumps([version, *requirements]).encode()).hexdigest()[:16]
+    place = root / "packages" / digest
+    with _locked(root / "packages" / f"{digest}.lock"):
+        if not (place / READY).exists():
+            if not install:
+                raise RuntimeError("packages that p2p needs are not installed there yet. Run: p2p nodes bootstrap NAME")
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(parents=True)
+            _pip(root, ["install", "--prefer-binary", "--target", str(place), *requirements])
+            (place / READY).touch()
+    return str(place)
+
+
+def _pip(root: Path, words: Sequence[str]) -> None:
+    command = [sys.executable, "-m", "pip"]
+    if subprocess.run([*command, "--version"], capture_output=True).returncode:
+        command = [str(_own_pip(root)), "-m", "pip"]
+    done = subprocess.run(
+        [*command, "--disable-pip-version-check", "--no-input", *words], capture_output=True, text=True, env=_pip_env()
+    )
+    if done.returncode:
+        tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-5:])
+        raise RuntimeError(f"pip could not install what p2p needs: {tail}")
+
+
+def _own_pip(root: Path) -> Path:
+    """An interpreter that has pip, where the system's has none."""
+    place = root / "pip"
+    try:
+        venv.create(place, with_pip=True, symlinks=True)
+    except (subprocess.CalledProcessError, OSError) as error:
+        raise RuntimeError(
+            f"{sys.executable} has neither pip nor ensurepip. Install them (Debian: apt install python3-pip), or name "
+            "an interpreter that has the packages: p2p nodes add … --python PATH"
+        ) from error
+    return place / "bin/python"
+
+
+def _pip_env() -> dict[str, str]:
+    """The environment, without what would lead pip to another place."""
+    return {name: value for name, value in os.environ.items() if name not in ("PIP_TARGET", "PIP_USER", "PYTHONPATH")}
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _memory_mb() -> tuple[int | None, int | None]:
+    with suppress(OSError, ValueError):
+        lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+        table = {words[0]: int(words[1]) >> 10 for words in lines if len(words) > 1}
+        return table.get("MemTotal:"), table.get("MemAvailable:")
+    return None, None
+
+
+def _gpus() -> list[str]:
+    with suppress(OSError, subprocess.TimeoutExpired):
+        question = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+        done = subprocess.run(question, capture_output=True, text=True, timeout=FACTS_TIMEOUT_S)
+        if done.returncode == 0:
+            return [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    return []

@@ -1,0 +1,122 @@
+"""A job's directory on a node, as seen from its directory here."""
+
+import posixpath
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from pydantic import ValidationError
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobState, JobStatus
+from p2p.contracts.node import RemoteJob
+from p2p.scheduler import supervisor
+from p2p.scheduler.nodes import transfer
+from p2p.scheduler.nodes.connection import Connection
+from p2p.scheduler.nodes.door import sha256
+from p2p.scheduler.nodes.environments import ask
+from p2p.store.clock import now
+from p2p.store.remote import RemoteJobRecord
+
+SILENT_S = 6.0
+"""A heartbeat comes every 2 s; without one for so long the lock is asked whether the supervisor lives [s]."""
+_beats: dict[str, tuple[float, float]] = {}
+"""Node and directory -> the last heartbeat seen, and when it was seen first; only saves questions."""
+
+
+class Twin:
+    """What is done with a job that is on a node.
+
+    Args:
+        record: its directory here.
+        remote: where it is.
+        link: to its node.
+    """
+
+    def __init__(self, record: RemoteJobRecord, remote: RemoteJob, link: Connection) -> None:
+        self.record, self.remote, self.link = record, remote, link
+
+    def start(self) -> JobStatus:
+        """Upload what the job needs, and start it; repeated after a loss of the link it starts nothing twice."""
+        inputs = self.record.inputs()
+        digests = {name: digest for name, path in inputs.items() if (digest := sha256(path)) is not None}
+        there = self._offered() if self.remote.number > 1 else {}
+        lacking = {name: path for name, path in inputs.items() if there.get(name) != digests.get(name)}
+        transfer.upload(self.link, lacking, self.remote.path)
+        sent = {"number": self.remote.number, "inputs": digests}
+        status = JobStatus.model_validate(ask(self.link, "start", self.remote.path, sent))
+        self.remote = self.remote.model_copy(update={"submitted": True})
+        self.record.save(self.remote)
+        return status
+
+    def cancel(self) -> JobStatus:
+        """End the job, and any start of it that is still on its way."""
+        try:
+            with self.link.files() as sftp:
+                sftp.stat(self.remote.path)
+        except FileNotFoundError:  # nothing has arrived there, so nothing can start
+            return JobStatus(state=JobState.CANCELLED, updated_at=now())
+        return JobStatus.model_validate(ask(self.link, "cancel", self.remote.path, {"number": self.remote.number}))
+
+    def status(self) -> JobStatus:
+        """How the job stands, by a file there; only where that says nothing new, the supervisor's lock is tried."""
+        try:
+            with self.link.files() as sftp, sftp.open(self._file(supervisor.STATUS), "rb") as file:
+                data, beat = file.read(), float(file.stat().st_mtime or 0)
+            status = JobStatus.model_validate_json(data)
+        except (FileNotFoundError, ValidationError):
+            return self._asked()
+        if status.state.finished:
+            return status
+        if self._silent(beat):
+            return self._asked()
+        if status.state is JobState.RUNNING:
+            when = datetime.fromtimestamp(beat, UTC).isoformat(timespec="milliseconds")
+            status = status.model_copy(update={"updated_at": when})
+        return status
+
+    def mirror(self) -> None:
+        """Copy what grows while the job runs."""
+        for path in self.record.light_paths:
+            transfer.tail(self.link, self._file(path.relative_to(self.record.path).as_posix()), path)
+
+    def fetch(self) -> bool:
+        """Copy every file of the job; those that are here already, and parts of others, are not sent again.
+
+        Returns:
+            Whether all are here, as they are there.
+        """
+        question = {"known": transfer.known(self.record), "begun": transfer.begun(self.record)}
+        answer = ask(self.link, "send", self.remote.path, question, transfer.Arrivals(self.record.path))
+        return transfer.settle(self.record.path, answer["sent"], answer["files"])
+
+    def discard(self) -> None:
+        """Remove the job there."""
+        ask(self.link, "discard", self.remote.path)
+
+    def _asked(self) -> JobStatus:
+        """How the job stands when its lock is tried; lost when there is nothing of it any more."""
+        _beats.pop(f"{self.remote.node}:{self.remote.path}", None)
+        try:
+            return JobStatus.model_validate(ask(self.link, "status", self.remote.path))
+        except InvalidInput as error:
+            return JobStatus(state=JobState.LOST, error=f"Its directory on the node is gone. {error}", updated_at=now())
+
+    def _silent(self, beat: float) -> bool:
+        """Whether the heartbeat has been the same for too long, by our own clock."""
+        key = f"{self.remote.node}:{self.remote.path}"
+        last, since = _beats.get(key, (None, 0.0))
+        if last != beat:
+            _beats[key] = beat, time.monotonic()
+            return False
+        return time.monotonic() - since > SILENT_S
+
+    def _offered(self) -> dict[str, str]:
+        """Hash of every file of an earlier start that is there; empty when there is none."""
+        with suppress(InvalidInput):
+            answer = ask(self.link, "list", self.remote.path)
+            return {name: entry["sha256"] for name, entry in answer["files"].items()}
+        return {}
+
+    def _file(self, name: str) -> str:
+        return posixpath.join(self.remote.path, name)

@@ -1,0 +1,92 @@
+"""The nodes that p2p knows, and whose host keys it trusts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import Field
+
+from p2p import config_file
+from p2p.contracts.base import Contract
+from p2p.contracts.errors import InvalidInput, StorageProblem, UnknownName
+from p2p.contracts.node import Node
+from p2p.store import files, layout
+
+
+class _Nodes(Contract):
+    nodes: dict[str, Node] = Field(default={})
+
+
+class NodeStore:
+    """`nodes.json` and `known_hosts`, beside the configuration file.
+
+    Args:
+        path: another directory to keep them in.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or default_directory()
+        self._nodes_path = self.path / layout.NODES
+        self.known_hosts_path = self.path / layout.KNOWN_HOSTS
+
+    def all(self) -> dict[str, Node]:
+        """Every node by name.
+
+        Raises:
+            StorageProblem: the file is there and cannot be understood.
+        """
+        if not self._nodes_path.exists():
+            return {}
+        if (found := files.read_model(self._nodes_path, _Nodes)) is None:
+            raise StorageProblem(f"{self._nodes_path} is broken. Correct it, or move it away and add the nodes again.")
+        return found.nodes
+
+    def get(self, name: str) -> Node:
+        """The node of this name.
+
+        Raises:
+            UnknownName: there is none.
+        """
+        nodes = self.all()
+        if name not in nodes:
+            raise UnknownName("node", name, nodes)
+        return nodes[name]
+
+    def add(self, node: Node) -> None:
+        """Keep a new node.
+
+        Raises:
+            InvalidInput: there is another of its name.
+        """
+        with self._changing() as nodes:
+            if node.name in nodes:
+                raise InvalidInput(
+                    f"There is a node {node.name!r} already, at {nodes[node.name].address}. "
+                    f"Choose another name, or remove it first: p2p nodes remove {node.name}"
+                )
+            nodes[node.name] = node
+
+    def update(self, node: Node) -> None:
+        """Keep what is known of a node now; one that was removed stays so."""
+        with self._changing() as nodes:
+            if node.name in nodes:
+                nodes[node.name] = node
+
+    def remove(self, name: str) -> None:
+        """Forget a node."""
+        with self._changing() as nodes:
+            nodes.pop(name, None)
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Node]]:
+        """Read, change, write, with nobody in between."""
+        with files.exclusive(self.path / layout.NODES_LOCK):
+            nodes = dict(self.all())
+            yield nodes
+            files.write_model(self._nodes_path, _Nodes(nodes=nodes))
+
+
+def default_directory() -> Path:
+    """The folder of the configuration file; that of the user where the file is switched off."""
+    file = config_file.location()
+    return file.parent if file.suffix == ".toml" else config_file.folder()

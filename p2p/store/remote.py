@@ -1,0 +1,114 @@
+"""The local side of a job that runs on a node: its directory is brought up to date with its twin."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.node import RemoteJob
+from p2p.store import files, layout
+
+OWN = {
+    *(layout.STATUS, layout.HANDLE, layout.LOCK, layout.CANCEL, layout.OUTPUT_LOG),
+    *(layout.REMOTE, layout.MIRROR_LOCK),
+}
+"""Files in a job's directory that are no input of the job."""
+PART = ".part"
+"""Ending of a file that is on its way."""
+
+
+class RemoteJobRecord:
+    """Typed access to the directory of a job whose twin is on a node."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory
+        self.log_path = directory / layout.OUTPUT_LOG
+        self.light_paths = (self.log_path, directory / layout.METRICS / layout.SCALARS)
+        """What grows while the job runs, and is copied while it does."""
+        self._remote_path, self._status_path = directory / layout.REMOTE, directory / layout.STATUS
+        self._cancel_path, self._lock_path = directory / layout.CANCEL, directory / layout.MIRROR_LOCK
+
+    def read(self) -> RemoteJob | None:
+        """Where the twin is; None for a job of this machine."""
+        return files.read_model(self._remote_path, RemoteJob)
+
+    def save(self, remote: RemoteJob) -> None:
+        """Write `remote.json`."""
+        files.write_model(self._remote_path, remote)
+
+    def forget(self) -> None:
+        """Make it a job of this machine."""
+        files.remove(self._remote_path)
+
+    def begin(self, spec: JobSpec, remote: RemoteJob) -> None:
+        """Record what is about to be submitted, before anything is sent."""
+        files.make_directory(self.path)
+        files.remove(self._cancel_path)
+        files.write_model(self.path / layout.JOB, spec)
+        files.write_model(self._remote_path, remote)
+        self.save_status(JobStatus(state=JobState.SUBMITTING))
+
+    def has_job(self) -> bool:
+        """Whether something was ever submitted here."""
+        return (self.path / layout.JOB).is_file()
+
+    def read_status(self) -> JobStatus | None:
+        """How the job stood when last looked at."""
+        return files.read_model(self._status_path, JobStatus)
+
+    def save_status(self, status: JobStatus) -> None:
+        """Write `status.json`, if that changes it."""
+        if self.read_status() != status:
+            files.write_model(self._status_path, status)
+
+    def want_cancelled(self) -> None:
+        """Record that the job is to end, for whoever reaches the node next."""
+        files.write_text(self._cancel_path, "")
+
+    @property
+    def cancel_wanted(self) -> bool:
+        """Whether the job is to end."""
+        return self._cancel_path.exists()
+
+    @contextmanager
+    def mirroring(self, wait: bool = False) -> Iterator[bool]:
+        """Be the only one who works on this directory; False when somebody else does, unless `wait`."""
+        files.make_directory(self.path)
+        descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            yield True
+        except BlockingIOError:
+            yield False
+        finally:
+            os.close(descriptor)
+
+    def looked_at(self, within_s: float) -> bool:
+        """Whether anybody has looked at the twin in the last `within_s` seconds."""
+        with suppress(OSError):
+            return 0 <= time.time() - self._lock_path.stat().st_mtime < within_s
+        return False
+
+    def note_look(self) -> None:
+        """Record that the twin is being looked at now."""
+        with suppress(OSError):
+            os.utime(self._lock_path)
+
+    def inputs(self) -> dict[str, Path]:
+        """What the job needs to begin, by path relative to its directory: regular files, no links."""
+        found = {}
+        for path in sorted(self.path.rglob("*")):
+            name = path.relative_to(self.path).as_posix()
+            hidden = any(part.startswith(".") for part in path.relative_to(self.path).parts)
+            if path.is_file() and not path.is_symlink() and not hidden and name not in OWN and path.suffix != PART:
+                found[name] = path
+        return found
+
+
+def remote_jobs(root: Path) -> Iterator[RemoteJobRecord]:
+    """Every job below a directory that has a twin on a node."""
+    for path in sorted(root.rglob(layout.REMOTE)):
+        yield RemoteJobRecord(path.parent)
