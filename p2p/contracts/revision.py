@@ -40,6 +40,8 @@ class Lesson(Contract):
     tier: Literal["HARD", "STRONG", "SOFT", "RETIRED"] = "STRONG"
     learned_at: int
     """Number of the iteration."""
+    tier_reason: str = ""
+    """Why it was moved to its tier; empty where it never was."""
 
 
 class LineageEntry(Contract):

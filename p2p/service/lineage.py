@@ -1,13 +1,12 @@
 """The session's memory: its history, and the tree of attempts with the best so far."""
 
+from p2p.agents.lessons import with_lesson
 from p2p.contracts.events import Event, EventName
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Lesson, Lineage, LineageEntry, Revision
 from p2p.contracts.session import History, IterationData, SessionStatus
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
-
-MAX_LESSONS = 25
 
 
 def record_iteration(
@@ -73,12 +72,14 @@ def _iteration_data(
 
 def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Lineage:
     entries: dict[str, LineageEntry] = {}
-    lessons: list[Lesson] = []
+    lessons = record.read_lineage().lessons
     best = (-1.0, -1.0)
     for data in iterations:
         before = _revision_into(record, data.iteration)
         if before is not None and before.lesson:
-            lessons.append(Lesson(text=before.lesson, learned_at=data.iteration - 1))
+            said = Lesson(text=before.lesson, learned_at=data.iteration - 1)
+            lessons = tuple(one for one in lessons if one.learned_at != said.learned_at or one.text == said.text)
+            lessons = with_lesson(lessons, said)
         score, merit = data.intent_score, (data.success_rate or 0.0, data.intent_score or 0.0)
         entries[f"{record.session_id}/{data.iteration_dir}"] = LineageEntry(
             parent=data.based_on,
@@ -92,7 +93,7 @@ def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Li
             best_run_id=data.best_run_id,
         )
         best = max(best, merit)
-    return Lineage(iterations=entries, lessons=tuple(lessons[-MAX_LESSONS:]))
+    return Lineage(iterations=entries, lessons=lessons)
 
 
 def _revision_into(record: SessionRecord, number: int) -> Revision | None:
