@@ -28,7 +28,7 @@ ATTRIBUTES = frozenset(
     {
         *("gi_frame", "gi_code", "cr_frame", "ag_frame", "tb_frame", "tb_next"),
         *("f_back", "f_globals", "f_locals", "f_builtins", "f_code", "func_globals", "co_code"),
-        *("ctypes", "tofile", "ctypeslib", "__array_interface__", "__array_struct__"),
+        *("ctypes", "tofile", "__array_interface__", "__array_struct__"),
     }
 )
 """They lead out of the code, whatever they are of."""

@@ -11,6 +11,8 @@ from p2p.worker.code_host import forbidden
 
 MAX_CHARACTERS = 60_000
 MAX_NODES = 20_000
+MAX_EXPONENT = 1_000
+"""Of a whole number, written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +131,15 @@ def _definition(node: ast.AST, _modules: frozenset[str]) -> Iterator[Violation]:
 
 def _power(node: ast.AST, _modules: frozenset[str]) -> Iterator[Violation]:
     assert isinstance(node, ast.BinOp)
-    if not isinstance(node.op, ast.Pow) or not isinstance(node.right, ast.BinOp | ast.Constant):
+    if not isinstance(node.op, ast.Pow) or not _is_whole(node.left):
         return
-    huge = isinstance(node.right, ast.BinOp) and isinstance(node.right.op, ast.Pow)
-    exponent = getattr(node.right, "value", 0)
-    if huge or (isinstance(exponent, int) and abs(exponent) > 1_000):
+    tower = isinstance(node.right, ast.BinOp) and _is_whole(node.right.left) and _is_whole(node.right.right)
+    if tower or (_is_whole(node.right) and getattr(node.right, "value", 0) > MAX_EXPONENT):
         yield Violation(node.lineno, "has a power that is too large", "Use a float, or a smaller exponent.")
+
+
+def _is_whole(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
 
 
 def _asynchronous(node: ast.AST, _modules: frozenset[str]) -> Iterator[Violation]:
