@@ -185,6 +185,11 @@ FLIP = {
     "feet_down": lambda t: 1.0 - ((t > 1.0) & (t < 1.95)),
     "clearance": lambda t: 0.3 * ((t > 1.0) & (t < 1.95)),
 }
+HOPS = {
+    "velocity_x": 1.5,
+    "airborne": lambda t: np.sin(10 * t) > 0,
+    "clearance": lambda t: 0.1 * np.maximum(0.0, np.sin(10 * t)),
+}
 BEHAVIOURS = [
     ("HalfCheetah-v5", "run forward", "runs", {"velocity_x": 5.0}, True),
     ("HalfCheetah-v5", "run forward", "runs backward", {"velocity_x": -5.0}, False),
@@ -219,14 +224,15 @@ BEHAVIOURS = [
     ("HalfCheetah-v5", "stand on your hind legs", "rears", {"pitch": 1.5, "up": 0.0}, True),
     ("HalfCheetah-v5", "stand on your hind legs", "sits", {"pitch": 1.5, "up": 0.0, "torso_contact": 1.0}, False),
     ("HalfCheetah-v5", "stand on your hind legs", "stands", {}, False),
-    ("Hopper-v5", "hop forward", "hops", {"velocity_x": 1.5, "airborne": lambda t: np.sin(10 * t) > 0}, True),
+    ("Hopper-v5", "hop forward", "hops", HOPS, True),
+    ("Hopper-v5", "hop forward", "vibrates", {**HOPS, "clearance": 0.01}, False),
     ("Hopper-v5", "hop forward", "falls", {"velocity_x": 1.5, "up": lambda t: np.cos(t)}, False),
     ("Hopper-v5", "hop forward", "slides", {"velocity_x": 1.5}, False),
     ("Hopper-v5", "jump", "jumps away", {"clearance": 0.3, "displacement": lambda t: t}, False),
     ("Ant-v5", "walk to the left", "walks left", {"velocity_y": 0.8}, True),
     ("Ant-v5", "walk to the left", "walks right", {"velocity_y": -0.8}, False),
     ("Ant-v5", "walk to the left", "walks diagonally", {"velocity_y": 0.8, "velocity_x": 0.8}, False),
-    ("Ant-v5", "spin left", "spins left", {"yaw_turns": lambda t: 0.5 * t}, True),
+    ("Ant-v5", "spin left", "spins left", {"yaw_turns": lambda t: 0.5 * t, "yaw_rate": np.pi}, True),
     ("Ant-v5", "spin left", "spins right", {"yaw_turns": lambda t: -0.5 * t}, False),
     ("Ant-v5", "spin left", "runs in a circle", {"yaw_turns": lambda t: t, "displacement": lambda t: t}, False),
     ("Ant-v5", "spin left then stand still", "stops after a turn",

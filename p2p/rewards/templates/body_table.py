@@ -96,7 +96,7 @@ _ANT = Body(
         Pace.FAST: Pacing(Band(1.0), top=2.0, scale=1.0),
     },
     stand=Band(0.35, 0.8),
-    low=0.35,
+    low=0.45,
     high=0.7,
     jump=Jump(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0),
     budgets={"move": 200_000, "still": 120_000, "posture": 200_000, "jump": 250_000, "spin": 250_000},

@@ -2,11 +2,13 @@
 
 from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, Body
-from p2p.rewards.templates.criteria import at_least, on_feature, on_steps, stays_near, stays_upright
+from p2p.rewards.templates.criteria import at_least, at_most, on_feature, on_steps, stays_near, stays_upright
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number, refuse
 
+ALOFT_S = 0.1
+"""How long a jump is above half its height [s]: free flight takes 0.2 s for 0.1 m."""
 REPEATED = 3
 """Jumps that "repeatedly" asks for in one episode."""
 
@@ -42,7 +44,7 @@ class Jump(Template):
             summary=f"Getting the whole body {clearance:g} m off the floor, on the spot and upright",
             terms=(*alive(body), *_terms(body, clearance), effort(0.02)),
             main=_main(clearance, times),
-            guards=(*stays_upright(body, params), stays_near(body.jump.drift)),
+            guards=(*stays_upright(body, params), stays_near(body.jump.drift), *_guards(clearance, times)),
             definitions=gate(body),
             recipe={"total_timesteps": body.budget("jump"), "terminate_when_unhealthy": body.terminates},
             milestone=Milestone("clearance", round(clearance, 3)),
@@ -93,4 +95,28 @@ def _main(clearance: float, times: int) -> Criterion:
         category=Category.DYNAMICS,
         predicate=predicate,
         weight=2.0,
+    )
+
+
+def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
+    aloft = Criterion(
+        key="flies",
+        title="Is in the air for as long as a jump takes",
+        description=f"For {ALOFT_S:g} s without a break its lowest point is {clearance / 2:g} m above where it rests.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(
+            Statistic.LONGEST_HOLD, (at_least("clearance", round(clearance / 2, 4)),), Band(ALOFT_S), margin=ALOFT_S
+        ),
+    )
+    return (aloft,) if times == 1 else (aloft, _lands_between(times))
+
+
+def _lands_between(times: int) -> Criterion:
+    """Without it, one high jump in which the legs kick would count as several."""
+    return Criterion(
+        key="lands_between",
+        title="Comes down between the jumps",
+        description=f"It comes to be on the floor {times} times or more, the start included.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(Statistic.COUNT, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)),
     )

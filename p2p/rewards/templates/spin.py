@@ -2,11 +2,15 @@
 
 from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, Body
-from p2p.rewards.templates.criteria import below, on_feature, stays_near, stays_upright
+from p2p.rewards.templates.criteria import at_least, at_most, below, on_feature, on_steps, stays_near, stays_upright
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Manner, Params
 from p2p.rewards.templates.terms import effort, gate, gate_latex, refuse
 
+SPUN_S = 0.5
+"""Least time that a spin takes, half a turn included [s]."""
+TURNING = 0.3
+"""Rate from which on it counts as spinning [rad/s]; trained ants do so in 93 % of the steps."""
 SECONDS_PER_TURN = 2.5
 """Time a trained ant needs [s]."""
 
@@ -34,17 +38,22 @@ class Spin(Template):
         if params.direction in (Direction.FORWARD, Direction.BACKWARD):
             raise refuse(f"spin {params.direction}", "a spin goes left or right; a flip goes forward or backward")
         signed = -turns if right else turns
+        judged = max(body.judged_s, params.duration_s or 0.0, 1.0 + SECONDS_PER_TURN * turns)
         return Plan(
             label=f"Spin{'Right' if right else 'Left'}",
             summary=f"Turning to the {'right' if right else 'left'} on the spot",
             terms=_terms(body, right),
             main=_main(stage.goal("yaw_turns", signed), signed),
-            guards=(*stays_upright(body, params), stays_near(body.spin_drift)),
+            guards=(
+                *stays_upright(body, params),
+                stays_near(body.spin_drift),
+                *((_keeps_spinning(signed, judged),) if stage.alone else ()),
+            ),
             definitions=gate(body),
             recipe={"total_timesteps": body.budget("spin"), "terminate_when_unhealthy": body.terminates},
             milestone=Milestone("yaw_turns", signed),
             seconds=1.0 + SECONDS_PER_TURN * turns,
-            judged_s=max(body.judged_s, params.duration_s or 0.0, 1.0 + SECONDS_PER_TURN * turns),
+            judged_s=judged,
         )
 
 
@@ -77,4 +86,19 @@ def _main(target: float, signed: float) -> Criterion:
             margin=turns,
         ),
         weight=2.0,
+    )
+
+
+def _keeps_spinning(signed: float, judged_s: float) -> Criterion:
+    """Without it, one spike of the yaw rate would pass for a spin."""
+    left = signed > 0
+    bound = at_least("yaw_rate", TURNING) if left else at_most("yaw_rate", -TURNING)
+    share = round(max(SPUN_S, 0.4 * abs(signed)) / judged_s, 3)
+    return Criterion(
+        key="keeps_spinning",
+        title="Takes the time that a spin takes",
+        description=f"In {share:.1%} of the steps or more it turns to the {'left' if left else 'right'} at "
+        f"{TURNING:g} rad/s or faster.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(Statistic.FRACTION, (bound,), Band(share), margin=share),
     )

@@ -3,6 +3,7 @@
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import (
+    at_least,
     at_most,
     below,
     between,
@@ -27,6 +28,12 @@ TURNING = 1.0
 within a second."""
 BEYOND = 0.5
 """How far a robot that stands still after a flip or a spin may be from the turns asked for [turns]."""
+SETTLED_S = 1.0
+"""Time in which it may still come to rest after its start [s]."""
+TURNED = 0.2
+"""How far it may be turned, about any axis, from how it stood at its start [turns]."""
+HELD_SHARE = 0.97
+"""Share of the time it must stand; a jump of 0.1 m takes 5 % of an episode."""
 BRACE_LIMIT = 0.35
 """Mean squared action above which a robot holds itself by bracing: a trained cheetah stood still at 0.84."""
 
@@ -126,17 +133,23 @@ def _guards(body: Body, stage: Stage) -> list[Criterion]:
 def _neither_jumps_nor_turns(body: Body) -> tuple[Criterion, ...]:
     """Without it, a jump or a flip on the spot would pass: neither drifts, and joints are calm before and after."""
     rates = (name for name in ("roll_rate", "pitch_rate", "yaw_rate") if body.has(name))
-    where = (*_on_the_floor(body), *(between(rate, -TURNING, TURNING) for rate in rates))
+    turns = (name for name in ("roll_turns", "pitch_turns", "yaw_turns") if body.has(name))
+    where = (
+        *_on_the_floor(body),
+        *(between(rate, -TURNING, TURNING) for rate in rates),
+        *(between(name, -TURNED, TURNED) for name in turns),
+    )
     if not where:
         return ()
+    window = Window(after=(at_least("time", SETTLED_S),))
     return (
         Criterion(
             key="holds_its_place",
             title="Neither jumps nor turns",
-            description=f"After the first fifth of the episode it is on the floor and turns at no more than "
-            f"{TURNING:g} rad/s, for 90% of the time.",
+            description=f"After the first {SETTLED_S:g} s it is on the floor, turns at no more than {TURNING:g} rad/s "
+            f"and has turned by no more than {TURNED:g} turns, for {HELD_SHARE:.0%} of the time.",
             category=Category.DYNAMICS,
-            predicate=on_steps(Statistic.FRACTION, where, Band(0.9), margin=0.4, window=Window(last_share=0.8)),
+            predicate=on_steps(Statistic.FRACTION, where, Band(HELD_SHARE), margin=0.4, window=window),
         ),
     )
 

@@ -62,7 +62,7 @@ def _flip_kinds(robot: Robot, turns: float) -> dict[str, ClaimKind | None]:
 
 def _flipping(turns: float) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
-        start, lasting = rng.uniform(0.6, 1.4), (FLIP_S + 0.4 * max(0.0, abs(turns) - 1.0)) * rng.uniform(0.95, 1.15)
+        start, lasting = rng.uniform(1.1, 1.6), (FLIP_S + 0.4 * max(0.0, abs(turns) - 1.0)) * rng.uniform(0.95, 1.15)
         height = FLIP_HEIGHT * rng.uniform(0.9, 1.2)
         kinds = _flip_kinds(robot, turns) | every(robot, ("jump",), UNCLEAR)
         parameters = {"turns": turns, "start": start, "lasting": lasting, "height": height}
@@ -79,11 +79,11 @@ def _flip_without_landing(way: float) -> Callable[[Robot, Random], Scene]:
     """It goes on turning as it comes down, and ends on its back or its nose."""
 
     def make(robot: Robot, rng: Random) -> Scene:
-        start, more = rng.uniform(0.6, 1.4), rng.choice([0.25, 0.5])
+        start, more = rng.uniform(1.1, 1.6), 0.5 if way > 0.0 else rng.choice([0.25, 0.5])
 
         def build(motion: Motion) -> Motion:
             over = flip(motion, way, start, FLIP_S, FLIP_HEIGHT)
-            return tumble(over, float(way * more), start + 0.88 * FLIP_S, 0.3)
+            return tumble(over, float(way * more), start + 0.8 * FLIP_S, 0.3)
 
         return Scene(build, {"turns": way, "start": start, "more": float(more)}, _missed(robot, NEAR_MISS))
 
@@ -92,7 +92,7 @@ def _flip_without_landing(way: float) -> Callable[[Robot, Random], Scene]:
 
 def _undone(way: float) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
-        start = rng.uniform(0.6, 1.2)
+        start = rng.uniform(1.1, 1.5)
 
         def build(motion: Motion) -> Motion:
             half = flip(motion, 0.6 * way, start, FLIP_S, FLIP_HEIGHT)
@@ -107,7 +107,7 @@ def _tumbling(way: float, turns: float, seconds: float = 1.0, flicker: float = 0
     """All the way round without a leap."""
 
     def make(robot: Robot, rng: Random) -> Scene:
-        start, hz = rng.uniform(0.6, 1.4), rng.uniform(6.0, 8.0)
+        start, hz = rng.uniform(1.1, 1.6), rng.uniform(6.0, 8.0)
 
         def build(motion: Motion) -> Motion:
             rolling = during(motion.t, start, start + seconds)
@@ -156,7 +156,7 @@ def _turned(robot: Robot, motion: Motion, turns: float, start: float, seconds: f
 def _rolling(share: float) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
         (asked,) = (a for a in robot.asked if a.skill == "roll")
-        start, seconds = rng.uniform(0.6, 1.5), rng.uniform(1.2, 2.0)
+        start, seconds = rng.uniform(1.1, 1.8), rng.uniform(1.2, 2.0)
         kinds = {asked.sentence: POSITIVE if share == 1.0 else NEAR_MISS} | every(robot, ("flip",), EXPLOIT)
         parameters = {"turns": asked.way * share, "start": start, "lasting": seconds}
         return Scene(lambda m: _turned(robot, m, asked.way * share, start, seconds), parameters, kinds)
@@ -166,7 +166,7 @@ def _rolling(share: float) -> Callable[[Robot, Random], Scene]:
 
 def _roll_in_the_air(robot: Robot, rng: Random) -> Scene:
     (asked,) = (a for a in robot.asked if a.skill == "roll")
-    start = rng.uniform(0.6, 1.5)
+    start = rng.uniform(1.1, 1.8)
     kinds = {asked.sentence: NEAR_MISS} | every(robot, ("jump", "flip"), UNCLEAR)
     return Scene(
         lambda m: _turned(robot, m.plus(lift=0.6 * arc(m.t, start, 0.7)), asked.way, start + 0.05, 0.6),

@@ -53,7 +53,7 @@ def _jumping(times: int, share: float) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
         least = min(a.low for a in robot.asked if a.skill == "jump")
         height = float(least * share * rng.uniform(0.98, 1.02))
-        starts = 0.6 + 1.2 * np.arange(times) + rng.uniform(0.0, 0.3)
+        starts = 1.05 + 1.1 * np.arange(times) + rng.uniform(0.0, 0.3)
 
         def build(motion: Motion) -> Motion:
             for start in starts:
@@ -68,7 +68,7 @@ def _jumping(times: int, share: float) -> Callable[[Robot, Random], Scene]:
 def _kicking_jump(robot: Robot, rng: Random) -> Scene:
     """One high jump, in which the legs kick: the lowest point goes up and down without landing."""
     least = min(a.low for a in robot.asked if a.skill == "jump")
-    height, start, lasting = 2.6 * least, rng.uniform(0.6, 1.5), 0.9
+    height, start, lasting = 2.6 * least, rng.uniform(1.1, 1.8), 0.9
 
     def build(motion: Motion) -> Motion:
         inside = np.clip((motion.t - start) / lasting, 0.0, 1.0)
@@ -102,7 +102,7 @@ def _height_spike(robot: Robot, rng: Random) -> Scene:
 
 def _jump_on_the_back(robot: Robot, rng: Random) -> Scene:
     (path, angle), height = robot.back, 1.4 * max(a.low for a in robot.asked if a.skill == "jump")
-    start = rng.uniform(0.8, 3.0)
+    start = rng.uniform(1.1, 3.0)
     return Scene(
         lambda m: jump(m.plus(**{path: angle}), height, start), {"height": height}, every(robot, ("jump",), EXPLOIT)
     )
@@ -110,7 +110,7 @@ def _jump_on_the_back(robot: Robot, rng: Random) -> Scene:
 
 def _jump_and_fall(robot: Robot, rng: Random) -> Scene:
     (path, angle), height = robot.fall, 1.3 * max(a.low for a in robot.asked if a.skill == "jump")
-    start, down = rng.uniform(0.6, 1.5), robot.seconds - rng.uniform(1.0, 1.3)
+    start, down = rng.uniform(1.1, 1.8), robot.seconds - rng.uniform(1.0, 1.3)
     return Scene(
         lambda m: jump(m, height, start).plus(**{path: angle * ramp(m.t, down, 0.35)}),
         {"height": height, "falls_at": down},

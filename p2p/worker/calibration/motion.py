@@ -91,12 +91,6 @@ def tumble(motion: Motion, turns: float, start: float, seconds: float) -> Motion
     return motion.plus(pitch=2.0 * np.pi * turns * ramp(motion.t, start, seconds))
 
 
-def topple(motion: Motion, start: float, seconds: float, way: float, sideways: bool) -> Motion:
-    """Fall and stay down: on the side where a robot can, else on its nose (`way` -1) or its back (1)."""
-    angle = way * ramp(motion.t, start, seconds)
-    return motion.plus(roll=np.pi * angle) if sideways else motion.plus(pitch=0.5 * np.pi * angle)
-
-
 def jump(motion: Motion, height: float, start: float) -> Motion:
     """One jump, in free flight."""
     return motion.plus(lift=height * arc(motion.t, start, flight_time(height)))

@@ -74,22 +74,22 @@ def _walks_off(robot: Robot, rng: Random) -> Scene:
     )
 
 
-def _fall(way: float, start: Callable[[Robot, Random], float]) -> Callable[[Robot, Random], Scene]:
+def _fall(forward: bool, start: Callable[[Robot, Random], float]) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
-        path, angle = robot.fall
+        path, angle = robot.fall if forward else robot.fall_back
         begins, lasting = start(robot, rng), rng.uniform(0.3, 0.5)
 
         def build(motion: Motion) -> Motion:
-            return motion.plus(**{path: way * angle * ramp(motion.t, begins, lasting)})
+            return motion.plus(**{path: angle * ramp(motion.t, begins, lasting)})
 
         return Scene(build, {"start": begins, "lasting": lasting}, every(robot, ("still",), NEAR_MISS))
 
     return make
 
 
-_falling = _fall(-1.0, lambda _robot, rng: rng.uniform(0.2, 0.8))
-_falling_back = _fall(1.0, lambda _robot, rng: rng.uniform(0.2, 0.8))
-_falls_at_the_end = _fall(1.0, lambda robot, rng: robot.seconds - rng.uniform(1.0, 1.3))
+_falling = _fall(True, lambda _robot, rng: rng.uniform(0.2, 0.8))
+_falling_back = _fall(False, lambda _robot, rng: rng.uniform(0.2, 0.8))
+_falls_at_the_end = _fall(True, lambda robot, rng: robot.seconds - rng.uniform(1.0, 1.3))
 
 
 def _lying(robot: Robot, rng: Random) -> Scene:

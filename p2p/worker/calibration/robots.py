@@ -42,8 +42,10 @@ class Robot:
     """Whether it stands by itself."""
     crouch: tuple[float, ...] = ()
     """Joint angles of a crouch, relative to standing [rad]."""
-    fall: tuple[str, float] = ("pitch", pi / 2)
-    """How it lies when it has fallen: path, and angle [rad]."""
+    fall: tuple[str, float] = ("pitch", -pi / 2)
+    """How it lies when it has fallen forward, or to its right: path, and angle [rad]."""
+    fall_back: tuple[str, float] = ("pitch", pi / 2)
+    """How it lies when it has fallen the other way."""
     back: tuple[str, float] = ("pitch", pi)
     """How it lies on its back."""
     seconds: float = 6.0
@@ -90,6 +92,7 @@ CHEETAH = Robot(
         *_FLIPS,
     ),
     settles=True,
+    fall_back=("pitch", pi),
     crouch=(-0.5, 0.7, 0.7, 0.7, -1.0, -0.3),
 )
 HOPPER = Robot(
@@ -142,6 +145,7 @@ ANT = Robot(
     settles=True,
     crouch=(0.0, -0.42, 0.0, 0.42, 0.0, 0.42, 0.0, -0.42),
     fall=("roll", pi),
+    fall_back=("roll", -pi),
     back=("roll", pi),
     sideways=True,
 )
@@ -157,6 +161,7 @@ HUMANOID = Robot(
         *_SPINS,
     ),
     fall=("roll", pi / 2),
+    fall_back=("roll", -pi / 2),
     back=("pitch", pi / 2),
     sideways=True,
 )

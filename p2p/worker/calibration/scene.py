@@ -89,6 +89,8 @@ def speed_kinds(robot: Robot, vx: float = 0.0, vy: float = 0.0) -> dict[str, Cla
         if asked.skill == "move":
             along, across = (vy, vx) if asked.sideways else (vx, vy)
             kind = amount_kind(along * asked.way, asked.low, asked.high)
-            strays = abs(across) > 0.8 * asked.low
-            found[asked.sentence] = NEAR_MISS if strays and kind is POSITIVE else kind
+            if kind is POSITIVE and abs(across) > 0.2 * asked.low:
+                strays = robot.floor and abs(across) > max(0.8 * asked.low, 0.5)
+                kind = NEAR_MISS if strays else UNCLEAR
+            found[asked.sentence] = kind
     return found

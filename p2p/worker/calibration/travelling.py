@@ -161,8 +161,7 @@ def _fall_at_the_end(robot: Robot) -> Draw:
 
 def _fallen(motion: Motion, robot: Robot, start: float) -> Motion:
     path, angle = robot.fall
-    way = -angle if path == "pitch" else angle
-    return motion.plus(**{path: way * ramp(motion.t, start, 0.35)})
+    return motion.plus(**{path: angle * ramp(motion.t, start, 0.35)})
 
 
 def _askew(asked: Asked) -> Callable[[Robot, Random], Scene]:
