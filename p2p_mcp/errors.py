@@ -17,6 +17,8 @@ _REMEDIES = (
     (r"p2p jobs (job_\w+) --cancel", r'cancel_job(job_id="\1")'),
     (r"p2p stop(?: (\S+))?", "cancel_job"),
     (r"write one first\b", "write one first (write_reward)"),
+    (r"p2p trash --restore (\S+)", r'manage_session(session_id="\1", action="restore")'),
+    (r"p2p delete (\S+)", r'manage_session(session_id="\1", action="delete")'),
     (r"p2p list", "list_sessions"),
     (r"p2p envs", "list_environments"),
     (r"p2p doctor", "check_setup"),

@@ -8,7 +8,7 @@ from p2p.contracts.intent import Criterion
 
 SESSION_ID = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
-SessionId = Annotated[str, Field(pattern=SESSION_ID, description="Id from create_session or list_sessions.")]
+SessionId = Annotated[str, Field(pattern=SESSION_ID, description="Id from create_session or list_sessions; or alias.")]
 JobId = Annotated[str, Field(pattern=r"^job_[0-9a-f]{32}$", description="Id from train_iteration or run_session.")]
 Iteration = Annotated[
     int | None, Field(default=None, ge=1, le=1000, description="Number of the iteration; null means the newest.")

@@ -2,8 +2,10 @@
 
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from anyio import to_thread
 from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
 
@@ -32,6 +34,30 @@ REPEATABLE = Nature(idempotent=True)
 ENDS = Nature(destructive=True, idempotent=True)
 
 
+def by_id(function: Callable[..., Any], service: Service) -> Callable[..., Any]:
+    """The same function, which may be given a session's alias where it takes its id."""
+    if "session_id" not in inspect.signature(function).parameters:
+        return function
+
+    def canonical(arguments: dict[str, Any]) -> dict[str, Any]:
+        given = arguments.get("session_id")
+        return arguments if given is None else {**arguments, "session_id": service.session_called(given)}
+
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def call_later(*args: Any, **kwargs: Any) -> Any:
+            return await function(*args, **await to_thread.run_sync(canonical, kwargs))
+
+        return call_later
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **canonical(kwargs))
+
+    return call
+
+
 class Toolbox:
     """Takes the tools that the options allow.
 
@@ -57,7 +83,7 @@ class Toolbox:
             self.refused.append(name)
             return
         self.offered.append(name)
-        told = telling(function)
+        told = telling(by_id(function, self.service))
         self.server.add_tool(
             told if inspect.iscoroutinefunction(told) else self._patience.within_limit(told),
             title=title,

@@ -8,6 +8,7 @@ from p2p_mcp.tools import (
     export,
     jobs,
     judging,
+    keeping,
     labelling,
     metrics,
     rewards,
@@ -20,7 +21,7 @@ from p2p_mcp.tools import (
 def add_all(toolbox: Toolbox) -> None:
     """Offer every tool the toolbox wants."""
     for module in (
-        *(catalog, create, sessions, rewards, training, jobs),
+        *(catalog, create, sessions, keeping, rewards, training, jobs),
         *(metrics, judging, labelling, viewing, export, dashboard),
     ):
         module.add(toolbox)

@@ -17,6 +17,9 @@ Wish = Annotated[
     str, Field(max_length=300, description='What the user wants besides: "land softer". Kept for all later steps.')
 ]
 KeepCriteria = Annotated[bool, Field(description="Keep the present criteria; one of the same key is replaced.")]
+Starred = Annotated[bool, Field(description="Only those with a star.")]
+Tag = Annotated[str | None, Field(max_length=40, description="Only those with this tag; null: all.")]
+Deleted = Annotated[bool, Field(description="Those in the trash instead, the last deleted first.")]
 Offset = Annotated[int, Field(ge=0, description="How many of the newest to leave out.")]
 
 
@@ -29,10 +32,11 @@ def add(toolbox: Toolbox) -> None:
         return state(service, service.view_session(session_id))
 
     def list_sessions(
-        offset: Offset = 0,
+        offset: Offset = 0, starred: Starred = False, tag: Tag = None, deleted: Deleted = False
     ) -> SessionList:
         """List the sessions of this runs directory, newest first, twenty at a time."""
-        views = service.list_sessions()
+        tags = () if tag is None else (tag,)
+        views = service.list_trash() if deleted else service.list_sessions(starred=starred, tags=tags)
         page = views[offset : offset + PAGE]
         more = offset + PAGE if len(views) > offset + PAGE else None
         return SessionList(

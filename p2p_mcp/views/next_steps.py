@@ -19,6 +19,8 @@ def after_session(service: Service, view: SessionView) -> str:
         return f'A process drives it; look again with get_session(session_id="{name}").'
     if view.status.finished:
         return f"It has ended as {view.status}. create_session begins another one."
+    if view.status is SessionStatus.INTERRUPTED:
+        return f'What drove it is gone. run_session(session_id="{name}") goes on; nothing finished is repeated.'
     call = {
         "intent": f'write_reward(session_id="{name}", source="...")',
         "reward": f'write_reward(session_id="{name}", source="...")',

@@ -15,7 +15,7 @@ class SessionState(Contract):
     intent: str
     environment: str
     status: str
-    """"pending" while it waits for its next step; "passed" and "max_iterations" are ends."""
+    """"pending" while it waits for its next step, "interrupted" when what drove it is gone; "passed" is an end."""
     iteration: int
     """The newest one; 0 before the first reward."""
     max_iterations: int
@@ -55,6 +55,18 @@ class SteeringAnswer(Contract):
     next_step: str
 
 
+class ManagedSession(Contract):
+    """A session as it is kept."""
+
+    session_id: str
+    alias: str
+    starred: bool
+    tags: tuple[str, ...]
+    deleted_at: str | None
+    """Since when it lies in the trash; null when it does not."""
+    next_step: str
+
+
 class SessionLine(Contract):
     """One session in a list."""
 
@@ -65,6 +77,9 @@ class SessionLine(Contract):
     iteration: int
     best_score: float | None
     created_at: str
+    alias: str
+    starred: bool
+    tags: tuple[str, ...]
 
 
 class SessionList(Contract):
@@ -110,4 +125,18 @@ def line(view: SessionView) -> SessionLine:
         iteration=view.iteration,
         best_score=judgment.intent_score if judgment is not None else None,
         created_at=session.created_at,
+        alias=view.metadata.alias,
+        starred=view.metadata.starred,
+        tags=view.metadata.tags,
+    )
+
+
+def managed(view: SessionView) -> ManagedSession:
+    """What a person added to a session."""
+    name, kept = view.session.session_id, view.metadata
+    again = f'manage_session(session_id="{name}", action="restore") brings it back.'
+    return ManagedSession(
+        session_id=name,
+        **kept.model_dump(),
+        next_step=again if kept.deleted_at is not None else f'get_session(session_id="{name}")',
     )
