@@ -34,6 +34,15 @@ class JobSpec(Contract):
     secrets: tuple[str, ...] = ()
     """Names of variables that are passed on from the submitter; their values are never written."""
     max_memory_mb: int | None = None
+    """Most memory [MiB]: what each process allocates, and what is resident of all together, shared memory included."""
+    max_cpu_s: int | None = None
+    """Most processor time of each process [s]."""
+    max_wall_s: int | None = None
+    """Longest time from its start [s]."""
+    max_log_mb: int | None = None
+    """Largest log [MiB]."""
+    max_disk_mb: int | None = None
+    """Most that the files in its directory may take [MiB]."""
     cores: int = 0
     """How many cores of the machine it owns while it runs, and waits for; 0 for a job that runs beside others."""
 

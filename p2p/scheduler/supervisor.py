@@ -3,10 +3,10 @@
     python -m p2p.scheduler.supervisor JOB_DIR
 
 Prints a handle once the job runs, or waits for a core, and goes on in the background. On a live or completed job it
-changes nothing and prints the same handle. Needs Python 3.11 and no more: copies of this file and of cores.py will do.
+changes nothing and prints the same handle. Needs Python 3.11 and no more: copies of it, cores.py, limits.py will do.
 A job runs in its directory and dies with its supervisor; not so on macOS, which lacks prctl and /proc.
 
-    job.json     what to run: argv, env, secrets, max_memory_mb (of each process), cores (that it is to own)
+    job.json     what to run: argv, env, secrets, cores (that it is to own), limits (see limits.py)
     lock         held (flock) while the supervisor lives: tells life exactly, without pids, clocks, reboots
     status.json  how the job stands; its modification time is the heartbeat
     handle.json  who supervises, and who is supervised
@@ -18,7 +18,6 @@ import ctypes
 import fcntl
 import json
 import os
-import resource
 import runpy
 import signal
 import sys
@@ -34,13 +33,12 @@ from typing import Any
 JOB, LOCK, STATUS, HANDLE, LOG, CANCEL = "job.json", "lock", "status.json", "handle.json", "output.log", "cancel"
 PASSED_ON = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "MUJOCO_GL"}
 PASSED_ON |= {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "P2P_RUNS_DIR", "P2P_BACKEND", "P2P_RENDERER", "P2P_CONFIG"}
-PASSED_ON_PREFIXES = ("LC_", "XDG_", "P2P_MAX_", "P2P_DEBUG", "P2P_CORES_", "P2P_MIN_")
+PASSED_ON_PREFIXES = ("LC_", "XDG_", "P2P_MAX_", "P2P_DEBUG", "P2P_CORES_", "P2P_MIN_", "P2P_ALLOW_", "P2P_NODES_")
 JOB_TAG, SUPERVISOR_TAG = "P2P_JOB", "P2P_SUPERVISOR"
 """Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""
 STOPPED = "Its process is stopped and makes no progress; kill -CONT {} lets it go on."
 POLL_S, HEARTBEAT_S, TERM_TO_KILL_S, START_TIMEOUT_S = 0.1, 2.0, 2.0, 15.0
-LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: None
 
 
 def main(arguments: list[str]) -> int:
@@ -98,11 +96,9 @@ def start(directory: Path, spec: Mapping[str, Any]) -> None:
             raise OSError(f"its supervisor died; see {directory / LOG}")
         return
     os.setsid()
-    if LIBC:
-        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    log = os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    PRCTL(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(os.dup2(log, 1), 2)
+    os.dup2(os.dup2(os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), 1), 2)
     supervise(directory, spec, say)
     sys.exit()
 
@@ -115,19 +111,20 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
         signal.signal(number, lambda *_: (directory / CANCEL).touch())
     signal.signal(signal.SIGHUP, lambda *_: None)
     put(directory / HANDLE, handle)
-    unwanted = partial(is_unwanted, directory)
     try:
-        own = runpy.run_path(str(Path(__file__).with_name("cores.py")))["own"] if spec.get("cores") else None
-        if own and not own(spec["cores"], str(directory), partial(say, state="queued"), unwanted):
+        while_queued = partial(say, state="queued"), partial(is_unwanted, directory)
+        if spec.get("cores") and not beside("cores.py", "own")(spec["cores"], str(directory), *while_queued):
             return say(state="cancelled")
-        child = spawn(directory, spec)
+        limited = any(value for key, value in spec.items() if key.startswith("max_"))
+        limits = beside("limits.py", "Limits")(spec, directory) if limited else None
+        child = spawn(directory, spec, limits)
     except (OSError, ValueError, SubprocessError) as failure:
         return say(state="failed", error=f"Cannot start: {failure}", exit_code=127)
     put(directory / HANDLE, {**handle, "child": child.pid})
     say(state="running")
-    cancelled, code = stand_by(directory, child), child.returncode
-    state = "cancelled" if cancelled else "failed" if code else "completed"
-    error = last_lines(directory / LOG, log_start) if state == "failed" else None
+    cancelled, code, reason = stand_by(directory, child, limits), child.returncode, limits and limits.broken
+    state = "cancelled" if cancelled else "failed" if code or reason else "completed"
+    error = reason or last_lines(directory / LOG, log_start) if state == "failed" else None
     return say(state=state, error=error, **({"exit_code": code} if code >= 0 else {"signal": -code}))
 
 
@@ -136,17 +133,21 @@ def is_unwanted(directory: Path) -> bool:
     return (directory / CANCEL).exists() or not (directory / STATUS).exists()
 
 
-def spawn(directory: Path, spec: Mapping[str, Any]) -> Popen[bytes]:
+def beside(file: str, name: str) -> Any:
+    """What another file beside this one defines; only jobs that ask for it need that file."""
+    return runpy.run_path(str(Path(__file__).with_name(file)))[name]
+
+
+def spawn(directory: Path, spec: Mapping[str, Any], limits: Any) -> Popen[bytes]:
     """Start the command in a session of its own, to die with this process."""
-    supervisor, limit = os.getpid(), (spec.get("max_memory_mb") or 0) << 20
+    supervisor = os.getpid()
 
     def before_exec() -> None:
-        if LIBC:
-            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        PRCTL(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
         if os.getppid() != supervisor:
             os._exit(1)
-        if limit:
-            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        if limits:
+            limits.lower()
 
     argv = [sys.executable if word == "{python}" else word for word in spec["argv"]]
     added = {"PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", **spec.get("env", {})}
@@ -154,7 +155,7 @@ def spawn(directory: Path, spec: Mapping[str, Any]) -> Popen[bytes]:
     return Popen(argv, stdin=DEVNULL, cwd=directory, env=env, start_new_session=True, preexec_fn=before_exec)
 
 
-def stand_by(directory: Path, child: Popen[bytes]) -> bool:
+def stand_by(directory: Path, child: Popen[bytes], limits: Any) -> bool:
     """Return when the job and all it started are gone; True when it was cancelled."""
     cancelled_at: float | None = None
     told, beat, note, noted = set[int](), time.monotonic(), None, None
@@ -163,6 +164,8 @@ def stand_by(directory: Path, child: Popen[bytes]) -> bool:
         note = reap(child, note)
         if child.returncode is not None:
             continue
+        if limits:
+            limits.enforce(lambda: descendants(os.getpid())[0])
         if is_unwanted(directory):
             cancelled_at = cancelled_at or time.monotonic()
             end_family(cancelled_at, told)
@@ -188,12 +191,9 @@ def reap(child: Popen[bytes], note: str | None) -> str | None:
 
 
 def end_family(cancelled_at: float | None, told: set[int]) -> bool:
-    """Signal all descendants, those not in `told` gently at first if the job was cancelled; False when none is left.
-
-    Jobs started by this one cancel themselves when this one is cancelled, and outlive its end by itself.
-    """
+    """Signal all descendants, those not in `told` gently at first if the job was cancelled; False when none is left."""
     own, nested = descendants(os.getpid())
-    if cancelled_at is None:
+    if cancelled_at is None:  # jobs started by this one cancel themselves with it, and outlive its end by itself
         nested = set()
     else:
         send((own | nested) - told, signal.SIGTERM)

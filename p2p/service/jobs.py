@@ -18,6 +18,12 @@ SINGLE_THREAD = {
 LITTLE_MEMORY = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "262144"}
 """For glibc: what evaluations take is given back, not kept in pieces, which is a tenth of a run's memory."""
 
+LIMIT_BROKEN = "The job was ended:"
+"""How the supervisor's word on a job begins that broke one of its limits."""
+
+MAX_LOG_MB, MAX_DISK_MB = 64, 20_000
+"""A worker that writes more, into its log or into its directory, is out of control."""
+
 POLL_S = 0.2
 
 ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 4: EnvironmentProblem}
@@ -28,7 +34,8 @@ def worker_job(verb: str, threads: int = 1) -> JobSpec:
     """The job that runs one verb of the worker in its directory; a training owns the cores that it uses."""
     env = SINGLE_THREAD | LITTLE_MEMORY | {"P2P_THREADS": str(threads)}
     owned = threads if verb == "train" else 0
-    return JobSpec(argv=("{python}", "-m", "p2p.worker", verb, "."), env=env, cores=owned)
+    command = ("{python}", "-m", "p2p.worker", verb, ".")
+    return JobSpec(argv=command, env=env, cores=owned, max_log_mb=MAX_LOG_MB, max_disk_mb=MAX_DISK_MB)
 
 
 def run_to_end(backend: Backend, verb: str, directory: Path) -> None:
@@ -66,6 +73,8 @@ def raise_failure(status: JobStatus, what: str) -> None:
         raise ERRORS[status.exit_code](failure_message(status))
     if status.state is JobState.FAILED and status.signal is None:
         raise TrainingFailed(f"{what} failed: {failure_message(status)}")
+    if status.state is JobState.FAILED and (broken := last_line(status.error)).startswith(LIMIT_BROKEN):
+        raise TrainingFailed(f"{what} failed: {broken}")
     raise JobLost(f"{what} was {status.state} before its end. A session goes on with: p2p resume")
 
 

@@ -1,0 +1,68 @@
+"""The limits of a job: each attack on the machine's resources is ended, and the job says why."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from job_helpers import until
+
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.scheduler.backends.local import LocalBackend
+
+SHARED = """
+import mmap, time
+held = []
+while True:
+    held.append(mmap.mmap(-1, 16 << 20))
+    held[-1].write(bytes(16 << 20))
+    time.sleep(0.01)
+"""
+"""Takes memory that RLIMIT_DATA does not count."""
+PRIVATE = "x = bytearray(10 << 30)"
+TALK = "while True: print('x' * 65536)"
+FILES = """
+import time
+for i in range(1000):
+    open(f'f{i}', 'wb').write(bytes(8 << 20))
+    time.sleep(0.05)
+time.sleep(60)
+"""
+COMPUTE = "while True: pass"
+DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass"
+
+
+def end_of(directory: Path, script: str, **limits: int) -> JobStatus:
+    backend = LocalBackend()
+    backend.submit(JobSpec(argv=("{python}", "-c", script), **limits), directory)
+    until(lambda: backend.status(directory).state.finished)
+    return backend.status(directory)
+
+
+@pytest.mark.parametrize(
+    ("script", "limits", "says"),
+    [
+        pytest.param(SHARED, {"max_memory_mb": 200}, "MiB of memory", id="shared memory"),
+        pytest.param(PRIVATE, {"max_memory_mb": 200}, "MemoryError", id="private memory"),
+        pytest.param(TALK, {"max_log_mb": 1}, "into its log", id="endless output"),
+        pytest.param(DEAF, {"max_wall_s": 1}, "ran for", id="endless loop, deaf to SIGTERM"),
+        pytest.param(FILES, {"max_disk_mb": 30}, "of its directory", id="many files"),
+    ],
+)
+def test_a_job_that_breaks_a_limit_is_ended_and_says_which(
+    jobs: Path, script: str, limits: dict[str, int], says: str
+) -> None:
+    status = end_of(jobs / "a", script, **limits)
+    assert status.state is JobState.FAILED
+    assert says in (status.error or "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="SIGXCPU ends the process on Linux")
+def test_processor_time_is_limited_by_the_kernel(jobs: Path) -> None:
+    status = end_of(jobs / "a", COMPUTE, max_cpu_s=1)
+    assert status.state is JobState.FAILED
+    assert status.signal is not None
+
+
+def test_a_job_within_its_limits_completes(jobs: Path) -> None:
+    status = end_of(jobs / "a", "import time; time.sleep(0.7)", max_memory_mb=1000, max_log_mb=1, max_disk_mb=10)
+    assert status.state is JobState.COMPLETED
