@@ -1,7 +1,7 @@
 """The seams: what may be swapped, and the few methods each must have."""
 
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
@@ -9,7 +9,7 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.job import Capacity, JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
-from p2p.contracts.reward import RewardDraft, TermStatistics
+from p2p.contracts.reward import RewardDraft, RewardReport, TermStatistics
 from p2p.contracts.training import TrainConfig
 
 
@@ -72,6 +72,15 @@ class Reviser(Protocol):
 
 class Author(IntentElicitor, RewardAuthor, Reviser, Protocol):
     """One who plays all three writing roles."""
+
+
+@runtime_checkable
+class Repairer(Protocol):
+    """An author that can mend a reward which was refused, or failed in training."""
+
+    def repair(self, intent: Intent, env: EnvSpec, draft: RewardDraft, report: RewardReport) -> RewardDraft:
+        """The reward with what the report holds against it mended."""
+        ...
 
 
 class Judge(Protocol):

@@ -6,7 +6,7 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
 from p2p.contracts.work import EvaluateRequest
-from p2p.service.catalog import Catalog
+from p2p.service.authors import Authors
 from p2p.service.jobs import completed, run_to_end
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import base_config
@@ -14,7 +14,7 @@ from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
 
-class Judging(Catalog):
+class Judging(Authors):
     """Steps four and five of the loop."""
 
     def judge(self, session_id: str, number: int) -> Judgment:
@@ -61,7 +61,7 @@ class Judging(Catalog):
         with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number) as result:
             attempts = tuple(attempt(record, index) for index in range(1, number + 1))
             spec, wishes = self.describe_environment(session.env_id), tuple(wish.text for wish in record.read_wishes())
-            revision = self.author(session.author).revise(intent, spec, attempts, wishes)
+            revision = self.author_of(record).revise(intent, spec, attempts, wishes)
             iteration.save_revision(revision)
             result |= {"changes": [f"{c.kind} {c.name}" for c in revision.changes], "based_on": revision.based_on}
         return revision

@@ -6,17 +6,20 @@ from pathlib import Path
 from p2p.contracts.errors import InvalidReward, TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
+from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, Session
 from p2p.contracts.work import CheckRequest
-from p2p.service.catalog import Catalog
+from p2p.service.authors import Authors
 from p2p.service.jobs import run_to_end
 from p2p.service.plan import base_config
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
+MAX_REPAIRS = 5
 
-class Rewards(Catalog):
+
+class Rewards(Authors):
     """Steps one and two of the loop."""
 
     def elicit_intent(self, session_id: str) -> Intent | None:
@@ -29,7 +32,7 @@ class Rewards(Catalog):
         session = record.read_session()
         if (intent := record.read_criteria()) is not None or not session.prompt:
             return intent
-        intent = self.author(session.author).elicit(session.prompt, self.describe_environment(session.env_id))
+        intent = self.author_of(record).elicit(session.prompt, self.describe_environment(session.env_id))
         record.save_criteria(intent)
         record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
         return intent
@@ -45,6 +48,7 @@ class Rewards(Catalog):
         report = iteration.read_reward_report()
         if report is None:
             report = self.try_draft(record, number, lambda: iteration.read_draft() or self._draft(record, number))
+        report = self.repaired(record, number, report)
         if not report.accepted:
             record.events.emit_once(EventName.REWARD_ERROR, number, errors=list(report.errors))
             raise InvalidReward("The reward cannot be trained:\n" + "\n".join(f"  {e}" for e in report.errors))
@@ -62,6 +66,21 @@ class Rewards(Catalog):
                 iteration.save_reward_spec(report.spec)
             iteration.save_reward_report(report)
             result["code_lines"] = draft.source.count("\n")
+        return report
+
+    def repaired(self, record: SessionRecord, number: int, report: RewardReport) -> RewardReport:
+        """The report after its author has mended what it holds against the reward, in at most `MAX_REPAIRS` tries.
+
+        It comes back as it is where nothing is held against it, or the author mends nothing.
+        """
+        intent, iteration, session = record.read_criteria(), record.iteration(number), record.read_session()
+        for _ in range(MAX_REPAIRS):
+            author, draft = self.author_of(record), iteration.read_draft()
+            if report.accepted or intent is None or draft is None or not isinstance(author, Repairer):
+                break
+            record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
+            mended = author.repair(intent, self.describe_environment(session.env_id), draft, report)
+            report = self.try_draft(record, number, lambda mended=mended: mended)  # type: ignore[misc]
         return report
 
     def check_reward(self, directory: Path, session: NewSession, draft: RewardDraft) -> RewardReport:
@@ -95,7 +114,7 @@ class Rewards(Catalog):
         if number == 1:
             intent = self.elicit_intent(session.session_id)
             assert intent is not None, "a session without an intent brings its reward"
-            return self.author(session.author).write(intent, self.describe_environment(session.env_id))
+            return self.author_of(record).write(intent, self.describe_environment(session.env_id))
         revision = record.iteration(number - 1).read_revision()
         assert revision is not None, f"iteration {number - 1} has not been revised"
         return RewardDraft(source=revision.source, config_changes=revision.config_changes, reasoning=revision.diagnosis)

@@ -11,6 +11,7 @@ from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus, SessionView
 from p2p.contracts.work import FilmRequest
 from p2p.service import packages
+from p2p.service.authors import writes_by_model
 from p2p.service.jobs import worker_job
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import run_configs
@@ -123,7 +124,7 @@ class Sessions(Rewards):
         spec = self.describe_environment(request.env_id)
         for config in run_configs(request, RewardDraft(source="")).values():
             packages.require_learner(config.learner)
-        if intent is not None or not request.prompt.strip():
+        if intent is not None or not request.prompt.strip() or writes_by_model(request):
             return intent
         return self.author(request.author).elicit(request.prompt.strip(), spec)
 

@@ -1,0 +1,37 @@
+"""Who writes in a session: the built-in author, or a language model with the session's own budget."""
+
+from p2p import registry
+from p2p.contracts.inference import ModelName
+from p2p.contracts.protocols import Author
+from p2p.contracts.session import NewSession
+from p2p.service.catalog import Catalog
+from p2p.service.wording import reward_constraints
+from p2p.store.sessions import SessionRecord
+
+MODEL = "model"
+"""Name under which the author that asks a language model is registered."""
+
+
+def writes_by_model(session: NewSession) -> bool:
+    """Whether the session's author is a language model, named `provider:model`."""
+    return ":" in session.author
+
+
+class Authors(Catalog):
+    """The authors of sessions."""
+
+    def author_of(self, record: SessionRecord) -> Author:
+        """Who writes criteria, rewards and revisions of a session.
+
+        Raises:
+            InvalidInput: `provider:model` names no model.
+            UnknownName: there is no such author, or provider.
+        """
+        session = record.read_session()
+        if not writes_by_model(session):
+            return self.author(session.author)
+        ModelName.parse(session.author)
+        make = registry.load("author", registry.AUTHORS, MODEL)
+        constraints = reward_constraints(self.describe_environment(session.env_id))
+        author: Author = make(record, constraints)
+        return author
