@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -65,6 +66,7 @@ def begin(run: Run, threads: int, points: ResumePoints) -> "Training":
             points.refuse(error)
         else:
             points.save(training.point(points), training.state())
+            print(f"The training goes on after rollout {found[0].rollouts}.", file=sys.stderr, flush=True)
             return training
     points.go_back(None)
     return Training(run, threads)
@@ -102,6 +104,7 @@ class Training:
             self._rollouts = number
             if evaluation_due(self._config, number):
                 self._evaluate(number * size)
+            self._checkpoints.collect()
             if points.due and number < rollouts:
                 points.save(self.point(points), self.state())
         selections = self._checkpoints.finish()

@@ -1,0 +1,76 @@
+"""A process that evaluates checkpoints while the training goes on.
+
+It talks through one pipe: what `concurrent.futures` shares with its processes besides, a confined worker may not make.
+"""
+
+import multiprocessing
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from p2p.contracts.errors import P2PError
+from p2p.store.iterations import IterationRecord
+from p2p.worker.training.selection import Run, Selection, evaluate_checkpoint
+
+
+class EvaluationProcess:
+    """Evaluates one checkpoint after the other; started with the first, and gone with the training.
+
+    Args:
+        directory: Of the run.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._pipe: Connection | None = None
+        self._process: multiprocessing.process.BaseProcess | None = None
+
+    def begin(self, step: int) -> None:
+        """Evaluate the policy that is saved at `step`, after those begun before."""
+        if self._pipe is None:
+            spawn = multiprocessing.get_context("spawn")
+            self._pipe, theirs = spawn.Pipe()
+            self._process = spawn.Process(target=_evaluate_all, args=(theirs, self._directory), daemon=True)
+            self._process.start()
+            theirs.close()
+        self._pipe.send(step)
+
+    def done(self) -> bool:
+        """Whether the next result is there."""
+        return self._pipe is not None and self._pipe.poll()
+
+    def result(self) -> Selection:
+        """The next result, waited for.
+
+        Raises:
+            P2PError: what the evaluation failed with.
+            RuntimeError: its process died.
+        """
+        assert self._pipe is not None, "nothing was begun"
+        try:
+            answer: Selection | P2PError = self._pipe.recv()
+        except (EOFError, ConnectionError):
+            raise RuntimeError("the process that evaluates the checkpoints died") from None
+        if isinstance(answer, P2PError):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        """Nothing more is begun."""
+        if self._pipe is not None and self._process is not None:
+            self._pipe.close()
+            self._process.join()
+
+
+def _evaluate_all(pipe: Connection, directory: Path) -> None:
+    """Answer one step after the other, until the training closes the pipe, or is gone."""
+    run = None
+    while True:
+        try:
+            step = pipe.recv()
+        except (EOFError, ConnectionError):
+            return
+        try:
+            run = run or Run.open(IterationRecord(directory))
+            pipe.send(evaluate_checkpoint(run, step))
+        except P2PError as error:
+            pipe.send(error)
