@@ -12,9 +12,19 @@ AUTHORS: dict[str, str] = {
 JUDGES: dict[str, str] = {
     "code": "p2p.judges.code:CodeJudge",
 }
+CALIBRATED_JUDGES: dict[str, str] = {
+    "predicates": "p2p.judges.calibration.predicate_judge:PredicateJudge",
+}
+"""Judges whose accuracy is measured on clips whose truth is known."""
 BACKENDS: dict[str, str] = {
     "local": "p2p.scheduler.backends.local:LocalBackend",
+    "pool": "p2p.scheduler.backends.pool:PoolBackend",
+    "ssh": "p2p.scheduler.backends.ssh:SSHBackend",
 }
+NODES: dict[str, str] = {
+    "care": "p2p.scheduler.nodes.care:NodeCare",
+}
+"""What reaches other machines, with a library that is not always installed."""
 HOSTS: dict[str, str] = {
     "converse": "p2p_mcp.agent.sitting:converse",
     "plan": "p2p_mcp.agent.plan:plan",
@@ -29,6 +39,8 @@ PROVIDERS: dict[str, str] = {
 }
 MEASUREMENTS: dict[str, str] = {
     "rollout_numbers": "p2p.analysis.rollout_numbers:rollout_numbers",
+    "calibrate": "p2p.judges.calibration.measure:calibrate",
+    "criteria_by_hand": "p2p.judges.calibration.by_hand:written_by_hand",
 }
 """Computed with numpy, which the service starts without."""
 

@@ -20,7 +20,9 @@ class Settings(Contract):
     runs_dir: Path = Path("runs")
     """Where sessions are kept (`P2P_RUNS_DIR`)."""
     backend: str = "local"
-    """Where jobs run (`P2P_BACKEND`)."""
+    """Where trainings run (`P2P_BACKEND`): local, ssh:NODE, or pool."""
+    nodes_dir: Path | None = None
+    """Where nodes and their host keys are kept (`P2P_NODES_DIR`); None means beside the configuration file."""
     max_parallel: int | None = Field(default=None, ge=1)
     """Trainings at a time (`P2P_MAX_PARALLEL`); None means one per usable core."""
 

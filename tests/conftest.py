@@ -22,6 +22,8 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         "P2P_RUNS_DIR",
         "P2P_MAX_PARALLEL",
         "P2P_MAX_JOBS",
+        "P2P_BACKEND",
     ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("P2P_CONFIG", os.devnull)
+    monkeypatch.setenv("P2P_NODES_DIR", os.devnull)

@@ -68,13 +68,26 @@ Detach = Annotated[bool, typer.Option("--detach", help="Start it and return; `p2
 StopOnExit = Annotated[bool, typer.Option("--stop-on-exit", help="Ctrl-C also stops the trainings.")]
 
 
-def open_service(runs_dir: Path | None) -> Service:
+BackendName = Annotated[
+    str | None,
+    typer.Option(
+        "--backend",
+        metavar="local|ssh:NODE|pool",
+        help="Where to train; `p2p nodes` lists other machines.",
+        show_default="P2P_BACKEND, or this machine",
+        rich_help_panel=TRAINING,
+    ),
+]
+
+
+def open_service(runs_dir: Path | None, backend: str | None = None) -> Service:
     """The service of this process.
 
     Raises:
         InvalidInput: an environment variable holds what it cannot.
     """
-    return Service(Settings.from_environment(runs_dir))
+    settings = Settings.from_environment(runs_dir)
+    return Service(settings if backend is None else settings.model_copy(update={"backend": backend}))
 
 
 def examples(*lines: str) -> str:

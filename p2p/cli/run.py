@@ -10,6 +10,7 @@ from p2p.cli.follow import follow
 from p2p.cli.options import (
     AsJson,
     Assignments,
+    BackendName,
     ConfigFile,
     Detach,
     EnvId,
@@ -61,6 +62,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     assignments: Assignments = None,
     pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
     rollouts: Rollouts = DEFAULTS.n_report_rollouts,
+    backend: BackendName = None,
     detach: Detach = False,
     stop_on_exit: StopOnExit = False,
     as_json: AsJson = False,
@@ -78,7 +80,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         n_report_rollouts=rollouts,
         config=fields,
     )
-    service, output = open_service(runs_dir), Output(as_json)
+    service, output = open_service(runs_dir, backend), Output(as_json)
     session_id = _start(service, output, request)
     finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
 
@@ -94,6 +96,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     assignments: Assignments = None,
     pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
     rollouts: Rollouts = DEFAULTS.n_report_rollouts,
+    backend: BackendName = None,
     detach: Detach = False,
     stop_on_exit: StopOnExit = False,
     as_json: AsJson = False,
@@ -113,7 +116,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         config=fields,
         author="given",
     )
-    service, output = open_service(runs_dir), Output(as_json)
+    service, output = open_service(runs_dir, backend), Output(as_json)
     session_id = _start(service, output, request, source)
     finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
 

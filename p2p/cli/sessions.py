@@ -10,7 +10,17 @@ from rich.text import Text
 from p2p.cli.formats import age, number, share, short_path
 from p2p.cli.keeping import marks
 from p2p.cli.live import threshold, title
-from p2p.cli.options import AsJson, Detach, Iteration, RunsDir, SessionName, StopOnExit, examples, open_service
+from p2p.cli.options import (
+    AsJson,
+    BackendName,
+    Detach,
+    Iteration,
+    RunsDir,
+    SessionName,
+    StopOnExit,
+    examples,
+    open_service,
+)
 from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED, finish, report_returns
 from p2p.cli.tables import table
@@ -97,13 +107,14 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     session: SessionName = "latest",
     iterations: Total = None,
     every: Every = False,
+    backend: BackendName = None,
     detach: Detach = False,
     stop_on_exit: StopOnExit = False,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """Go on with a session that was stopped, killed or failed; no finished step is repeated."""
-    service = open_service(runs_dir)
+    service = open_service(runs_dir, backend)
     service.require_training()
     if every:
         views = service.resume_interrupted()

@@ -3,12 +3,12 @@
 import secrets
 from collections.abc import Mapping, Sequence
 
-from p2p import registry
 from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining, TrainingRequest
-from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
+from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.session import SessionStatus
 from p2p.contracts.training import TrainConfig
+from p2p.scheduler.backends.by_directory import require_backend
 from p2p.service import packages
 from p2p.service.driving import Driving
 from p2p.service.jobs import SINGLE_THREAD
@@ -201,8 +201,8 @@ class Background(Driving, Training, Judging):
         self, record: SessionRecord, iteration: IterationRecord, start: StartTraining
     ) -> dict[tuple[str, int], TrainConfig]:
         """Configuration of every run, refusing what could only fail later."""
-        if start.backend is not None and start.backend not in registry.BACKENDS:
-            raise UnknownName("backend", start.backend, registry.BACKENDS)
+        if start.backend is not None:
+            require_backend(start.backend)
         _check_seeds(start.seeds or ())
         draft = iteration.read_draft()
         assert draft is not None, "an accepted reward has a draft"
@@ -243,7 +243,8 @@ class Background(Driving, Training, Judging):
         env = self._settings_of_a_job()
         if backend is not None:
             env["P2P_BACKEND"] = backend
-        return JobSpec(argv=(*command, "--runs-dir", str(self.runs.path)), env=env | SINGLE_THREAD)
+        argv = (*command, "--runs-dir", str(self.runs.path))
+        return JobSpec(argv=argv, env=env | SINGLE_THREAD, secrets=self.agent_socket())
 
 
 def _begun(record: SessionRecord) -> bool:

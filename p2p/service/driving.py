@@ -73,13 +73,6 @@ class Driving(Sessions, JobViews):
         """Whether a process drives the session."""
         return self._lives(record.driver_dir)
 
-    def _lives(self, directory: Path) -> bool:
-        """Whether the job of a directory runs, or waits to."""
-        try:
-            return not self.backend.status(directory).state.finished
-        except InvalidInput:  # it was never started
-            return False
-
     def _make_ready(self, record: SessionRecord, max_iterations: int | None = None) -> None:
         """Bring a session to where a driver can go on."""
         session, status, name = record.read_session(), record.read_status(), record.session_id
@@ -112,7 +105,8 @@ class Driving(Sessions, JobViews):
         command = ("{python}", "-m", "p2p.session.run_session", "--session-id", record.session_id)
         job = () if job_id is None else ("--job-id", job_id)
         env = SINGLE_THREAD if job_id is None else SINGLE_THREAD | self._settings_of_a_job()
-        spec = JobSpec(argv=(*command, "--runs-dir", str(self.runs.path), *job), env=env)
+        env = env | {"P2P_BACKEND": self.settings.backend}
+        spec = JobSpec(argv=(*command, "--runs-dir", str(self.runs.path), *job), env=env, secrets=self.agent_socket())
         self.backend.submit(spec, record.driver_dir)
 
     def _settings_of_a_job(self) -> dict[str, str]:

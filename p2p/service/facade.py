@@ -2,6 +2,7 @@
 
 from p2p.service.artefacts import Artefacts
 from p2p.service.background import Background
+from p2p.service.calibrating import Calibrating
 from p2p.service.catalog import Catalog
 from p2p.service.criteria import Criteria
 from p2p.service.details import Details
@@ -11,7 +12,9 @@ from p2p.service.judging import Judging
 from p2p.service.keeping import Keeping
 from p2p.service.labelling import Labelling
 from p2p.service.metrics import Metrics
+from p2p.service.nodes import Nodes
 from p2p.service.observing import Observing
+from p2p.service.repairing import Repairing
 from p2p.service.revising import Revising
 from p2p.service.rewards import Rewards
 from p2p.service.sessions import Sessions
@@ -23,18 +26,21 @@ from p2p.service.viewing import Viewing
 
 
 class Service(
-    Background,
     Keeping,
+    Background,
     Revising,
     Observing,
     Drafting,
     Metrics,
+    Nodes,
     Criteria,
     Steers,
     Sessions,
+    Repairing,
     Rewards,
     Training,
     Judging,
+    Calibrating,
     Labelling,
     Catalog,
     Artefacts,

@@ -3,9 +3,9 @@
 from p2p.contracts.errors import P2PError, TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.training import IterationAggregation, TrainingPlan
-from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
+from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.aggregation import aggregate, run_result
-from p2p.service.catalog import Catalog
+from p2p.service.authors import Authors
 from p2p.service.jobs import ERRORS, last_line, worker_job
 from p2p.service.plan import run_configs
 from p2p.store.iterations import IterationRecord
@@ -13,7 +13,7 @@ from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
 
 
-class Training(Catalog):
+class Training(Authors):
     """Step three of the loop."""
 
     def train(self, session_id: str, number: int) -> IterationAggregation:
@@ -43,7 +43,7 @@ class Training(Catalog):
             total_timesteps=configs[0].total_timesteps,
         ) as result:
             job = worker_job("train", plan.threads)
-            trainer = Trainer(self.backend, job, plan.parallel, record.touch_heartbeat)
+            trainer = Trainer(self.training_backend, job, plan.parallel, record.touch_heartbeat)
             trainer.train(runs)
             aggregation = aggregate(runs)
             if aggregation is None:
@@ -55,11 +55,11 @@ class Training(Catalog):
 
     def _plan(self, n_runs: int, needed_mb: int) -> TrainingPlan:
         """One core for each run, and more only where there are fewer runs than cores."""
-        allowed = self.settings.max_parallel or parallel_jobs(max(JOB_MEMORY_MB, needed_mb))
-        parallel = min(n_runs, allowed)
-        if self.settings.backend == "local":  # more would only wait for a core
-            parallel = min(parallel, cores())
-        return TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, min(allowed, cores())))
+        there = self.training_backend.capacity(max(JOB_MEMORY_MB, needed_mb))
+        allowed = self.settings.max_parallel or there.runs
+        parallel = min(n_runs, allowed, max(there.cores, there.runs))  # more would only wait for a core
+        usable = min(allowed, there.cores, parallel * there.cores_per_run)
+        return TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, usable))
 
     def _prepare(self, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
         """Write what each run needs into its directory, where that has not been done."""

@@ -5,8 +5,10 @@ from functools import cached_property
 from p2p import registry
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.protocols import Author, Backend, Judge
+from p2p.scheduler.backends.by_directory import open_backend, require_backend
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
+from p2p.store.nodes import NodeStore
 from p2p.store.sessions import RunsDirectory, SessionRecord
 
 
@@ -19,9 +21,28 @@ class Wiring:
 
     @cached_property
     def backend(self) -> Backend:
-        """Where jobs run."""
-        backend: Backend = registry.load("backend", registry.BACKENDS, self.settings.backend)()
-        return backend
+        """Where everything but trainings runs, which is here; it finds the jobs of any backend.
+
+        Raises:
+            UnknownName: trainings are to run on a backend that there is not.
+        """
+        require_backend(self.settings.backend)
+        return open_backend("local", self.node_store)
+
+    @cached_property
+    def training_backend(self) -> Backend:
+        """Where trainings run."""
+        return open_backend(self.settings.backend, self.node_store)
+
+    @cached_property
+    def node_store(self) -> NodeStore:
+        """The other machines that p2p knows."""
+        return NodeStore(self.settings.nodes_dir)
+
+    def agent_socket(self) -> tuple[str, ...]:
+        """The variable by which a driver finds the SSH agent, where a node is to be reached by it."""
+        wanted = any(node.allow_agent for node in self.node_store.all().values())
+        return ("SSH_AUTH_SOCK",) if wanted else ()
 
     def author(self, name: str) -> Author:
         """Who writes criteria, rewards and revisions; the built-in author writes the criteria of a given reward."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.node import RemoteJob
 from p2p.store import files, layout
+from p2p.store.clock import now
 
 OWN = {
     *(layout.STATUS, layout.HANDLE, layout.LOCK, layout.CANCEL, layout.OUTPUT_LOG),
@@ -63,6 +64,16 @@ class RemoteJobRecord:
         """Write `status.json`, if that changes it."""
         if self.read_status() != status:
             files.write_model(self._status_path, status)
+
+    def give_up(self) -> JobStatus:
+        """Count a job as lost whose node will not come back, so that it may be submitted again elsewhere."""
+        with self.mirroring(wait=True):
+            status = self.read_status()
+            if status is None or not status.state.finished:
+                reason = "It was given up with its node, where it may still be running."
+                status = JobStatus(state=JobState.LOST, error=reason, updated_at=now())
+                self.save_status(status)
+            return status
 
     def want_cancelled(self) -> None:
         """Record that the job is to end, for whoever reaches the node next."""

@@ -1,6 +1,7 @@
 """What every registered backend promises, tried with real processes."""
 
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from job_helpers import is_running, pid_in, shell, until
@@ -11,10 +12,38 @@ from p2p.contracts.protocols import Backend
 from p2p.registry import BACKENDS, load
 
 
-@pytest.fixture(params=sorted(BACKENDS))
-def backend(request: pytest.FixtureRequest) -> Backend:
-    made: Backend = load("backend", BACKENDS, request.param)()
-    return made
+class Anywhere(Protocol):
+    """Where the backend under test runs its jobs."""
+
+    def __call__(self, directory: Path) -> Path: ...
+
+
+ELSEWHERE = {"ssh"}
+"""Backends whose jobs leave this machine, as far as tests can."""
+
+
+@pytest.fixture(
+    params=[pytest.param(name, marks=[pytest.mark.slow] if name in ELSEWHERE else []) for name in sorted(BACKENDS)]
+)
+def kind(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def backend(kind: str, request: pytest.FixtureRequest) -> Backend:
+    made = load("backend", BACKENDS, kind)
+    if kind in ELSEWHERE:
+        elsewhere: Backend = made("attic", request.getfixturevalue("lab").store)
+        return elsewhere
+    here: Backend = made("local") if kind == "pool" else made()
+    return here
+
+
+@pytest.fixture
+def place(kind: str, request: pytest.FixtureRequest) -> Anywhere:
+    """Where a job really runs: in its directory, or in that of its twin."""
+    return request.getfixturevalue("lab").twin if kind in ELSEWHERE else Path
 
 
 def finished(backend: Backend, directory: Path) -> JobStatus:
@@ -25,8 +54,9 @@ def finished(backend: Backend, directory: Path) -> JobStatus:
     return until(end)
 
 
-def test_a_job_runs_in_its_directory_and_completes(backend: Backend, jobs: Path) -> None:
+def test_a_job_runs_in_its_directory_and_completes(backend: Backend, jobs: Path, place: Anywhere) -> None:
     status = backend.submit(shell("pwd; echo done > result"), jobs / "a")
+    ran = place(jobs / "a")
     assert status.state in (JobState.RUNNING, JobState.COMPLETED)
     end = finished(backend, jobs / "a")
     assert (end.state, end.exit_code, end.signal, end.error) == (JobState.COMPLETED, 0, None, None)
@@ -34,7 +64,7 @@ def test_a_job_runs_in_its_directory_and_completes(backend: Backend, jobs: Path)
     assert end.updated_at is not None
     assert end.started_at <= end.updated_at
     assert (jobs / "a/result").read_text() == "done\n"
-    assert backend.logs(jobs / "a")[0] == f"{jobs / 'a'}\n"
+    assert backend.logs(jobs / "a")[0] == f"{ran}\n"
 
 
 def test_python_stands_for_an_interpreter_that_knows_p2p(backend: Backend, jobs: Path) -> None:
@@ -68,13 +98,13 @@ def test_a_job_without_a_command_is_refused(backend: Backend, jobs: Path) -> Non
     assert not (jobs / "a").exists()
 
 
-def test_submitting_a_live_job_again_changes_nothing(backend: Backend, jobs: Path) -> None:
+def test_submitting_a_live_job_again_changes_nothing(backend: Backend, jobs: Path, place: Anywhere) -> None:
     first = backend.submit(shell("echo $$ >> pids; exec sleep 60"), jobs / "a")
-    pid = pid_in(jobs / "a/pids")
+    pid = pid_in(place(jobs / "a") / "pids")
     again = backend.submit(shell("echo other >> pids"), jobs / "a")
     assert (again.state, again.started_at) == (JobState.RUNNING, first.started_at)
     assert is_running(pid)
-    assert (jobs / "a/pids").read_text() == f"{pid}\n"
+    assert (place(jobs / "a") / "pids").read_text() == f"{pid}\n"
     assert "other" not in (jobs / "a/job.json").read_text()
 
 
@@ -94,9 +124,11 @@ def test_a_failed_job_starts_again_with_what_is_submitted_now(backend: Backend, 
     assert finished(backend, jobs / "a").state is JobState.COMPLETED
 
 
-def test_cancel_returns_when_the_job_is_gone_and_it_may_start_again(backend: Backend, jobs: Path) -> None:
+def test_cancel_returns_when_the_job_is_gone_and_it_may_start_again(
+    backend: Backend, jobs: Path, place: Anywhere
+) -> None:
     backend.submit(shell("echo $$ > pid; exec sleep 60"), jobs / "a")
-    pid = pid_in(jobs / "a/pid")
+    pid = pid_in(place(jobs / "a") / "pid")
     assert backend.cancel(jobs / "a").state is JobState.CANCELLED
     assert not is_running(pid)
     assert backend.cancel(jobs / "a").state is JobState.CANCELLED
@@ -110,13 +142,16 @@ def test_cancelling_a_completed_job_leaves_it_completed(backend: Backend, jobs: 
     assert backend.cancel(jobs / "a") == end
 
 
-def test_a_log_is_read_on_from_an_offset_without_splitting_characters(backend: Backend, jobs: Path) -> None:
+def test_a_log_is_read_on_from_an_offset_without_splitting_characters(
+    backend: Backend, jobs: Path, place: Anywhere
+) -> None:
     backend.submit(shell(r"printf 'one\n\303'; until [ -e go ]; do sleep 0.02; done; printf '\244two\n'"), jobs / "a")
-    log = jobs / "a/output.log"
-    until(lambda: log.exists() and log.stat().st_size == 5)
+    assert until(lambda: backend.logs(jobs / "a")[0]) == "one\n"
+    log = place(jobs / "a") / "output.log"
+    until(lambda: log.stat().st_size == 5)
     text, offset = backend.logs(jobs / "a")
     assert (text, offset) == ("one\n", 4)
-    (jobs / "a/go").touch()
+    (place(jobs / "a") / "go").touch()
     finished(backend, jobs / "a")
     assert backend.logs(jobs / "a", offset) == ("ätwo\n", 10)
     assert backend.logs(jobs / "a", 10) == ("", 10)

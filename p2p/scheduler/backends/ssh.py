@@ -124,17 +124,6 @@ class SSHBackend:
         self.status(directory)
         return LocalBackend().logs(directory, offset)
 
-    def abandon(self, directory: Path) -> JobStatus:
-        """Give up a job whose node will not come back: it counts as lost, and may be submitted again elsewhere."""
-        record = _record(directory)
-        with record.mirroring(wait=True):
-            status = record.read_status()
-            if status is None or not status.state.finished:
-                reason = "It was given up with its node; it may still be running there."
-                status = JobStatus(state=JobState.LOST, error=reason, updated_at=now())
-                record.save_status(status)
-            return status
-
     def _status(self, record: RemoteJobRecord, fresh_s: float) -> JobStatus:
         last, remote = record.read_status(), record.read()
         if last is not None and last.state.finished:

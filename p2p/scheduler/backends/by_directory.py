@@ -1,0 +1,90 @@
+"""Any job, wherever it is: its directory tells."""
+
+from pathlib import Path
+
+from p2p import registry
+from p2p.contracts.errors import UnknownName
+from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.protocols import Backend
+from p2p.scheduler.backends.local import LocalBackend
+from p2p.scheduler.processes import is_supervised
+from p2p.store.nodes import NodeStore
+from p2p.store.remote import RemoteJobRecord
+
+REMOTE = "ssh"
+
+
+class ByDirectory:
+    """Submits to one backend, and finds jobs that were submitted to any.
+
+    A session may be begun on this machine and gone on with on a node, or the other way round: what still runs where it
+    was started is left there, so nothing runs twice.
+
+    Args:
+        backend: what jobs are submitted to.
+        store: the nodes that p2p knows.
+    """
+
+    def __init__(self, backend: Backend, store: NodeStore) -> None:
+        self.backend, self._store, self._local = backend, store, LocalBackend()
+
+    def capacity(self, job_memory_mb: int) -> Capacity:
+        """What the backend takes that jobs are submitted to."""
+        return self.backend.capacity(job_memory_mb)
+
+    def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
+        """Start `spec`, unless the job lives somewhere, or is completed."""
+        record = RemoteJobRecord(directory.resolve())
+        if record.read() is not None:
+            status = self._remote().status(directory)
+            if not status.state.finished or status.state is JobState.COMPLETED:
+                return self._remote().submit(spec, directory)
+            if isinstance(self.backend, LocalBackend):
+                record.forget()
+        elif is_supervised(directory):
+            return self._local.submit(spec, directory)
+        return self.backend.submit(spec, directory)
+
+    def status(self, directory: Path) -> JobStatus:
+        """How the job stands, where it is."""
+        return self._of(directory).status(directory)
+
+    def cancel(self, directory: Path) -> JobStatus:
+        """End the job and all it started, where it is."""
+        return self._of(directory).cancel(directory)
+
+    def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:
+        """Log text from byte `offset` on, and the next offset."""
+        return self._of(directory).logs(directory, offset)
+
+    def _of(self, directory: Path) -> Backend:
+        return self._local if RemoteJobRecord(directory).read() is None else self._remote()
+
+    def _remote(self) -> Backend:
+        backend: Backend = registry.load("backend", registry.BACKENDS, REMOTE)(None, self._store)
+        return backend
+
+
+def open_backend(name: str, store: NodeStore) -> Backend:
+    """The backend that a person calls "local", "ssh", "ssh:attic", "pool" or "pool:local,attic".
+
+    Raises:
+        UnknownName: there is no such backend.
+        MissingExtra: what it needs is not installed.
+    """
+    kind, where = require_backend(name)
+    made = registry.load("backend", registry.BACKENDS, kind)
+    backend: Backend = made() if made is LocalBackend else made(where, store)
+    return ByDirectory(backend, store)
+
+
+def require_backend(name: str) -> tuple[str, str | None]:
+    """Kind of a backend and the machines it is to use, if they are named; nothing is loaded.
+
+    Raises:
+        UnknownName: there is no such backend.
+    """
+    kind, _, where = name.partition(":")
+    if kind not in registry.BACKENDS or (where and kind == "local"):
+        raise UnknownName("backend", name, [*registry.BACKENDS, "ssh:NODE", "pool:local,NODE"])
+    return kind, where or None

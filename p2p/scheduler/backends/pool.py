@@ -1,0 +1,113 @@
+"""Jobs spread over this machine and all nodes."""
+
+from collections import Counter
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidInput, NodeUnreachable, UnknownName
+from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.protocols import Backend
+from p2p.scheduler.backends.local import LocalBackend
+from p2p.scheduler.backends.ssh import SSHBackend
+from p2p.scheduler.nodes.environments import environment
+from p2p.scheduler.nodes.links import links
+from p2p.scheduler.resources import JOB_MEMORY_MB
+from p2p.store.nodes import NodeStore
+from p2p.store.remote import RemoteJobRecord
+
+HERE = "local"
+
+
+class PoolBackend:
+    """Gives each job to the machine with the most room, and never more jobs to one than it takes.
+
+    A node that is lost keeps its jobs, which are `unreachable`, until it is back or a person gives them up; all others
+    go on. How full a machine is, is read from the directories beside the job's, which are the runs of its iteration.
+
+    Args:
+        where: names of the machines, with commas; None for this one, which is called "local", and every prepared node.
+        store: the nodes that p2p knows.
+    """
+
+    def __init__(self, where: str | None = None, store: NodeStore | None = None) -> None:
+        self.where, self.store = where, store or NodeStore()
+
+    def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
+        """What all machines take together; what one job can use is what the smallest has."""
+        each = [backend.capacity(job_memory_mb) for backend in self._machines().values()]
+        return Capacity(
+            runs=sum(one.runs for one in each),
+            cores=sum(one.cores for one in each),
+            cores_per_run=min(one.cores_per_run for one in each),
+        )
+
+    def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
+        """Start `spec` on a machine that answers and has room; a job nobody has room for is `queued`, and not recorded.
+
+        Raises:
+            InvalidInput: `spec` has no command, or asks for keys and would leave this machine.
+            StorageProblem: the directory cannot be written.
+        """
+        directory = directory.resolve()
+        loads, machines = _loads(directory), self._machines()
+        room = {
+            name: backend.capacity(JOB_MEMORY_MB).runs - loads[name]
+            for name, backend in machines.items()
+            if not (spec.secrets and name != HERE)
+        }
+        for name in sorted(room, key=lambda name: (-room[name], name != HERE)):
+            if room[name] > 0 and (name == HERE or self._answers(name)):
+                if name == HERE:
+                    RemoteJobRecord(directory).forget()
+                return machines[name].submit(spec, directory)
+        return JobStatus(state=JobState.QUEUED)
+
+    def status(self, directory: Path) -> JobStatus:
+        """How the job stands, where it is."""
+        return self._of(directory).status(directory)
+
+    def cancel(self, directory: Path) -> JobStatus:
+        """End the job and all it started, where it is."""
+        return self._of(directory).cancel(directory)
+
+    def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:
+        """Log text from byte `offset` on, and the next offset."""
+        return self._of(directory).logs(directory, offset)
+
+    def _machines(self) -> dict[str, Backend]:
+        """The machines by name; those that were named and have been removed since are left out."""
+        nodes = self.store.all()
+        named = self.where.split(",") if self.where else [HERE, *(n for n, node in nodes.items() if node.facts)]
+        present = [name for name in named if name == HERE or name in nodes]
+        if not present:
+            raise UnknownName("node", named[0], [HERE, *nodes])
+        return {name: LocalBackend() if name == HERE else SSHBackend(name, self.store) for name in present}
+
+    def _answers(self, name: str) -> bool:
+        try:
+            with links(self.store).to(name) as link:
+                environment(link)
+        except NodeUnreachable:
+            return False
+        return True
+
+    def _of(self, directory: Path) -> Backend:
+        local = RemoteJobRecord(directory).read() is None
+        return LocalBackend() if local else SSHBackend(None, self.store)
+
+
+def _loads(directory: Path) -> Counter[str]:
+    """How many jobs beside that of `directory` have not ended, by machine."""
+    loads = Counter[str]()
+    siblings = directory.parent.iterdir() if directory.parent.is_dir() else ()
+    for path in siblings:
+        record = RemoteJobRecord(path)
+        if path == directory or not record.has_job():
+            continue
+        remote = record.read()
+        try:
+            status = LocalBackend().status(path) if remote is None else record.read_status()
+        except InvalidInput:
+            continue
+        if status is None or not status.state.finished:
+            loads[remote.node if remote is not None else HERE] += 1
+    return loads

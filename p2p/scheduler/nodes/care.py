@@ -1,0 +1,58 @@
+"""What a person does with a node before anything is trained there."""
+
+from p2p.contracts.node import HostKey, Node
+from p2p.scheduler.nodes import host_keys
+from p2p.scheduler.nodes.environments import environment, probe
+from p2p.scheduler.nodes.links import links
+from p2p.store.nodes import NodeStore
+
+
+class NodeCare:
+    """Trust, look, prepare.
+
+    Args:
+        store: where nodes and trusted keys are kept.
+    """
+
+    def __init__(self, store: NodeStore) -> None:
+        self._store = store
+
+    def host_key(self, name: str) -> HostKey:
+        """The key a node shows, and whether it is the trusted one.
+
+        Raises:
+            NodeUnreachable: it does not answer.
+        """
+        return host_keys.look(self._store.get(name), self._store.known_hosts_path)
+
+    def trust(self, name: str, fingerprint: str) -> HostKey:
+        """Trust the key of this fingerprint from now on.
+
+        Raises:
+            NodeUnreachable: the node does not answer, or shows another key.
+        """
+        return host_keys.trust(self._store.get(name), fingerprint, self._store.known_hosts_path)
+
+    def check(self, name: str) -> Node:
+        """Look at a node, and keep what is found.
+
+        Raises:
+            NodeUnreachable: it does not answer.
+            EnvironmentProblem: it lacks something.
+        """
+        with links(self._store).to(name, patient=False) as link:
+            facts = probe(link)
+        self._store.update(self._store.get(name).model_copy(update={"facts": facts}))
+        return self._store.get(name)
+
+    def prepare(self, name: str, install: bool = True) -> Node:
+        """Look at a node, and give it all that a training needs, unless it is there; with `install` that takes minutes.
+
+        Raises:
+            NodeUnreachable: it does not answer.
+            EnvironmentProblem: it lacks something that p2p cannot bring.
+        """
+        node = self.check(name)
+        with links(self._store).to(name, patient=False) as link:
+            environment(link, install=install)
+        return node
