@@ -3,9 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from p2p.contracts.background import JobKind, JobView
 from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.job import JobState
 from p2p.contracts.session import MetadataChange, SessionStatus, SessionView
-from p2p.service.driving import Driving
+from p2p.service.background import Background
 from p2p.service.progress import view
 from p2p.store.clock import now
 from p2p.store.sessions import SessionRecord
@@ -14,7 +16,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 MAX_TAGS, MAX_TAG = 20, 40
 
 
-class Keeping(Driving):
+class Keeping(Background):
     """What a person does with sessions besides training them."""
 
     def edit_session(self, session_id: str, change: MetadataChange) -> SessionView:
@@ -107,8 +109,23 @@ class Keeping(Driving):
         return tuple(v.session.session_id for v in views if v.status is SessionStatus.INTERRUPTED)
 
     def resume_interrupted(self) -> tuple[SessionView, ...]:
-        """Go on with all of them; what still runs of them is adopted."""
-        return tuple(self.resume_session(session_id) for session_id in self.interrupted_sessions())
+        """Go on with all of them, and with trainings whose job was killed; what still runs of them is adopted."""
+        resumed = [self.resume_session(session_id).session.session_id for session_id in self.interrupted_sessions()]
+        resumed += [job.session_id for job in self.lost_trainings() if self.start_training(job.session_id)]
+        return tuple(self.view_session(session_id) for session_id in resumed)
+
+    def lost_trainings(self) -> tuple[JobView, ...]:
+        """The jobs that were killed while they trained an iteration that nobody has trained since, newest first."""
+        lost = [job for job in self.list_jobs() if job.kind is JobKind.TRAINING and job.state is JobState.LOST]
+        return tuple(job for job in lost if self._is_latest_word(job))
+
+    def _is_latest_word(self, job: JobView) -> bool:
+        """Whether nothing has happened since to the iteration that a job was to train."""
+        record = self.runs.session(job.session_id)
+        iterations, status = record.iteration_records(), record.read_status()
+        request = iterations[-1].read_training_request() if iterations else None
+        waits = status is not None and status.status is SessionStatus.PENDING
+        return waits and request is not None and request.job_id == job.job_id and not self._is_driven(record)
 
     def _deleted(self, session_id: str) -> SessionRecord:
         record = self.runs.session(session_id)

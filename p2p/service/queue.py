@@ -10,7 +10,7 @@ from p2p.contracts.background import JobKind, JobTicket
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState, JobStatus
 from p2p.service.wiring import Wiring
-from p2p.store.background import BackgroundDirectory
+from p2p.store.background import BackgroundDirectory, BackgroundRecord
 from p2p.store.clock import now, seconds_between
 
 POLL_S = 0.2
@@ -68,7 +68,29 @@ class Queue(Wiring):
     def _take_slot(self, job_id: str) -> int | None:
         if self.queue_position(job_id) not in (1, None):
             return None
-        return self.jobs.take_slot(self.settings.max_jobs)
+        return self.jobs.take_slot(self.settings.max_jobs, job_id, self._is_at_work)
+
+    def _is_at_work(self, job_id: str) -> bool:
+        """Whether a job that was killed has left trainings running that no other job has adopted."""
+        ticket = self.jobs.new(job_id).read_ticket()
+        if ticket is None or self.jobs.new(job_id).read_end() is not None:
+            return False
+        record = self.runs.session(ticket.session_id)
+        iterations = record.iteration_records()
+        if ticket.kind is JobKind.SESSION:
+            latest = BackgroundRecord(record.driver_dir).read_ticket()
+            owned = iterations[-1:] if latest is not None and latest.job_id == job_id else []
+        else:
+            requests = ((iteration, iteration.read_training_request()) for iteration in iterations)
+            owned = [iteration for iteration, request in requests if request is not None and request.job_id == job_id]
+        return any(self._lives(run.path) for iteration in owned for run in iteration.runs())
+
+    def _lives(self, directory: Path) -> bool:
+        """Whether the job of a directory runs, or waits to."""
+        try:
+            return not self.backend.status(directory).state.finished
+        except InvalidInput:  # it was never started
+            return False
 
     def _waiting(self, asking: str) -> Iterator[JobTicket]:
         """Those in the queue who live, and the one who asks."""

@@ -4,7 +4,7 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -140,8 +140,15 @@ class BackgroundDirectory:
         """Of the jobs in the queue, the one that came first before the others."""
         return self._tickets(path.name for path in (self._path / layout.JOB_QUEUE).glob("*"))
 
-    def take_slot(self, slots: int) -> int | None:
+    def take_slot(
+        self, slots: int, job_id: str = "", is_at_work: Callable[[str], bool] = lambda _: False
+    ) -> int | None:
         """Hold one of `slots` places until the file descriptor is closed, which the kernel does for a dead process.
+
+        Args:
+            slots: How many there are.
+            job_id: Who takes it.
+            is_at_work: Whether a job that had a place before, and was killed, has left something running: it is taken.
 
         Returns:
             The file descriptor; None when all are taken.
@@ -154,8 +161,14 @@ class BackgroundDirectory:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 os.close(handle)
-            else:
-                return handle
+                continue
+            before = os.pread(handle, 100, 0).decode(errors="replace")
+            if before not in ("", job_id) and is_at_work(before):
+                os.close(handle)
+                continue
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, job_id.encode(), 0)
+            return handle
         return None
 
     def _tickets(self, job_ids: Iterator[str]) -> list[JobTicket]:
