@@ -14,7 +14,7 @@ from p2p.store.sessions import SessionRecord
 
 MAX_WAIT_S = 45.0
 """Longest wait for a job in one call [s]; clients of the Model Context Protocol give up after a minute."""
-KILLED = "Its process was killed before its end. Start it again: what is finished is kept."
+KILLED = "Its process was killed before its end, or the disk was full. Start it again: what is finished is kept."
 NEVER_STARTED = "Its caller died before its process was started. Start it again."
 ENDINGS = {
     SessionStatus.PASSED: JobState.COMPLETED,
