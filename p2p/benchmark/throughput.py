@@ -119,7 +119,8 @@ class ThroughputBenchmark:
 
     def __init__(self, service: Service, root: Path, plan: Plan, tick: Callable[[str], None]) -> None:
         self._service, self._root, self._plan, self._tick = service, root, plan, tick
-        self._parallel = plan.parallel or cores()
+        self.parallel = plan.parallel or cores()
+        """Jobs at the same time."""
 
     def run(self, cases: Sequence[Case]) -> ThroughputReport:
         """Measure all subjects of all cases, as often as planned.
@@ -133,18 +134,23 @@ class ThroughputBenchmark:
         found: dict[str, list[dict[Subject, Jobs]]] = {case.name: [] for case in cases}
         for number in range(self._plan.repetitions):
             for case in cases:
-                measured = {subject: self._measure(case, subject, number) for subject in SUBJECTS}
+                measured = {subject: self.measure(case, subject, number) for subject in SUBJECTS}
                 found[case.name].append(measured)
         return ThroughputReport(
-            parallel=self._parallel,
+            parallel=self.parallel,
             seconds=self._plan.seconds,
             reward=REWARD,
             rows=tuple(row(case, *configs[case.name], found[case.name]) for case in cases),
         )
 
-    def _measure(self, case: Case, subject: Subject, repetition: int) -> Jobs:
+    def measure(self, case: Case, subject: Subject, repetition: int) -> Jobs:
+        """Measure one subject of a case, on all cores that the plan gives.
+
+        Raises:
+            InvalidConfig, MissingExtra, TrainingFailed: as in `run`.
+        """
         name = f"{case.name}_{repetition + 1}_{subject}"
-        records = [MeasurementRecord(self._root / f"{name}_{copy + 1}") for copy in range(self._parallel)]
+        records = [MeasurementRecord(self._root / f"{name}_{copy + 1}") for copy in range(self.parallel)]
         for copy, record in enumerate(records):
             self._prepare(record, case, subject, seed=copy + 1)
             beside = tuple(f"../{other.path.name}" for other in records if other is not record)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from p2p.benchmark.throughput import CASES, Plan, ThroughputBenchmark
+from p2p.benchmark.throughput import CASES, Case, Plan, ThroughputBenchmark
 from p2p.benchmark.throughput_table import table
 from p2p.cli.config import read_config
 from p2p.cli.options import AsJson, RunsDir, examples, open_service
@@ -50,13 +50,10 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
 
     It is held against stable-baselines3 on Gymnasium's environments, and against the physics alone.
     """
-    for name in case or ():
-        if name not in NAMES:
-            raise UnknownName("case", name, NAMES)
+    chosen = chosen_cases(case)
     service, output = open_service(runs_dir), Output(as_json)
     changes = canonical_names(read_config(None, assignments or (), None))
     plan = Plan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
-    chosen = [known for known in CASES if not case or known.name in case]
 
     def progress(line: str) -> None:
         output.console.print(line, markup=False, soft_wrap=True)
@@ -64,3 +61,15 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     with TemporaryDirectory(prefix="p2p-bench-", ignore_cleanup_errors=True) as root:
         report = ThroughputBenchmark(service, Path(root), plan, progress).run(chosen)
     output.result(report, table(report))
+
+
+def chosen_cases(names: list[str] | None) -> list[Case]:
+    """The cases of these names; all of them where none is given.
+
+    Raises:
+        UnknownName: one of them is not there.
+    """
+    for name in names or ():
+        if name not in NAMES:
+            raise UnknownName("case", name, NAMES)
+    return [known for known in CASES if not names or known.name in names]

@@ -9,9 +9,10 @@ from p2p.contracts.base import Contract
 from p2p.contracts.reward import Method
 from p2p.contracts.training import TrainConfig
 
-Subject = Literal["ours", "baseline", "physics"]
-"""What is measured: a training of p2p; stable-baselines3's PPO in Gymnasium's environments, the reward in a wrapper
-that is called at every step; MuJoCo alone."""
+Subject = Literal["ours", "confinement", "baseline", "physics"]
+"""What is measured: a training of p2p; one whose reward runs in its own process and in the trainer's, in turns;
+stable-baselines3's PPO in Gymnasium's environments, the reward in a wrapper that is called at every step; MuJoCo alone.
+"""
 
 
 class MeasureRequest(Contract):
@@ -37,6 +38,11 @@ class Measurement(Contract):
     """Largest resident memory of the process, imports and warm-up included [MiB]."""
     method: Method | None = None
     """How the reward was evaluated; None where there was none."""
+    hosted_rollout_s: float | None = None
+    """Median of a rollout and its update with the reward in its own process [s]; None unless the cost of that is
+    measured."""
+    in_process_rollout_s: float | None = None
+    """The same with the reward in the trainer's own process [s]."""
 
     @property
     def steps_per_second(self) -> float:
@@ -99,3 +105,28 @@ class ThroughputReport(Contract):
     reward: str
     """Source of the reward that both learn."""
     rows: tuple[ThroughputRow, ...]
+
+
+class ConfinementRow(Contract):
+    """What it costs in one case that the reward runs in a process of its own."""
+
+    case: str
+    method: Method | None
+    """How the reward was evaluated."""
+    hosted_ms: Spread
+    """Median of a rollout and its update with the reward in its own process, over jobs and repetitions [ms]."""
+    in_process_ms: Spread
+    """The same with the reward in the trainer's own process [ms]."""
+    cost: Spread
+    """Share of the trainer's speed that is lost, within each job; negative where nothing was."""
+
+
+class ConfinementReport(Contract):
+    """The benchmark of the reward's own process."""
+
+    parallel: int
+    """Jobs at the same time, one thread each."""
+    seconds: float
+    """Of each measurement, at least."""
+    repetitions: int
+    rows: tuple[ConfinementRow, ...]

@@ -34,3 +34,13 @@ def test_a_case_is_measured_in_jobs_and_comes_out_as_one_json_object(capsys: Cap
     measured = row["repetitions"][0]
     assert {subject: len(jobs) for subject, jobs in measured.items()} == {"ours": 2, "baseline": 2, "physics": 2}
     assert row["ratio"]["median"] == pytest.approx(row["ours"]["median"] / row["baseline"]["median"])
+
+
+@pytest.mark.slow
+def test_what_confinement_costs_is_measured_in_one_training(capsys: Capture) -> None:
+    words = ["bench", "confine", "--case", "hopper", "--repetitions", "1", "--seconds", "0.3", "--parallel", "1"]
+    assert main([*words, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert row["hosted_ms"]["median"] > 0
+    assert row["in_process_ms"]["median"] > 0
+    assert row["method"] == "vectorised"

@@ -12,6 +12,7 @@ from p2p.worker.training.selection import Run
 
 SUBJECTS = {
     "ours": "p2p.worker.measure.ours:train",
+    "confinement": "p2p.worker.measure.confinement:train",
     "baseline": "p2p.worker.measure.baseline:train",
     "physics": "p2p.worker.measure.physics:step",
 }

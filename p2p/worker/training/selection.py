@@ -17,6 +17,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.store.arrays import save_arrays, save_features
 from p2p.store.iterations import IterationRecord
 from p2p.worker.engine.environment import compiled_model
+from p2p.worker.reward.evaluator import Reward
 from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.rollout.evaluate import RecordedRollout, judged_config, labelled, run_episodes, trajectory
 from p2p.worker.rollout.policy import load_policy
@@ -30,7 +31,7 @@ class Run:
     config: TrainConfig
     spec: EnvSpec
     intent: Intent | None
-    reward: HostedReward
+    reward: Reward
 
     @classmethod
     def open(cls, record: IterationRecord) -> "Run":
