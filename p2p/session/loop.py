@@ -11,7 +11,7 @@ def run(service: Service, session_id: str) -> Session:
     service.elicit_intent(session_id)
     for number in count(1):
         service.write_reward(session_id, number)
-        service.train(session_id, number)
+        service.train_or_repair(session_id, number)
         service.judge(session_id, number)
         if outcome := service.outcome(session_id):
             return service.close(session_id, outcome)
