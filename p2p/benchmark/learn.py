@@ -27,8 +27,6 @@ def reward_fn(obs, action, next_obs, info):
     """
     return info["env_reward"], {"env": info["env_reward"]}
 '''
-BEGIN, END = "<!-- learn -->", "<!-- /learn -->"
-"""Markers of the table in a file."""
 QUARTERS = 4
 PUBLISHED = {
     "HalfCheetah-v5": 5819.0,
@@ -135,25 +133,26 @@ class TablePlace:
 
     Args:
         path: The file.
+        name: Of the markers around the table.
 
     Raises:
         InvalidInput: it has no markers for one.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, name: str = "learn") -> None:
+        self._path, self._begin, self._end = path, f"<!-- {name} -->", f"<!-- /{name} -->"
         self._split()
 
     def write(self, text: str) -> None:
         """Put the table in the place of the one before."""
         before, after = self._split()
-        self._path.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+        self._path.write_text(f"{before}{self._begin}\n{text}\n{self._end}{after}", encoding="utf-8")
 
     def _split(self) -> tuple[str, str]:
-        before, _, rest = self._path.read_text(encoding="utf-8").partition(BEGIN)
-        _, end, after = rest.partition(END)
+        before, _, rest = self._path.read_text(encoding="utf-8").partition(self._begin)
+        _, end, after = rest.partition(self._end)
         if not end:
-            raise InvalidInput(f"{self._path} has no lines {BEGIN} and {END} to put the table between.")
+            raise InvalidInput(f"{self._path} has no lines {self._begin} and {self._end} to put the table between.")
         return before, after
 
 

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     0 passed or done, 2 usage or rejected input, 3 ended without passing, 4 a problem of this machine, 130 interrupted.
     """
-    words = sys.argv[1:] if arguments is None else arguments
+    words = _unaliased(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in words
     try:
         adopt_config_file()
@@ -50,6 +50,11 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:  # the last door
         return _refuse_usage(error, as_json) if isinstance(error, UsageError) else _crash(error, words, as_json)
     return code if isinstance(code, int) else 0
+
+
+def _unaliased(words: list[str]) -> list[str]:
+    """`p2p judge calibrate` is `p2p calibrate`: after `p2p judge`, any other word is a session."""
+    return words[1:] if words[:2] == ["judge", "calibrate"] else words
 
 
 def _refuse_usage(error: UsageError, as_json: bool) -> int:

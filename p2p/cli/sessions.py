@@ -38,7 +38,10 @@ RESUME_EXAMPLES = examples(
     "p2p resume", "p2p resume latest --iterations 6", "p2p resume 1a2b3c4d --detach", "p2p resume --all"
 )
 JUDGE_EXAMPLES = examples(
-    "p2p judge", "p2p judge latest --iteration 1", 'p2p judge 1a2b3c4d --intent "run forward without falling"'
+    "p2p judge",
+    "p2p judge latest --iteration 1",
+    'p2p judge 1a2b3c4d --intent "run forward without falling"',
+    "p2p judge calibrate   (how often judges are right: p2p calibrate --help)",
 )
 
 Total = Annotated[

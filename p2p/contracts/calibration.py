@@ -7,6 +7,9 @@ from pydantic import Field
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Intent
 
+ROBOTS = ("HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5", "Swimmer-v5")
+"""Those the set has clips of."""
+
 
 class ClaimKind(StrEnum):
     """What a clip is for a sentence."""
@@ -71,6 +74,20 @@ class ClipsRequest(Contract):
     seed: int = Field(default=0, ge=0)
     variations: int = Field(default=4, ge=1, le=100)
     """Clips of each motion."""
+
+
+class CalibrationRequest(Contract):
+    """What is to be calibrated, on what."""
+
+    judges: tuple[str, ...] = ("predicates",)
+    """Names in the registry."""
+    env_ids: tuple[str, ...] = ROBOTS
+    seed: int = Field(default=1, ge=0)
+    """Of all that is left to chance in the clips. The criteria were mended on seed 0: report on others."""
+    variations: int = Field(default=2, ge=1, le=100)
+    """Clips of each motion."""
+    limit: int | None = Field(default=None, ge=1)
+    """Most claims that each judge is asked about, drawn evenly from all; None asks about all."""
 
 
 class ClipVideoRequest(Contract):

@@ -4,7 +4,7 @@ import pytest
 
 from p2p.benchmark import parity
 from p2p.benchmark.candidates import CANDIDATES
-from p2p.benchmark.learn import BEGIN, END, OWN_REWARD, Learned, TablePlace, standard_config, table
+from p2p.benchmark.learn import OWN_REWARD, Learned, TablePlace, standard_config, table
 from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.envs.catalog import known
@@ -13,6 +13,8 @@ from p2p.settings import Settings
 from p2p.training.presets import preset
 from p2p.worker.reward.info_names import names_read
 from p2p.worker.reward.loader import LoadedReward
+
+BEGIN, END = "<!-- learn -->", "<!-- /learn -->"
 
 
 @pytest.fixture

@@ -1,0 +1,93 @@
+"""`p2p judge calibrate`, or `p2p calibrate`: how often the judges are right, on clips whose truth is known."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p2p.benchmark.learn import TablePlace
+from p2p.cli.calibration_tables import calibration_tables, markdown
+from p2p.cli.formats import short_path
+from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.output import Output
+from p2p.cli.run import NOT_PASSED
+from p2p.contracts.calibration import CalibrationRequest, on_target
+from p2p.service import Service
+
+CALIBRATE_EXAMPLES = examples(
+    "p2p judge calibrate",
+    "p2p judge calibrate --readme README.md",
+    "p2p calibrate --env Ant-v5 --variations 10",
+    "p2p calibrate --video hopper-045-00",
+)
+_DEFAULTS = CalibrationRequest()
+
+Judges = Annotated[
+    list[str] | None,
+    typer.Option("--judge", metavar="NAME", help="Judge to measure; again for several.", show_default="predicates"),
+]
+Robots = Annotated[
+    list[str] | None, typer.Option("--env", help="Robot of the set; again for several.", show_default="all six")
+]
+Readme = Annotated[
+    Path | None,
+    typer.Option(exists=True, dir_okay=False, help="File that gets the table, between its `judges` markers."),
+]
+Limit = Annotated[
+    int | None, typer.Option(min=1, help="Most questions to each judge, drawn evenly.", show_default="all")
+]
+Video = Annotated[
+    str | None,
+    typer.Option("--video", metavar="CLIP", help="Only film this clip of the last calibration, and say what it is."),
+]
+
+
+def calibrate(  # noqa: PLR0913  typer takes its options from the arguments
+    judge: Judges = None,
+    env: Robots = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance in the clips.")] = _DEFAULTS.seed,
+    variations: Annotated[int, typer.Option(min=1, max=100, help="Clips of each motion.")] = _DEFAULTS.variations,
+    limit: Limit = None,
+    readme: Readme = None,
+    video: Video = None,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Measure how often the judges are right, on a thousand generated clips whose truth is known.
+
+    What the clips show is prescribed joint by joint: labels follow from how they are made, not from a judge. The
+    costly error is a near miss or an exploit that passes. Ends with 3 when the predicates miss their targets.
+    """
+    service, output = open_service(runs_dir), Output(as_json)
+    service.require_training()
+    if video is not None:
+        _film(service, output, video)
+        return
+    place = TablePlace(readme, "judges") if readme is not None else None
+    request = CalibrationRequest(
+        judges=tuple(judge or _DEFAULTS.judges),
+        env_ids=tuple(env or _DEFAULTS.env_ids),
+        seed=seed,
+        variations=variations,
+        limit=limit,
+    )
+    calibration = service.calibrate(request, lambda text: output.console.print(text, markup=False))
+    if place is not None:
+        place.write(markdown(calibration))
+    files = f"report          {short_path(service.calibration_chart().parent)}"
+    output.result(calibration, *calibration_tables(calibration), files)
+    if not all(on_target(found) for found in calibration.judges if found.judge == "predicates"):
+        raise typer.Exit(NOT_PASSED)
+
+
+def _film(service: Service, output: Output, clip_id: str) -> None:
+    found = service.film_clip(clip_id)
+    made_from = ", ".join(f"{name} {value:.3g}" for name, value in found.clip.parameters.items())
+    claims = [f"  {claim.kind.replace('_', ' '):<10} “{claim.sentence}”" for claim in found.clip.claims]
+    output.result(
+        found,
+        f"{clip_id}  {found.clip.env_id}  {found.clip.motion}" + (f"  ({made_from})" if made_from else ""),
+        *claims,
+        f"video           {short_path(service.runs.path / found.video)}",
+        f"contact sheet   {short_path(service.runs.path / found.sheet)}",
+    )

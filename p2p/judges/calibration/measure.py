@@ -1,0 +1,127 @@
+"""How often judges are right: every claim of every clip put to them, and the answers counted."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from statistics import fmean, pvariance
+
+from p2p import registry
+from p2p.contracts.calibration import Calibration, Claim, ClipVerdict, JudgeCalibration
+from p2p.contracts.intent import Intent
+from p2p.judges.calibration.by_hand import written_by_hand
+from p2p.judges.calibration.recording import CalibratedJudge, RecordedClips, Recording, read_clips
+from p2p.judges.calibration.tally import Answer, tally
+
+Intents = Mapping[tuple[str, str], Intent]
+"""Robot and sentence -> criteria."""
+REPEATED_SHARE = 20
+"""Every so many claims is judged repeatedly."""
+REPETITIONS = 3
+
+
+@dataclass(frozen=True)
+class Question:
+    """One claim of one clip, as a judge is asked about it."""
+
+    recording: Recording
+    claim: Claim
+    intent: Intent
+
+
+def calibrate(
+    directories: Sequence[Path],
+    intents: Intents,
+    judges: Sequence[str],
+    limit: int | None = None,
+    tick: Callable[[str], None] = lambda _: None,
+) -> Calibration:
+    """Put clips to judges and count how often they are right.
+
+    Args:
+        directories: Where the clips of each robot lie.
+        intents: Criteria of every sentence that a clip makes a claim about.
+        judges: Names in the registry of calibrated judges.
+        limit: Most claims that each judge is asked about; None asks about all.
+        tick: Told about every judge that is done.
+
+    Raises:
+        UnknownName: no such judge is registered.
+        InvalidInput: clips are missing or broken.
+    """
+    begun = time.monotonic()
+    loaded = [_judge(name) for name in judges]
+    sources = [read_clips(directory) for directory in directories]
+    questions = list(_questions(sources, intents))
+    asked = _evenly(questions, limit)
+    reports = []
+    for judge in loaded:
+        reports.append(_measure(judge, asked))
+        tick(judge.name)
+    named = {(question.recording.clip.env_id, question.claim.sentence) for question in questions}
+    by_hand = tuple(intent for pair in sorted(named) if (intent := written_by_hand(*pair)) is not None)
+    return Calibration(
+        seed=_seed(sources),
+        clips={source.clips[0].env_id: len(source.clips) for source in sources},
+        sentences=len(named),
+        claims=len(asked),
+        by_hand=by_hand,
+        judges=tuple(reports),
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _judge(name: str) -> CalibratedJudge:
+    judge: CalibratedJudge = registry.load("calibrated judge", registry.CALIBRATED_JUDGES, name)()
+    return judge
+
+
+def _seed(sources: Sequence[RecordedClips]) -> int:
+    found = sources[0].record.read_clips()
+    assert found is not None, "it has been read already"
+    return found.seed
+
+
+def _questions(sources: Sequence[RecordedClips], intents: Intents) -> Iterator[Question]:
+    for source in sources:
+        for recording in source.recordings():
+            for claim in recording.clip.claims:
+                yield Question(recording, claim, intents[recording.clip.env_id, claim.sentence])
+
+
+def _evenly(questions: Sequence[Question], limit: int | None) -> list[Question]:
+    """At most so many of them, the first of every stretch of equal length."""
+    if limit is None or len(questions) <= limit:
+        return list(questions)
+    return [questions[round(index * len(questions) / limit)] for index in range(limit)]
+
+
+def _measure(judge: CalibratedJudge, questions: Sequence[Question]) -> JudgeCalibration:
+    begun = time.monotonic()
+    verdicts = [judge.judge(question.recording, question.intent) for question in questions]
+    seconds = (time.monotonic() - begun) / max(1, len(verdicts))
+    answers = [
+        Answer(question.recording.clip, question.claim, verdict)
+        for question, verdict in zip(questions, verdicts, strict=True)
+    ]
+    again = list(islice(zip(questions, verdicts, strict=True), 0, None, REPEATED_SHARE))
+    repeated = [_repeated(judge, question, verdict) for question, verdict in again]
+    return tally(judge.name, answers).model_copy(
+        update={
+            "score_variance": max((_variance(row) for row in repeated), default=None),
+            "unsteady": sum(len({verdict.passed for verdict in row}) > 1 for row in repeated),
+            "repeated": len(repeated),
+            "seconds_per_verdict": seconds,
+            "usd_per_verdict": fmean(verdict.cost_usd for verdict in verdicts) if verdicts else 0.0,
+        }
+    )
+
+
+def _repeated(judge: CalibratedJudge, question: Question, first: ClipVerdict) -> list[ClipVerdict]:
+    return [first, *(judge.judge(question.recording, question.intent) for _ in range(REPETITIONS - 1))]
+
+
+def _variance(verdicts: Sequence[ClipVerdict]) -> float:
+    scores = [verdict.score for verdict in verdicts if verdict.score is not None]
+    return pvariance(scores) if len(scores) > 1 else 0.0

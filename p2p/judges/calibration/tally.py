@@ -1,0 +1,92 @@
+"""Counting verdicts against the truth."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from p2p.analysis.auroc import auroc
+from p2p.analysis.intervals import wilson_interval
+from p2p.contracts.calibration import (
+    MOST_MISTAKES,
+    Claim,
+    ClaimKind,
+    Clip,
+    ClipVerdict,
+    JudgeCalibration,
+    Mistake,
+    Share,
+)
+
+BINS = 10
+"""Of the histogram of scores."""
+COSTLY = (ClaimKind.NEAR_MISS, ClaimKind.EXPLOIT)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a judge said of one claim."""
+
+    clip: Clip
+    claim: Claim
+    verdict: ClipVerdict
+
+    @property
+    def word(self) -> str:
+        """ "passed", "failed" or "no_verdict"."""
+        return {True: "passed", False: "failed", None: "no_verdict"}[self.verdict.passed]
+
+    @property
+    def right(self) -> bool:
+        """Whether the verdict is there and true."""
+        return self.verdict.passed is self.claim.kind.holds
+
+
+def tally(judge: str, answers: Sequence[Answer]) -> JudgeCalibration:
+    """The counts of one judge; what repeating and timing tell is not in them."""
+    of_kind = {kind: [a for a in answers if a.claim.kind is kind] for kind in ClaimKind}
+    wrong = {kind: _share(found, lambda a: a.verdict.passed is True) for kind, found in of_kind.items()}
+    costly = [answer for kind in COSTLY for answer in of_kind[kind]]
+    robots = dict.fromkeys(answer.clip.env_id for answer in answers)
+    of_robot = {name: [a for a in answers if a.clip.env_id == name] for name in robots}
+    return JudgeCalibration(
+        judge=judge,
+        verdicts={kind: dict(Counter(answer.word for answer in found)) for kind, found in of_kind.items()},
+        false_passes={kind: share for kind, share in wrong.items() if not kind.holds},
+        costly=_share(costly, lambda a: a.verdict.passed is True),
+        false_fails=_share(of_kind[ClaimKind.POSITIVE], lambda a: a.verdict.passed is not True),
+        by_robot={name: _share(found, lambda a: not a.right) for name, found in of_robot.items()},
+        auroc=auroc(_scores(answers, holds=True), _scores(answers, holds=False)),
+        score_variance=None,
+        unsteady=0,
+        repeated=0,
+        seconds_per_verdict=0.0,
+        usd_per_verdict=0.0,
+        scores={kind: _histogram(found) for kind, found in of_kind.items()},
+        mistakes=tuple(_mistake(answer) for answer in answers if not answer.right)[:MOST_MISTAKES],
+    )
+
+
+def _share(answers: Sequence[Answer], wanted: Callable[[Answer], bool]) -> Share:
+    count, n = sum(map(wanted, answers)), len(answers)
+    low, high = wilson_interval(count, n) if n else (None, None)
+    return Share(count=count, of=n, low=low, high=high)
+
+
+def _scores(answers: Iterable[Answer], holds: bool) -> list[float]:
+    """Scores of the claims that hold, or of those that do not; without a verdict there is none."""
+    return [a.verdict.score for a in answers if a.claim.kind.holds is holds and a.verdict.score is not None]
+
+
+def _histogram(answers: Iterable[Answer]) -> tuple[int, ...]:
+    bins = Counter(min(BINS - 1, int(BINS * a.verdict.score)) for a in answers if a.verdict.score is not None)
+    return tuple(bins[index] for index in range(BINS))
+
+
+def _mistake(answer: Answer) -> Mistake:
+    return Mistake(
+        clip_id=answer.clip.clip_id,
+        sentence=answer.claim.sentence,
+        kind=answer.claim.kind,
+        passed=answer.verdict.passed,
+        score=answer.verdict.score,
+    )
