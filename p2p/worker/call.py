@@ -4,7 +4,7 @@ from pathlib import Path
 
 from p2p.contracts.code import CodeFailed, CodeResult
 from p2p.contracts.errors import InvalidInput
-from p2p.store.calls import CallRecord
+from p2p.store.code_calls import CodeCallRecord
 from p2p.worker.code_host.run_code import run_code
 
 
@@ -15,7 +15,7 @@ def call(job_dir: Path) -> None:
         InvalidInput: the request or the arrays are missing.
         EnvironmentProblem: the process for the code does not start.
     """
-    record = CallRecord(job_dir)
+    record = CodeCallRecord(job_dir)
     request, arrays = record.read_request(), record.read_arrays()
     if request is None or arrays is None:
         raise InvalidInput(f"{job_dir} holds no readable request with its arrays: expected a function to call.")

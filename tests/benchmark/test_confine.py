@@ -15,7 +15,6 @@ def test_the_cost_is_the_share_of_speed_that_a_job_loses():
     assert (made.hosted_ms.median, made.in_process_ms.median) == pytest.approx((100.0, 100.0))
     report = ConfinementReport(parallel=2, seconds=4.0, repetitions=2, rows=(made,))
     line = table(report).splitlines()[2]
-    assert line.startswith(
-        "| ant | vectorised | 100.0 ms [100.0, 200.0] | 100.0 ms [90.0, 110.0] | 5.0% [-10.0%, 50.0%]"
-    )
+    for shown in ("ant", "vectorised", "100.0 ms [100.0, 200.0]", "100.0 ms [90.0, 110.0]", "5.0% [-10.0%, 50.0%]"):
+        assert f"| {shown} |" in line
     assert ConfinementReport.model_validate_json(report.model_dump_json()) == report

@@ -9,7 +9,7 @@ from hostile_code import ATTEMPTS, LOAD
 
 from p2p.contracts.code import CodeFailed, CodeLimits, CodeRequest
 from p2p.contracts.errors import InvalidInput
-from p2p.store.calls import CallRecord
+from p2p.store.code_calls import CodeCallRecord
 from p2p.worker.call import call
 from p2p.worker.code_host.run_code import run_code, violations
 
@@ -89,7 +89,7 @@ def test_a_function_that_is_not_there_and_arrays_without_numbers_are_named():
 
 @pytest.fixture
 def record(tmp_path):
-    record = CallRecord(tmp_path / "call")
+    record = CodeCallRecord(tmp_path / "call")
     record.path.mkdir()
     record.save_arrays({"x": np.arange(4.0)})
     return record

@@ -41,7 +41,9 @@ def prepared(directory: Path, subject: str, **request) -> MeasurementRecord:
     return record
 
 
-@pytest.mark.parametrize(("subject", "pays"), [("ours", True), ("confinement", True), ("baseline", True), ("physics", False)])
+@pytest.mark.parametrize(
+    ("subject", "pays"), [("ours", True), ("confinement", True), ("baseline", True), ("physics", False)]
+)
 def test_every_subject_is_measured_over_whole_rollouts(tmp_path, subject, pays):
     record = prepared(tmp_path / "job", subject)
     measure(record.path)
