@@ -26,6 +26,9 @@ class Settings(Contract):
     max_parallel: int | None = Field(default=None, ge=1)
     """Trainings at a time (`P2P_MAX_PARALLEL`); None means one per usable core."""
 
+    allow_weak_sandbox: bool = False
+    """Run generated code also where this machine cannot confine it well (`P2P_ALLOW_WEAK_SANDBOX`)."""
+
     max_jobs: int = Field(default=1, ge=1)
     """Background jobs at a time (`P2P_MAX_JOBS`); others wait for their turn."""
     min_free_disk_gb: float = Field(default=1.0, ge=0)

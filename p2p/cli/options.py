@@ -1,5 +1,6 @@
 """Options that commands share, and the service they open."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -67,6 +68,15 @@ Rollouts = Annotated[int, typer.Option(min=10, max=1000, help="Rollouts that are
 Detach = Annotated[bool, typer.Option("--detach", help="Start it and return; `p2p watch` shows it.")]
 StopOnExit = Annotated[bool, typer.Option("--stop-on-exit", help="Ctrl-C also stops the trainings.")]
 
+AllowWeakSandbox = Annotated[
+    bool,
+    typer.Option(
+        "--allow-weak-sandbox",
+        help="Run generated code also where this machine cannot confine it well; `p2p doctor` tells.",
+        show_envvar=False,
+        rich_help_panel=TRAINING,
+    ),
+]
 
 BackendName = Annotated[
     str | None,
@@ -80,12 +90,14 @@ BackendName = Annotated[
 ]
 
 
-def open_service(runs_dir: Path | None, backend: str | None = None) -> Service:
+def open_service(runs_dir: Path | None, backend: str | None = None, allow_weak_sandbox: bool = False) -> Service:
     """The service of this process.
 
     Raises:
         InvalidInput: an environment variable holds what it cannot.
     """
+    if allow_weak_sandbox:
+        os.environ["P2P_ALLOW_WEAK_SANDBOX"] = "1"  # jobs inherit it, the session's driver and its trainings
     settings = Settings.from_environment(runs_dir)
     return Service(settings if backend is None else settings.model_copy(update={"backend": backend}))
 

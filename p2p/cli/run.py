@@ -8,6 +8,7 @@ import typer
 from p2p.cli.config import choose_environment, new_session, read_config
 from p2p.cli.follow import follow
 from p2p.cli.options import (
+    AllowWeakSandbox,
     AsJson,
     Assignments,
     BackendName,
@@ -63,6 +64,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
     rollouts: Rollouts = DEFAULTS.n_report_rollouts,
     backend: BackendName = None,
+    allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
     stop_on_exit: StopOnExit = False,
     as_json: AsJson = False,
@@ -80,7 +82,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         n_report_rollouts=rollouts,
         config=fields,
     )
-    service, output = open_service(runs_dir, backend), Output(as_json)
+    service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)
     session_id = _start(service, output, request)
     finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
 
@@ -97,6 +99,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
     rollouts: Rollouts = DEFAULTS.n_report_rollouts,
     backend: BackendName = None,
+    allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
     stop_on_exit: StopOnExit = False,
     as_json: AsJson = False,
@@ -116,7 +119,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         config=fields,
         author="given",
     )
-    service, output = open_service(runs_dir, backend), Output(as_json)
+    service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)
     session_id = _start(service, output, request, source)
     finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
 

@@ -11,6 +11,7 @@ from p2p.cli.formats import age, number, share, short_path
 from p2p.cli.keeping import marks
 from p2p.cli.live import threshold, title
 from p2p.cli.options import (
+    AllowWeakSandbox,
     AsJson,
     BackendName,
     Detach,
@@ -111,13 +112,14 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     iterations: Total = None,
     every: Every = False,
     backend: BackendName = None,
+    allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
     stop_on_exit: StopOnExit = False,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
     """Go on with a session that was stopped, killed or failed; no finished step is repeated."""
-    service = open_service(runs_dir, backend)
+    service = open_service(runs_dir, backend, allow_weak_sandbox)
     service.require_training()
     if every:
         views = service.resume_interrupted()

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from p2p.contracts.base import Contract
+from p2p.contracts.sandbox import SandboxLevel
 
 
 class Purpose(StrEnum):
@@ -60,3 +61,5 @@ class Evaluation(Contract):
     dt: float
     """Control period [s]."""
     rollouts: tuple[Rollout, ...]
+    sandbox: SandboxLevel | None = None
+    """How the process that ran them was confined; None when it was not."""

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from p2p.contracts.base import Contract
 from p2p.contracts.reward import Method, TermStatistics
+from p2p.contracts.sandbox import SandboxLevel
 
 
 class StartStates(Contract):
@@ -130,6 +131,8 @@ class RunSummary(Contract):
     """None for Gymnasium's own reward."""
     peak_memory_mb: int | None = None
     """Largest resident memory of the training process [MiB]."""
+    sandbox: SandboxLevel | None = None
+    """How the training process was confined; None when it was not."""
     resumed: int = 0
     """How often it went on from a resume point after an interruption."""
     best_checkpoint: int | None

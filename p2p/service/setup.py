@@ -14,6 +14,7 @@ from p2p.contracts.setup import Level, SetupCheck, SetupReport
 from p2p.scheduler import resources
 from p2p.service import packages
 from p2p.service.jobs import run_to_end
+from p2p.service.sandbox_check import sandbox_check
 from p2p.service.wiring import Wiring
 from p2p.settings import exposed_keys, keys_present
 from p2p.store.iterations import IterationRecord
@@ -29,12 +30,13 @@ class Setup(Wiring):
     """What `p2p doctor` shows."""
 
     def check_setup(self) -> SetupReport:
-        """Look at python, packages, renderers, cores, memory, disk and keys; takes a few seconds and leaves nothing."""
+        """Look at packages, renderers, sandbox, cores, memory, disk and keys; takes a few seconds and leaves nothing."""
         directory = self.runs.path
         checks = [
             _python(),
             *packages.checks(),
             self._renderer(),
+            sandbox_check(self.backend, self.settings.allow_weak_sandbox),
             _ffmpeg(),
             *_machine(directory),
             _writable(directory),

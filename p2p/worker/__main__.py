@@ -17,6 +17,7 @@
 | clip_video | request.json, the clips it names | video.mp4, sheet.jpg |
 | calibration_chart | report.json | plot.png |
 | probe | | result.json |
+| sandbox | | result.json |
 
 Before anything heavy is loaded a verb confines its process to the files it needs: see `p2p.worker.sandbox`.
 The last line on stderr is the error, if there is one; the exit code is the error's.
@@ -48,6 +49,7 @@ VERBS = {
     "clip_video": "p2p.worker.calibration.video:film",
     "calibration_chart": "p2p.worker.calibration.chart:draw",
     "probe": "p2p.worker.requests:probe_renderers",
+    "sandbox": "p2p.worker.sandbox.report:report",
 }
 """Verb -> "module:function" taking the job's directory, imported on use: a check needs no torch."""
 

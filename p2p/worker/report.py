@@ -22,6 +22,7 @@ from p2p.worker.pictures.report_pictures import film, picture_learning, picture_
 from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.rollout.evaluate import LABELS, RecordedRollout, judged_config, labelled, run_episodes, trajectory
 from p2p.worker.rollout.policy import load_policy
+from p2p.worker.sandbox import levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ def _save(job: Report, rollouts: list[RecordedRollout], labels: dict[int, str], 
             checkpoint=step,
             purpose=Purpose.REPORT,
             dt=job.spec.dt,
+            sandbox=levels.current(),
             rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
         )
     )

@@ -9,7 +9,8 @@ from p2p.worker.sandbox import bubblewrap, landlock, seccomp
 
 ALLOW_WEAK = "P2P_ALLOW_WEAK_SANDBOX"
 """Variable: 1 runs generated code also where the level is below `landlock`."""
-SIGNALS_SINCE, TRUNCATION_SINCE = 6, 3
+YES = ("1", "true", "yes", "on")
+SIGNALS_SINCE = 6
 
 _current: list[SandboxLevel] = []
 
@@ -42,7 +43,7 @@ def require_strength(level: SandboxLevel) -> None:
     Raises:
         EnvironmentProblem: it was not.
     """
-    if level.is_weak and os.environ.get(ALLOW_WEAK, "") not in ("1", "true"):
+    if level.is_weak and os.environ.get(ALLOW_WEAK, "").lower() not in YES:
         raise EnvironmentProblem(
             f"This machine cannot confine generated code well: its sandbox level is {level}, and at least "
             f"{SandboxLevel.LANDLOCK} is needed. Missing: {'; '.join(probe().missing)}. "

@@ -23,6 +23,7 @@ from p2p.worker.rollout.policy import NumpyPolicy
 from p2p.worker.rollout.start_states import StartPlacer
 from p2p.worker.rollout.training_env import TrainingEnv
 from p2p.worker.rollout.vec_env import VecEnv
+from p2p.worker.sandbox import levels
 from p2p.worker.saved_state import State, joined, part
 from p2p.worker.training.checkpoints import Checkpoints
 from p2p.worker.training.metrics import Metrics
@@ -177,6 +178,7 @@ class Training:
             learner=self._config.learner,
             reward=self.reward.report(seconds),
             peak_memory_mb=self._peak(),
+            sandbox=levels.current(),
             resumed=self._resumed,
             best_checkpoint=best.step,
             best_selection_score=best.intent_score,
