@@ -15,7 +15,7 @@ MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.PROBL
 
 
 def doctor(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
-    """Look at python, packages, pictures, sandbox, cores, memory, disk and keys, and say what to do about each problem."""
+    """Look at python, packages, pictures, sandbox, cores, memory, disk and keys, and say what to do about problems."""
     service, output = open_service(runs_dir), Output(as_json)
     report = service.check_setup()
     said = Text("Ready to train.", style="green") if report.usable else Text("Not ready to train.", style="bold red")

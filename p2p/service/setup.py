@@ -30,7 +30,7 @@ class Setup(Wiring):
     """What `p2p doctor` shows."""
 
     def check_setup(self) -> SetupReport:
-        """Look at packages, renderers, sandbox, cores, memory, disk and keys; takes a few seconds and leaves nothing."""
+        """Look at packages, renderers, sandbox, cores, memory, disk, keys; takes a few seconds and leaves nothing."""
         directory = self.runs.path
         checks = [
             _python(),
