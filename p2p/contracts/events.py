@@ -25,6 +25,8 @@ class EventName(StrEnum):
     ITERATION_COMPLETED = "iteration.completed"
     REVISE_START = "revise.start"
     REVISE_END = "revise.end"
+    LLM_CALL = "llm.call"
+    """A language model has answered, or failed to; `number` leads to the whole of it."""
 
 
 class Event(Contract):

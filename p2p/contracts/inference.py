@@ -135,7 +135,10 @@ class ModelRequest(Contract):
     tools: tuple[ToolSpec, ...] = ()
     output_schema: dict[str, object] | None = None
     """JSON Schema that the answer follows; None for free text."""
-    effort: Effort = "medium"
+    tool_choice: Literal["auto", "none"] = "auto"
+    """"none": it may call none of them now, and answers in words."""
+    effort: Effort | None = None
+    """None leaves it to the session; without one, to the provider."""
     max_tokens: int = Field(default=16_000, ge=1)
     """Of the answer, thinking included."""
     sample: int = Field(default=0, ge=0)
@@ -177,6 +180,16 @@ class ModelReply(Contract):
         """The tools it wants called."""
         return self.message.tool_calls
 
+    @property
+    def empty(self) -> bool:
+        """Whether it ended by itself and neither says nor calls anything."""
+        return self.stop in (StopReason.END, StopReason.TOOL_CALLS) and not (self.text.strip() or self.tool_calls)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is whole, and holds something."""
+        return self.stop in (StopReason.END, StopReason.TOOL_CALLS) and not self.empty
+
 
 class LanguageModel(Protocol):
     """Whoever answers requests: a provider's model, or one that is also counted and written down."""
@@ -187,6 +200,14 @@ class LanguageModel(Protocol):
         Raises:
             ModelProblem: there is none that can be used; its subclass says why.
         """
+        ...
+
+
+class Provider(LanguageModel, Protocol):
+    """A vendor's model behind a connection."""
+
+    def close(self) -> None:
+        """Close the connection."""
         ...
 
 

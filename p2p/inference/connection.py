@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 import httpx2
+from pydantic import SecretStr
 
 from p2p.contracts.base import Contract
 
@@ -15,16 +16,13 @@ _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 class Access(Contract):
     """How a provider is reached."""
 
-    key: str
+    key: SecretStr
     """Never written or shown."""
     base_url: str | None = None
     """None means the vendor's own."""
     silence_s: float = 120.0
     """A connection that says nothing for so long is given up [s]; streams say something every few seconds."""
     connect_s: float = 20.0
-
-    def __repr__(self) -> str:
-        return f"Access(base_url={self.base_url!r})"
 
 
 class DeadlinePassed(httpx2.TimeoutException):

@@ -102,9 +102,10 @@ def retry_after(headers: httpx2.Headers | None) -> float | None:
 
 def tool_call(call_id: str, name: str, arguments: Any) -> ToolCall:
     """A call as the model meant it: an object, also where it came as the text of one; else with what is wrong."""
-    if isinstance(arguments, str):
-        with suppress(ValueError):
-            arguments = json.loads(arguments) if arguments.strip() else {}
+    for _ in range(2):  # some encode what is encoded already
+        if isinstance(arguments, str):
+            with suppress(ValueError, RecursionError):
+                arguments = json.loads(arguments) if arguments.strip() else {}
     if arguments is None:
         arguments = {}
     if isinstance(arguments, dict):

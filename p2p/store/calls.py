@@ -1,43 +1,93 @@
-"""The job directory of a call of generated code."""
+"""What a session's models were asked and answered, and the ledger of what it cost."""
 
-from collections.abc import Mapping
+import hashlib
+import json
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
-from numpy.typing import NDArray
-
-from p2p.contracts.code import CodeRequest, CodeResult
+from p2p.contracts.budget import CallLine, CallRecord
+from p2p.contracts.inference import ImagePart, Message, ModelRequest, Part, ToolResult, VideoPart
+from p2p.redaction import redact
 from p2p.store import files, layout
-from p2p.store.arrays import load_arrays, save_arrays
 
 
-class CallRecord:
-    """What is called, with what, and what came of it."""
+class CallLedger:
+    """The calls of one session, shared by all processes that work on it.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.arrays_path = path / layout.ARRAYS
+    A call is written down when it begins, with the most it can cost, and again when it has ended: whoever is killed
+    between the two has spent that most, and nobody spends it a second time without counting it.
 
-    def save_request(self, request: CodeRequest) -> None:
-        """Write what is to be called."""
-        files.write_model(self.path / layout.REQUEST, request)
+    Args:
+        session: The session's directory.
+    """
 
-    def read_request(self) -> CodeRequest | None:
-        """What is to be called."""
-        return files.read_model(self.path / layout.REQUEST, CodeRequest)
+    def __init__(self, session: Path) -> None:
+        self._directory = session / layout.CALLS
+        self._path = self._directory / layout.CALL_LEDGER
 
-    def save_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Write what it is called with."""
-        save_arrays(self.arrays_path, arrays)
+    def exclusive(self) -> AbstractContextManager[None]:
+        """One process at a time decides whether a call may begin."""
+        return files.exclusive(self._directory / layout.CALL_LOCK)
 
-    def read_arrays(self) -> dict[str, NDArray[Any]] | None:
-        """What it is called with; None when the file is missing or broken."""
-        return load_arrays(self.arrays_path)
+    def append(self, line: CallLine) -> None:
+        """Add a line, on disk when this returns."""
+        files.append_line(self._path, json.dumps(redact(line.model_dump(mode="json"))))
 
-    def save_result(self, result: CodeResult) -> None:
-        """Write what came of it."""
-        files.write_model(self.path / layout.RESULT, result)
+    def lines(self) -> tuple[CallLine, ...]:
+        """How each call stands, oldest first; one whose answer was kept and whose end was not written has ended."""
+        latest: dict[int, CallLine] = {}
+        for line in files.read_models(self._path, CallLine):
+            latest[line.number] = line
+        return tuple(self._recovered(line) for _, line in sorted(latest.items()))
 
-    def read_result(self) -> CodeResult | None:
-        """What came of it; None before the end."""
-        return files.read_model(self.path / layout.RESULT, CodeResult)
+    def write(self, record: CallRecord) -> None:
+        """Keep the whole of a call, without secrets and pictures."""
+        kept = record.model_copy(update={"request": _without_pictures(record.request)})
+        files.write_json(self._file(record.line.number), redact(kept.model_dump(mode="json")))
+
+    def read(self, number: int) -> CallRecord | None:
+        """The whole of a call; None where nothing is kept of it."""
+        return files.read_model(self._file(number), CallRecord)
+
+    def answered(self, digest: str) -> CallRecord | None:
+        """The call in which the same request was given an answer that serves again; None where there is none."""
+        for line in self.lines():
+            if line.reusable and line.digest == digest and (record := self.read(line.number)) and record.reply:
+                return record
+        return None
+
+    def _recovered(self, line: CallLine) -> CallLine:
+        if line.state == "begun" and (record := self.read(line.number)) is not None:
+            return record.line
+        return line
+
+    def _file(self, number: int) -> Path:
+        return self._directory / layout.call_name(number)
+
+
+def _without_pictures(request: ModelRequest) -> ModelRequest:
+    messages = tuple(_plain(message) for message in request.messages)
+    return request.model_copy(update={"messages": messages})
+
+
+def _plain(message: Message) -> Message:
+    return message.model_copy(update={"parts": tuple(_part(part) for part in message.parts)})
+
+
+def _part(part: Part) -> Part:
+    if isinstance(part, ImagePart):
+        return _picture(part)
+    if isinstance(part, VideoPart):
+        return part.model_copy(update={"data": _digest(part.data)})
+    if isinstance(part, ToolResult):
+        return part.model_copy(update={"images": tuple(_picture(image) for image in part.images)})
+    return part
+
+
+def _picture(image: ImagePart) -> ImagePart:
+    return image.model_copy(update={"data": _digest(image.data)})
+
+
+def _digest(data: str) -> str:
+    """What tells a picture apart, in its place."""
+    return f"sha256:{hashlib.sha256(data.encode()).hexdigest()}"

@@ -22,6 +22,10 @@ class EventLog:
         """Append one event."""
         return self._append(event, iteration, data, None)
 
+    def emit_timed(self, event: EventName, iteration: int | None, seconds: float, /, **data: object) -> Event:
+        """Append one event that took `seconds`."""
+        return self._append(event, iteration, data, round(1000 * seconds))
+
     def emit_once(self, event: EventName, iteration: int, /, **data: object) -> None:
         """Append one event, unless this iteration already has it."""
         if not any(seen.event is event and seen.iteration == iteration for seen in self.read()):

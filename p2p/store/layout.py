@@ -19,6 +19,10 @@ STEP_LOCK = "step.lock"
 WISHES = "wishes.jsonl"
 LABELS = "labels.jsonl"
 """What its person said on the way."""
+CALLS = "calls"
+"""What models were asked and answered, a file for each call."""
+CALL_LEDGER = "ledger.jsonl"
+CALL_LOCK = "ledger.lock"
 TRANSCRIPT = "transcript.jsonl"
 """Of the agent that works on it."""
 FILM = "film"
@@ -181,6 +185,11 @@ def eval_video_name(step: int, label: str) -> str:
 def report_video_name(label: str) -> str:
     """Video of a report rollout."""
     return f"report_{label}.mp4"
+
+
+def call_name(number: int) -> str:
+    """File of one call of a model, from 1."""
+    return f"{number}.json"
 
 
 def frame_name(index: int) -> str:

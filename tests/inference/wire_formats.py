@@ -4,7 +4,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Json = dict[str, Any]
@@ -141,7 +141,9 @@ def error(provider: str, status: int, message: str) -> Json:
 
 
 def events(seen: Seen, reply: Reply) -> Iterator[bytes]:
-    """An answer as the events of its stream."""
+    """An answer as the events of its stream; no more tokens are written than were granted."""
+    written = min(reply.output_tokens, seen.max_tokens)
+    reply = replace(reply, output_tokens=written, thinking=min(reply.thinking, written))
     for event in {"anthropic": _anthropic, "gemini": _gemini, "openai": _openai}[seen.provider](seen, reply):
         name = f"event: {event['type']}\n" if seen.provider == "anthropic" else ""
         yield f"{name}data: {json.dumps(event)}\n\n".encode()

@@ -43,7 +43,10 @@ class AnthropicModel:
     def __init__(self, model: str, access: Access) -> None:
         self._model, self._name = model, f"anthropic:{model}"
         self._client = anthropic.Anthropic(
-            api_key=access.key, base_url=access.base_url, max_retries=0, http_client=http_client(access)
+            api_key=access.key.get_secret_value(),
+            base_url=access.base_url,
+            max_retries=0,  # ours are told of, counted and limited
+            http_client=http_client(access),
         )
 
     def close(self) -> None:
@@ -53,8 +56,9 @@ class AnthropicModel:
     def complete(self, request: ModelRequest) -> ModelReply:
         """One answer; `LanguageModel.complete` says what it raises."""
         snapshot, finished = None, False
+        parameters = self._parameters(request)
         try:
-            with self._client.messages.stream(**self._parameters(request)) as stream:
+            with self._client.messages.stream(**parameters) as stream:
                 for event in stream:
                     finished = finished or event.type == "message_stop"
                     snapshot = stream.current_message_snapshot
@@ -83,7 +87,8 @@ class AnthropicModel:
                 {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
                 for tool in request.tools
             ]
-        if request.effort != "off":
+            parameters["tool_choice"] = {"type": request.tool_choice}
+        if request.effort not in (None, "off"):
             parameters["thinking"] = {"type": "adaptive"}
             output["effort"] = request.effort
         if request.output_schema is not None:

@@ -51,7 +51,7 @@ class GeminiModel:
             retry_options=types.HttpRetryOptions(attempts=1),
             httpx_client=self._http,
         )
-        self._client = genai.Client(api_key=access.key, vertexai=False, http_options=options)
+        self._client = genai.Client(api_key=access.key.get_secret_value(), vertexai=False, http_options=options)
 
     def close(self) -> None:
         """Close the connections."""
@@ -128,11 +128,13 @@ def _config(request: ModelRequest) -> types.GenerateContentConfig:
         types.FunctionDeclaration(name=tool.name, description=tool.description, parameters_json_schema=tool.parameters)
         for tool in request.tools
     ]
-    level = LEVELS.get(request.effort)
+    level = LEVELS.get(request.effort) if request.effort else None
+    mode = types.FunctionCallingConfig(mode=types.FunctionCallingConfigMode(request.tool_choice.upper()))
     return types.GenerateContentConfig(
         system_instruction=request.system or None,
         max_output_tokens=request.max_tokens,
         tools=[types.Tool(function_declarations=declared)] if declared else None,
+        tool_config=types.ToolConfig(function_calling_config=mode) if declared else None,
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         thinking_config=types.ThinkingConfig(thinking_level=types.ThinkingLevel(level)) if level else None,
         response_mime_type="application/json" if request.output_schema is not None else None,

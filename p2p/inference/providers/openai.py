@@ -49,7 +49,10 @@ class OpenAIModel:
     def __init__(self, model: str, access: Access) -> None:
         self._model, self._name = model, f"{self.provider}:{model}"
         self._client = openai.OpenAI(
-            api_key=access.key, base_url=access.base_url, max_retries=0, http_client=http_client(access)
+            api_key=access.key.get_secret_value(),
+            base_url=access.base_url,
+            max_retries=0,  # ours are told of, counted and limited
+            http_client=http_client(access),
         )
 
     def close(self) -> None:
@@ -58,9 +61,9 @@ class OpenAIModel:
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """One answer; `LanguageModel.complete` says what it raises."""
-        heard = ChatStream(request)
+        heard, parameters = ChatStream(request), self._parameters(request)
         try:
-            with self._client.chat.completions.create(**self._parameters(request)) as stream:
+            with self._client.chat.completions.create(**parameters) as stream:
                 for chunk in stream:
                     heard.add(chunk)
         except openai.APIStatusError as error:
@@ -95,7 +98,8 @@ class OpenAIModel:
         }
         if request.tools:
             parameters["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
-        if request.effort != "off":
+            parameters["tool_choice"] = request.tool_choice
+        if request.effort is not None and request.effort != "off":
             known = LOCAL_EFFORT if self.local else {}
             parameters["reasoning_effort"] = known.get(request.effort, request.effort)
         if request.output_schema is not None:

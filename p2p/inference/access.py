@@ -1,0 +1,41 @@
+"""How each provider is reached: keys and addresses come from the configuration, and from nowhere else."""
+
+from pydantic import SecretStr
+
+from p2p.contracts.errors import AuthenticationFailed
+from p2p.inference.connection import Access
+from p2p.settings import variables
+
+KEYS = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "openai": ("OPENAI_API_KEY",),
+    "vllm": ("VLLM_API_KEY",),
+    "ollama": ("OLLAMA_API_KEY",),
+}
+"""Variables that hold the key of a provider; the first that is set counts."""
+LOCAL = {"vllm": "http://127.0.0.1:8000/v1", "ollama": "http://127.0.0.1:11434/v1"}
+"""Servers on this machine, which need no key, and where they are when the configuration does not say."""
+
+
+def access_to(provider: str, silence_s: float = 120.0) -> Access:
+    """Key and address of a provider: `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`, and so on for each.
+
+    Args:
+        provider: Its registered name.
+        silence_s: A connection that says nothing for so long is given up [s].
+
+    Raises:
+        AuthenticationFailed: it needs a key, and none is set.
+        InvalidInput: the configuration file is broken.
+    """
+    said = variables()
+    names = KEYS.get(provider, (f"{provider.upper()}_API_KEY",))
+    key = next((said[name].strip() for name in names if said.get(name, "").strip()), None)
+    base_url = said.get(f"{provider.upper()}_BASE_URL") or LOCAL.get(provider)
+    if key is None and provider not in LOCAL:
+        raise AuthenticationFailed(
+            f"{provider} needs a key, and {names[0]} is not set. Set it, or write it under [keys] in the "
+            "configuration file: p2p config."
+        )
+    return Access(key=SecretStr(key or "none"), base_url=base_url, silence_s=silence_s)

@@ -1,0 +1,159 @@
+"""Caps on dollars, tokens, calls and time: a call that might pass one is not made."""
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+
+from p2p.contracts.budget import CallLine, Caps
+from p2p.contracts.errors import BudgetExceeded, InvalidInput
+from p2p.contracts.inference import ModelName, ModelRequest
+from p2p.contracts.usage import MILLION, Price, Usage, cost
+from p2p.inference.translation import estimate_tokens
+from p2p.store.calls import CallLedger
+from p2p.store.clock import now
+
+MIN_ANSWER = 1_000
+"""With fewer tokens left than this an answer would be cut in the middle, so none is asked for."""
+LITTLE = 0.75
+"""Share of a cap from which on a model is told what is left."""
+UNLIMITED = 10**12
+
+
+def require_price(name: ModelName, price: Price | None, caps: Caps) -> None:
+    """Do nothing where something caps the cost.
+
+    Raises:
+        InvalidInput: the price is not known, and the tokens are not capped.
+    """
+    if price is None and caps.tokens is None:
+        raise InvalidInput(
+            f"The price of {name} is not known. Give --price INPUT,OUTPUT in dollars per million tokens, or cap the "
+            "tokens with --max-tokens."
+        )
+
+
+class Budget:
+    """Decides whether a call may begin, and writes down that it has.
+
+    Args:
+        ledger: Of the session.
+        caps: Of the session.
+        seconds_at_work: Time at work so far [s].
+    """
+
+    def __init__(self, ledger: CallLedger, caps: Caps, seconds_at_work: Callable[[], float]) -> None:
+        self._ledger, self._caps, self._seconds_at_work = ledger, caps, seconds_at_work
+
+    def begin(
+        self, role: str, iteration: int | None, name: ModelName, price: Price | None, request: ModelRequest
+    ) -> CallLine:
+        """Write down a call with the most it can cost, which its `usage` tells.
+
+        Raises:
+            BudgetExceeded: it might pass a cap; nothing is written.
+        """
+        require_price(name, price, self._caps)
+        self.require_time()
+        reading = estimate_tokens(request)
+        with self._ledger.exclusive():
+            lines = self._ledger.lines()
+            answer = self._allowed(lines, price, request, reading)
+            most = Usage(input=reading, output=answer)
+            line = CallLine(
+                number=lines[-1].number + 1 if lines else 1,
+                state="begun",
+                at=now(),
+                role=role,
+                iteration=iteration,
+                model=str(name),
+                digest=request.digest(str(name)),
+                prompt_hash=hashlib.sha256(request.system.encode()).hexdigest()[:16],
+                usage=most,
+                dollars=None if price is None else _most(most, price),
+            )
+            self._ledger.append(line)
+        return line
+
+    def require_time(self) -> None:
+        """Do nothing while there is time left.
+
+        Raises:
+            BudgetExceeded: there is none.
+        """
+        if self.seconds_left() <= 0:
+            raise _used_up(f"{self._caps.minutes:g} minutes at work", "", "--max-minutes")
+
+    def seconds_left(self) -> float:
+        """Time left [s]; infinite without a cap."""
+        if self._caps.minutes is None:
+            return math.inf
+        return 60 * self._caps.minutes - self._seconds_at_work()
+
+    def what_is_left(self) -> str:
+        """What is left of the caps of which little is left, for a model to read; empty while there is plenty."""
+        lines, caps = self._ledger.lines(), self._caps
+        tokens, dollars = spent(lines)
+        used = (
+            ("calls", len(lines), caps.calls),
+            ("tokens", tokens, caps.tokens),
+            ("dollars", dollars, caps.dollars),
+            ("minutes", self._seconds_at_work() / 60 if caps.minutes else 0, caps.minutes),
+        )
+        scarce = [
+            f"{max(cap - value, 0):,.2f} {name}" if name == "dollars" else f"{max(cap - value, 0):,.0f} {name}"
+            for name, value, cap in used
+            if cap is not None and value >= LITTLE * cap
+        ]
+        return f"Left of the session's caps: {', '.join(scarce)}." if scarce else ""
+
+    def _allowed(self, lines: Sequence[CallLine], price: Price | None, request: ModelRequest, reading: int) -> int:
+        """Tokens that the answer may have."""
+        caps = self._caps
+        tokens, dollars = spent(lines)
+        if caps.calls is not None and len(lines) >= caps.calls:
+            raise _used_up(f"{caps.calls:,} calls", "", "--max-calls")
+        least = min(MIN_ANSWER, request.max_tokens)
+        answer = min(request.max_tokens, UNLIMITED if caps.tokens is None else caps.tokens - tokens - reading)
+        if answer < least:
+            raise _used_up(f"{caps.tokens:,} tokens", f"{tokens:,} used, {reading:,} to read", "--max-tokens")
+        if price is not None and caps.dollars is not None:
+            affordable = _affordable(caps.dollars - dollars, reading, price)
+            if affordable < least:
+                raise _used_up(f"${caps.dollars:g}", f"${dollars:.2f} spent", "--max-cost")
+            answer = min(answer, affordable)
+        return answer
+
+
+def require_steps(caps: Caps, done: int, planned: int) -> None:
+    """Do nothing where `planned` more environment steps keep within the cap.
+
+    Raises:
+        BudgetExceeded: they would pass it.
+    """
+    cap = caps.environment_steps
+    if cap is not None and done + planned > cap:
+        raise _used_up(f"{cap:,} environment steps", f"{done:,} done, {planned:,} planned", "--max-steps")
+
+
+def spent(lines: Sequence[CallLine]) -> tuple[int, float]:
+    """Tokens and dollars of all calls; those without a known price count no dollars."""
+    return sum(line.usage.total for line in lines), sum(line.dollars or 0.0 for line in lines)
+
+
+def _affordable(dollars: float, reading: int, price: Price) -> int:
+    """Tokens of an answer that can be paid for, when all that is read costs the most it can."""
+    left = dollars - reading * price.dearest_input / MILLION
+    if left < 0:
+        return 0
+    return UNLIMITED if price.output == 0 else math.floor(left * MILLION / price.output)
+
+
+def _most(usage: Usage, price: Price) -> float:
+    return cost(usage, price.model_copy(update={"input": price.dearest_input}))
+
+
+def _used_up(what: str, details: str, option: str) -> BudgetExceeded:
+    told = f" ({details})" if details else ""
+    return BudgetExceeded(
+        f"The cap of {what} is reached{told}. All that was done is saved. To go on: p2p resume SESSION {option} MORE"
+    )

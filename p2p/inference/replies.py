@@ -1,0 +1,22 @@
+"""Whether an answer can be used."""
+
+from p2p.contracts.errors import ModelRefused, ReplyMalformed, ReplyTruncated
+from p2p.contracts.inference import ModelReply, StopReason
+
+
+def usable(reply: ModelReply) -> ModelReply:
+    """The reply itself, when it is whole and holds something.
+
+    Raises:
+        ModelRefused: the model, or its provider's filter, did not want to.
+        ReplyTruncated: it was cut off at its length limit.
+        ReplyMalformed: it is empty.
+    """
+    if reply.stop is StopReason.REFUSED:
+        why = f": {reply.refusal}" if reply.refusal else ""
+        raise ModelRefused(f"{reply.model} refuses to answer{why}. Say it otherwise, or choose another model.")
+    if reply.stop is StopReason.MAX_TOKENS:
+        raise ReplyTruncated(f"The answer of {reply.model} was cut off after {reply.usage.output:,} tokens.")
+    if reply.empty:
+        raise ReplyMalformed(f"The answer of {reply.model} is empty.")
+    return reply

@@ -1,0 +1,135 @@
+"""Answers as our own types: asked for by schema, validated by us, and repaired once."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from p2p.contracts.errors import ReplyMalformed, RequestRejected
+from p2p.contracts.inference import Message, ModelReply, ModelRequest, user
+from p2p.inference.client import SessionModel
+
+M = TypeVar("M", bound=BaseModel)
+FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+REPAIR = "Your answer cannot be used: {problem}\nAnswer again, with the whole JSON object and nothing else."
+IN_WORDS = "Answer with one JSON object and nothing else. It must follow this JSON Schema:\n{schema}"
+MAX_PROBLEMS = 8
+"""Of a wrong answer told to the model at once."""
+
+
+class Unusable(Exception):
+    """An answer that is not of the type; the message says why, for the model to read."""
+
+
+def structured(
+    model: SessionModel, request: ModelRequest, contract: type[M], check: Callable[[M], None] = lambda _: None
+) -> M:
+    """An answer of the type `contract`, its ranges validated; a wrong one is sent back once, with what is wrong.
+
+    Args:
+        model: Who answers.
+        request: What is asked.
+        contract: The type; its schema, with the docstrings of its fields, is sent along.
+        check: Raises ValueError for what the type cannot say, such as the names that exist.
+
+    Raises:
+        ReplyMalformed: the second answer is wrong too.
+        BudgetExceeded: a cap would be passed.
+        ModelProblem: there is no whole answer.
+    """
+    schema = contract.model_json_schema()
+    request = request.model_copy(update={"output_schema": schema})
+    try:
+        reply = model.ask(request)
+    except RequestRejected:  # models and servers differ in the schemas they take; all of them read
+        words = user(IN_WORDS.format(schema=json.dumps(schema)))
+        request = request.model_copy(update={"output_schema": None, "messages": (*request.messages, words)})
+        reply = model.ask(request)
+    try:
+        return parse(reply.text, contract, check)
+    except Unusable as problem:
+        second = model.ask(_sent_back(request, reply, str(problem)))
+    try:
+        return parse(second.text, contract, check)
+    except Unusable as problem:
+        raise ReplyMalformed(
+            f"The answer of {reply.model} is no {contract.__name__}, also when it was asked again: {problem}"
+        ) from problem
+
+
+def parse(text: str, contract: type[M], check: Callable[[M], None] = lambda _: None) -> M:
+    """The value of type `contract` in an answer: bare, in a fence, or among words; unknown keys are dropped.
+
+    Raises:
+        Unusable: there is none.
+    """
+    value = _first_object(text)
+    for _ in range(20):
+        try:
+            made = contract.model_validate_json(json.dumps(value))
+            check(made)
+        except ValidationError as error:
+            if not _drop_unknown(value, error):
+                raise Unusable(_in_words(error)) from error
+        except ValueError as error:
+            raise Unusable(str(error)) from error
+        else:
+            return made
+    raise Unusable("it has too many unknown keys")
+
+
+def _first_object(text: str) -> Any:
+    """The first JSON object in a text."""
+    for candidate in _candidates(text):
+        try:
+            value, _ = json.JSONDecoder(parse_constant=_refuse).raw_decode(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            return value
+    raise Unusable("it holds no JSON object")
+
+
+def _candidates(text: str) -> Iterator[str]:
+    for piece in (text, *FENCE.findall(text)):
+        yield piece.strip()
+    for match in list(re.finditer(r"\{", text))[:50]:
+        yield text[match.start() :]
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _drop_unknown(value: Any, error: ValidationError) -> bool:
+    """Remove keys that the type does not know; whether any was removed."""
+    removed = False
+    for problem in error.errors(include_input=False, include_url=False):
+        if problem["type"] != "extra_forbidden":
+            continue
+        place = value
+        for step in problem["loc"][:-1]:
+            if isinstance(place, list) and isinstance(step, int) and step < len(place):
+                place = place[step]
+            elif isinstance(place, dict) and step in place:
+                place = place[step]  # a step that is no key names the branch of a union
+        if isinstance(place, dict) and problem["loc"][-1] in place:
+            del place[problem["loc"][-1]]
+            removed = True
+    return removed
+
+
+def _in_words(error: ValidationError) -> str:
+    problems = error.errors(include_url=False)[:MAX_PROBLEMS]
+    return "; ".join(
+        f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']} (was {str(problem['input'])[:80]})"
+        for problem in problems
+    )
+
+
+def _sent_back(request: ModelRequest, reply: ModelReply, problem: str) -> ModelRequest:
+    answer: Message = reply.message
+    messages = (*request.messages, answer, user(REPAIR.format(problem=problem)))
+    return request.model_copy(update={"messages": messages})
