@@ -9,6 +9,9 @@ from p2p.contracts.errors import MissingExtra, UnknownName
 AUTHORS: dict[str, str] = {
     "builtin": "p2p.agents.builtin.author:BuiltinAuthor",
 }
+ANALYSTS: dict[str, str] = {
+    "builtin": "p2p.agents.builtin.analyst:analyze",
+}
 JUDGES: dict[str, str] = {
     "code": "p2p.judges.code:CodeJudge",
 }

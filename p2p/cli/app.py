@@ -6,6 +6,7 @@ import typer
 
 import p2p
 from p2p.cli.agent import AGENT_EXAMPLES, agent
+from p2p.cli.analyze import ANALYZE_EXAMPLES, analyze
 from p2p.cli.bench import bench
 from p2p.cli.calibrate import CALIBRATE_EXAMPLES, calibrate
 from p2p.cli.catalog import ENVS_EXAMPLES, envs
@@ -86,6 +87,7 @@ app.command(epilog=TAG_EXAMPLES)(tag)
 app.command(epilog=DELETE_EXAMPLES)(delete)
 app.command(epilog=TRASH_EXAMPLES)(trash)
 app.command(epilog=STEER_EXAMPLES)(steer)
+app.command(epilog=ANALYZE_EXAMPLES)(analyze)
 app.command(epilog=LABEL_EXAMPLES)(label)
 app.command(epilog=JOBS_EXAMPLES)(jobs)
 app.command(epilog=EXPORT_EXAMPLES)(export)

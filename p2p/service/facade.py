@@ -1,5 +1,6 @@
 """The service as the doors see it."""
 
+from p2p.service.analyzing import Analyzing
 from p2p.service.artefacts import Artefacts
 from p2p.service.background import Background
 from p2p.service.calibrating import Calibrating
@@ -36,6 +37,7 @@ class Service(
     Criteria,
     Steers,
     Sessions,
+    Analyzing,
     Repairing,
     Rewards,
     Training,

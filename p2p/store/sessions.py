@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.brief import Wish
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
@@ -161,14 +162,13 @@ class SessionRecord:
         """What people thought of rollouts, oldest first; broken lines are skipped."""
         return files.read_models(self.labels_path, Label)
 
-    def read_analysis(self) -> dict[str, Any] | None:
+    def read_analysis(self) -> SessionAnalysis | None:
         """A report about the whole session; None when none was made."""
-        value = files.read_json(self.analysis_path)
-        return value if isinstance(value, dict) else None
+        return files.read_model(self.analysis_path, SessionAnalysis)
 
-    def save_analysis(self, data: dict[str, Any]) -> None:
+    def save_analysis(self, report: SessionAnalysis) -> None:
         """Write `analysis.json`."""
-        files.write_json(self.analysis_path, data)
+        files.write_model(self.analysis_path, report)
 
     def export_dir(self, iteration_id: str, run_id: str, step: int) -> Path:
         """Where a checkpoint is exported to when no other place is named."""

@@ -1,0 +1,89 @@
+"""A report on a session without a model: what its numbers say, and nothing else."""
+
+from collections.abc import Iterator, Sequence
+
+from p2p.agents.builtin.reviser import best_of
+from p2p.agents.history import SessionHistory, tag_history
+from p2p.contracts.analysis import SessionAnalysis
+from p2p.contracts.intent import Intent
+from p2p.contracts.protocols import Attempt
+from p2p.store.sessions import SessionRecord
+
+NAME = "builtin"
+
+
+def analyze(record: SessionRecord, intent: Intent, attempts: tuple[Attempt, ...]) -> SessionAnalysis:
+    """The report on a session.
+
+    Args:
+        record: Its directory.
+        intent: What was asked.
+        attempts: Its judged iterations, oldest first; at least one.
+    """
+    history, best = SessionHistory(record, attempts), best_of(attempts)
+    rows = [_row(attempt) for attempt in attempts]
+    table = "\n".join(["| iteration | made from | score | success | what failed |", "|---|---|---|---|---|", *rows])
+    lessons = "\n".join(f"- {one.text} (iteration {one.learned_at})" for one in history.lineage.lessons)
+    text = f"# {intent.prompt}\n\n{_outcome(best)}\n\n{table}\n"
+    return SessionAnalysis(
+        session_id=record.session_id,
+        iterations=len(attempts),
+        analysis=f"{text}\n## Lessons\n\n{lessons}\n" if lessons else text,
+        key_findings=tuple(_findings(history, attempts, best)),
+        recommendations=tuple(_recommendations(history, best)),
+        written_by=NAME,
+    )
+
+
+def _outcome(best: Attempt) -> str:
+    judgment = best.judgment
+    reached = (
+        f"score {judgment.intent_score or 0:.2f}, {judgment.success_rate or 0:.0%} of {judgment.n_rollouts} rollouts"
+    )
+    return f"Best: iteration {best.number}, {judgment.verdict} ({reached})."
+
+
+def _row(attempt: Attempt) -> str:
+    judgment = attempt.judgment
+    cells = (
+        str(attempt.number),
+        str(attempt.based_on or "–"),
+        f"{judgment.intent_score:.2f}" if judgment.intent_score is not None else "–",
+        f"{judgment.success_rate:.0%}" if judgment.success_rate is not None else "–",
+        ", ".join(judgment.failure_tags) or "nothing",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _findings(history: SessionHistory, attempts: Sequence[Attempt], best: Attempt) -> Iterator[str]:
+    yield _outcome(best)
+    strategy = history.strategy()
+    for fall in strategy["regressions"]:
+        changed = ", ".join(fall["changed"]) or "nothing that was recorded"
+        yield f"Iteration {fall['iteration']} fell from {fall['from']:.2f} to {fall['to']:.2f} by changing {changed}."
+    for tag in strategy["persistent_failure_tags"]:
+        seen = tag_history(attempts)[tag]
+        yield f"{tag}: seen {seen['count']} times, last in iteration {seen['last']}."
+    for criterion in best.judgment.criteria:
+        if criterion.required and not criterion.met:
+            value = (
+                "not measured"
+                if criterion.value is None
+                else f"{criterion.value:.3g} {criterion.unit.strip('1')}".strip()
+            )
+            yield f"{criterion.title}: {value}, met in {criterion.met_share:.0%} of the best iteration's rollouts."
+
+
+def _recommendations(history: SessionHistory, best: Attempt) -> Iterator[str]:
+    if best.judgment.passed:
+        yield "It passed. p2p export hands the policy out; p2p label tells how far you agree with the judges."
+        return
+    if history.since_best() > 0:
+        yield f"Build on iteration {best.number}, the best so far, and not on the newest."
+    slope = best.dynamics.get("return_slope", 0.0)
+    if slope > 0 and best.dynamics.get("plateau", 0.0) == 0.0:
+        yield f"Its return still rose at the end of its training ({slope:+.0%} over the last third): train longer."
+    missed = [criterion for criterion in best.judgment.criteria if criterion.required and not criterion.met]
+    if missed:
+        worst = min(missed, key=lambda criterion: criterion.met_share)
+        yield f"What is missing most is {worst.title!r}: reward it more, or more densely."

@@ -1,0 +1,1 @@
+"""The writing roles played by language models."""

@@ -1,0 +1,87 @@
+"""How a role is asked: one question, an answer of a given shape, and one chance to mend it."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from p2p.contracts.inference import ModelRequest, user
+from p2p.inference.client import SessionModel
+from p2p.inference.structured import IN_WORDS, Unusable, parse, structured
+from p2p.inference.tool_loop import Tool, converse
+
+Shape = TypeVar("Shape", bound=BaseModel)
+AT_LAST = "Now your answer."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its instructions."""
+
+    system: str
+    question: str
+
+
+def no_problems(_: BaseModel) -> list[str]:
+    """Whatever has the shape will do."""
+    return []
+
+
+class Role:
+    """Who answers.
+
+    Args:
+        model: As this role sees it: counted and capped.
+    """
+
+    def __init__(self, model: SessionModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        """`provider:model`."""
+        return str(self._model.name)
+
+    def ask(self, asked: Asked, shape: type[Shape], problems: Callable[[Shape], list[str]] = no_problems) -> Shape:
+        """An answer.
+
+        Args:
+            asked: What.
+            shape: What the answer holds.
+            problems: What is wrong with one, in words the model can act on; it is asked once more then.
+
+        Raises:
+            ModelProblem: there is none that can be used.
+            BudgetExceeded: it would cost more than the session may.
+        """
+        request = ModelRequest(system=asked.system, messages=(user(asked.question),))
+        return structured(self._model, request, shape, _checking(problems))
+
+    def ask_with_tools(
+        self,
+        asked: Asked,
+        shape: type[Shape],
+        tools: Sequence[Tool],
+        problems: Callable[[Shape], list[str]] = no_problems,
+    ) -> Shape:
+        """The same, by a model that may look things up first."""
+        schema = IN_WORDS.format(schema=json.dumps(shape.model_json_schema()))
+        question = f"{asked.question}\n\nWhen you have looked enough: {schema}"
+        talk = converse(self._model, ModelRequest(system=asked.system, messages=(user(question),)), tools)
+        check = _checking(problems)
+        try:
+            return parse(talk.reply.text, shape, check)
+        except Unusable as problem:
+            again = user(f"{AT_LAST} The one you gave cannot be used: {problem}")
+            request = ModelRequest(system=asked.system, messages=(*talk.messages, again))
+            return structured(self._model, request, shape, check)
+
+
+def _checking(problems: Callable[[Shape], list[str]]) -> Callable[[Shape], None]:
+    def check(answer: Shape) -> None:
+        if found := problems(answer):
+            raise ValueError(" ".join(found))
+
+    return check

@@ -1,0 +1,85 @@
+"""From a sentence to criteria, by a model that knows what this body's features measure."""
+
+from pydantic import Field
+
+from p2p.agents.model.asking import Asked, Role
+from p2p.contracts.base import Contract
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.intent import Criterion, Intent
+from p2p.prompts import render
+
+MOST_QUESTIONS = 1
+
+
+class Elicited(Contract):
+    """The criteria; or why there are none."""
+
+    criteria: tuple[Criterion, ...] = Field(default=(), max_length=8)
+    episode_s: float = Field(default=5.0, ge=1.0, le=30.0)
+    """Length of the judged episodes [s]."""
+    question: str = Field(default="", max_length=300)
+    """What has to be known first; empty where nothing has."""
+    impossible: str = Field(default="", max_length=500)
+    """Why this body cannot do it; empty where it can."""
+
+
+class Ambiguous(InvalidInput):
+    """A sentence that can mean things which are judged differently.
+
+    Args:
+        question: What to ask the person.
+    """
+
+    def __init__(self, question: str) -> None:
+        super().__init__(f"{question} Say it in the sentence, and start again.")
+        self.question = question
+
+
+def elicit(role: Role, prompt: str, env: EnvSpec) -> Intent:
+    """The criteria a sentence will be judged by.
+
+    Raises:
+        Ambiguous: the model has to know something first.
+        InvalidInput: this body cannot do it.
+        ModelProblem: the model gave no answer that could be used.
+    """
+    system = render("intent_elicitor", env=env)
+    asked = Asked(system, f"The sentence: {prompt.strip()}")
+    elicited = role.ask(asked, Elicited, lambda answer: _problems(answer, prompt, env))
+    if elicited.impossible:
+        raise InvalidInput(f"{env.env_id} cannot do that: {elicited.impossible}")
+    if elicited.question and not elicited.criteria:
+        raise Ambiguous(elicited.question)
+    return _intent(elicited, prompt, env)
+
+
+def _intent(elicited: Elicited, prompt: str, env: EnvSpec) -> Intent:
+    return Intent(prompt=prompt.strip(), env_id=env.env_id, criteria=elicited.criteria, episode_s=elicited.episode_s)
+
+
+def _problems(elicited: Elicited, prompt: str, env: EnvSpec) -> list[str]:
+    """What the model is told to mend; also what only a whole intent shows."""
+    if elicited.impossible or (elicited.question and not elicited.criteria):
+        return []
+    if not elicited.criteria:
+        return ["criteria is empty: give 1 to 8, or say in `impossible` why there are none."]
+    known = set(env.feature_names)
+    unknown = sorted({name for criterion in elicited.criteria for name in _features(criterion)} - known)
+    if unknown:
+        return [f"There are no features {', '.join(unknown)}. There are {', '.join(sorted(known))}."]
+    try:
+        _intent(elicited, prompt, env)
+    except ValueError as error:
+        return [str(error)]
+    if not any(criterion.required for criterion in elicited.criteria):
+        return ["No criterion is required: mark those that decide whether it succeeded."]
+    return []
+
+
+def _features(criterion: Criterion) -> list[str]:
+    predicate = criterion.predicate
+    if predicate is None:
+        return []
+    bounds = (*predicate.where, *predicate.window.after)
+    return [*([predicate.feature] if predicate.feature else []), *(bound.feature for bound in bounds)]

@@ -1,0 +1,172 @@
+"""The next reward: a plan made with the session's history at hand, then an edit of one iteration's own text."""
+
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from p2p.agents.history import SessionHistory
+from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.revise_tools import revise_tools
+from p2p.agents.model.reward_author import MAX_SOURCE
+from p2p.contracts.base import Contract
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.intent import Intent
+from p2p.contracts.protocols import Attempt
+from p2p.contracts.revision import Change, Revision
+from p2p.contracts.training import TrainConfig
+from p2p.prompts import render
+from p2p.store.sessions import SessionRecord
+from p2p.training.tuning import BOUNDS, check_bounds
+
+PLATEAU = 3
+"""Iterations since the best one after which another structure may be tried."""
+
+
+class PlannedChange(Contract):
+    """One change, and the measurement that asks for it."""
+
+    kind: str = Field(pattern="^(reward|config)$")
+    name: str = Field(min_length=1, max_length=100)
+    """Term of the reward, or field of the training configuration."""
+    what: str = Field(min_length=1, max_length=500)
+    reason: str = Field(default="", max_length=500)
+
+
+class RevisionPlan(Contract):
+    """What is to be changed, and why."""
+
+    diagnosis: str = Field(min_length=1, max_length=4000)
+    """What the robot does instead, in numbers, and what causes it."""
+    lesson: str = Field(default="", max_length=400)
+    """What the last iteration taught, in a sentence that holds beyond it."""
+    based_on: int
+    """Number of the iteration whose reward is changed."""
+    changes: tuple[PlannedChange, ...] = Field(min_length=1, max_length=8)
+    config_changes: dict[str, object] = Field(default_factory=dict)
+    """Fields of the training configuration with their new values; null sets one back to the preset."""
+
+
+class EditedReward(Contract):
+    """The changed reward."""
+
+    source: str = Field(min_length=20, max_length=MAX_SOURCE)
+    """The whole Python file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a revision has to go by."""
+
+    record: SessionRecord
+    intent: Intent
+    env: EnvSpec
+    constraints: str
+    attempts: tuple[Attempt, ...]
+    wishes: tuple[str, ...]
+    steps_left: int | None
+    """Environment steps the session may still take; None without a cap."""
+    reward_only: bool
+    """Whether the hyperparameters are fixed."""
+
+
+def revise(role: Role, situation: Situation) -> Revision:
+    """The next reward and configuration.
+
+    Raises:
+        ModelProblem: the model gave no answer that could be used.
+    """
+    history = SessionHistory(situation.record, situation.attempts)
+    plan = _plan(role, situation, history)
+    base = history.attempt(plan.based_on)
+    source = base.source
+    if any(change.kind == "reward" for change in plan.changes):
+        wanted = "\n".join(f"- {change.name}: {change.what} ({change.reason})" for change in plan.changes)
+        question = render("reward_edit", plan=wanted, source=source)
+        source = role.ask(Asked(_system(situation, history), question), EditedReward).source
+    config = {**base.config_changes, **plan.config_changes}
+    return Revision(
+        based_on=plan.based_on,
+        diagnosis=plan.diagnosis,
+        lesson=plan.lesson,
+        changes=tuple(_change(change, base, plan) for change in plan.changes)[:2],
+        source=source,
+        config_changes={name: value for name, value in config.items() if value is not None},
+    )
+
+
+def _plan(role: Role, situation: Situation, history: SessionHistory) -> RevisionPlan:
+    wishes = "\n".join(f"- {wish}" for wish in situation.wishes)
+    said = f"\nA person wishes: \n{wishes}" if wishes else ""
+    question = (
+        f"The sentence: {situation.intent.prompt}\nIteration {history.newest} was judged last. Look up what you need, "
+        f"then give your plan.{said}"
+    )
+    return role.ask_with_tools(
+        Asked(_system(situation, history), question),
+        RevisionPlan,
+        revise_tools(situation.record, history),
+        lambda plan: _problems(plan, situation, history),
+    )
+
+
+def _system(situation: Situation, history: SessionHistory) -> str:
+    stuck = history.since_best()
+    return render(
+        "revise_agent",
+        env=situation.env,
+        intent=situation.intent,
+        constraints=situation.constraints,
+        plateau=stuck if stuck >= PLATEAU else 0,
+        reward_only=situation.reward_only,
+        steps_left="no limit on" if situation.steps_left is None else f"{situation.steps_left:,}",
+        bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
+    )
+
+
+def _problems(plan: RevisionPlan, situation: Situation, history: SessionHistory) -> list[str]:
+    """What the model is told to mend."""
+    known = {attempt.number for attempt in situation.attempts}
+    found = []
+    if plan.based_on not in known:
+        found.append(
+            f"based_on {plan.based_on} is no judged iteration. There are {', '.join(map(str, sorted(known)))}."
+        )
+    if len(plan.changes) > 2 and history.since_best() < PLATEAU:
+        found.append(f"{len(plan.changes)} changes at once: choose the two that matter most.")
+    if situation.reward_only and plan.config_changes:
+        found.append("The hyperparameters are fixed in this session: leave config_changes empty.")
+    return [*found, *config_problems(plan.config_changes, situation.steps_left)]
+
+
+def config_problems(changes: dict[str, object], steps_left: int | None) -> list[str]:
+    """What is wrong with changes of the configuration: names, types, ranges, and the budget of steps."""
+    found = []
+    values = {name: value for name, value in changes.items() if value is not None}
+    unknown = sorted(set(changes) - set(TrainConfig.model_fields))
+    if unknown:
+        found.append(f"There are no fields {', '.join(unknown)} that an author may change.")
+        values = {name: value for name, value in values.items() if name not in unknown}
+    for name in sorted(set(values) & set(BOUNDS)):
+        if isinstance(values[name], bool) or not isinstance(values[name], int | float):
+            found.append(f"{name} must be a number, got {values[name]!r}.")
+            del values[name]
+    try:
+        check_bounds(values)
+        TrainConfig.model_validate(values)
+    except (InvalidConfig, ValueError) as error:
+        found.append(str(error))
+    steps = values.get("total_timesteps")
+    if steps_left is not None and isinstance(steps, int) and steps > steps_left:
+        found.append(f"total_timesteps {steps:,} is more than the {steps_left:,} steps that the session has left.")
+    return found
+
+
+def _change(change: PlannedChange, base: Attempt, plan: RevisionPlan) -> Change:
+    if change.kind == "config":
+        old, new = getattr(base.config, change.name, None), plan.config_changes.get(change.name)
+    else:
+        old, new = None, change.what
+    return Change(
+        kind="config" if change.kind == "config" else "reward", name=change.name, old=old, new=new, reason=change.reason
+    )
