@@ -3,18 +3,6 @@
 from pydantic import Field, JsonValue
 
 from p2p.contracts.base import Contract
-from p2p.contracts.errors import P2PError
-
-
-class CodeFailed(P2PError):
-    """Code that a model wrote raised, gave no answer in time, or answered something that cannot be used."""
-
-    exit_code = 3
-
-    def __init__(self, message: str, line: int | None = None) -> None:
-        super().__init__(message if line is None else f"line {line}: {message}")
-        self.line = line
-        """Line in its source; None when no single line is to blame."""
 
 
 class CodeLimits(Contract):

@@ -13,6 +13,7 @@ P2PError                     exit code 1
 │   ├── StorageProblem       4   the runs directory cannot be written (read-only, full disk)
 │   └── NodeUnreachable      4   another machine does not answer, refuses us, or is not the one that was trusted
 ├── JobLost                  3   a job's supervisor died before it could record an end
+├── CodeFailed               3   code that a model wrote to measure something raised, or gave no answer of use
 ├── ModelProblem             3   a language model gave no answer that could be used
 │   ├── AuthenticationFailed 4   the provider refuses the key, or the account cannot pay
 │   ├── RequestRejected      2   the provider refuses the request, or knows no such model
@@ -83,6 +84,17 @@ class JobLost(P2PError):
     """A job's supervisor died before it could record how the job ended."""
 
     exit_code = 3
+
+
+class CodeFailed(P2PError):
+    """Code that a model wrote raised, gave no answer in time, or answered something that cannot be used."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message if line is None else f"line {line}: {message}")
+        self.line = line
+        """Line in its source; None when no single line is to blame."""
 
 
 class EnvironmentProblem(P2PError):

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from p2p.contracts.code import CodeFailed, CodeResult
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.code import CodeResult
+from p2p.contracts.errors import CodeFailed, InvalidInput
 from p2p.store.code_calls import CodeCallRecord
 from p2p.worker.code_host.run_code import run_code
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.code import CodeFailed, CodeLimits
+from p2p.contracts.code import CodeLimits
+from p2p.contracts.errors import CodeFailed
 from p2p.worker.code_host.interruption import FUNCTION_FILE
 from p2p.worker.code_host.plain import plain_result
 from p2p.worker.code_host.serve import Result

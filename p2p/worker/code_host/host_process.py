@@ -213,7 +213,14 @@ def _environment() -> dict[str, str]:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     here = str(Path(p2p.__file__).resolve().parents[1])
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
-    return {**threads, **kept, "PYTHONPATH": here, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        **threads,
+        **kept,
+        "PYTHONPATH": here,
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYDANTIC_DISABLE_PLUGINS": "1",
+    }
 
 
 def _end(process: "subprocess.Popen[bytes]", connection: socket.socket) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from pydantic import JsonValue
 
-from p2p.contracts.code import CodeFailed, CodeLimits
+from p2p.contracts.code import CodeLimits
+from p2p.contracts.errors import CodeFailed
 
 
 def plain_result(value: Any, limits: CodeLimits) -> dict[str, JsonValue]:

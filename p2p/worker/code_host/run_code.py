@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
-from p2p.contracts.code import CodeFailed, CodeLimits
+from p2p.contracts.code import CodeLimits
+from p2p.contracts.errors import CodeFailed
 from p2p.worker.code_host.boxes import NUMBERS
 from p2p.worker.code_host.gate import Gate, Violation, too_long
 from p2p.worker.code_host.host_process import CodeRefused, HostFailed, HostProcess
