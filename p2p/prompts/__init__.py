@@ -1,1 +1,5 @@
 """Words for models: templates, and how measured data and logs are set apart in them."""
+
+from p2p.prompts.rendering import render
+
+__all__ = ["render"]
