@@ -30,6 +30,8 @@ _PR_SET_PDEATHSIG = 1
 def main(arguments: list[str]) -> None:
     """Answer questions until the worker is gone."""
     name, parent, *descriptors = arguments
+    for number in (signal.SIGINT, signal.SIGTERM):  # they are the worker's to answer, and this process ends with it
+        signal.signal(number, signal.SIG_IGN)
     _die_with(int(parent))
     connection, inbox, outbox = (int(descriptor) for descriptor in descriptors)
     control = socket.socket(fileno=connection)

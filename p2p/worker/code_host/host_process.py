@@ -129,7 +129,9 @@ class HostProcess:
         try:
             self._socket.send(Message(Kind.QUESTION, self._number, size).packed())
             return self._answer(self._receive(limit_s))
-        except (OSError, ValueError, OverflowError, KeyError, TypeError) as error:
+        except OSError as error:
+            raise self._failed(self._ended()) from error
+        except (ValueError, OverflowError, KeyError, TypeError) as error:
             raise self._failed(f"answered nonsense: {one_line(str(error))}") from error
 
     def _await_start(self) -> None:
@@ -196,6 +198,8 @@ class HostProcess:
             code = self._process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             return "closed its connection without an answer"
+        if code == -signal.SIGKILL:
+            return "was ended without an answer by SIGKILL, as happens when memory runs out"
         if code < 0:
             return f"ended its process without an answer, by {_signal_name(-code)}"
         return f"ended its process without an answer, with exit code {code}"

@@ -224,6 +224,16 @@ def test_one_reward_serves_episodes_and_blocks_and_neither_disturbs_the_other():
     assert evaluation.evaluate(going_on)[:, 0].tolist() == [4, 4, 5, 5, 6, 6]
 
 
+def test_signals_that_are_meant_for_the_worker_do_not_end_its_host_and_a_killed_one_is_named():
+    reward = HostedReward(function("return 1.0, {'a': 1.0}"))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(reward.pid, number)
+    assert reward.run(made_up())[1] == ("a",)
+    os.kill(reward.pid, signal.SIGKILL)
+    with pytest.raises(RewardFailed, match="the reward was ended without an answer by SIGKILL, as happens when memory"):
+        reward.run(made_up())
+
+
 def test_the_process_ends_with_the_reward_and_with_the_worker():
     reward = HostedReward(function("return 1.0, {'a': 1.0}"))
     pid = reward.pid
