@@ -46,7 +46,7 @@ class EpisodeHistory:
         """
         if not self._chunks:
             return None
-        episodes = [_joined(chunks) for chunks in self._chunks]
+        episodes = self._episodes()
         obs = [np.concatenate([first[None], one[_NEXT][:-1]]) for first, one in zip(self._first, episodes, strict=True)]
         longest = max(len(rows) for rows in obs)
         missing = [longest - len(rows) for rows in obs]
@@ -60,25 +60,22 @@ class EpisodeHistory:
         )
 
     def state(self) -> State:
-        """The steps of all environments, one environment after the other; empty when there are none."""
+        """The episodes of all environments; empty when there are none."""
         if not self._chunks:
             return {}
-        episodes = [_joined(chunks) for chunks in self._chunks]
-        steps = {name: np.concatenate([one[name] for one in episodes]) for name in episodes[0]}
-        lengths = np.array([len(one[_NEXT]) for one in episodes])
-        return {"lengths": lengths, "first": np.array(self._first), **joined({"steps": steps})}
+        episodes = {str(i): episode for i, episode in enumerate(self._episodes())}
+        return {"first": np.array(self._first), **joined(episodes)}
 
     def restore(self, state: State) -> None:
         """Hold the episodes that another one held."""
-        self._first, self._chunks = list(state.get("first", [])), []
-        steps, end = part(state, "steps"), 0
-        for length in state["lengths"].tolist() if state else ():
-            self._chunks.append([{name: array[end : end + length] for name, array in steps.items()}])
-            end += length
+        self._first = list(state.get("first", []))
+        self._chunks = [[part(state, str(i))] for i in range(len(self._first))]
 
-
-def _joined(chunks: list[State]) -> State:
-    return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
+    def _episodes(self) -> list[State]:
+        """Each in one piece, which takes the place of its parts: together they would need the memory twice."""
+        for i, chunks in enumerate(self._chunks):
+            self._chunks[i] = [{name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}]
+        return [chunks[0] for chunks in self._chunks]
 
 
 def _side_by_side(rows: list[NDArray[Any]], missing: list[int]) -> NDArray[Any]:
