@@ -22,6 +22,7 @@ ENDINGS = {
     SessionStatus.MAX_ITERATIONS: JobState.COMPLETED,
     SessionStatus.CANCELLED: JobState.CANCELLED,
     SessionStatus.INVALID_CODE: JobState.FAILED,
+    SessionStatus.BUDGET: JobState.FAILED,
     SessionStatus.ERROR: JobState.FAILED,
 }
 """What the end of a session means for the job that drove it: without passing it is done too."""
@@ -56,7 +57,7 @@ class JobViews(Queue):
 
     def list_jobs(self, session_id: str | None = None) -> tuple[JobView, ...]:
         """All jobs, or those of a session, newest first; none of a session that was deleted."""
-        wanted = [ticket for ticket in self.jobs.tickets() if session_id in (None, ticket.session_id)]
+        wanted = self.jobs.tickets(session_id)
         return tuple(self._job_view(ticket) for ticket in wanted if self._is_kept(ticket.session_id))
 
     def job_log(self, job_id: str, offset: int = 0) -> tuple[str, int]:

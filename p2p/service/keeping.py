@@ -91,7 +91,7 @@ class Keeping(Background):
             if (busy := self._busy_with(record)) is not None:  # deleted by hand, or by an earlier version
                 raise InvalidInput(f"{session_id} cannot be removed: {busy}.")
             self._cancel(record.film_dir)
-            jobs = [ticket.job_id for ticket in self.jobs.tickets() if ticket.session_id == session_id]
+            jobs = [ticket.job_id for ticket in self.jobs.tickets(session_id)]
             self.runs.remove(record)
             for job_id in jobs:
                 self.jobs.remove(job_id)
@@ -139,8 +139,7 @@ class Keeping(Background):
         """What is running of a session, or waits for its turn; None when nothing is."""
         if self._is_driven(record):
             return "it is running"
-        jobs = [ticket for ticket in self.jobs.tickets() if ticket.session_id == record.session_id]
-        for ticket in jobs:
+        for ticket in self.jobs.tickets(record.session_id):
             if not (state := self.get_job(ticket.job_id).state).finished:
                 return f"{ticket.job_id} is {state}"
         runs = [run for iteration in record.iteration_records() for run in iteration.runs()]

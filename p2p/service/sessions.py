@@ -14,6 +14,7 @@ from p2p.service import packages
 from p2p.service.authors import writes_by_model
 from p2p.service.jobs import worker_job
 from p2p.service.lineage import record_iteration
+from p2p.service.listing import session_views
 from p2p.service.plan import run_configs
 from p2p.service.progress import view
 from p2p.service.rewards import Rewards
@@ -74,10 +75,7 @@ class Sessions(Rewards):
             starred: Only those with a star.
             tags: Only those that have all of these.
         """
-        views, backend = [], self.backend
-        for record in self.runs.sessions():
-            with suppress(InvalidInput):  # one broken session hides no other
-                views.append(view(record, backend))
+        views = session_views(self.runs, self.backend)
         wanted = set(tags)
         return tuple(v for v in views if (v.metadata.starred or not starred) and wanted <= set(v.metadata.tags))
 

@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from p2p.contracts.background import JobTicket, JobView
 from p2p.contracts.errors import UnknownName
 from p2p.store import files, layout
+from p2p.store.index import Index
 
+KIND = "job"
 SHOWN = 10
 """Known ids that an error names."""
 
@@ -69,9 +73,26 @@ class BackgroundDirectory:
         self.leave_queue(job_id)
         files.discard_all(self.new(job_id).path)
 
-    def tickets(self) -> list[JobTicket]:
-        """Of all jobs, newest first."""
-        return list(reversed(self._tickets(path.parent.name for path in self._path.glob(f"*/{layout.TICKET}"))))
+    def tickets(self, session_id: str | None = None) -> list[JobTicket]:
+        """Of all jobs, or those of a session, newest first. A ticket never changes, so the index is as good as it."""
+        index = Index(self._path.parent)
+        known, names = index.entries(KIND), self._names()
+        new = {name: ticket for name in names - known.keys() if (ticket := self.new(name).read_ticket()) is not None}
+        fresh = {name: (ticket.session_id, ticket.model_dump_json()) for name, ticket in new.items()}
+        index.save(KIND, fresh, known.keys() - names)
+        wanted = [
+            ticket
+            for name, (session, value) in (known | fresh).items()
+            if name in names and session_id in (None, session)
+            if (ticket := self._parse(name, value)) is not None
+        ]
+        return sorted(wanted, key=lambda ticket: (ticket.created_at, ticket.job_id), reverse=True)
+
+    def _parse(self, job_id: str, value: str) -> JobTicket | None:
+        try:
+            return JobTicket.model_validate_json(value)
+        except ValidationError:  # written by another version
+            return self.new(job_id).read_ticket()
 
     def find(self, text: str) -> str:
         """Id of the job meant by an id, the start or end of one, or "latest".
@@ -170,6 +191,12 @@ class BackgroundDirectory:
             os.pwrite(handle, job_id.encode(), 0)
             return handle
         return None
+
+    def _names(self) -> set[str]:
+        try:
+            return {name for name in os.listdir(self._path) if re.fullmatch(layout.JOB_ID, name)}  # noqa: PTH208 - fast
+        except FileNotFoundError:
+            return set()
 
     def _tickets(self, job_ids: Iterator[str]) -> list[JobTicket]:
         found = (self.new(job_id).read_ticket() for job_id in job_ids)

@@ -1,10 +1,12 @@
 """Reading and writing: atomic, durable, and forgiving towards a file that is absent or broken."""
 
 import fcntl
+import hashlib
 import json
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -175,6 +177,20 @@ def discard(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
     with suppress(OSError):
         directory.parent.rmdir()
+
+
+def signature(directory: Path, settled_s: float) -> str | None:
+    """What a directory and those in it hold, by inodes and times; None when something is younger than `settled_s`."""
+    try:
+        with os.scandir(directory) as entries:
+            found = sorted((entry.name, entry.stat()) for entry in entries)
+    except OSError:
+        return None
+    youngest = max((status.st_mtime for _, status in found), default=0.0)
+    if time.time() - youngest < settled_s:
+        return None
+    text = " ".join(f"{name}:{status.st_ino}:{status.st_mtime_ns}:{status.st_size}" for name, status in found)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def discard_all(directory: Path) -> None:

@@ -21,6 +21,8 @@ from p2p.store.events import EventLog
 from p2p.store.iterations import IterationRecord
 
 HEARTBEAT_S = 5.0
+SETTLED_S = 2.0
+"""Age from which a later change has another time than this one; file systems count in milliseconds, some in seconds."""
 
 
 class SessionRecord:
@@ -138,6 +140,10 @@ class SessionRecord:
         """Write `metadata.json`."""
         files.write_model(self.metadata_path, data)
 
+    def signature(self) -> str | None:
+        """Changes with everything a step or a person writes here; None while the last change is too young to tell."""
+        return files.signature(self.path, SETTLED_S)
+
     def update_metadata(self, **changes: Any) -> EntityMetadata:
         """Change some fields of the metadata; two that change different ones do not lose each other's."""
         with files.exclusive(self.path / layout.METADATA_LOCK):
@@ -218,10 +224,13 @@ class RunsDirectory:
         """Where the facts of an environment described on the fly are kept."""
         return self.path / layout.ENVIRONMENTS / re.sub(r"[^a-z0-9_-]", "_", env_id.lower())
 
+    def unsorted(self) -> list[SessionRecord]:
+        """Every session, those in the trash too, in any order."""
+        return [SessionRecord(path.parent) for path in self.path.glob(f"*/{layout.SESSION}")]
+
     def all_sessions(self) -> list[SessionRecord]:
         """Every session, those in the trash too, newest first."""
-        found = [SessionRecord(path.parent) for path in self.path.glob(f"*/{layout.SESSION}")]
-        return sorted(found, key=lambda record: (_created_at(record), record.session_id), reverse=True)
+        return sorted(self.unsorted(), key=lambda record: (_created_at(record), record.session_id), reverse=True)
 
     def sessions(self) -> list[SessionRecord]:
         """The sessions that are not in the trash, newest first."""

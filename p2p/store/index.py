@@ -1,0 +1,118 @@
+"""An index of sessions and jobs, so that a list of a thousand reads one file instead of thousands.
+
+The directories stay the truth: an entry is used only while what it was made from is unchanged. An index that is missing
+or cannot be used costs time and nothing else; one that is broken is set aside, and made anew.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from time import time_ns
+from typing import TypeVar
+from zlib import crc32
+
+from p2p.contracts.errors import StorageProblem
+from p2p.store import files, layout
+
+VERSION = 1
+"""Of the table; one of another version is made anew."""
+BUSY_S = 2.0
+"""How long a writer waits for another [s]."""
+T = TypeVar("T")
+Entry = tuple[str, str]
+"""What it was made from (of a session a signature, of a job its session), and what was made of it."""
+
+
+class Index:
+    """Entries by kind and id; each has a checksum, for SQLite notices few broken bytes.
+
+    Args:
+        runs_dir: The runs directory.
+    """
+
+    def __init__(self, runs_dir: Path) -> None:
+        self.path = runs_dir / layout.INDEX
+
+    def entries(self, kind: str) -> dict[str, Entry]:
+        """All whole entries of a kind, by id."""
+
+        def read(database: sqlite3.Connection) -> dict[str, Entry]:
+            rows = database.execute("SELECT id, source, value, sum FROM entries WHERE kind = ?", (kind,))
+            return {key: (source, value) for key, source, value, total in rows if total == _sum(key, source, value)}
+
+        return self._use(read, {}) if self.path.exists() else {}
+
+    def save(self, kind: str, entries: Mapping[str, Entry], gone: Iterable[str] = ()) -> None:
+        """Add or renew entries, and forget those that are gone; what cannot be kept is not."""
+        rows = [(kind, key, *entry, _sum(key, *entry)) for key, entry in entries.items()]
+        forgotten = [(kind, key) for key in gone]
+
+        def write(database: sqlite3.Connection) -> None:
+            database.execute("BEGIN IMMEDIATE")
+            database.executemany("DELETE FROM entries WHERE kind = ? AND id = ?", forgotten)
+            database.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", rows)
+            database.execute("COMMIT")
+
+        if (rows or forgotten) and self.path.parent.is_dir():
+            self._use(write, None)
+
+    def _use(self, action: Callable[[sqlite3.Connection], T], default: T) -> T:
+        try:
+            with closing(_connect(self.path)) as database:
+                return action(database)
+        except (sqlite3.OperationalError, OSError):  # locked, read-only, a full disk
+            return default
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+            self._set_aside(error)
+            return default
+
+    def _set_aside(self, error: Exception) -> None:
+        """Move a broken database away, unless another process has done so."""
+        try:
+            with files.exclusive(self.path.with_suffix(".lock")):
+                if _is_whole(self.path):
+                    return
+                aside = self.path.with_name(f"{self.path.name}.broken-{time_ns()}")
+                self.path.replace(aside)
+                for suffix in ("-wal", "-shm"):
+                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        except (OSError, StorageProblem):  # moved by somebody else, or the place cannot be written
+            return
+        logging.getLogger(__name__).warning(
+            "The index of sessions was broken (%s). It lies in %s, and is made anew; no session is lost.", error, aside
+        )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """The database with its table, made where there is none."""
+    database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+        if database.execute("PRAGMA user_version").fetchone() != (VERSION,):
+            database.execute("BEGIN IMMEDIATE")
+            database.execute("DROP TABLE IF EXISTS entries")
+            database.execute(
+                "CREATE TABLE entries (kind TEXT, id TEXT, source TEXT, value TEXT, sum INTEGER, "
+                "PRIMARY KEY (kind, id)) WITHOUT ROWID"
+            )
+            database.execute(f"PRAGMA user_version = {VERSION}")
+            database.execute("COMMIT")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        with closing(_connect(path)) as database:
+            return bool(database.execute("PRAGMA quick_check").fetchone() == ("ok",))
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _sum(key: str, source: str, value: str) -> int:
+    return crc32("\0".join((key, source, value)).encode())

@@ -1,0 +1,179 @@
+"""The list of sessions and jobs is the same with an index, without one, and with a broken one."""
+
+import json
+import os
+import random
+import secrets
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from p2p.contracts.background import JobKind, JobTicket
+from p2p.contracts.session import MetadataChange, NewSession, SessionStatus, SessionView
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p.store import index, layout, sessions
+
+POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1)
+DOOR = """
+import sys; from pathlib import Path; from p2p.service import Service; from p2p.settings import Settings
+from p2p.contracts.session import MetadataChange, NewSession, SessionStatus
+from p2p.store import sessions; sessions.SETTLED_S = 0.0
+service = Service(Settings(runs_dir=Path(sys.argv[1]))); number = 0
+while sys.argv[2] == "forever" or number < int(sys.argv[2]):
+    name = service.create_session(NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")).session_id
+    service.close(name, SessionStatus.MAX_ITERATIONS)
+    service.edit_session(name, MetadataChange(add_tags=("kept",)))
+    print(name, flush=True)
+    service.list_sessions(); number += 1
+"""
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    monkeypatch.setattr(sessions, "SETTLED_S", 0.0)
+    return Service(Settings(runs_dir=tmp_path))
+
+
+def ended(service: Service) -> str:
+    name = service.create_session(POLE).session_id
+    service.close(name, SessionStatus.MAX_ITERATIONS)
+    return name
+
+
+def truth(service: Service) -> list[SessionView]:
+    """What the directories say."""
+    views = [service.view_session(record.session_id) for record in service.runs.sessions()]
+    return sorted(views, key=lambda view: (view.session.created_at, view.session.session_id), reverse=True)
+
+
+def read_from_index(service: Service) -> int:
+    return len(index.Index(service.runs.path).entries("session"))
+
+
+def test_what_has_ended_is_read_from_the_index_and_every_change_is_seen(service: Service) -> None:
+    first, second = ended(service), ended(service)
+    live = service.create_session(POLE).session_id
+    service.list_sessions()
+    assert read_from_index(service) == 2
+    changes: list[Callable[[], object]] = [
+        lambda: service.edit_session(first, MetadataChange(starred=True)),
+        lambda: service.record(second).set_status(SessionStatus.PENDING),
+        lambda: service.close(second, SessionStatus.ERROR, "something"),
+        lambda: service.extend_session(second, 9),
+        lambda: service.close(live, SessionStatus.PASSED),
+        lambda: service.delete_session(first),
+        lambda: service.restore_session(first),
+        lambda: service.record(first).iteration(1).save_reward_source("pass"),
+        lambda: service.record(first).status_path.write_text("{"),
+        lambda: (service.delete_session(second), service.purge_session(second)),
+        lambda: shutil.rmtree(service.runs.path / live),
+    ]
+    for change in changes:
+        change()
+        assert list(service.list_sessions()) == truth(service)
+        assert list(service.list_sessions()) == truth(service)
+    assert read_from_index(service) <= 1
+
+
+def test_a_change_that_is_too_young_to_have_a_time_of_its_own_is_not_relied_on(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "SETTLED_S", 1e6)
+    ended(service)
+    assert list(service.list_sessions()) == truth(service)
+    assert read_from_index(service) == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"no database" * 500, b"SQLite format 3\0" + bytes(5000)])
+def test_a_broken_index_is_set_aside_named_and_made_anew(
+    service: Service, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = ended(service)
+    (service.runs.path / layout.INDEX).write_bytes(content)
+    for _ in range(2):
+        assert [view.session.session_id for view in service.list_sessions()] == [name]
+    assert read_from_index(service) == 1
+    aside = list(service.runs.path.glob(f"{layout.INDEX}.broken-*"))
+    assert [path.read_bytes() for path in aside] == ([content] if content else [])
+    assert all(str(path) in caplog.text for path in aside)
+
+
+def test_no_broken_byte_changes_the_list(service: Service) -> None:
+    for _ in range(5):
+        ended(service)
+    for number in range(5):
+        name = f"job_{secrets.token_hex(16)}"
+        ticket = JobTicket(job_id=name, kind=JobKind.SESSION, session_id=f"s{number}", created_at="2026-01-01T00:00:00")
+        service.jobs.new(name).save_ticket(ticket)
+    expected, jobs = list(service.list_sessions()), service.jobs.tickets()
+    path = service.runs.path / layout.INDEX
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    whole, chance = path.read_bytes(), random.Random(1)
+    for _ in range(60):
+        broken = bytearray(whole)
+        for _ in range(chance.choice((1, 20, 400))):
+            broken[chance.randrange(len(broken))] = chance.randrange(256)
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        path.write_bytes(bytes(broken[: chance.choice((len(broken), len(broken) // 2))]))
+        assert list(service.list_sessions()) == expected
+        assert service.jobs.tickets() == jobs
+        assert service.jobs.tickets("s3") == [job for job in jobs if job.session_id == "s3"]
+
+
+def test_an_index_that_is_locked_costs_time_and_nothing_else(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "BUSY_S", 0.01)
+    ended(service)
+    service.list_sessions()
+    ended(service)
+    holder = sqlite3.connect(service.runs.path / layout.INDEX, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    assert list(service.list_sessions()) == truth(service)
+    holder.execute("ROLLBACK")
+    holder.close()
+
+
+def test_two_doors_and_one_that_is_killed_lose_and_double_nothing(service: Service, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", DOOR, str(tmp_path)]
+    killed = subprocess.Popen([*command, "forever"], stdout=subprocess.PIPE, text=True)
+    others = [subprocess.Popen([*command, "6"], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert killed.stdout is not None
+    told = [killed.stdout.readline().strip() for _ in range(3)]
+    os.kill(killed.pid, signal.SIGKILL)
+    told += killed.stdout.read().split()
+    killed.wait()
+    killed.stdout.close()
+    for other in others:
+        told += other.communicate(timeout=90)[0].split()
+        assert other.returncode == 0
+    views = service.list_sessions()
+    ids = [view.session.session_id for view in views]
+    assert len(ids) == len(set(ids))
+    assert set(told) <= set(ids)
+    assert all(view.metadata.tags == ("kept",) for view in views if view.session.session_id in told)
+    assert list(views) == truth(service)
+    with sqlite3.connect(tmp_path / layout.INDEX) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    database.close()
+    assert not list(tmp_path.glob(f"{layout.INDEX}.broken-*"))
+
+
+def test_jobs_of_a_session_are_found_among_many(service: Service) -> None:
+    for number in range(30):
+        name = f"job_{number:032x}"
+        ticket = JobTicket(job_id=name, kind=JobKind.SESSION, session_id=f"s{number % 3}", created_at="2026-01-01")
+        service.jobs.new(name).save_ticket(ticket)
+    assert len(service.jobs.tickets()) == 30
+    assert [int(t.job_id[4:], 16) for t in service.jobs.tickets("s1")] == list(range(28, 0, -3))
+    shutil.rmtree(service.jobs.new(f"job_{28:032x}").path)
+    assert len(service.jobs.tickets("s1")) == 9
+    assert json.loads((service.jobs.new(f"job_{1:032x}").path / layout.TICKET).read_text())["session_id"] == "s1"
