@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -70,12 +71,13 @@ class Sshd:
             until(self._answers)
 
     def stop(self) -> None:
-        """The server and all its sessions; what runs detached goes on."""
+        """End the server and all its sessions; what they started goes on."""
         if self._process is None:
             return
         for child in children(self._process.pid):
-            with suppress(ProcessLookupError):
-                os.kill(child, 9)
+            with suppress(OSError):
+                if Path(f"/proc/{child}/comm").read_text().startswith("sshd"):
+                    os.kill(child, 9)
         self._process.kill()
         self._process.wait()
         self._process = None
@@ -100,51 +102,57 @@ class Proxy:
         self.port = self._server.getsockname()[1]
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._refusing, self._stalled, self._closed = False, False, False
-        self._break_after: int | None = None
-        self._break: str = "reset"
+        self._break_at: int | None = None
+        self._break: Callable[[], None] = self.reset
         self.passed = 0
         self._lock = threading.Lock()
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def break_after(self, n_bytes: int, how: str) -> None:
-        """Break once so many more bytes have been passed on."""
+    def break_after(self, n_bytes: int, how: Callable[[], None]) -> None:
+        """Do `how` once so many more bytes have been passed on."""
         with self._lock:
-            self._break_after, self._break = self.passed + n_bytes, how
+            self._break_at, self._break = self.passed + n_bytes, how
 
-    def do(self, how: str) -> None:
-        """Break the link: drop (FIN), reset (RST), stall (silence)."""
-        if how == "stall":
-            self._stalled = True
-            return
-        for pair in self._take_pairs():
+    def drop(self) -> None:
+        """Hang up (FIN)."""
+        self._close_pairs(politely=True)
+
+    def reset(self) -> None:
+        """Hang up (RST)."""
+        self._close_pairs(politely=False)
+
+    def stall(self) -> None:
+        """Say nothing any more, on any connection."""
+        self._stalled = True
+
+    def _close_pairs(self, politely: bool) -> None:
+        with self._lock:
+            pairs, self._pairs = self._pairs, []
+        for pair in pairs:
             for plug in pair:
                 with suppress(OSError):
-                    if how == "reset":
-                        plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                    else:
+                    if politely:
                         plug.shutdown(socket.SHUT_RDWR)
+                    else:
+                        plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 plug.close()
 
     def refuse(self) -> None:
         """Let nobody in, and break what is there."""
         self._refusing = True
-        self.do("reset")
+        self.reset()
 
     def mend(self) -> None:
-        """Let everybody in; connections that were stalled stay so and are closed."""
+        """Let everybody in; connections from before are closed."""
+        with self._lock:
+            self._break_at = None
         self._refusing = self._stalled = False
-        self._break_after = None
-        self.do("reset")
+        self.reset()
 
     def close(self) -> None:
         self._closed = True
         self._server.close()
-        self.do("reset")
-
-    def _take_pairs(self) -> list[tuple[socket.socket, socket.socket]]:
-        with self._lock:
-            pairs, self._pairs = self._pairs, []
-        return pairs
+        self.reset()
 
     def _accept(self) -> None:
         while not self._closed:
@@ -185,11 +193,11 @@ class Proxy:
     def _count(self, n_bytes: int) -> None:
         with self._lock:
             self.passed += n_bytes
-            due = self._break_after is not None and self.passed >= self._break_after
+            due = self._break_at is not None and self.passed >= self._break_at
             if due:
-                self._break_after = None
+                self._break_at = None
         if due:
-            self.do(self._break)
+            self._break()
 
 
 class Lab:

@@ -4,7 +4,7 @@ import pytest
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProblem, TrainingFailed
 from p2p.contracts.events import EventName
-from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.contracts.training import RunSummary
@@ -31,6 +31,9 @@ SUMMARY = RunSummary(
 
 class FinishedJobs:
     """A backend whose jobs have ended; none of those still called running lives, and none can be started."""
+
+    def capacity(self, _job_memory_mb: int) -> Capacity:
+        return Capacity(runs=2, cores=2, cores_per_run=2)
 
     def submit(self, _spec: JobSpec, directory: Path) -> JobStatus:
         return self.status(directory)
@@ -106,7 +109,7 @@ def test_an_error_does_not_hide_that_the_session_was_stopped(
 
 
 def test_a_training_announces_what_looks_wrong_and_which_run_was_lost(service: Service, session_id: str) -> None:
-    service.backend = FinishedJobs()
+    service.backend = service.training_backend = FinishedJobs()
     record = service.record(session_id)
     iteration = record.iteration(1)
     iteration.save_draft(RewardDraft(source="", reasoning=""))
@@ -122,7 +125,7 @@ def test_a_training_announces_what_looks_wrong_and_which_run_was_lost(service: S
 
 
 def test_a_training_that_this_machine_cannot_do_is_a_problem_of_the_machine(service: Service, session_id: str) -> None:
-    service.backend = FinishedJobs()
+    service.backend = service.training_backend = FinishedJobs()
     record = service.record(session_id)
     iteration = record.iteration(1)
     iteration.save_draft(RewardDraft(source="", reasoning=""))
