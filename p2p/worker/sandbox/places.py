@@ -4,6 +4,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import p2p
@@ -49,8 +50,9 @@ def _python() -> Iterator[tuple[Path, Right]]:
         yield Path(library), RUN
     package = Path(p2p.__file__).resolve().parent
     for directory in {package.parent, *map(Path, filter(None, sys.path))}:
-        if directory.is_dir() and not directory.is_relative_to(sys.prefix):
-            yield from _importable(directory)
+        with suppress(OSError):  # of another user, or gone
+            if directory.is_dir() and not directory.is_relative_to(sys.prefix):
+                yield from _importable(directory)
     yield package, READ
 
 
