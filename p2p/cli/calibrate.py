@@ -42,7 +42,7 @@ Video = Annotated[
 ]
 
 
-def calibrate(  # noqa: PLR0913  typer takes its options from the arguments
+def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     judge: Judges = None,
     env: Robots = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance in the clips.")] = _DEFAULTS.seed,

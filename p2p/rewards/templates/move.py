@@ -4,26 +4,17 @@ from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Predicate, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body, Pacing
-from p2p.rewards.templates.criteria import at_least, at_most, below, on_feature, on_steps, stays_upright
+from p2p.rewards.templates.criteria import below, on_feature, stays_upright
+from p2p.rewards.templates.move_guards import AXIS, SIGN, guards, keeps_moving
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse
 
-_AXIS = {Direction.FORWARD: "x", Direction.BACKWARD: "x", Direction.LEFT: "y", Direction.RIGHT: "y"}
-_SIGN = {Direction.FORWARD: 1, Direction.BACKWARD: -1, Direction.LEFT: 1, Direction.RIGHT: -1}
 _PACE_OF_GAIT = {"run": Pace.FAST, "gallop": Pace.FAST}
 _LIKE = {"trot": "run"}
 """Gaits that need what another one needs."""
-FLIGHTS = 3
-"""Flight phases that a hop or gallop must show."""
-FLIGHT_CLEARANCE = 0.03
-"""Clearance of a flight phase [m]: feet that vibrate leave the floor too, by less."""
-MOVING_SHARE = 0.4
-"""Share of the steps that must go at half the speed asked for; trained gaits reach 0.63 (swimming) to 0.99."""
 EXACT = 0.15
 """How far a speed that is said may be missed, as a share of it; 80 % of it is not it."""
-TRUNK_SHARE = 0.3
-"""Share of the time a crawler's trunk may drag."""
 STEP_S = 2.0
 """Time a movement lasts in a sequence when the sentence gives none [s]."""
 
@@ -60,7 +51,7 @@ class Move(Template):
         band = height_band(params, body) if gait != "crawl" else Band(0.0, body.low)
         definitions = {**gate(body), **_height_definition(band)}
         seconds = params.duration_s or STEP_S
-        distance = _SIGN[direction] * round(0.8 * min(pacing.judged.low, 2.0) * seconds, 2)
+        distance = SIGN[direction] * round(0.8 * min(pacing.judged.low, 2.0) * seconds, 2)
         return Plan(
             label=f"{gait.title()}{direction.title()}",
             summary=_summary(direction, pacing, body),
@@ -68,12 +59,12 @@ class Move(Template):
             main=_main(direction, pacing, stage, distance),
             guards=(
                 *stays_upright(body, params),
-                *_guards(direction, pacing, body, band, gait),
-                *((_keeps_moving(direction, pacing),) if stage.alone else ()),
+                *guards(direction, pacing, body, band, gait),
+                *((keeps_moving(direction, pacing),) if stage.alone else ()),
             ),
             definitions=definitions,
             recipe=_recipe(params, body),
-            milestone=Milestone(f"displacement_{_AXIS[direction]}", distance),
+            milestone=Milestone(f"displacement_{AXIS[direction]}", distance),
             seconds=seconds + 1.0,
             judged_s=params.duration_s or body.judged_s,
         )
@@ -83,7 +74,7 @@ def _check(params: Params, body: Body, direction: Direction) -> None:
     gait = params.gait or "move"
     if _LIKE.get(gait, gait) not in body.gaits:
         raise refuse(gait, f"{body.noun} can only {' or '.join(sorted(body.gaits))}")
-    if _AXIS[direction] == "y" and not _sideways_possible(body):
+    if AXIS[direction] == "y" and not _sideways_possible(body):
         raise refuse(f"{gait} to the {direction}", f"{body.noun} can only move forward or backward")
     if params.speed == 0.0:
         raise refuse("0 m/s", "to stay where it is, say 'stand still'")
@@ -125,15 +116,15 @@ def _summary(direction: Direction, pacing: Pacing, body: Body) -> str:
 
 
 def _velocity(direction: Direction) -> str:
-    sign = "-" if _SIGN[direction] < 0 else ""
-    return f'{sign}info["velocity_{_AXIS[direction]}"]'
+    sign = "-" if SIGN[direction] < 0 else ""
+    return f'{sign}info["velocity_{AXIS[direction]}"]'
 
 
 def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str) -> list[Term]:
     gated = "upright * held * " if band else "upright * "
     if body.gate == "1.0" and not band:
         gated = ""
-    v = ("-" if _SIGN[direction] < 0 else "") + f"v_{_AXIS[direction]}"
+    v = ("-" if SIGN[direction] < 0 else "") + f"v_{AXIS[direction]}"
     latex = gate_latex(body) + (r"H\," if band else "")
     if pacing.aim is None:
         credit = f"np.clip({_velocity(direction)}, {number(-min(2.0, pacing.scale))}, {number(pacing.top)})"
@@ -148,7 +139,7 @@ def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, 
     described = f"moving {direction} at {_words(pacing.aim or pacing.judged)}"
     found = [Term(direction.value, body.main_weight, gated + credit, latex, described, margin=margin)]
     if body.sideways is not None:
-        across = "x" if _AXIS[direction] == "y" else "y"
+        across = "x" if AXIS[direction] == "y" else "y"
         drift = f'upright * np.clip(abs(info["velocity_{across}"]), 0.0, 1.0)'
         found.append(Term("sideways", 0.5, drift, rf"U\,|v_{across}|", "price of drifting off the line", sign=-1))
     if band:
@@ -165,7 +156,7 @@ def _height_definition(band: Band | None) -> dict[str, str]:
 
 
 def _main(direction: Direction, pacing: Pacing, stage: Stage, distance: float) -> Criterion:
-    axis, words = _AXIS[direction], _words(pacing.judged)
+    axis, words = AXIS[direction], _words(pacing.judged)
     if not stage.last:
         return _covers(direction, stage.goal(f"displacement_{axis}", distance), distance)
     signed = _signed(pacing, direction)
@@ -193,11 +184,11 @@ def _covers(direction: Direction, target: float, distance: float) -> Criterion:
     return Criterion(
         key=f"moves_{direction}",
         title=f"Moves {abs(distance):g} m {direction}",
-        description=f"The place along {_AXIS[direction]} reaches {target:g} m from the start.",
+        description=f"The place along {AXIS[direction]} reaches {target:g} m from the start.",
         category=Category.GAIT,
         predicate=on_feature(
             Statistic.MAX if forth else Statistic.MIN,
-            f"displacement_{_AXIS[direction]}",
+            f"displacement_{AXIS[direction]}",
             band,
             "m",
             margin=abs(distance),
@@ -208,99 +199,7 @@ def _covers(direction: Direction, target: float, distance: float) -> Criterion:
 
 def _signed(pacing: Pacing, direction: Direction) -> Band:
     low, high = pacing.judged.low, pacing.judged.high
-    return Band(low, high) if _SIGN[direction] > 0 else Band(-high, -low)
-
-
-def _guards(direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str) -> list[Criterion]:
-    found = []
-    if body.sideways is not None:
-        found.append(_keeps_line("x" if _AXIS[direction] == "y" else "y", body.sideways))
-    if gait in ("hop", "gallop"):
-        found.append(_leaves_the_ground())
-    if body.upright is None:
-        found.append(_keeps_going(direction, pacing))
-    if band is not None:
-        found.append(keeps_height(band))
-    if gait == "crawl":
-        found.append(_on_its_legs())
-    return found
-
-
-def _keeps_line(across: str, limit: float) -> Criterion:
-    return Criterion(
-        key="keeps_line",
-        title="Keeps to the direction asked for",
-        description=f"The mean velocity across it stays within {limit:g} m/s.",
-        category=Category.GAIT,
-        predicate=on_feature(Statistic.MEAN, f"velocity_{across}", Band(-limit, limit), "m/s", margin=limit),
-    )
-
-
-def _keeps_going(direction: Direction, pacing: Pacing) -> Criterion:
-    half = round(0.5 * pacing.judged.low, 3)
-    signed = Band(half) if _SIGN[direction] > 0 else below(-half)
-    return Criterion(
-        key="keeps_going",
-        title="Keeps going",
-        description=f"In the second half of the episode it still moves {direction} at {half:g} m/s or more.",
-        category=Category.GAIT,
-        predicate=on_feature(
-            Statistic.MEAN,
-            f"velocity_{_AXIS[direction]}",
-            signed,
-            "m/s",
-            margin=half,
-            window=Window(last_share=0.5),
-        ),
-    )
-
-
-def _keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
-    """Without it, one spike of the velocity, or a dash of a moment, would have the mean of a whole run."""
-    half = round(0.5 * pacing.judged.low, 3)
-    velocity = f"velocity_{_AXIS[direction]}"
-    bound = at_least(velocity, half) if _SIGN[direction] > 0 else at_most(velocity, -half)
-    return Criterion(
-        key="keeps_moving",
-        title="Moves most of the time, and not by a single dash",
-        description=f"In {MOVING_SHARE:.0%} of the steps or more it moves {direction} at {half:g} m/s or faster.",
-        category=Category.GAIT,
-        predicate=on_steps(Statistic.FRACTION, (bound,), Band(MOVING_SHARE), margin=MOVING_SHARE),
-    )
-
-
-def _leaves_the_ground() -> Criterion:
-    where = (at_least("airborne", 0.5), at_least("clearance", FLIGHT_CLEARANCE))
-    return Criterion(
-        key="flight_phases",
-        title="Leaves the ground again and again",
-        description=f"There are at least {FLIGHTS} phases in which nothing touches the floor and the lowest point is "
-        f"{FLIGHT_CLEARANCE:g} m above it.",
-        category=Category.GAIT,
-        predicate=on_steps(Statistic.COUNT, where, Band(FLIGHTS), margin=FLIGHTS),
-    )
-
-
-def keeps_height(band: Band, settle: float = 0.7) -> Criterion:
-    """The torso is held at the heights asked for, once it has had time to get there."""
-    words = f"at {band.low:g} m or higher" if band.high == inf else f"between {band.low:g} and {band.high:g} m"
-    return Criterion(
-        key="keeps_height",
-        title=f"Holds its torso {words}",
-        description=f"In the last {settle:.0%} of the episode the mean height of the torso is {words}.",
-        category=Category.POSTURE,
-        predicate=on_feature(Statistic.MEAN, "height", band, "m", margin=0.2, window=Window(last_share=settle)),
-    )
-
-
-def _on_its_legs() -> Criterion:
-    return Criterion(
-        key="on_its_legs",
-        title="Crawls on its legs",
-        description=f"The trunk touches the floor in at most {TRUNK_SHARE:.0%} of the steps.",
-        category=Category.GAIT,
-        predicate=on_feature(Statistic.MEAN, "torso_contact", below(TRUNK_SHARE), "1", margin=0.5),
-    )
+    return Band(low, high) if SIGN[direction] > 0 else Band(-high, -low)
 
 
 def _recipe(params: Params, body: Body) -> dict[str, object]:

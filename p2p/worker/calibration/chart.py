@@ -45,8 +45,8 @@ def _figure(calibration: Calibration) -> Figure:
     figure = Figure(figsize=(WIDTH, 0.6 + ROW * rows), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     title = (
-        f"{calibration.n_clips:,} clips of {len(calibration.clips)} robots, {calibration.claims:,} claims "
-        f"about {calibration.sentences} sentences (seed {calibration.seed})"
+        f"{calibration.n_clips:,} clips of {', '.join(calibration.clips)}; {calibration.claims:,} claims about "
+        f"{calibration.sentences} sentences (seed {calibration.seed})"
     )
     figure.suptitle(title, fontsize=10.5, x=0.01, ha="left")
     grid = figure.subplots(rows, 3, squeeze=False, width_ratios=(1.0, 1.15, 1.0))
@@ -107,6 +107,6 @@ def _false_passes(axes: Axes, judge: JudgeCalibration) -> None:
     axes.set_ylim(len(shares) - 0.5, -0.5)
     low, high = axes.get_xlim()
     axes.set_xlim(min(0.0, low), max(1.5, high * 1.35))
-    axes.set_xlabel("wrong verdicts [%], 95 % interval; dashed: target", fontsize=8)
+    axes.set_xlabel("wrong [%], 95 % interval; dashed: target", fontsize=8)
     axes.tick_params(axis="x", labelsize=8)
     axes.set_title("false passes", fontsize=9, loc="left")

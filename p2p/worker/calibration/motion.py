@@ -41,8 +41,13 @@ class Motion:
     @classmethod
     def standing(cls, dt: float, seconds: float) -> Self:
         """Nothing moves."""
-        t = np.arange(round(seconds / dt) + 1) * dt
-        return cls(t, *(np.zeros_like(t) for _ in range(9)))
+        t = dt * np.arange(round(seconds / dt) + 1, dtype=np.float64)
+        zero = np.zeros_like(t)
+        return cls(t, zero, zero, zero, zero, zero, zero, zero, zero, zero)
+
+    def striding(self, stride_hz: float, phase: float = 0.0) -> Self:
+        """The same with another gait: how often it strides [1/s], and where in a stride it begins [rad]."""
+        return replace(self, stride_hz=stride_hz, phase=phase)
 
     @property
     def seconds(self) -> float:

@@ -35,7 +35,7 @@ def _standing(robot: Robot, _rng: Random) -> Scene:
 def _breathing(robot: Robot, rng: Random) -> Scene:
     sway, hz = rng.uniform(0.005, 0.02), rng.uniform(0.2, 0.5)
     return Scene(
-        lambda m: replace(m, stride_hz=hz).plus(sway=sway, effort=0.1),
+        lambda m: m.striding(hz).plus(sway=sway, effort=0.1),
         {"sway": sway, "hz": hz},
         every(robot, ("still",), POSITIVE),
     )
@@ -44,7 +44,7 @@ def _breathing(robot: Robot, rng: Random) -> Scene:
 def _trembling(robot: Robot, rng: Random) -> Scene:
     sway, hz = rng.uniform(0.1, 0.2), rng.uniform(3.5, 4.5)
     return Scene(
-        lambda m: replace(m, stride_hz=hz).plus(sway=sway, effort=0.5),
+        lambda m: m.striding(hz).plus(sway=sway, effort=0.5),
         {"sway": sway, "hz": hz},
         every(robot, ("still",), EXPLOIT),
     )

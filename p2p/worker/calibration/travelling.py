@@ -1,7 +1,6 @@
 """Scenes of going somewhere, and of only seeming to."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -71,8 +70,9 @@ def _speed(asked: Asked, rng: Random) -> float:
     return float(rng.uniform(asked.low * 1.1, max(most, asked.low * 1.15)))
 
 
-def _gait(rng: Random) -> dict[str, float]:
-    return {"stride_hz": float(rng.uniform(1.5, 2.5)), "phase": float(rng.uniform(0.0, 2.0 * np.pi))}
+def _gait(rng: Random) -> tuple[float, float]:
+    """How often it strides [1/s], and where in a stride it begins [rad]."""
+    return float(rng.uniform(1.5, 2.5)), float(rng.uniform(0.0, 2.0 * np.pi))
 
 
 def _velocity(asked: Asked, speed: float, across: bool = False) -> dict[str, float]:
@@ -107,7 +107,7 @@ def _trick(asked: Asked, draw: Draw, exploit: bool) -> Callable[[Robot, Random],
 def _of(rng: Random, build: Callable[[Motion], Motion]) -> Callable[[Motion], Motion]:
     """A motion with a gait of its own."""
     gait = _gait(rng)
-    return lambda standing: build(replace(standing, **gait))
+    return lambda standing: build(standing.striding(*gait))
 
 
 def _spike(motion: Motion, vx: float, vy: float, rng: Random) -> Motion:
@@ -215,10 +215,9 @@ def _hop(name: str, share: float) -> Recipe:
 def _hop_twice(robot: Robot, rng: Random) -> Scene:
     (asked,) = (a for a in robot.asked if a.skill == "hop")
     vx = asked.low * rng.uniform(1.15, 1.4)
-    stride = {"stride_hz": 2.0, "phase": 0.0}
     kinds = {key: None if kind is POSITIVE else kind for key, kind in speed_kinds(robot, vx).items()}
     return Scene(
-        lambda m: _hopping(travel(replace(m, **stride), vx, sway=0.1), robot, 0.99),
+        lambda m: _hopping(travel(m.striding(2.0), vx, sway=0.1), robot, 0.99),
         {"vx": vx, "height": robot.bounce, "hops": 2.0},
         kinds | {asked.sentence: NEAR_MISS},
     )
