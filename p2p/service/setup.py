@@ -10,10 +10,12 @@ from pathlib import Path
 
 from p2p import config_file
 from p2p.contracts.errors import MissingExtra, P2PError
+from p2p.contracts.session import SessionStatus
 from p2p.contracts.setup import Level, SetupCheck, SetupReport
 from p2p.scheduler import resources
 from p2p.service import packages
 from p2p.service.jobs import run_to_end
+from p2p.service.listing import session_views
 from p2p.service.sandbox_check import sandbox_check
 from p2p.service.wiring import Wiring
 from p2p.settings import exposed_keys, keys_present
@@ -40,6 +42,7 @@ class Setup(Wiring):
             _ffmpeg(),
             *_machine(directory),
             _writable(directory),
+            *self._interrupted(),
         ]
         return SetupReport(checks=(*checks, *_keys(), *_config_file()))
 
@@ -51,6 +54,15 @@ class Setup(Wiring):
         """
         if (module := packages.missing_module()) is not None:
             raise MissingExtra(module, packages.EXTRA)
+
+    def _interrupted(self) -> Iterator[SetupCheck]:
+        """Sessions that were being worked on when that ended; nothing is said where there are none."""
+        views = session_views(self.runs, self.backend)
+        names = [view.session.session_id for view in views if view.status is SessionStatus.INTERRUPTED]
+        if names:
+            found = f"{len(names)} interrupted: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
+            remedy = "To go on with all of them: p2p resume --all"
+            yield SetupCheck(name="sessions", level=Level.WARNING, found=found, remedy=remedy)
 
     def _renderer(self) -> SetupCheck:
         if find_spec("mujoco") is None:

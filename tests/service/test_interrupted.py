@@ -1,0 +1,167 @@
+"""Who is at work is found out by locks, never by the clock; what was interrupted goes on when somebody wishes."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from p2p.cli import main
+from p2p.contracts.background import JobKind, JobTicket, StartTraining, TrainingRequest
+from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.session import NewSession, SessionStatus
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p.store import layout
+from p2p.store.sessions import SessionRecord
+
+POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1)
+SLEEP = JobSpec(argv=("sleep", "60"))
+LONG_AGO = "2020-01-01T00:00:00.000+00:00"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    service = Service(Settings(runs_dir=tmp_path))
+    yield service
+    for spec in tmp_path.rglob(layout.JOB):
+        service.backend.cancel(spec.parent)
+
+
+@pytest.fixture
+def record(service: Service) -> SessionRecord:
+    return service.record(service.create_session(POLE).session_id)
+
+
+def never_started(_service: Service, _record: SessionRecord) -> None:
+    pass
+
+
+def alive(service: Service, record: SessionRecord) -> None:
+    service.backend.submit(SLEEP, record.driver_dir)
+
+
+def killed(service: Service, record: SessionRecord) -> None:
+    alive(service, record)
+    os.kill(json.loads((record.driver_dir / layout.HANDLE).read_bytes())["pid"], signal.SIGKILL)
+
+
+def recycled(service: Service, record: SessionRecord) -> None:
+    """Its supervisor is gone, and its process id is that of somebody else now."""
+    killed(service, record)
+    handle = json.loads((record.driver_dir / layout.HANDLE).read_bytes())
+    (record.driver_dir / layout.HANDLE).write_text(json.dumps({**handle, "pid": os.getpid()}))
+
+
+def unreadable(service: Service, record: SessionRecord) -> None:
+    killed(service, record)
+    (record.driver_dir / layout.HANDLE).write_text("{")
+
+
+def left(service: Service, record: SessionRecord) -> None:
+    service.backend.submit(JobSpec(argv=("true",)), record.driver_dir)
+
+
+@pytest.mark.parametrize("hours", [-2, 0, 2, None])
+@pytest.mark.parametrize("driver", [never_started, alive, killed, recycled, unreadable, left])
+def test_a_session_is_interrupted_when_no_process_drives_it_whatever_its_clock_says(
+    service: Service, record: SessionRecord, driver: object, hours: int | None
+) -> None:
+    driver(service, record)  # type: ignore[operator]
+    record.set_status(SessionStatus.RUNNING, "kept")
+    written = json.loads(record.status_path.read_bytes())
+    if hours is not None:
+        written["updated_at"] = (datetime.now(UTC) + timedelta(hours=hours)).isoformat(timespec="milliseconds")
+    record.status_path.write_text(json.dumps(written if hours is not None else {**written, "updated_at": LONG_AGO}))
+    if driver is not alive:
+        while service.view_session(record.session_id).alive:
+            pass
+    wanted = SessionStatus.RUNNING if driver is alive else SessionStatus.INTERRUPTED
+    for view in (service.view_session(record.session_id), *service.list_sessions()):
+        assert (view.status, view.error) == (wanted, "kept")
+    assert service.interrupted_sessions() == (() if driver is alive else (record.session_id,))
+
+
+@pytest.mark.parametrize("status", [s for s in SessionStatus if s not in (SessionStatus.RUNNING, "interrupted")])
+def test_what_is_not_running_is_not_interrupted(service: Service, record: SessionRecord, status: SessionStatus) -> None:
+    record.set_status(status)
+    assert service.view_session(record.session_id).status is status
+    assert service.interrupted_sessions() == ()
+
+
+def test_the_doors_tell_what_was_interrupted_and_how_it_goes_on(
+    service: Service, record: SessionRecord, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = ["--runs-dir", str(service.runs.path)]
+    assert main(["resume", "--all", *runs]) == 0
+    assert capsys.readouterr().out == "No session was interrupted.\n"
+    record.set_status(SessionStatus.RUNNING)
+    assert main(["list", *runs]) == 0
+    assert "1 interrupted; to go on with them: p2p resume --all" in capsys.readouterr().out
+    check = next(check for check in service.check_setup().checks if check.name == "sessions")
+    assert "1 interrupted" in check.found
+    assert "p2p resume --all" in check.remedy
+    assert main(["resume", "--all", *runs]) == 0
+    assert f"Resumed {record.session_id}" in capsys.readouterr().out
+    assert service.view_session(record.session_id).status is SessionStatus.RUNNING
+    assert service.stop_session(record.session_id).status is SessionStatus.CANCELLED
+
+
+def test_a_killed_job_keeps_its_slot_until_its_trainings_are_ended_or_adopted(
+    service: Service, record: SessionRecord
+) -> None:
+    iteration, (dead, heir) = record.iteration(1), (f"job_{digit * 32}" for digit in "ab")
+    for job_id in (dead, heir):
+        ticket = JobTicket(
+            job_id=job_id, kind=JobKind.TRAINING, session_id=record.session_id, iteration=1, created_at=LONG_AGO
+        )
+        service.jobs.new(job_id).save_ticket(ticket)
+    slot = service.jobs.take_slot(1, dead)
+    assert slot is not None
+    iteration.save_training_request(TrainingRequest(job_id=dead, start=StartTraining()))
+    run = iteration.run("baseline", 10)
+    service.backend.submit(SLEEP, run.path)
+    os.close(slot)  # it was killed
+    assert service.get_job(dead).state is JobState.LOST
+    assert [job.job_id for job in service.lost_trainings()] == [dead]
+    assert service._take_slot(heir) is None
+    iteration.save_training_request(TrainingRequest(job_id=heir, start=StartTraining()))
+    slot = service._take_slot(heir)
+    assert slot is not None, "who adopts the trainings takes the place too"
+    os.close(slot)
+    iteration.save_training_request(TrainingRequest(job_id=dead, start=StartTraining()))
+    slot = service.jobs.take_slot(1, dead)
+    assert slot is not None
+    os.close(slot)
+    assert service._take_slot(heir) is None
+    service.cancel_job(dead)
+    assert service.backend.status(run.path).state is JobState.CANCELLED
+    slot = service._take_slot(heir)
+    assert slot is not None
+    os.close(slot)
+
+
+def test_nobody_is_killed_whose_process_id_was_ours(service: Service, record: SessionRecord) -> None:
+    bystander = subprocess.Popen(["sleep", "60"])
+    try:
+        recycled(service, record)
+        handle = json.loads((record.driver_dir / layout.HANDLE).read_bytes())
+        (record.driver_dir / layout.HANDLE).write_text(json.dumps({**handle, "pid": bystander.pid}))
+        assert service.backend.cancel(record.driver_dir).state is JobState.CANCELLED
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+def test_a_cancellation_that_meets_a_start_still_ends_the_job(service: Service, record: SessionRecord) -> None:
+    for number in range(5):
+        directory = record.path / f"job{number}"
+        service.backend.submit(SLEEP, directory)
+        assert service.backend.cancel(directory).state is JobState.CANCELLED
+        status = directory / layout.STATUS
+        assert json.loads(status.read_bytes())["state"] == "cancelled"
