@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint fast-tests test-external docs bundle table clean
+.PHONY: help setup demo test check lint fast-tests test-external reliability docs bundle table clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,6 +19,10 @@ test: $(VENV)/.dev  ## Set up, then run every test, the ones that train included
 
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
 	P2P_EXTERNAL=1 $(BIN)/python -m pytest tests/external
+
+reliability: $(VENV)/.dev  ## Kill, stop, fill, break and poll: the table of README.md (about an hour on 2 cores)
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libfaketime  # compiled; without it the clock is left alone
+	OMP_NUM_THREADS=1 $(BIN)/python tests/reliability/run.py --readme README.md
 
 check: lint fast-tests  ## Lint, types, layers, size budget and the fast tests
 

@@ -119,5 +119,11 @@ def _under_a_training(place: Path, variables: dict[str, str], findings: Findings
     elapsed = time.monotonic() - begun
     summary, (rows, _) = run.read_summary(), run.parse_scalars()
     times = [row["elapsed_time"] for row in rows]
-    if summary is None or not 0 < summary.training_time_s <= elapsed or times != sorted(times) or not times or times[-1] > elapsed:
+    if (
+        summary is None
+        or not 0 < summary.training_time_s <= elapsed
+        or times != sorted(times)
+        or not times
+        or times[-1] > elapsed
+    ):
         findings.went_wrong("wrong durations", f"{summary}, {times}, really {elapsed:.1f} s")

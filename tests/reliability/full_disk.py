@@ -207,7 +207,7 @@ def _train(service: Service, disk: _Disk, findings: Findings) -> None:
     disk.fill(leave=0)
     ended = _followed(service, job_id)
     disk.free()
-    if ended.state is JobState.COMPLETED or "space" not in (ended.error or "") and "disk" not in (ended.error or ""):
+    if ended.state is JobState.COMPLETED or not any(word in (ended.error or "") for word in ("space", "disk")):
         findings.went_wrong("unclear errors", f"training: {ended.state}, {ended.error}")
     again = _followed(service, service.start_training(session_id).job_id)
     if again.state is not JobState.COMPLETED:

@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import ClassVar
 
 from findings import Findings
 from hypothesis import HealthCheck, Phase, seed, settings
@@ -54,7 +55,7 @@ class Model:
 class JobMachine(RuleBasedStateMachine):
     """Three jobs and two slots, in a directory of their own."""
 
-    steps: Counter[str] = Counter()
+    steps: ClassVar[Counter[str]] = Counter()
     """Made by this process, by rule."""
 
     def __init__(self) -> None:

@@ -64,7 +64,7 @@ SAVES: dict[str, tuple[Callable[[Path], None], Callable[[Path], None], Callable[
         _read,
     ),
     "event": (_first_event, _append_event, _events),
-    "key": (lambda place: None, _claim, _claimed),
+    "key": (lambda _place: None, _claim, _claimed),
 }
 """What is saved: how the old state is made, how the new one is saved over it, and how it is read."""
 
@@ -129,7 +129,11 @@ def _traced(name: str, directory: Path, options: list[str]) -> list[str]:
         os.kill(child, signal.SIGCONT)
         killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
         assert killed == bool(options), "a process is killed where it should be, and only there"
-    lines = [line for line in log.read_text(errors="replace").splitlines() if "(" in line and not line.startswith(("---", "+++"))]
+    lines = [
+        line
+        for line in log.read_text(errors="replace").splitlines()
+        if "(" in line and not line.startswith(("---", "+++"))
+    ]
     log.unlink()
     return lines
 

@@ -26,7 +26,11 @@ from p2p.settings import Settings
 READY_WITHIN_S = 1.0
 UNDER_WAY = 4
 """Trainings that the client follows at a time."""
-ENDS = {"completes": ("completed", 0), "fails": ("failed", TrainingFailed.exit_code), "is cancelled": ("cancelled", None)}
+ENDS = {
+    "completes": ("completed", 0),
+    "fails": ("failed", TrainingFailed.exit_code),
+    "is cancelled": ("cancelled", None),
+}
 BEGUN = "waiting for its turn"
 """What the process of a job says once, when it begins."""
 
@@ -118,7 +122,9 @@ class _Client:
         if not work.ready:
             work.ready = server.call("write_reward", session_id=work.session_id, source=REWARD)["accepted"]
         elif work.job_id is None:
-            answer = server.call("train_iteration", session_id=work.session_id, timesteps=2000, idempotency_key=work.key)
+            answer = server.call(
+                "train_iteration", session_id=work.session_id, timesteps=2000, idempotency_key=work.key
+            )
             work.job_id = answer["job_id"]
         elif work.end == "is cancelled" and self.dice.random() < 0.3:
             self._end(work, server.call("cancel_job", job_id=work.job_id))
@@ -133,7 +139,7 @@ class _Client:
 def _compare(client: _Client, service: Service, findings: Findings) -> None:
     """What the client was told, against what there is."""
     sessions = {view.session.session_id for view in service.list_sessions()}
-    jobs = [view for view in service.list_jobs()]
+    jobs = service.list_jobs()
     for work in client.works:
         of_session = [view.job_id for view in jobs if view.session_id == work.session_id]
         if work.session_id not in sessions or work.job_id not in of_session:
@@ -152,7 +158,9 @@ def _compare_end(work: _Work, service: Service, findings: Findings) -> None:
     allowed = [ENDS[work.end], *([ENDS["completes"]] if work.end == "is cancelled" else [])]
     found = status["state"], status.get("exit_code")
     told_right = work.state == status["state"]
-    if not told_right or not any(found == (state, code) or (code is None and found[0] == state) for state, code in allowed):
+    if not told_right or not any(
+        found == (state, code) or (code is None and found[0] == state) for state, code in allowed
+    ):
         findings.went_wrong("wrong exit codes", f"{work}: {status}")
     run = next(iter(service.record(work.session_id).iteration(1).runs()), None)
     steps = [row["global_step"] for row in run.parse_scalars()[0]] if run is not None else []

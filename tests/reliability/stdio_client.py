@@ -37,7 +37,9 @@ class StdioClient:
     def __enter__(self) -> "StdioClient":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.kill()
 
     def kill(self) -> None:

@@ -68,7 +68,12 @@ def _steer(
     """What is said through both at once is all there, in one order."""
     asked = [(server, f"wish {i} of server {n}") for i in range(5) for n, server in enumerate(servers)]
     for number in range(0, len(asked), 2):
-        list(both.map(lambda pair: pair[0].call("steer_session", session_id=session_id, wish=pair[1]), asked[number : number + 2]))
+        list(
+            both.map(
+                lambda pair: pair[0].call("steer_session", session_id=session_id, wish=pair[1]),
+                asked[number : number + 2],
+            )
+        )
     said = sorted(wish.text for wish in service.record(session_id).read_wishes())
     if said != sorted(text for _, text in asked):
         findings.went_wrong("lost", f"wishes of {session_id}: {said}")

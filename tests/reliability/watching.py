@@ -30,7 +30,7 @@ def processes_of(place: Path) -> list[int]:
     """Supervisors and jobs of a directory, by the variables they were started with."""
     prefixes = tuple(tag + os.fsencode(place.resolve()) for tag in TAGS)
     found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208  names, not paths
         with suppress(OSError):
             entries = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
             if any(entry.startswith(prefixes) for entry in entries) and is_running(int(pid)):

@@ -1,0 +1,171 @@
+"""Files of real sessions broken in every way, one at a time: does every reader answer, and is nothing else lost?"""
+
+import logging
+import random
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from anyio.from_thread import start_blocking_portal
+from findings import Findings
+from mcp.client import Client
+from mcp.types import CallToolResult
+from mutations import mutated
+from small_sessions import TINY, accepted_session
+from watching import processes_of, until
+
+from p2p.contracts.errors import P2PError
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p_mcp.server import build_server
+
+PATTERNS = ("*.json", "*.jsonl", "*.db", "*.sqlite", "*.sqlite3")
+Readers = dict[str, Callable[[], object]]
+TRAINED = NewSession(
+    prompt="keep the pole balanced",
+    env_id="InvertedPendulum-v5",
+    n_seeds=1,
+    max_iterations=2,
+    pass_threshold=1.0,
+    n_report_rollouts=10,
+    config=TINY,
+)
+
+
+def broken_files(count: int, place: Path) -> Findings:
+    """`count` mutations."""
+    findings = Findings()
+    findings.watch_for("tracebacks", "unnamed files", "other records lost")
+    logging.disable(logging.CRITICAL)  # of the server in this process, which logs what it tells
+    service = Service(Settings(runs_dir=place))
+    trained, other = _sessions(service)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(build_server(service))) as client:
+        readers = _readers(service, trained) | _tools(service, trained, partial(portal.call, client.call_tool))
+        _break(count, service, other, readers, findings)
+    logging.disable(logging.NOTSET)
+    return findings
+
+
+def _break(count: int, service: Service, other: str, readers: Readers, findings: Findings) -> None:
+    place = service.runs.path
+    victims, intact = _victims(place, other), _others(service, other)
+    dice, kinds = random.Random(0), set[str]()
+    for _ in range(count):
+        path = dice.choice(victims)
+        old = path.read_bytes()
+        new = mutated(old, path.suffix, dice)
+        _replace(path, new)
+        try:
+            _read_all(readers, path, new, findings)
+            if _others(service, other) != intact:
+                findings.went_wrong("other records lost", f"{path.relative_to(place)}: {new[:100]!r}")
+        finally:
+            _replace(path, old)
+        kinds.add(path.name)
+        findings.count("mutations")
+    findings.count("readers of each", len(readers))
+    findings.count("kinds of files", len(kinds))
+
+
+def _sessions(service: Service) -> tuple[str, str]:
+    """One that has been through two iterations as a background job, and one that waits to be trained again."""
+    trained = service.create_session(TRAINED).session_id
+    service.steer(trained, "softer")
+    job = service.start_loop(trained).job_id
+    while not service.wait_for_job(job).state.finished:
+        pass
+    until(lambda: not processes_of(service.runs.path), 120)  # its film, too
+    service.record(trained).update_metadata(alias="first", tags=("a",))
+    other = accepted_session(service)
+    service.cancel_job(service.start_training(other).job_id)
+    return trained, other
+
+
+def _victims(place: Path, other: str) -> list[Path]:
+    """All files but those of the other session and its job."""
+    jobs = place / "jobs"
+    spared = {place / other, *(path.parent for path in jobs.glob("*/ticket.json") if other in path.read_text())}
+    found = sorted(path for pattern in PATTERNS for path in place.rglob(pattern))
+    return [path for path in found if not spared.intersection(path.parents)]
+
+
+def _readers(service: Service, session_id: str) -> Readers:
+    """What a client, a person or a page may ask about the trained session."""
+    job_id = service.list_jobs(session_id)[0].job_id
+    record = service.record(session_id)
+    return {
+        "view_session": lambda: service.view_session(session_id),
+        "find_session": lambda: service.find_session("latest"),
+        "view_iteration": lambda: service.view_iteration(session_id, 1),
+        "why_it_stopped": lambda: service.why_it_stopped(session_id),
+        "metrics": lambda: service.metrics(session_id),
+        "metrics_table": lambda: service.metrics_table(session_id, 1),
+        "read_reward": lambda: service.read_reward(session_id, 1),
+        "revision_brief": lambda: service.revision_brief(session_id),
+        "judge_evidence": lambda: service.judge_evidence(session_id, 1),
+        "wishes": lambda: service.wishes(session_id),
+        "events": record.events.read,
+        "lineage": record.read_lineage,
+        "find_job": lambda: service.find_job("latest"),
+        "job_log": lambda: service.job_log(job_id),
+    }
+
+
+def _tools(service: Service, session_id: str, call_tool: Callable[[str, dict[str, Any]], CallToolResult]) -> Readers:
+    """Tools of the server that ask about it: what they say of an error must have words."""
+    job_id = service.list_jobs(session_id)[0].job_id
+    tools: dict[str, dict[str, Any]] = {
+        "list_sessions": {},
+        "get_session": {"session_id": session_id},
+        "list_jobs": {},
+        "get_job": {"job_id": job_id},
+        "get_metrics": {"session_id": session_id},
+        "compare_iterations": {"session_id": session_id, "first": 1, "second": 2},
+        "read_dashboard": {"session_id": session_id},
+    }
+
+    def call(name: str) -> None:
+        result = call_tool(name, tools[name])
+        if result.is_error:
+            words = str(getattr(result.content[0], "text", "")).removeprefix(f"Error executing tool {name}").strip(": ")
+            raise P2PError(words) if words else RuntimeError(f"{name} failed without words")
+
+    return {f"tool {name}": partial(call, name) for name in tools}
+
+
+def _read_all(readers: Readers, path: Path, new: bytes, findings: Findings) -> None:
+    """Ask for everything; what is refused must be refused with the name of the file, or of what it holds."""
+    for name, read in readers.items():
+        try:
+            read()
+        except P2PError as error:
+            if name == "view_session" and path.name not in str(error):
+                findings.went_wrong("unnamed files", f"{path.name}: {error}")
+        except Exception as error:
+            place = f"{path.parent.name}/{path.name}"
+            findings.went_wrong("tracebacks", f"{name}, {place} = {new[:200]!r}: {error!r} {_where(error)}")
+
+
+def _where(error: BaseException) -> str:
+    """Where our own code was."""
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        frames.append(f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    return " ".join(frames[-4:])
+
+
+def _others(service: Service, other: str) -> tuple[object, ...]:
+    """What is said of the other session, alone and among all."""
+    alone = service.view_session(other)
+    listed = [view for view in service.list_sessions() if view.session.session_id == other]
+    return alone, tuple(listed), tuple(view for view in service.list_jobs() if view.session_id == other)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.mutated")
+    temporary.write_bytes(content)
+    temporary.replace(path)
