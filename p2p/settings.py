@@ -33,6 +33,10 @@ class Settings(Contract):
     """Background jobs at a time (`P2P_MAX_JOBS`); others wait for their turn."""
     min_free_disk_gb: float = Field(default=1.0, ge=0)
     """Free disk below which no training starts [GiB] (`P2P_MIN_FREE_DISK_GB`)."""
+    model_patience_s: float = Field(default=1_800.0, gt=0)
+    """How long one answer of a model is waited for, all attempts together [s] (`P2P_MODEL_PATIENCE_S`)."""
+    model_silence_s: float = Field(default=120.0, gt=0)
+    """A model that says nothing for so long is asked again [s] (`P2P_MODEL_SILENCE_S`)."""
     agent_model: str = "claude-opus-5-5"
     """Who works in `p2p agent` (`P2P_AGENT_MODEL`)."""
 

@@ -21,6 +21,7 @@ ENDINGS = {
     SessionStatus.MAX_ITERATIONS: ("ended without passing", "bold red"),
     SessionStatus.CANCELLED: ("stopped", "bold yellow"),
     SessionStatus.INVALID_CODE: ("no reward that can be trained", "bold red"),
+    SessionStatus.BUDGET: ("a cap was reached", "bold yellow"),
     SessionStatus.ERROR: ("failed", "bold red"),
     SessionStatus.RUNNING: ("running", "bold cyan"),
     SessionStatus.PENDING: ("not started", "bold"),

@@ -5,9 +5,12 @@ from enum import StrEnum
 from pydantic import Field
 
 from p2p.contracts.base import Contract
+from p2p.contracts.budget import Caps
+from p2p.contracts.inference import Effort
 from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.training import TrainingPlan
+from p2p.contracts.usage import Price
 
 
 class SessionStatus(StrEnum):
@@ -25,6 +28,8 @@ class SessionStatus(StrEnum):
     CANCELLED = "cancelled"
     INVALID_CODE = "invalid_code"
     """No reward that loads and runs could be written."""
+    BUDGET = "budget"
+    """A cap was reached; with a larger one it can go on."""
     ERROR = "error"
 
     @property
@@ -53,6 +58,16 @@ class NewSession(Contract):
     """Named variants trained side by side, each a set of `TrainConfig` fields."""
     author: str = "builtin"
     """Who writes: "builtin", "provider:model", or "given" for a reward handed in."""
+    model: str = ""
+    """`provider:model` that works for the session; empty means the author, where it is one."""
+    light_model: str = ""
+    """`provider:model` for small tasks; empty means the same."""
+    effort: Effort = "medium"
+    """How hard the models think."""
+    price: Price | None = None
+    """Of a `model` that the price table does not know."""
+    caps: Caps = Caps()
+    """What models and trainings may take at most."""
 
     @property
     def seeds(self) -> tuple[int, ...]:

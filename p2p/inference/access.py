@@ -18,6 +18,15 @@ LOCAL = {"vllm": "http://127.0.0.1:8000/v1", "ollama": "http://127.0.0.1:11434/v
 """Servers on this machine, which need no key, and where they are when the configuration does not say."""
 
 
+NETWORK = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Variables that say how this machine reaches others."""
+
+
+def variables_of(provider: str) -> tuple[str, ...]:
+    """Names of the variables that a process needs in order to ask a provider."""
+    return (*KEYS.get(provider, ()), _address(provider), *NETWORK)
+
+
 def access_to(provider: str, silence_s: float = 120.0) -> Access:
     """Key and address of a provider: `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`, and so on for each.
 
@@ -32,10 +41,14 @@ def access_to(provider: str, silence_s: float = 120.0) -> Access:
     said = variables()
     names = KEYS.get(provider, (f"{provider.upper()}_API_KEY",))
     key = next((said[name].strip() for name in names if said.get(name, "").strip()), None)
-    base_url = said.get(f"{provider.upper()}_BASE_URL") or LOCAL.get(provider)
+    base_url = said.get(_address(provider)) or LOCAL.get(provider)
     if key is None and provider not in LOCAL:
         raise AuthenticationFailed(
             f"{provider} needs a key, and {names[0]} is not set. Set it, or write it under [keys] in the "
             "configuration file: p2p config."
         )
     return Access(key=SecretStr(key or "none"), base_url=base_url, silence_s=silence_s)
+
+
+def _address(provider: str) -> str:
+    return f"{provider.upper()}_BASE_URL"

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import cached_property
 
 from p2p import registry
@@ -48,7 +49,6 @@ class SessionModels:
         self.heartbeat, self.patience = heartbeat, patience or Patience()
         self.budget = Budget(ledger, choice.caps, seconds_at_work)
         self._silence_s = silence_s
-        self._opened: dict[str, Provider] = {}
 
     def for_role(self, role: str, iteration: int | None = None, *, light: bool = False) -> "SessionModel":
         """The model as one role sees it.
@@ -66,24 +66,17 @@ class SessionModels:
         given = self.choice.price if str(name) == self.choice.model else None
         return given or price_of(name)
 
-    def provider(self, name: ModelName) -> Provider:
-        """The connection to a model, opened on first use.
+    def open(self, name: ModelName) -> Provider:
+        """A connection to a model, which whoever opens it closes.
 
         Raises:
             UnknownName: there is no such provider.
             MissingExtra: its library is not installed.
             AuthenticationFailed: it needs a key, and there is none.
         """
-        if str(name) not in self._opened:
-            made = registry.load("provider", registry.PROVIDERS, name.provider)
-            self._opened[str(name)] = made(name.model, access_to(name.provider, self._silence_s))
-        return self._opened[str(name)]
-
-    def close(self) -> None:
-        """Close all connections."""
-        for model in self._opened.values():
-            model.close()
-        self._opened.clear()
+        made = registry.load("provider", registry.PROVIDERS, name.provider)
+        provider: Provider = made(name.model, access_to(name.provider, self._silence_s))
+        return provider
 
 
 class SessionModel:
@@ -118,8 +111,9 @@ class SessionModel:
         if kept is not None and kept.reply is not None:
             self._tell(kept.line, reused=True)
             return kept.reply
-        line = self._models.budget.begin(self._role, self._iteration, self.name, self._price, request)
-        reply = self._ask(line, request)
+        with closing(self._models.open(self.name)) as provider:
+            line = self._models.budget.begin(self._role, self._iteration, self.name, self._price, request)
+            reply = self._ask(provider, line, request)
         if reply.stop is StopReason.MAX_TOKENS and line.usage.output < request.max_tokens:
             raise BudgetExceeded(
                 f"The answer of {self.name} was cut off after {line.usage.output:,} tokens: the session's caps leave "
@@ -143,10 +137,9 @@ class SessionModel:
         """What is left of the caps of which little is left, for the model to read; empty while there is plenty."""
         return self._models.budget.what_is_left()
 
-    def _ask(self, line: CallLine, request: ModelRequest) -> ModelReply:
+    def _ask(self, provider: Provider, line: CallLine, request: ModelRequest) -> ModelReply:
         """Ask, and write down what came of it."""
         models, problems = self._models, list[ModelProblem]()
-        provider = models.provider(self.name)
         sent = request.model_copy(update={"max_tokens": line.usage.output})
         total_s = max(min(models.patience.total_s, models.budget.seconds_left()), 1.0)
         patience = models.patience.model_copy(update={"total_s": total_s})

@@ -4,6 +4,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 from pydantic import SecretStr
@@ -42,12 +44,21 @@ def until(deadline: float) -> Iterator[None]:
 def http_client(access: Access) -> httpx2.Client:
     """A client for a vendor's library; it follows no redirects, so that a key goes nowhere else."""
     timeout = httpx2.Timeout(access.silence_s, connect=access.connect_s)
-    return httpx2.Client(transport=_Transport(access.silence_s), timeout=timeout, follow_redirects=False)
+    transport = _Transport(access.silence_s, _proxy(access.base_url))
+    return httpx2.Client(transport=transport, timeout=timeout, follow_redirects=False)
+
+
+def _proxy(base_url: str | None) -> str | None:
+    """The proxy that the environment names for an address; None where it is reached directly."""
+    address = urlsplit(base_url or "https://")
+    if address.hostname and proxy_bypass(address.hostname):
+        return None
+    return getproxies().get(address.scheme)
 
 
 class _Transport(httpx2.BaseTransport):
-    def __init__(self, silence_s: float) -> None:
-        self._inner, self._silence_s = httpx2.HTTPTransport(), silence_s
+    def __init__(self, silence_s: float, proxy: str | None) -> None:
+        self._inner, self._silence_s = httpx2.HTTPTransport(proxy=proxy), silence_s
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send, with the time limits of ours instead of those a library puts into its requests."""

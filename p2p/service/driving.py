@@ -11,6 +11,7 @@ from p2p.contracts.job import JobSpec
 from p2p.contracts.session import Session, SessionStatus, SessionView
 from p2p.service.job_views import JobViews
 from p2p.service.jobs import SINGLE_THREAD, wait
+from p2p.service.models import model_variables
 from p2p.service.progress import live_training
 from p2p.service.sessions import Sessions
 from p2p.store import files
@@ -106,7 +107,8 @@ class Driving(Sessions, JobViews):
         job = () if job_id is None else ("--job-id", job_id)
         env = SINGLE_THREAD if job_id is None else SINGLE_THREAD | self._settings_of_a_job()
         env = env | {"P2P_BACKEND": self.settings.backend}
-        spec = JobSpec(argv=(*command, "--runs-dir", str(self.runs.path), *job), env=env, secrets=self.agent_socket())
+        needed = (*self.agent_socket(), *model_variables(record.read_session()))
+        spec = JobSpec(argv=(*command, "--runs-dir", str(self.runs.path), *job), env=env, secrets=needed)
         self.backend.submit(spec, record.driver_dir)
 
     def _settings_of_a_job(self) -> dict[str, str]:

@@ -13,6 +13,7 @@ from p2p.service.judging import Judging
 from p2p.service.keeping import Keeping
 from p2p.service.labelling import Labelling
 from p2p.service.metrics import Metrics
+from p2p.service.models import Models
 from p2p.service.nodes import Nodes
 from p2p.service.observing import Observing
 from p2p.service.repairing import Repairing
@@ -33,6 +34,7 @@ class Service(
     Observing,
     Drafting,
     Metrics,
+    Models,
     Nodes,
     Criteria,
     Steers,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from p2p.contracts.errors import INTERRUPTED, InvalidConfig, InvalidReward, P2PError
+from p2p.contracts.errors import INTERRUPTED, BudgetExceeded, InvalidConfig, InvalidReward, P2PError
 from p2p.contracts.events import EventName
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
@@ -44,6 +44,8 @@ def drive(service: Service, session_id: str) -> int:
         run(service, session_id)
     except InvalidReward as error:
         return _failed(service, session_id, SessionStatus.INVALID_CODE, error)
+    except BudgetExceeded as error:
+        return _failed(service, session_id, SessionStatus.BUDGET, error)
     except P2PError as error:
         return _failed(service, session_id, SessionStatus.ERROR, error)
     except Exception as error:  # the last door: whatever it was, the session must say so

@@ -36,15 +36,12 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Stub]]:
 
 
 @pytest.fixture
-def session_models(tmp_path: Path) -> Iterator[Callable[..., SessionModels]]:
+def session_models(tmp_path: Path) -> Callable[..., SessionModels]:
     """Makes the models of the session in `tmp_path`; another time, as another process would."""
-    with ExitStack() as stack:
 
-        def make(name: str = MODELS[0], caps: Caps | None = None, **more: Any) -> SessionModels:
-            choice = ModelChoice(model=name, caps=caps or Caps(), light_model=more.pop("light_model", ""))
-            options = {"patience": QUICK, "silence_s": 2.0, **more}
-            models = SessionModels(choice, CallLedger(tmp_path), EventLog(tmp_path / "events.jsonl"), **options)
-            stack.callback(models.close)
-            return models
+    def make(name: str = MODELS[0], caps: Caps | None = None, **more: Any) -> SessionModels:
+        choice = ModelChoice(model=name, caps=caps or Caps(), light_model=more.pop("light_model", ""))
+        options = {"patience": QUICK, "silence_s": 2.0, **more}
+        return SessionModels(choice, CallLedger(tmp_path), EventLog(tmp_path / "events.jsonl"), **options)
 
-        yield make
+    return make

@@ -1,0 +1,188 @@
+"""The language models of a session: who may be asked, at whose cost, and where it went."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from pydantic import ValidationError
+
+from p2p.contracts.budget import CallLine, Caps, Cost, ModelChoice, SessionCosts, TrainingCost
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.events import Event, EventName
+from p2p.contracts.inference import ModelName
+from p2p.contracts.session import Session
+from p2p.contracts.usage import Price, Usage
+from p2p.inference.access import variables_of
+from p2p.inference.budget import require_steps
+from p2p.inference.client import SessionModels
+from p2p.inference.prices import price_of, price_table
+from p2p.inference.retry import Patience
+from p2p.service.wiring import Wiring
+from p2p.store.calls import CallLedger
+from p2p.store.clock import now, seconds_between
+from p2p.store.sessions import SessionRecord
+
+LIMITS = ("P2P_MODEL_PATIENCE_S", "P2P_MODEL_SILENCE_S")
+
+
+class Models(Wiring):
+    """What sessions ask of models, and pay."""
+
+    def models_of(self, session_id: str) -> SessionModels:
+        """The models of a session, with its caps and its ledger.
+
+        Raises:
+            InvalidInput: no model works for it.
+        """
+        return session_models(self.record(session_id), self.settings.model_patience_s, self.settings.model_silence_s)
+
+    def costs(self, session_id: str) -> SessionCosts:
+        """Where the tokens, dollars and seconds of a session went, by role and iteration."""
+        record = self.record(session_id)
+        lines = CallLedger(record.path).lines()
+        return SessionCosts(
+            session_id=session_id,
+            caps=record.read_session().caps,
+            models=tuple(dict.fromkeys(line.model for line in lines)),
+            rows=_rows(lines),
+            trainings=tuple(_trainings(record)),
+            total=_sum("total", None, lines),
+            open_calls=sum(line.state == "begun" for line in lines),
+            seconds_at_work=seconds_at_work(record.events.read()),
+        )
+
+    def set_caps(self, session_id: str, **changes: Any) -> Session:
+        """Change some caps of a session, which then can go on; None lifts a cap.
+
+        Raises:
+            InvalidInput: there is no such cap, or a value cannot be one.
+        """
+        record = self.record(session_id)
+        with record.exclusive():
+            session = record.read_session()
+            try:
+                caps = Caps.model_validate(session.caps.model_dump() | changes)
+            except ValidationError as error:
+                raise InvalidInput(f"The caps cannot be changed so: {error.errors()[0]['msg']}.") from error
+            session = session.model_copy(update={"caps": caps})
+            record.save_session(session)
+        return session
+
+    def require_steps(self, session_id: str, planned: int) -> None:
+        """Do nothing where a training of `planned` environment steps, over all its runs, keeps within the cap.
+
+        Raises:
+            BudgetExceeded: it would pass it.
+        """
+        record = self.record(session_id)
+        require_steps(record.read_session().caps, steps_done(record), planned)
+
+    def price_of(self, model: str) -> Price | None:
+        """What `provider:model` costs; None where the price table does not have it."""
+        return price_of(ModelName.parse(model))
+
+    def priced_models(self, provider: str) -> tuple[str, ...]:
+        """Models of a provider in the price table."""
+        prices = price_table().providers.get(provider)
+        return tuple(sorted(prices.models)) if prices else ()
+
+    def price_date(self, provider: str) -> str:
+        """Day the prices of a provider were read, ISO 8601; empty for an unknown one."""
+        prices = price_table().providers.get(provider)
+        return prices.date if prices else ""
+
+
+def session_models(record: SessionRecord, patience_s: float = 1_800.0, silence_s: float = 120.0) -> SessionModels:
+    """The models of a session.
+
+    Args:
+        record: Its directory.
+        patience_s: How long one answer is waited for [s].
+        silence_s: A connection that says nothing for so long is given up [s].
+
+    Raises:
+        InvalidInput: no model works for it.
+    """
+    return SessionModels(
+        choice_of(record.read_session()),
+        CallLedger(record.path),
+        record.events,
+        seconds_at_work=lambda: seconds_at_work(record.events.read(), now()),
+        heartbeat=record.touch_heartbeat,
+        patience=Patience(total_s=patience_s),
+        silence_s=silence_s,
+    )
+
+
+def choice_of(session: Session) -> ModelChoice:
+    """Which models work for a session.
+
+    Raises:
+        InvalidInput: none does.
+    """
+    model = session.model or (session.author if ":" in session.author else "")
+    if not model:
+        raise InvalidInput(f"No model works for {session.session_id}. Start one with --model provider:model.")
+    return ModelChoice(
+        model=model,
+        light_model=session.light_model,
+        effort=session.effort,
+        price=session.price,
+        caps=session.caps,
+    )
+
+
+def model_variables(session: Session) -> tuple[str, ...]:
+    """Names of the variables that a process needs in order to ask a session's models."""
+    author = session.author if ":" in session.author else ""
+    names = {ModelName.parse(text).provider for text in (session.model, session.light_model, author) if text}
+    needed = [variable for provider in sorted(names) for variable in variables_of(provider)]
+    return (*dict.fromkeys(needed), *LIMITS) if needed else ()
+
+
+def seconds_at_work(events: Sequence[Event], until: str | None = None) -> float:
+    """Time from the first event to the last, or to `until` (ISO 8601), without the breaks before it was resumed [s]."""
+    worked = sum(
+        max(seconds_between(before.timestamp, after.timestamp), 0.0)
+        for before, after in pairwise(events)
+        if after.event is not EventName.SESSION_RESUMED
+    )
+    if until is not None and events:
+        worked += max(seconds_between(events[-1].timestamp, until), 0.0)
+    return round(worked, 3)
+
+
+def steps_done(record: SessionRecord) -> int:
+    """Environment steps of all trainings of a session."""
+    return sum(cost.environment_steps for cost in _trainings(record))
+
+
+def _trainings(record: SessionRecord) -> Iterable[TrainingCost]:
+    for iteration in record.iteration_records():
+        summaries = [summary for run in iteration.runs() if (summary := run.read_summary()) is not None]
+        if summaries:
+            yield TrainingCost(
+                iteration=iteration.number,
+                environment_steps=sum(summary.total_timesteps for summary in summaries),
+                seconds=round(sum(summary.training_time_s for summary in summaries), 1),
+            )
+
+
+def _rows(lines: Sequence[CallLine]) -> tuple[Cost, ...]:
+    groups: dict[tuple[str, int | None], list[CallLine]] = {}
+    for line in lines:
+        groups.setdefault((line.role, line.iteration), []).append(line)
+    return tuple(_sum(role, iteration, group) for (role, iteration), group in groups.items())
+
+
+def _sum(role: str, iteration: int | None, lines: Sequence[CallLine]) -> Cost:
+    dollars = [line.dollars for line in lines]
+    return Cost(
+        role=role,
+        iteration=iteration,
+        calls=len(lines),
+        failed=sum(line.state == "failed" for line in lines),
+        usage=sum((line.usage for line in lines), Usage()),
+        dollars=None if None in dollars else round(sum(value for value in dollars if value is not None), 6),
+        seconds=round(sum(line.seconds for line in lines), 3),
+    )
