@@ -1,0 +1,58 @@
+"""`p2p judge calibrate`: the whole set with one command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from p2p.cli import main
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("P2P_RUNS_DIR", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+def test_judge_calibrate_is_the_command_calibrate(capsys: Capture) -> None:
+    assert main(["judge", "calibrate", "--help"]) == 0
+    assert "whose truth is known" in capsys.readouterr().out
+
+
+def test_what_does_not_exist_is_refused_with_what_does(capsys: Capture) -> None:
+    assert main(["calibrate", "--judge", "oracle"]) == 2
+    assert "predicates" in capsys.readouterr().err
+    assert main(["calibrate", "--env", "Reacher-v5"]) == 2
+    assert "Hopper-v5" in capsys.readouterr().err
+    assert main(["calibrate", "--video", "ant-001-00"]) == 2
+    assert "p2p judge calibrate" in capsys.readouterr().err
+
+
+def test_one_robot_is_measured_reported_drawn_and_filmed(tmp_path: Path, runs_dir: Path, capsys: Capture) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- judges -->\nold\n<!-- /judges -->\nafter\n")
+    options = ["--env", "Swimmer-v5", "--variations", "1", "--readme", str(page), "--json"]
+    assert main(["judge", "calibrate", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["judges"][0]["costly"]["count"] == 0
+    assert "| predicates | 0 of " in page.read_text()
+    assert "old" not in page.read_text()
+    report = runs_dir / "calibration" / "report"
+    assert json.loads((report / "report.json").read_text()) == found
+    assert (report / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["calibrate", "--video", "nothing", "--json"]) == 2
+    assert "swimmer-" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_whole_set_meets_the_targets(capsys: Capture, runs_dir: Path) -> None:
+    assert main(["judge", "calibrate", "--seed", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sum(found["clips"].values()) >= 700
+    assert main(["calibrate", "--video", "hopper-049-00", "--json"]) == 0
+    film = json.loads(capsys.readouterr().out)
+    assert (runs_dir / film["video"]).stat().st_size > 1000
+    assert (runs_dir / film["sheet"]).stat().st_size > 1000

@@ -1,0 +1,101 @@
+"""How many clips there are, of what, and that they are the same every time."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import p2p.worker.calibration
+from p2p.contracts.calibration import ROBOTS, CalibrationRequest, ClaimKind, ClipSet, ClipsRequest
+from p2p.worker.calibration import robots
+from p2p.worker.calibration.clips import MadeClip, make_clips, recipes_of, scenes
+
+Made = tuple[ClipSet, list[MadeClip]]
+WANTED = (
+    *(
+        "stand$",
+        "fall at the start",
+        "travel as asked",
+        "travel at 80 %",
+        "the wrong way",
+        "hop forward",
+        "jump 3 times",
+    ),
+    *(
+        "jump without turning",
+        "flip 0.5",
+        "flip 1 backward",
+        "flip 2 forward",
+        "and fall at once",
+        "spin 1 to the left",
+    ),
+    *(
+        "spin 2 to the right",
+        "roll over",
+        "crawl",
+        "rear for",
+        "fall in the last second",
+        "vibrat",
+        "slide on the back",
+    ),
+    *(
+        "slide on the back",
+        "one velocity spike",
+        "spin 1 to the left",
+        "stand for the alive bonus",
+        "cross the line by falling",
+    ),
+)
+
+
+def test_the_set_has_at_least_700_clips_of_at_least_four_robots() -> None:
+    counts = {env_id: len(recipes_of(robots.ROBOTS[env_id])) for env_id in ROBOTS}
+    assert len(counts) >= 4
+    assert min(counts.values()) >= 40
+    assert sum(counts.values()) * CalibrationRequest().variations >= 700
+
+
+def test_the_contract_names_the_robots_of_the_set() -> None:
+    assert tuple(robots.ROBOTS) == ROBOTS
+
+
+@pytest.mark.parametrize("motion", WANTED)
+def test_every_kind_of_motion_is_in_it(motion: str) -> None:
+    names = {recipe.name for robot in robots.ROBOTS.values() for recipe in recipes_of(robot)}
+    assert any(name.endswith(motion[:-1]) if motion.endswith("$") else motion in name for name in names)
+
+
+@pytest.mark.parametrize("env_id", ROBOTS)
+def test_every_sentence_has_clips_that_do_it_and_clips_that_almost_do(env_id: str) -> None:
+    claims = [claim for clip, _ in scenes(robots.ROBOTS[env_id], 0, 1) for claim in clip.claims]
+    for asked in robots.ROBOTS[env_id].asked:
+        kinds = {claim.kind for claim in claims if claim.sentence == asked.sentence}
+        assert {ClaimKind.POSITIVE, ClaimKind.NEGATIVE, ClaimKind.NEAR_MISS} <= kinds, asked.sentence
+        assert ClaimKind.EXPLOIT in kinds or asked.skill in ("crawl", "roll"), asked.sentence
+
+
+def test_clips_have_ids_of_their_own(made: Made) -> None:
+    ids = [clip.clip_id for clip in made[0].clips]
+    assert len(set(ids)) == len(ids)
+    assert made[0].index_of(ids[3]) == 3
+
+
+def test_the_same_seed_makes_the_same_clips_to_the_bit_and_another_seed_others() -> None:
+    one, again = (make_clips(ClipsRequest(env_id="Swimmer-v5", seed=5, variations=1)) for _ in range(2))
+    other = make_clips(ClipsRequest(env_id="Swimmer-v5", seed=6, variations=1))
+    assert one[0] == again[0]
+    assert one[0] != other[0]
+    for first, second in zip(one[1], again[1], strict=True):
+        assert np.array_equal(first.played.qpos, second.played.qpos)
+        assert all(np.array_equal(v, second.played.features[k]) for k, v in first.played.features.items())
+
+
+def test_labels_know_nothing_of_predicates_judges_or_templates() -> None:
+    """A label that came from what it is held against would prove nothing."""
+    for path in Path(p2p.worker.calibration.__path__[0]).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                assert not name.startswith(("p2p.analysis", "p2p.judges", "p2p.agents", "p2p.rewards.templates")), path
