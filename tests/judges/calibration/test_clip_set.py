@@ -13,39 +13,10 @@ from p2p.worker.calibration.clips import MadeClip, make_clips, recipes_of, scene
 
 Made = tuple[ClipSet, list[MadeClip]]
 WANTED = (
-    *(
-        "stand$",
-        "fall at the start",
-        "travel as asked",
-        "travel at 80 %",
-        "the wrong way",
-        "hop forward",
-        "jump 3 times",
-    ),
-    *(
-        "jump without turning",
-        "flip 0.5",
-        "flip 1 backward",
-        "flip 2 forward",
-        "and fall at once",
-        "spin 1 to the left",
-    ),
-    *(
-        "spin 2 to the right",
-        "roll over",
-        "crawl",
-        "rear for",
-        "fall in the last second",
-        "vibrat",
-        "slide on the back",
-    ),
-    *(
-        "slide on the back",
-        "one velocity spike",
-        "spin 1 to the left",
-        "stand for the alive bonus",
-        "cross the line by falling",
-    ),
+    *("stand$", "fall at the start", "travel as asked", "travel at 80 %", "the wrong way", "hop forward"),
+    *("jump 3 times", "jump without turning", "flip 0.5", "flip 1 backward", "flip 2 forward", "and fall at once"),
+    *("spin 1 to the left", "spin 2 to the right", "roll over", "crawl", "rear for", "fall in the last second"),
+    *("vibrat", "slide on the back", "one velocity spike", "stand for the alive bonus", "cross the line by falling"),
 )
 
 
