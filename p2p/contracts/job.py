@@ -47,6 +47,10 @@ class JobSpec(Contract):
     """How many cores of the machine it owns while it runs, and waits for; 0 for a job that runs beside others."""
 
 
+LIMIT_BROKEN = "The job was ended:"
+"""How a supervisor's word on a job begins that broke one of its limits."""
+
+
 class JobStatus(Contract):
     """How a job stands (`status.json` in the job's directory)."""
 
@@ -61,6 +65,11 @@ class JobStatus(Contract):
     updated_at: str | None = None
     waits_for: tuple[str, ...] = ()
     """Directories of the jobs that own the cores it waits for."""
+
+    @property
+    def over_a_limit(self) -> bool:
+        """True when its supervisor ended it because it broke a limit; it would again."""
+        return self.state is JobState.FAILED and (self.error or "").startswith(LIMIT_BROKEN)
 
 
 class Capacity(Contract):

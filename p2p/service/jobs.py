@@ -18,9 +18,6 @@ SINGLE_THREAD = {
 LITTLE_MEMORY = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "262144"}
 """For glibc: what evaluations take is given back, not kept in pieces, which is a tenth of a run's memory."""
 
-LIMIT_BROKEN = "The job was ended:"
-"""How the supervisor's word on a job begins that broke one of its limits."""
-
 MAX_LOG_MB, MAX_DISK_MB = 64, 20_000
 """A worker that writes more, into its log or into its directory, is out of control."""
 
@@ -73,8 +70,8 @@ def raise_failure(status: JobStatus, what: str) -> None:
         raise ERRORS[status.exit_code](failure_message(status))
     if status.state is JobState.FAILED and status.signal is None:
         raise TrainingFailed(f"{what} failed: {failure_message(status)}")
-    if status.state is JobState.FAILED and (broken := last_line(status.error)).startswith(LIMIT_BROKEN):
-        raise TrainingFailed(f"{what} failed: {broken}")
+    if status.over_a_limit:
+        raise TrainingFailed(f"{what} failed: {last_line(status.error)}")
     raise JobLost(f"{what} was {status.state} before its end. A session goes on with: p2p resume")
 
 

@@ -51,5 +51,7 @@ class Trainer:
             return True
         if status.state is JobState.COMPLETED or not status.state.finished or tries > RETRIES:
             return False
+        if status.over_a_limit:
+            return tries == 0
         killed = status.state in (JobState.LOST, JobState.CANCELLED) or status.signal is not None
         return killed or tries == 0

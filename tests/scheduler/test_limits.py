@@ -54,6 +54,7 @@ def test_a_job_that_breaks_a_limit_is_ended_and_says_which(
     status = end_of(jobs / "a", script, **limits)
     assert status.state is JobState.FAILED
     assert says in (status.error or "")
+    assert status.over_a_limit is (script != PRIVATE)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="SIGXCPU ends the process on Linux")

@@ -4,6 +4,7 @@ from pathlib import Path
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.training import RunSummary
+from p2p.scheduler.backends.local import LocalBackend
 from p2p.service.aggregation import aggregate
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
@@ -111,4 +112,20 @@ def test_a_failed_seed_is_listed_with_its_error_and_enters_no_mean(tmp_path: Pat
 def test_nothing_is_aggregated_when_no_run_completed(tmp_path: Path) -> None:
     (run,) = _runs(tmp_path, 1)
     run.set_status(JobState.CANCELLED)
+    assert aggregate([run]) is None
+
+
+def test_a_run_over_its_limits_is_not_started_again(tmp_path: Path) -> None:
+    ended = JobStatus(state=JobState.FAILED, signal=9, error="The job was ended: it took 900 MiB of memory")
+    backend = ScriptedBackend(lambda _name, _submission: ended)
+    Trainer(backend, JOB, 2, lambda: None).train(_runs(tmp_path, 1), poll_s=0)
+    assert backend.submissions == {"baseline_seed_0": 1}
+
+
+def test_a_worker_that_ends_itself_with_exit_code_0_has_trained_nothing(tmp_path: Path) -> None:
+    (run,) = _runs(tmp_path, 1)
+    backend = LocalBackend()
+    job = JobSpec(argv=("{python}", "-c", "import os; os._exit(0)"))
+    Trainer(backend, job, 1, lambda: None).train([run], poll_s=0.05)
+    assert backend.status(run.path).state is JobState.COMPLETED
     assert aggregate([run]) is None
