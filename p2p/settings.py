@@ -33,6 +33,10 @@ class Settings(Contract):
     """Background jobs at a time (`P2P_MAX_JOBS`); others wait for their turn."""
     min_free_disk_gb: float = Field(default=1.0, ge=0)
     """Free disk below which no training starts [GiB] (`P2P_MIN_FREE_DISK_GB`)."""
+    model: str = ""
+    """`provider:model` that writes when nothing else is said (`P2P_MODEL`); empty means the built-in author."""
+    light_model: str = ""
+    """`provider:model` for small tasks (`P2P_LIGHT_MODEL`)."""
     model_patience_s: float = Field(default=1_800.0, gt=0)
     """How long one answer of a model is waited for, all attempts together [s] (`P2P_MODEL_PATIENCE_S`)."""
     model_silence_s: float = Field(default=120.0, gt=0)

@@ -7,6 +7,7 @@ import typer
 
 from p2p.cli.config import choose_environment, new_session, read_config
 from p2p.cli.follow import follow
+from p2p.cli.model_options import CapOption, EffortOption, LightModel, Model, PriceOption, model_fields, parse_caps
 from p2p.cli.options import (
     AllowWeakSandbox,
     AsJson,
@@ -39,6 +40,7 @@ RUN_EXAMPLES = examples(
     'p2p run "run forward as fast as you can" --env HalfCheetah-v5',
     'p2p run "walk to the left" --env Ant-v5 --seeds 3 --iterations 5',
     'p2p run "hop forward without falling" --env Hopper-v5 --set learning_rate=3e-4 --detach',
+    'p2p run "do a backflip, then walk" --env Humanoid-v5 --model anthropic:claude-opus-5-5 --cap dollars=5',
 )
 TRAIN_EXAMPLES = examples(
     "p2p train --reward reward_fn.py --env Hopper-v5",
@@ -63,6 +65,11 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     assignments: Assignments = None,
     pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
     rollouts: Rollouts = DEFAULTS.n_report_rollouts,
+    model: Model = None,
+    light_model: LightModel = None,
+    effort: EffortOption = DEFAULTS.effort,
+    price: PriceOption = None,
+    cap: CapOption = None,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
@@ -72,7 +79,10 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
 ) -> None:
     """Turn a SENTENCE into a trained and judged policy."""
     fields = read_config(config, assignments or (), timesteps)
+    service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)
     request = new_session(
+        **model_fields(service.settings, model, light_model, effort, price),
+        caps=parse_caps(cap or ()),
         prompt=sentence,
         env_id=choose_environment(env, fields),
         seed=seed,
@@ -82,7 +92,6 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         n_report_rollouts=rollouts,
         config=fields,
     )
-    service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)
     session_id = _start(service, output, request)
     finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
 

@@ -7,9 +7,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from p2p.cli.costs import costs as cost_table
 from p2p.cli.formats import age, number, share, short_path
 from p2p.cli.keeping import marks
 from p2p.cli.live import threshold, title
+from p2p.cli.model_options import CapOption, parse_caps
 from p2p.cli.options import (
     AllowWeakSandbox,
     AsJson,
@@ -32,7 +34,9 @@ from p2p.contracts.reward import RewardReport
 from p2p.contracts.session import SessionStatus, SessionView
 
 LIST_EXAMPLES = examples("p2p list", "p2p list --starred --tag paper", "p2p list --json | jq '.sessions | length'")
-SHOW_EXAMPLES = examples("p2p show", "p2p show latest --iteration 2", "p2p show session_20260403 --json")
+SHOW_EXAMPLES = examples(
+    "p2p show", "p2p show latest --iteration 2", "p2p show latest --costs", "p2p show session_20260403 --json"
+)
 WATCH_EXAMPLES = examples("p2p watch", "p2p watch 1a2b3c4d")
 STOP_EXAMPLES = examples("p2p stop", "p2p stop session_20260403_120000_1a2b3c4d")
 RESUME_EXAMPLES = examples(
@@ -50,6 +54,7 @@ Total = Annotated[
     typer.Option("--iterations", "--max-iterations", min=1, max=100, help="Rewards tried at most, with those so far."),
 ]
 Every = Annotated[bool, typer.Option("--all", help="All sessions that were interrupted; they go on by themselves.")]
+Costs = Annotated[bool, typer.Option("--costs", help="Where its tokens, dollars and seconds went.")]
 Starred = Annotated[bool, typer.Option("--starred", help="Only those with a star.")]
 WithTags = Annotated[list[str] | None, typer.Option("--tag", help="Only those with this tag; may be repeated.")]
 OtherSentence = Annotated[
@@ -76,11 +81,19 @@ def list_sessions(
 
 
 def show(
-    session: SessionName = "latest", iteration: Iteration = None, as_json: AsJson = False, runs_dir: RunsDir = None
+    session: SessionName = "latest",
+    iteration: Iteration = None,
+    costs: Costs = False,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
 ) -> None:
     """Show a session in full: criteria, judgment, history, runs and files."""
     service, output = open_service(runs_dir), Output(as_json)
     session_id = service.find_session(session)
+    if costs:
+        found = service.costs(session_id)
+        output.result(found, *cost_table(found))
+        return
     if iteration is not None:
         view = service.view_iteration(session_id, iteration)
         output.result(view, *iteration_details(view))
@@ -111,6 +124,7 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     session: SessionName = "latest",
     iterations: Total = None,
     every: Every = False,
+    cap: CapOption = None,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
@@ -128,6 +142,8 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
         Output(as_json).result(found, *said or ["No session was interrupted."])
         return
     session_id = service.find_session(session)
+    if cap:
+        service.set_caps(session_id, **parse_caps(cap))
     service.resume_session(session_id, iterations)
     finish(service, session_id, Output(as_json), detach=detach, stop_on_exit=stop_on_exit)
 

@@ -28,7 +28,7 @@ def require_price(name: ModelName, price: Price | None, caps: Caps) -> None:
     if price is None and caps.tokens is None:
         raise InvalidInput(
             f"The price of {name} is not known. Give --price INPUT,OUTPUT in dollars per million tokens, or cap the "
-            "tokens with --max-tokens."
+            "tokens with --cap tokens=NUMBER."
         )
 
 
@@ -81,7 +81,7 @@ class Budget:
             BudgetExceeded: there is none.
         """
         if self.seconds_left() <= 0:
-            raise _used_up(f"{self._caps.minutes:g} minutes at work", "", "--max-minutes")
+            raise _used_up(f"{self._caps.minutes:g} minutes at work", "", "minutes")
 
     def seconds_left(self) -> float:
         """Time left [s]; infinite without a cap."""
@@ -111,15 +111,15 @@ class Budget:
         caps = self._caps
         tokens, dollars = spent(lines)
         if caps.calls is not None and len(lines) >= caps.calls:
-            raise _used_up(f"{caps.calls:,} calls", "", "--max-calls")
+            raise _used_up(f"{caps.calls:,} calls", "", "calls")
         least = min(MIN_ANSWER, request.max_tokens)
         answer = min(request.max_tokens, UNLIMITED if caps.tokens is None else caps.tokens - tokens - reading)
         if answer < least:
-            raise _used_up(f"{caps.tokens:,} tokens", f"{tokens:,} used, {reading:,} to read", "--max-tokens")
+            raise _used_up(f"{caps.tokens:,} tokens", f"{tokens:,} used, {reading:,} to read", "tokens")
         if price is not None and caps.dollars is not None:
             affordable = _affordable(caps.dollars - dollars, reading, price)
             if affordable < least:
-                raise _used_up(f"${caps.dollars:g}", f"${dollars:.2f} spent", "--max-cost")
+                raise _used_up(f"${caps.dollars:g}", f"${dollars:.2f} spent", "dollars")
             answer = min(answer, affordable)
         return answer
 
@@ -132,7 +132,7 @@ def require_steps(caps: Caps, done: int, planned: int) -> None:
     """
     cap = caps.environment_steps
     if cap is not None and done + planned > cap:
-        raise _used_up(f"{cap:,} environment steps", f"{done:,} done, {planned:,} planned", "--max-steps")
+        raise _used_up(f"{cap:,} environment steps", f"{done:,} done, {planned:,} planned", "environment_steps")
 
 
 def spent(lines: Sequence[CallLine]) -> tuple[int, float]:
@@ -152,8 +152,8 @@ def _most(usage: Usage, price: Price) -> float:
     return cost(usage, price.model_copy(update={"input": price.dearest_input}))
 
 
-def _used_up(what: str, details: str, option: str) -> BudgetExceeded:
+def _used_up(what: str, details: str, name: str) -> BudgetExceeded:
     told = f" ({details})" if details else ""
     return BudgetExceeded(
-        f"The cap of {what} is reached{told}. All that was done is saved. To go on: p2p resume SESSION {option} MORE"
+        f"The cap of {what} is reached{told}. All that was done is saved. To go on: p2p resume SESSION --cap {name}=MORE"
     )

@@ -117,7 +117,7 @@ class SessionModel:
         if reply.stop is StopReason.MAX_TOKENS and line.usage.output < request.max_tokens:
             raise BudgetExceeded(
                 f"The answer of {self.name} was cut off after {line.usage.output:,} tokens: the session's caps leave "
-                "no more. All that was done is saved. To go on, raise --max-cost or --max-tokens with p2p resume."
+                "no more. All that was done is saved. To go on, give p2p resume a larger --cap."
             )
         return reply
 

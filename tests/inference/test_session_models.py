@@ -185,7 +185,7 @@ def test_calls_and_time_are_capped_too(serve: Serve, session_models: Make) -> No
 
 def test_a_model_without_a_price_needs_a_cap_in_tokens(serve: Serve, session_models: Make) -> None:
     serve(says("Yes."))
-    with pytest.raises(InvalidInput, match="--max-tokens"):
+    with pytest.raises(InvalidInput, match="--cap tokens"):
         session_models("openai:gpt-99").for_role("reviewer").ask(asked())
     models = session_models("openai:gpt-99", caps=Caps(tokens=50_000))
     models.for_role("reviewer").ask(asked())

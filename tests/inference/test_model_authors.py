@@ -1,0 +1,128 @@
+"""Whole sessions whose rewards a scripted model writes, with real trainings, over the real libraries."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from wire_stub import CANARY, Fault, Stub, answers, calls, files_with
+
+from p2p.contracts.budget import Caps
+from p2p.contracts.events import EventName
+from p2p.contracts.session import NewSession, SessionStatus
+from p2p.service import Service
+from p2p.session.run_session import drive
+from p2p.settings import Settings
+
+MODELS = ("anthropic:claude-of-a-test", "gemini:gemini-of-a-test", "openai:gpt-of-a-test")
+UP = {
+    "key": "up",
+    "title": "Keeps the pole up",
+    "description": "The pole is upright nearly all the time.",
+    "category": "stability",
+    "predicate": {
+        "statistic": "fraction",
+        "where": [{"feature": "pole_angle", "comparison": "between", "threshold": -0.2, "upper": 0.2}],
+        "comparison": "at_least",
+        "threshold": 0.95,
+        "unit": "1",
+        "margin": 0.5,
+    },
+}
+WRONG = """
+import os
+
+def reward_fn(obs, action, next_obs, info):
+    return 1.0, {"alive": 1.0}
+"""
+FALLING = '''
+def reward_fn(obs, action, next_obs, info):
+    """
+    LaTeX: r = |\\\\theta|
+    Terms:
+        lean: how far it leans
+    """
+    terms = {"lean": min(1.0, abs(float(next_obs[1])))}
+    return terms["lean"], terms
+'''
+UPRIGHT = '''
+def reward_fn(obs, action, next_obs, info):
+    """
+    LaTeX: r = 1 - |\\\\theta| - 0.1 |x|
+    Terms:
+        alive: one for each step
+        lean: price of leaning
+        off_centre: price of being away from the middle
+    """
+    terms = {"alive": 1.0, "lean": -abs(float(next_obs[1])), "off_centre": -0.1 * abs(float(next_obs[0]))}
+    return sum(terms.values()), terms
+'''
+PLAN = {
+    "diagnosis": "The pole lies: the reward pays for leaning.",
+    "lesson": "Paying for the angle makes it fall.",
+    "based_on": 1,
+    "changes": [{"kind": "reward", "name": "lean", "what": "make it a price", "reason": "up is 0 % of the time"}],
+    "config_changes": {"total_timesteps": 16384},
+}
+
+
+def script() -> Mapping[str, Any]:
+    """What each role answers."""
+    return {
+        "You turn one sentence": [answers({"criteria": [UP], "episode_s": 5.0})],
+        "You write reward functions": [
+            Fault.OVERLOADED,
+            answers({"source": WRONG, "reasoning": "alive"}),
+            answers({"source": FALLING, "reasoning": "mended"}),
+        ],
+        "You review a reward": [answers({"approved": True, "reasoning": "fine"})] * 3,
+        "You improve a reward": [
+            calls("get_iteration_scores"),
+            calls("get_iteration_reward_code", iteration=1),
+            calls("get_iteration_reward_code", iteration=7),
+            answers({**PLAN, "based_on": 4}),
+            answers(PLAN),
+            answers({"source": UPRIGHT}),
+        ],
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_writes_mends_and_revises_until_it_passes(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = Stub(by_prompt=script(), repeat_last=False)
+    with stub.serving():
+        for name, value in stub.environment().items():
+            monkeypatch.setenv(name, value)
+        service = Service(Settings(runs_dir=tmp_path / "runs"))
+        request = NewSession(
+            prompt="keep the pole balanced",
+            env_id="InvertedPendulum-v5",
+            author=model,
+            n_seeds=1,
+            max_iterations=2,
+            n_report_rollouts=10,
+            config={"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3},
+            caps=Caps(dollars=None, tokens=10_000_000),
+        )
+        request = request.model_copy(update={"config": {"num_evals": 1, "n_eval_episodes": 3}})
+        session_id = service.create_session(request).session_id
+        code = drive(service, session_id)
+    record = service.record(session_id)
+    status = record.read_status()
+    assert status is not None
+    assert (code, status.status) == (0, SessionStatus.PASSED), status.error
+    assert stub.remaining() == 1  # of the reviews
+    first, second = (record.iteration(number) for number in (1, 2))
+    assert first.read_draft().source == FALLING
+    assert second.read_draft().source == UPRIGHT
+    assert second.read_draft().config_changes == {"total_timesteps": 16384}
+    revision = first.read_revision()
+    assert (revision.based_on, revision.lesson) == (1, "Paying for the angle makes it fall.")
+    refused = [event for event in record.events.read() if event.event is EventName.REWARD_ERROR]
+    assert any("os" in str(event.data["errors"]) for event in refused)
+    roles = {row.role for row in service.costs(session_id).rows}
+    assert roles == {"intent_elicitor", "reward_author", "code_review", "revise_agent"}
+    assert not files_with(CANARY, tmp_path)
