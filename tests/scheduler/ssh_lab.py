@@ -209,7 +209,7 @@ class Lab:
         self.link = Proxy(self.sshd.port)
         self.root = place / "node"
         self.store = NodeStore(place / "config")
-        self.node = self.add(name, timeout_s=6.0)
+        self.node = self.add(name)
 
     def add(self, name: str, **fields: object) -> Node:
         """A node of the store that is this server, trusted and prepared."""
@@ -221,6 +221,7 @@ class Lab:
                 "key_file": str(self.sshd.folder / "user_key"),
                 "directory": str(self.root),
                 "python": sys.executable,
+                "timeout_s": 4.0,
                 **fields,
             }
         )

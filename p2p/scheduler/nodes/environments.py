@@ -38,7 +38,7 @@ def probe(link: Connection) -> NodeFacts:
         if isinstance(answer, dict) and "failure" not in answer:
             return NodeFacts.model_validate({**answer, "measured_at": now()})
         if answer is not None:
-            raise EnvironmentProblem(f"{node.name} cannot be used: {answer['error']['message']}")
+            raise EnvironmentProblem(f"{node.name} cannot be used: {answer['failure']['message']}")
         tried.append(f"  {python}: {stderr.strip().splitlines()[-1] if stderr.strip() else f'exit code {code}'}")
     raise EnvironmentProblem(
         f"{node.name} ({node.address}) has no Python 3.11 or newer where p2p looked:\n" + "\n".join(tried) + "\n"
@@ -90,7 +90,7 @@ def ask(link: Connection, verb: str, directory: str, sent: Any = None, rest: Res
         raise EnvironmentProblem(f"{link.node.name} gave no answer to {verb}: {stderr.strip() or f'exit code {code}'}")
     if isinstance(answer, dict) and "failure" in answer:
         kind = InvalidInput if answer["failure"]["kind"] == "InvalidInput" else EnvironmentProblem
-        raise kind(f"On {link.node.name}: {answer['error']['message']}")
+        raise kind(f"On {link.node.name}: {answer['failure']['message']}")
     return answer
 
 

@@ -1,0 +1,258 @@
+"""Nodes: whom p2p talks to, what it brings there, and what it never does."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from job_helpers import shell, until
+from ssh_lab import Lab, make_key
+
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable
+from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.node import Node, NodeState
+from p2p.scheduler.backends.ssh import SSHBackend
+from p2p.scheduler.nodes import environments, transfer
+from p2p.scheduler.nodes.bundle import bundle, requirements
+from p2p.scheduler.nodes.connection import MAX_CHANNELS, Connection
+from p2p.scheduler.nodes.links import links
+from p2p.scheduler.nodes.transfer import checked_path
+from p2p.service import Service
+from p2p.settings import Settings
+
+CANARY = "sk-canary-5e1f"
+
+
+@pytest.fixture
+def service(lab: Lab, tmp_path: Path) -> Service:
+    return Service(Settings(runs_dir=tmp_path / "runs", nodes_dir=lab.store.path))
+
+
+def other_name(lab: Lab, name: str, **fields: object) -> Node:
+    """The same machine under another name; it is not looked at."""
+    node = lab.node.model_copy(update={"name": name, "facts": None, **fields})
+    lab.store.remove(name)
+    lab.store.add(node)
+    return node
+
+
+def test_a_host_key_is_trusted_only_explicitly_and_only_the_one_that_was_looked_at(lab: Lab, tmp_path: Path) -> None:
+    service = Service(Settings(runs_dir=tmp_path / "runs", nodes_dir=tmp_path / "config"))
+    service.add_node(lab.node.model_copy(update={"facts": None}))
+    view = service.check_node("attic")
+    assert view.state is NodeState.UNREACHABLE
+    assert "not trusted yet" in view.problem
+    assert "p2p nodes trust attic" in view.problem
+    key = service.host_key("attic")
+    printed = subprocess.check_output(["ssh-keygen", "-lf", lab.sshd.folder / "host_key.pub"], text=True)
+    assert key.fingerprint in printed
+    assert not key.trusted
+    with pytest.raises(NodeUnreachable, match="Nothing is trusted"):
+        service.trust_node("attic", "SHA256:another")
+    assert service.trust_node("attic", key.fingerprint).trusted
+    assert service.check_node("attic").state is NodeState.READY
+
+
+def test_a_host_key_that_changed_is_refused_until_it_is_trusted_again(lab: Lab, service: Service) -> None:
+    place = lab.sshd.folder / "host_key"
+    for name in ("host_key", "host_key.pub"):
+        shutil.move(lab.sshd.folder / name, lab.sshd.folder / f"old_{name}")
+    make_key(place)
+    lab.sshd.stop()
+    lab.make_good()
+    try:
+        view = service.check_node("attic")
+        assert view.state is NodeState.UNREACHABLE
+        assert "another host key than the one that was trusted" in view.problem
+        key = service.host_key("attic")
+        assert not key.trusted
+        service.trust_node("attic", key.fingerprint)
+        assert service.check_node("attic").state is NodeState.READY
+    finally:
+        for name in ("host_key", "host_key.pub"):
+            shutil.move(lab.sshd.folder / f"old_{name}", lab.sshd.folder / name)
+        lab.sshd.stop()
+        lab.make_good()
+        service.trust_node("attic", service.host_key("attic").fingerprint)
+
+
+def test_a_node_that_knows_another_key_says_so(lab: Lab, tmp_path: Path) -> None:
+    make_key(tmp_path / "stranger")
+    node = lab.node.model_copy(update={"key_file": str(tmp_path / "stranger")})
+    link = Connection(node, lab.store.known_hosts_path)
+    with pytest.raises(NodeUnreachable, match="does not let us in"), link.files():
+        pass
+    link.close()
+
+
+def test_a_node_says_what_it_has(service: Service) -> None:
+    facts = service.check_node("attic").node.facts
+    assert facts is not None
+    assert facts.cores >= 1
+    assert facts.memory_mb is None or facts.memory_mb > 100
+    assert facts.disk_free_mb > 0
+    assert facts.python_version == ".".join(map(str, sys.version_info[:3]))
+    assert facts.architecture == os.uname().machine
+
+
+def test_a_node_without_a_python_that_will_do_says_where_p2p_looked(lab: Lab) -> None:
+    node = other_name(lab, "bare", python="/no/such/python")
+    link = Connection(node, lab.store.known_hosts_path)
+    with pytest.raises(EnvironmentProblem, match=r"bare .* has no Python 3.11 or newer(.|\n)*/no/such/python"):
+        environments.probe(link)
+    link.close()
+
+
+@pytest.mark.slow
+def test_an_environment_is_built_once_also_when_two_ask_for_it(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = tiny_wheel(tmp_path)
+    monkeypatch.setattr(environments, "requirements", lambda _extras: (str(wheel),))
+    node = other_name(lab, "empty", python=None, directory=str(tmp_path / "node"))
+    first, second = (Connection(node, lab.store.known_hosts_path) for _ in range(2))
+    prepared = node.model_copy(update={"facts": environments.probe(first)})
+    first.node = second.node = prepared
+    with pytest.raises(EnvironmentProblem, match="not installed there yet"):
+        environments.environment(first)
+    found: list[str] = []
+    callers = [
+        threading.Thread(target=lambda link=link: found.append(environments.environment(link, install=True)))
+        for link in (first, second)
+    ]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert found[0] == found[1]
+    assert len(list((tmp_path / "node/environments").glob("*/ready"))) == 1
+    assert len(list((tmp_path / "node/packages").glob("*/ready"))) == 1
+    question = "import p2p, tiny; print(p2p.__file__, tiny.__file__)"
+    said = subprocess.check_output([found[0], "-I", "-c", question], text=True)
+    assert said.count(str(tmp_path / "node")) == 2
+    first.close()
+    second.close()
+
+
+def test_only_code_and_data_of_the_package_are_sent() -> None:
+    with zipfile.ZipFile(BytesIO(bundle().data)) as archive:
+        names = set(archive.namelist())
+    assert "p2p/worker/__main__.py" in names
+    assert not [name for name in names if name != "__main__.py" and not name.startswith("p2p/")]
+    assert not [name for name in names if Path(name).suffix in ("", ".env", ".toml", ".pem", ".key")]
+    assert any(name.startswith("mujoco") for name in requirements(("train",)))
+    assert not [name for name in requirements(("train",)) if name.startswith(("mcp", "typer", "torch"))]
+    assert any(name.startswith("torch") for name in requirements(("train", "sb3")))
+
+
+def test_no_key_leaves_this_machine(lab: Lab, jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
+    monkeypatch.setenv("P2P_CANARY", CANARY)
+    backend = SSHBackend("attic", lab.store)
+    (jobs / "a").mkdir(parents=True)
+    (jobs / "a/.env").write_text(f"ANTHROPIC_API_KEY={CANARY}")
+    with pytest.raises(InvalidInput, match="gets no keys"):
+        backend.submit(JobSpec(argv=("true",), secrets=("ANTHROPIC_API_KEY",)), jobs / "a")
+    backend.submit(shell("env; ls -a; echo agent=$SSH_AUTH_SOCK; sleep 1; exit 3"), jobs / "a")
+    until(lambda: backend.status(jobs / "a").state is JobState.FAILED)
+    log = backend.logs(jobs / "a")[0]
+    assert "agent=\n" in log
+    assert ".env" not in log
+    sent = [path for path in lab.root.rglob("*") if path.is_file()]
+    assert sent
+    assert not [path for path in sent if CANARY.encode() in path.read_bytes()]
+    assert b"PRIVATE KEY" not in (jobs / "a/output.log").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../out", "/etc/passwd", "a//b", "a/./b", "", "x\ny", "a\\b", "status.json", "remote.json", "a.part", "link/file"],
+)
+def test_a_name_that_leads_out_of_the_directory_is_not_taken(tmp_path: Path, name: str) -> None:
+    (tmp_path / "link").symlink_to("/tmp")
+    with pytest.raises(EnvironmentProblem):
+        checked_path(tmp_path, name)
+
+
+def test_links_that_a_job_makes_are_not_followed(lab: Lab, jobs: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(CANARY)
+    backend = SSHBackend("attic", lab.store)
+    backend.submit(shell(f"ln -s {tmp_path}/secret stolen; ln -s {tmp_path} folder; echo mine > result"), jobs / "a")
+    until(lambda: backend.status(jobs / "a").state is JobState.COMPLETED)
+    assert (jobs / "a/result").read_text() == "mine\n"
+    assert not (jobs / "a/stolen").exists()
+    assert not (jobs / "a/folder").exists()
+
+
+def test_a_file_that_arrives_damaged_is_asked_for_again(tmp_path: Path) -> None:
+    arrivals = transfer.Arrivals(tmp_path)
+    arrivals.begin({"sent": [{"name": "a/b", "begin": 0, "size": 4}, {"name": "empty", "begin": 0, "size": 0}]})
+    arrivals.take(b"da")
+    arrivals.take(b"ta")
+    empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    sent = [{"name": "a/b"}, {"name": "empty"}]
+    assert not transfer.settle(tmp_path, sent, {"a/b": {"sha256": "0" * 64}, "empty": {"sha256": empty}})
+    assert not (tmp_path / "a/b").exists()
+    assert not (tmp_path / "a/b.part").exists()
+    assert (tmp_path / "empty").read_bytes() == b""
+
+
+def test_more_commands_than_channels_wait_for_one_another(lab: Lab) -> None:
+    with links(lab.store).to("attic") as link:
+        said: list[bytes] = []
+        callers = [
+            threading.Thread(target=link.run, args=(["echo", f"it's {index}; $HOME"], said.append))
+            for index in range(3 * MAX_CHANNELS)
+        ]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+    assert sorted(said) == sorted(f"it's {index}; $HOME\n".encode() for index in range(3 * MAX_CHANNELS))
+
+
+def test_a_command_that_says_much_is_heard_to_its_end(lab: Lab) -> None:
+    with links(lab.store).to("attic") as link:
+        pieces: list[bytes] = []
+        code, stderr = link.run(["sh", "-c", "head -c 5000000 /dev/zero; echo bad >&2; exit 3"], pieces.append)
+    assert (len(b"".join(pieces)), code, stderr) == (5_000_000, 3, "bad\n")
+
+
+def test_a_job_whose_directory_on_the_node_is_gone_is_lost(lab: Lab, jobs: Path) -> None:
+    backend = SSHBackend("attic", lab.store)
+    backend.submit(shell("sleep 100"), jobs / "a")
+    twin = lab.twin(jobs / "a")
+    shutil.rmtree(twin)
+    status = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
+    assert status.state is JobState.LOST
+    assert "gone" in (status.error or "")
+
+
+@pytest.mark.slow
+def test_a_supervisor_killed_on_the_node_is_noticed(lab: Lab, jobs: Path) -> None:
+    backend = SSHBackend("attic", lab.store)
+    backend.submit(shell("echo run >> count; exec sleep 100"), jobs / "a")
+    handle = (lab.twin(jobs / "a") / "handle.json").read_text()
+    os.kill(int(handle.split('"pid":')[1].split(",")[0]), 9)
+    status = until(lambda: (now := backend.status(jobs / "a")).state.finished and now, 40)
+    assert status.state is JobState.LOST
+    assert (jobs / "a/count").read_text() == "run\n"
+
+
+def tiny_wheel(folder: Path) -> Path:
+    """A package for pip that needs no index."""
+    path = folder / "tiny-1.0-py3-none-any.whl"
+    info = "tiny-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("tiny.py", "")
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{info}/RECORD", "")
+    return path
