@@ -155,5 +155,6 @@ def _most(usage: Usage, price: Price) -> float:
 def _used_up(what: str, details: str, name: str) -> BudgetExceeded:
     told = f" ({details})" if details else ""
     return BudgetExceeded(
-        f"The cap of {what} is reached{told}. All that was done is saved. To go on: p2p resume SESSION --cap {name}=MORE"
+        f"The cap of {what} is reached{told}. All that was done is saved. "
+        f"To go on: p2p resume SESSION --cap {name}=MORE"
     )

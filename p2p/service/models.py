@@ -13,13 +13,14 @@ from p2p.contracts.inference import ModelName
 from p2p.contracts.session import Session
 from p2p.contracts.usage import Price, Usage
 from p2p.inference.access import variables_of
-from p2p.inference.budget import require_steps
+from p2p.inference.budget import require_steps as keep_within
 from p2p.inference.client import SessionModels
 from p2p.inference.prices import price_of, price_table
 from p2p.inference.retry import Patience
 from p2p.service.wiring import Wiring
 from p2p.store.calls import CallLedger
 from p2p.store.clock import now, seconds_between
+from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
 LIMITS = ("P2P_MODEL_PATIENCE_S", "P2P_MODEL_SILENCE_S")
@@ -75,7 +76,7 @@ class Models(Wiring):
             BudgetExceeded: it would pass it.
         """
         record = self.record(session_id)
-        require_steps(record.read_session().caps, steps_done(record), planned)
+        keep_within(record.read_session().caps, steps_done(record), planned)
 
     def price_of(self, model: str) -> Price | None:
         """What `provider:model` costs; None where the price table does not have it."""
@@ -150,6 +151,16 @@ def seconds_at_work(events: Sequence[Event], until: str | None = None) -> float:
     if until is not None and events:
         worked += max(seconds_between(events[-1].timestamp, until), 0.0)
     return round(worked, 3)
+
+
+def require_steps(record: SessionRecord, runs: Iterable[IterationRecord]) -> None:
+    """Do nothing where the trainings of `runs` keep within the session's cap on environment steps.
+
+    Raises:
+        BudgetExceeded: they would pass it.
+    """
+    configs = [config for run in runs if (config := run.read_config()) is not None]
+    keep_within(record.read_session().caps, steps_done(record), sum(config.total_timesteps for config in configs))
 
 
 def steps_done(record: SessionRecord) -> int:

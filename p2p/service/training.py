@@ -7,6 +7,7 @@ from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.aggregation import aggregate, run_result
 from p2p.service.authors import Authors
 from p2p.service.jobs import ERRORS, last_line, worker_job
+from p2p.service.models import require_steps
 from p2p.service.plan import run_configs
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -28,6 +29,7 @@ class Training(Authors):
             return aggregation
         runs = self._prepare(record, iteration)
         configs = [config for run in runs if (config := run.read_config()) is not None]
+        require_steps(record, [run for run in runs if run.read_summary() is None])
         self.require_disk()
         needed_mb = self.require_memory(configs, self.describe_environment(configs[0].env_id))
         plan = self._plan(len(runs), needed_mb)

@@ -72,7 +72,7 @@ def script() -> Mapping[str, Any]:
         "You turn one sentence": [answers({"criteria": [UP], "episode_s": 5.0})],
         "You write reward functions": [
             Fault.OVERLOADED,
-            answers({"source": WRONG, "reasoning": "alive"}),
+            answers({"source": WRONG, "reasoning": "alive", "config_changes": {"total_timesteps": 10_000}}),
             answers({"source": FALLING, "reasoning": "mended"}),
         ],
         "You review a reward": [answers({"approved": True, "reasoning": "fine"})] * 3,
@@ -104,10 +104,9 @@ def test_a_model_writes_mends_and_revises_until_it_passes(
             n_seeds=1,
             max_iterations=2,
             n_report_rollouts=10,
-            config={"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3},
+            config={"num_evals": 1, "n_eval_episodes": 3},
             caps=Caps(dollars=None, tokens=10_000_000),
         )
-        request = request.model_copy(update={"config": {"num_evals": 1, "n_eval_episodes": 3}})
         session_id = service.create_session(request).session_id
         code = drive(service, session_id)
     record = service.record(session_id)
