@@ -6,34 +6,41 @@ import pytest
 
 from p2p.contracts.work import DescribeRequest
 from p2p.store.iterations import IterationRecord
-from p2p.worker.__main__ import VERBS, main
+from p2p.worker.__main__ import VERBS
+
+
+def worker(*arguments):
+    """The worker in a process of its own, which it confines."""
+    command = [sys.executable, "-m", "p2p.worker", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "usage: python -m p2p.worker VERB JOB_DIR"),
-        (["trane", "."], "Unknown verb 'trane'. Did you mean 'train'? Known: check, describe"),
+        (["trane", "."], "Unknown verb 'trane'. Did you mean 'train'? Known: calibration_chart, "),
         (["train", "no/such/place"], "is not a directory"),
         (["describe", "."], "holds no readable request"),
     ],
 )
-def test_what_the_worker_cannot_do_is_said_in_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+def test_what_the_worker_cannot_do_is_said_in_one_line(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    done = worker(*arguments)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
     assert message in line
 
 
 def test_an_environment_is_described_on_request(tmp_path, cheetah):
     record = IterationRecord(tmp_path)
     record.save_describe_request(DescribeRequest(env_id="HalfCheetah-v5"))
-    assert main(["describe", str(tmp_path)]) == 0
+    assert worker("describe", tmp_path).returncode == 0
     assert record.read_env_spec() == cheetah
 
 
 def test_the_renderers_are_probed_on_request(tmp_path):
-    assert main(["probe", str(tmp_path)]) == 0
+    assert worker("probe", tmp_path).returncode == 0
     assert IterationRecord(tmp_path).read_renderer_report().chosen in ("egl", "osmesa", "raycast")
 
 
@@ -50,4 +57,4 @@ def test_the_command_starts_light_and_on_one_thread(tmp_path):
 
 def test_every_verb_is_there():
     trained = {"train", "learn", "measure", "evaluate", "export", "check", "describe"}
-    assert set(VERBS) == {*trained, "film", "view", "plot", "probe"}
+    assert {*trained, "call", "film", "view", "plot", "probe"} <= set(VERBS)

@@ -50,8 +50,9 @@ def _python() -> Iterator[tuple[Path, Right]]:
         yield Path(library), RUN
     package = Path(p2p.__file__).resolve().parent
     for directory in {package.parent, *map(Path, filter(None, sys.path))}:
+        inside = directory.is_relative_to(sys.prefix) or directory.is_relative_to(sys.base_prefix)
         with suppress(OSError):  # of another user, or gone
-            if directory.is_dir() and not directory.is_relative_to(sys.prefix):
+            if directory.is_dir() and not inside:
                 yield from _importable(directory)
     yield package, READ
 

@@ -1,6 +1,7 @@
 """Numbers of Linux system calls, as data: on x86_64, then on aarch64; None where the architecture has no such call."""
 
 import platform
+from functools import cache
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """Machine -> how the kernel names it in the data of a seccomp filter (AUDIT_ARCH)."""
@@ -59,6 +60,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
 """Call -> its number on the architectures, in their order."""
 
 
+@cache
 def number(call: str) -> int | None:
     """Number of a system call on this machine; None when it has no such call.
 
@@ -69,6 +71,7 @@ def number(call: str) -> int | None:
     return NUMBERS[call][column]
 
 
+@cache
 def machine() -> str:
     """This machine's architecture.
 
