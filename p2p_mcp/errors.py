@@ -11,6 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from p2p.contracts.errors import P2PError
 
 _REMEDIES = (
+    (r"p2p resume --all", "run_session, for each of them"),
     (r"p2p resume (\S+)", r'run_session(session_id="\1")'),
     (r"p2p watch (\S+)", r'get_session(session_id="\1")'),
     (r"p2p show (\S+)", r'get_session(session_id="\1")'),
