@@ -67,8 +67,7 @@ class Sshd:
         assert SSHD is not None
         command = [*self._wrapper, SSHD, "-D", "-f", str(self.folder / "sshd_config"), "-E", str(self.folder / "log")]
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
-        if not self._wrapper:
-            until(self._answers)
+        until(self._answers)
 
     def stop(self) -> None:
         """End the server and all its sessions; what they started goes on."""

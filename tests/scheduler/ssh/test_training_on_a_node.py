@@ -1,0 +1,78 @@
+"""One sentence, trained on a node behind a real sshd, up to its verdict, by the commands a person would type."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ssh_lab import Lab
+
+from p2p.cli import main
+
+CANARY = "sk-canary-77aa"
+
+
+class Person:
+    """Types commands."""
+
+    def __init__(self, nodes_dir: Path, runs_dir: Path) -> None:
+        self._env = {
+            **os.environ,
+            "P2P_NODES_DIR": str(nodes_dir),
+            "P2P_RUNS_DIR": str(runs_dir),
+            "ANTHROPIC_API_KEY": CANARY,
+        }
+
+    def types(self, *words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "p2p.cli", *words]
+        return subprocess.run(command, env=self._env, capture_output=True, text=True, timeout=500)
+
+
+def address(lab: Lab) -> list[str]:
+    login = ["--key", str(lab.sshd.folder / "user_key"), "--dir", str(lab.root), "--python", sys.executable]
+    return [f"127.0.0.1:{lab.link.port}", *login]
+
+
+@pytest.mark.slow
+def test_from_an_unknown_machine_to_a_verdict(lab: Lab, tmp_path: Path) -> None:
+    person = Person(tmp_path / "config", tmp_path / "runs")
+    assert "No nodes" in person.types("nodes", "list").stdout
+    assert "p2p nodes trust attic" in person.types("nodes", "add", "attic", *address(lab)).stdout
+    assert person.types("nodes", "add", "attic", *address(lab)).returncode == 2
+    refused = person.types("nodes", "bootstrap", "attic")
+    assert refused.returncode == 4
+    assert "not trusted yet" in refused.stderr
+    fingerprint = json.loads(person.types("nodes", "trust", "attic", "--json").stdout)["error"]["message"].split()[-1]
+    assert person.types("nodes", "trust", "attic", "--fingerprint", fingerprint).returncode == 0
+    assert "--backend ssh:attic" in person.types("nodes", "bootstrap", "attic").stdout
+    assert person.types("nodes", "check", "attic").returncode == 0
+
+    sentence = ["keep the pole balanced", "--env", "InvertedPendulum-v5", "--timesteps", "3000"]
+    options = ["--seeds", "1", "--iterations", "1", "--rollouts", "10", "--backend", "ssh:attic", "--json"]
+    done = person.types("run", *sentence, *options)
+    assert done.returncode in (0, 3), done.stderr
+    view = json.loads(done.stdout)
+    assert view["judgment"]["verdict"] in ("passed", "failed")
+    (run,) = (tmp_path / "runs").glob("*/iter_1/*_seed_*")
+    assert json.loads((run / "remote.json").read_text())["node"] == "attic"
+    assert json.loads((run / "status.json").read_text())["state"] == "completed"
+    assert (run / "summary.json").exists()
+    assert not list((lab.root / "jobs").iterdir())  # what has come back is not kept there
+    files = [path for place in (lab.root, tmp_path / "runs") for path in place.rglob("*") if path.is_file()]
+    assert not [path for path in files if CANARY.encode() in path.read_bytes()]
+    listed = json.loads(person.types("nodes", "list", "--json").stdout)["nodes"]
+    assert [(node["node"]["name"], node["jobs"]) for node in listed] == [("attic", 0)]
+    assert "Removed attic" in person.types("nodes", "remove", "attic").stdout
+    assert person.types("nodes", "check", "attic").returncode == 2
+
+
+def test_an_address_or_name_that_cannot_be_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("P2P_NODES_DIR", str(tmp_path))
+    for words in (("Attic!", "host"), ("attic", "a b"), ("local", "host"), ("attic", "host", "--key", "/no/such/key")):
+        assert main(["nodes", "add", *words]) == 2, words
+        assert capsys.readouterr().err.startswith("Error: ")
+    assert not (tmp_path / "nodes.json").exists()
