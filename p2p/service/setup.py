@@ -44,7 +44,7 @@ class Setup(Wiring):
             _writable(directory),
             *self._interrupted(),
         ]
-        return SetupReport(checks=(*checks, *_keys(), *_config_file()))
+        return SetupReport(checks=(*checks, *_keys(), *_config_file(), *self._nodes()))
 
     def require_training(self) -> None:
         """Refuse early what could only fail once the first job starts.
@@ -63,6 +63,12 @@ class Setup(Wiring):
             found = f"{len(names)} interrupted: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
             remedy = "To go on with all of them: p2p resume --all"
             yield SetupCheck(name="sessions", level=Level.WARNING, found=found, remedy=remedy)
+
+    def _nodes(self) -> Iterator[SetupCheck]:
+        """The other machines; they are not asked."""
+        if nodes := self.node_store.all():
+            names = ", ".join(name if node.facts else f"{name} (not prepared)" for name, node in sorted(nodes.items()))
+            yield SetupCheck(name="nodes", level=Level.OK, found=f"{names}; to ask one: p2p nodes check NODE")
 
     def _renderer(self) -> SetupCheck:
         if find_spec("mujoco") is None:
