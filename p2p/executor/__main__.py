@@ -76,9 +76,13 @@ def _train(service: Service, record: IterationRecord) -> int:
 def _follow(service: Service, directory: Path) -> None:
     """Copy a job's log to stderr until the job has ended; its own error is left to who asks for it."""
     offset = 0
+    told: tuple[str, ...] = ()
 
     def copy() -> None:
-        nonlocal offset
+        nonlocal offset, told
+        if (waits := service.backend.status(directory).waits_for) != told:
+            told = waits
+            sys.stderr.write(f"Waits for a core held by {', '.join(waits)}\n" if waits else "It has its cores.\n")
         text, offset = service.backend.logs(directory, offset)
         sys.stderr.write(text)
 

@@ -26,6 +26,10 @@ def _latest(service: Service) -> str:
     return service.find_session("latest")
 
 
+def exported(run_id: str) -> NewExport:
+    return NewExport(run_id=run_id or "/", formats=(ExportFormat.SB3,))
+
+
 KINDS: dict[str, Callable[[Service, str], object]] = {
     "session": lambda service, name: service.view_session(name),
     "deleted session": lambda service, name: service.purge_session(name),
