@@ -119,6 +119,7 @@ def test_a_model_writes_mends_and_revises_until_it_passes(
     assert second.read_draft().source == UPRIGHT
     assert second.read_draft().config_changes == {"total_timesteps": 16384}
     revision = first.read_revision()
+    assert [change.name for change in revision.changes] == ["lean", "total_timesteps"]
     assert (revision.based_on, revision.lesson) == (1, "Paying for the angle makes it fall.")
     refused = [event for event in record.events.read() if event.event is EventName.REWARD_ERROR]
     assert any("os" in str(event.data["errors"]) for event in refused)

@@ -1,0 +1,173 @@
+"""A vLLM server on this machine: started, waited for, and stopped; it listens to nobody but this machine.
+
+Tried with a process that takes the arguments and has the addresses of `vllm serve`, and not with vLLM itself.
+"""
+
+import json
+import os
+import secrets
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from pydantic import Field
+
+from p2p.contracts.base import Contract
+from p2p.contracts.errors import EnvironmentProblem
+
+HOST = "127.0.0.1"
+POLL_S = 0.5
+PROBE_S = 3.0
+GRACE_S = 15.0
+"""Between asking the server to end and ending it [s]."""
+TAIL = 2_000
+"""Characters of the log that an error shows."""
+COMMAND = ("vllm", "serve")
+
+
+class VllmOptions(Contract):
+    """What is served, and how."""
+
+    model: str
+    port: int = Field(default=8000, ge=1, le=65_535)
+    max_model_len: int = Field(default=32_768, ge=1)
+    """Longest conversation [tokens]."""
+    gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
+    devices: str | None = None
+    """`CUDA_VISIBLE_DEVICES`; None leaves all."""
+    start_s: float = Field(default=600.0, gt=0)
+    """How long it may take until it answers [s]: it loads the model."""
+
+
+class VllmServer:
+    """A server process, and how to reach it.
+
+    Args:
+        options: What is served.
+        log: File its output goes to.
+        command: The program, to which the options are added.
+    """
+
+    def __init__(self, options: VllmOptions, log: Path, command: Sequence[str] = COMMAND) -> None:
+        self.options, self._log, self._command = options, log, tuple(command)
+        self._key = secrets.token_urlsafe(24)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def base_url(self) -> str:
+        """Address for `VLLM_BASE_URL`."""
+        return f"http://{HOST}:{self.options.port}/v1"
+
+    def environment(self) -> dict[str, str]:
+        """Variables under which the provider `vllm` is this server."""
+        return {"VLLM_BASE_URL": self.base_url, "VLLM_API_KEY": self._key}
+
+    def start(self, heartbeat: Callable[[], None] = lambda: None) -> None:
+        """Start the server and wait until it serves the model; it is stopped again when it does not come to that.
+
+        Raises:
+            EnvironmentProblem: vLLM is not installed; or it ended, or did not answer in time; the message holds the end of its log.
+        """
+        try:
+            with self._log.open("ab") as output:
+                self._process = subprocess.Popen(
+                    [*self._command, *_arguments(self.options)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=self._inherited(),
+                    start_new_session=True,
+                )
+        except FileNotFoundError as error:
+            raise EnvironmentProblem(
+                f"{self._command[0]} is not installed. Run: pip install vllm; or set VLLM_BASE_URL to a server elsewhere."
+            ) from error
+        try:
+            self._wait(heartbeat)
+        except BaseException:
+            self.stop()
+            raise
+
+    def healthy(self) -> bool:
+        """Whether it answers, and serves the model."""
+        return self._get("/health") is not None and self.options.model in self.models()
+
+    def models(self) -> tuple[str, ...]:
+        """Names of the models it serves; none while it does not answer."""
+        try:
+            answer = json.loads(self._get("/v1/models") or b"{}")
+            return tuple(str(entry["id"]) for entry in answer["data"])
+        except (ValueError, KeyError, TypeError):
+            return ()
+
+    def stop(self) -> None:
+        """End the server and all it started; does nothing when it is not there."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        _signal(process, 15)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_S)
+        _signal(process, 9)  # also what it left behind in its group
+        process.wait()
+
+    def __enter__(self) -> "VllmServer":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _wait(self, heartbeat: Callable[[], None]) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + self.options.start_s
+        while not self.healthy():
+            if (code := self._process.poll()) is not None:
+                raise EnvironmentProblem(f"The server ended with code {code} before it answered.{self._tail()}")
+            if time.monotonic() >= deadline:
+                late = f"{self.options.model} did not answer within {self.options.start_s:g} s."
+                raise EnvironmentProblem(f"The server of {late}{self._tail()}")
+            heartbeat()
+            time.sleep(POLL_S)
+
+    def _get(self, path: str) -> bytes | None:
+        request = Request(f"http://{HOST}:{self.options.port}{path}", headers={"Authorization": f"Bearer {self._key}"})
+        try:
+            with urlopen(request, timeout=PROBE_S) as response:
+                return bytes(response.read())
+        except (URLError, OSError):
+            return None
+
+    def _inherited(self) -> dict[str, str]:
+        """This process's variables without the keys of others; its own key goes this way, where `ps` shows nothing."""
+        env = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+        if self.options.devices is not None:
+            env["CUDA_VISIBLE_DEVICES"] = self.options.devices
+        return env | {"VLLM_API_KEY": self._key}
+
+    def _tail(self) -> str:
+        try:
+            text = self._log.read_text(encoding="utf-8", errors="replace")[-TAIL:].strip()
+        except OSError:
+            return ""
+        return f" The end of {self._log}:\n{text}" if text else f" Its log {self._log} is empty."
+
+
+def _arguments(options: VllmOptions) -> list[str]:
+    return [
+        options.model,
+        *("--host", HOST),
+        *("--port", str(options.port)),
+        *("--max-model-len", str(options.max_model_len)),
+        *("--gpu-memory-utilization", str(options.gpu_memory_share)),
+    ]
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    """Signal the whole group of a process that we started as the first of its group."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
