@@ -8,7 +8,7 @@ from session_views import SESSION, data, ended, run, running
 
 from p2p.cli.follow import changes
 from p2p.cli.live import picture
-from p2p.cli.verdict import ending
+from p2p.cli.verdict import ending, runs
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.session import SessionStatus
 
@@ -133,3 +133,11 @@ def test_every_status_has_an_ending(status: SessionStatus, tmp_path: Path) -> No
     view = ended().model_copy(update={"status": status, "error": "it broke [here]"})
 
     assert "it broke [here]" in text(*ending(view, tmp_path))
+
+
+def test_a_run_that_went_on_after_interruptions_says_so() -> None:
+    whole, once, often = run(10), run(11, resumed=1), run(12, resumed=3)
+    rows = {row.split()[0]: row for row in text(runs([whole, once, often])).splitlines() if "baseline" in row}
+    assert "interruption" not in rows["baseline_seed_10"]
+    assert rows["baseline_seed_11"].rstrip().endswith("went on after an interruption")
+    assert "went on after an interruption, 3 times" in rows["baseline_seed_12"]
