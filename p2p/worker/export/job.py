@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import p2p
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.export import ExportFormat, ExportReport
 from p2p.contracts.work import ExportRequest
@@ -17,7 +18,7 @@ from p2p.worker.export.interface import Interface, describe_interface
 from p2p.worker.export.source import Source, open_source
 from p2p.worker.export.verify import check_format
 
-PACKAGES = ("p2p", "numpy", "mujoco", "gymnasium")
+PACKAGES = ("numpy", "mujoco", "gymnasium")
 """Whose versions are written down, with those of the formats' libraries."""
 LIBRARIES = {"sb3": ("stable-baselines3", "torch"), "onnx": ("onnx", "onnxruntime"), "torchscript": ("torch",)}
 
@@ -71,10 +72,10 @@ def _report(source: Source, interface: Interface, request: ExportRequest, packag
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "p2p": p2p.__version__}
     for name in packages:
         try:
             found[name] = version(name)
-        except PackageNotFoundError:  # run from a source tree that was not installed
+        except PackageNotFoundError:
             found[name] = "unknown"
     return found

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +15,6 @@ from p2p.contracts.work import ExportRequest
 from p2p.envs import catalog
 from p2p.store.exports import ExportRecord
 from p2p.store.iterations import IterationRecord
-from p2p.worker.__main__ import main
 from p2p.worker.export.episodes import recorded_episode
 from p2p.worker.export.interface import describe_interface
 from p2p.worker.export.job import export
@@ -29,6 +29,12 @@ RUN_WITHOUT_P2P = (
     "import sys, runpy; sys.modules['p2p'] = None; sys.argv = sys.argv[1:];"
     "runpy.run_path(sys.argv[0], run_name='__main__')"
 )
+
+
+def worker(*arguments):
+    """The worker in a process of its own, which it confines."""
+    command = [sys.executable, "-m", "p2p.worker", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
 
 
 @pytest.fixture
@@ -55,7 +61,7 @@ def reported(run, seeds):
 
 def test_every_format_acts_as_the_policy_and_replays_the_recorded_episode(make_checkpoint, make_job):
     run, job = make_checkpoint(), make_job(ALL)
-    assert main(["export", str(job.path)]) == 0
+    assert worker("export", job.path).returncode == 0
     names = [path.name for path in job.package.present()]
     assert names == [
         *("README.md", "config.json", "reward_fn.py", "policy.npz", "model.zip", "vecnormalize.pkl"),
@@ -158,7 +164,7 @@ def test_an_environment_is_made_as_it_was_evaluated(make_checkpoint, make_job, e
 
 
 @pytest.mark.parametrize("lost", ["request", "policy", "rollouts", "config"])
-def test_what_cannot_be_exported_is_said_in_one_line(make_checkpoint, make_job, lost, capsys):
+def test_what_cannot_be_exported_is_said_in_one_line(make_checkpoint, make_job, lost):
     run, job = make_checkpoint(), make_job()
     if lost == "request":
         next(job.path.glob("*.json")).unlink()
@@ -169,8 +175,9 @@ def test_what_cannot_be_exported_is_said_in_one_line(make_checkpoint, make_job, 
             run.trajectory(STEP, label).unlink()
     if lost == "config":
         run.config_path.unlink()
-    assert main(["export", str(job.path)]) == InvalidInput.exit_code
-    (line,) = capsys.readouterr().err.splitlines()
+    done = worker("export", job.path)
+    assert done.returncode == InvalidInput.exit_code
+    (line,) = done.stderr.splitlines()
     said = {"request": "no readable request", "policy": "holds no policy", "rollouts": "No rollout", "config": "config"}
     assert said[lost] in line
     assert job.package.read_report() is None
