@@ -2,7 +2,7 @@
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
-from p2p.rewards.templates.criteria import at_least, at_most, below, on_feature, on_steps, stays_near
+from p2p.rewards.templates.criteria import at_least, at_most, below, between, on_feature, on_steps, stays_near
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Manner, Params
 from p2p.rewards.templates.terms import effort, refuse
@@ -63,7 +63,8 @@ class Flip(Template):
             guards=(
                 _lands(target, signed, bool(params.manners & {Manner.LANDING, Manner.NO_FALL})),
                 _in_the_air(turns),
-                _flies(),
+                *((_flies(),) if stage.alone else ()),
+                _not_from_its_back(target, signed),
                 _not_on_its_back(),
                 *place,
             ),
@@ -154,6 +155,20 @@ def _flies() -> Criterion:
         description=f"For {FLIGHT_S:g} s without a break its lowest point is {CLEAR:g} m above the floor.",
         category=Category.DYNAMICS,
         predicate=on_steps(Statistic.LONGEST_HOLD, _off_the_floor(), Band(FLIGHT_S), margin=FLIGHT_S),
+    )
+
+
+def _not_from_its_back(target: float, signed: float) -> Criterion:
+    """Without it, a leap onto the back, and over onto the feet from there, would pass."""
+    way = 1.0 if signed > 0 else -1.0
+    low, high = sorted((round(target - 0.4 * way, 3), round(target - 0.1 * way, 3)))
+    where = (*_off_the_floor(), between("pitch_turns", low, high))
+    return Criterion(
+        key="comes_round_in_the_air",
+        title="Comes round to its feet in the air",
+        description=f"It is {CLEAR:g} m above the floor at some moment between {low:g} and {high:g} turns.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(Statistic.COUNT, where, Band(1.0), margin=1.0),
     )
 
 

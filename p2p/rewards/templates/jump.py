@@ -1,6 +1,6 @@
 """Jump: everything of the robot leaves the floor."""
 
-from p2p.contracts.intent import Category, Criterion, Statistic
+from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import at_least, at_most, on_feature, on_steps, stays_near, stays_upright
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
@@ -9,6 +9,8 @@ from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number,
 
 ALOFT_S = 0.1
 """How long a jump is above half its height [s]: free flight takes 0.2 s for 0.1 m."""
+STARTED = Window(after=(at_most("airborne", 0.5),))
+"""From when it is on the floor: some robots are dropped at their start, which is no jump."""
 REPEATED = 3
 """Jumps that "repeatedly" asks for in one episode."""
 
@@ -82,11 +84,12 @@ def _terms(body: Body, clearance: float) -> list[Term]:
 def _main(clearance: float, times: int) -> Criterion:
     words = f"{clearance:g} m off the floor"
     if times == 1:
-        predicate = on_feature(Statistic.MAX, "clearance", Band(clearance), "m", margin=round(clearance, 4))
+        band, margin = Band(clearance), round(clearance, 4)
+        predicate = on_feature(Statistic.MAX, "clearance", band, "m", margin=margin, window=STARTED)
         description = f"At least once the lowest point of the whole robot is {clearance:g} m above where it rests."
     else:
         where = (at_least("clearance", clearance),)
-        predicate = on_steps(Statistic.COUNT, where, Band(float(times)), margin=float(times))
+        predicate = on_steps(Statistic.COUNT, where, Band(float(times)), margin=float(times), window=STARTED)
         description = f"{times} times the lowest point of the whole robot is {clearance:g} m above where it rests."
     return Criterion(
         key="jumps",
@@ -105,7 +108,11 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
         description=f"For {ALOFT_S:g} s without a break its lowest point is {clearance / 2:g} m above where it rests.",
         category=Category.DYNAMICS,
         predicate=on_steps(
-            Statistic.LONGEST_HOLD, (at_least("clearance", round(clearance / 2, 4)),), Band(ALOFT_S), margin=ALOFT_S
+            Statistic.LONGEST_HOLD,
+            (at_least("clearance", round(clearance / 2, 4)),),
+            Band(ALOFT_S),
+            margin=ALOFT_S,
+            window=STARTED,
         ),
     )
     return (aloft,) if times == 1 else (aloft, _lands_between(times))

@@ -38,6 +38,7 @@ def _flips() -> list[Recipe]:
             Recipe(f"flip {words}, and fall at once", _flip_without_landing(way)),
             Recipe(f"flip {words} one and a half times, onto the back", _flipping(1.5 * way)),
             Recipe(f"flip {words} half way, and undo it", _undone(way)),
+            Recipe(f"turn over {words}, half in the air and half on the floor", _half_in_the_air(way)),
             Recipe(f"turn over {words} on the floor", _tumbling(way, 1.0)),
             Recipe(f"turn over {words} on the floor in 0.4 s", _tumbling(way, 1.0, seconds=0.4)),
             Recipe(f"turn over {words} on a vibrating back", _tumbling(way, 1.0, flicker=0.015)),
@@ -99,6 +100,21 @@ def _undone(way: float) -> Callable[[Robot, Random], Scene]:
             return flip(half, -0.6 * way, start + 1.2, FLIP_S, FLIP_HEIGHT)
 
         return Scene(build, {"turns": 0.6 * way, "start": start}, _missed(robot, NEAR_MISS))
+
+    return make
+
+
+def _half_in_the_air(way: float) -> Callable[[Robot, Random], Scene]:
+    """A leap onto the back, and over onto the feet from there."""
+
+    def make(robot: Robot, rng: Random) -> Scene:
+        start, leap = rng.uniform(1.1, 1.6), rng.uniform(0.4, 0.55)
+
+        def build(motion: Motion) -> Motion:
+            half = flip(motion, 0.5 * way, start, leap, 0.4)
+            return tumble(half, 0.5 * way, start + leap, rng.uniform(0.25, 0.4))
+
+        return Scene(build, {"turns": way, "start": start, "leap": leap}, _missed(robot, EXPLOIT))
 
     return make
 

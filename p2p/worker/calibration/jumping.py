@@ -31,6 +31,7 @@ def recipes(robot: Robot) -> list[Recipe]:
         Recipe("jump high", _jumping(1, 2.2)),
         Recipe("jump 80 % as high", _jumping(1, 0.8)),
         Recipe("jump 3 times, 80 % as high", _jumping(3, 0.8)),
+        Recipe("jump 3 times, the last one too low", _last_too_low),
         Recipe("one jump with kicking legs", _kicking_jump),
         Recipe("vibrate on the floor", _vibrating),
         Recipe("be in the air for one step", _height_spike),
@@ -63,6 +64,17 @@ def _jumping(times: int, share: float) -> Callable[[Robot, Random], Scene]:
         return Scene(build, {"height": height, "jumps": float(times)}, _jump_kinds(robot, height, times))
 
     return make
+
+
+def _last_too_low(robot: Robot, rng: Random) -> Scene:
+    least = min(a.low for a in robot.asked if a.skill == "jump")
+    height, start = least * rng.uniform(1.2, 1.3), rng.uniform(1.1, 1.4)
+
+    def build(motion: Motion) -> Motion:
+        return jump(jump(jump(motion, height, start), height, start + 1.1), 0.7 * least, start + 2.2)
+
+    kinds = _jump_kinds(robot, height, 2)
+    return Scene(build, {"height": height, "jumps": 3.0, "last_height": 0.7 * least}, kinds)
 
 
 def _kicking_jump(robot: Robot, rng: Random) -> Scene:

@@ -37,6 +37,8 @@ class Motion:
     phase: float = 0.0
     braced: bool = False
     """Whether the actions are held and do not swing."""
+    limp: int | None = None
+    """Seed of a start from which it is let go and simulated, with no action; the paths say nothing then."""
 
     @classmethod
     def standing(cls, dt: float, seconds: float) -> Self:

@@ -23,6 +23,7 @@ def recipes(robot: Robot) -> list[Recipe]:
             Recipe("fall at the start", _falling),
             Recipe("fall the other way", _falling_back),
             Recipe("lie still on the back", _lying),
+            Recipe("be let go, limp", _limp),
             Recipe("stand, then fall in the last second", _falls_at_the_end),
         ]
     return found
@@ -90,6 +91,13 @@ def _fall(forward: bool, start: Callable[[Robot, Random], float]) -> Callable[[R
 _falling = _fall(True, lambda _robot, rng: rng.uniform(0.2, 0.8))
 _falling_back = _fall(False, lambda _robot, rng: rng.uniform(0.2, 0.8))
 _falls_at_the_end = _fall(True, lambda robot, rng: robot.seconds - rng.uniform(1.0, 1.3))
+
+
+def _limp(robot: Robot, rng: Random) -> Scene:
+    """Simulated: what stands by itself stands, all others fall."""
+    seed = int(rng.integers(1 << 31))
+    kind = POSITIVE if robot.settles else NEAR_MISS
+    return Scene(lambda m: replace(m, limp=seed), {"seed": float(seed)}, every(robot, ("still",), kind))
 
 
 def _lying(robot: Robot, rng: Random) -> Scene:

@@ -16,6 +16,8 @@ from p2p.worker.rollout.kinematics import Kinematics
 Floats = NDArray[np.float64]
 SETTLE_S = 3.0
 """Time after which a robot that stands by itself has come to rest [s]."""
+NOISE = 0.005
+"""Of the start of a robot that is let go, in positions and velocities."""
 BRACED = 0.97
 """Action of a robot that holds itself by bracing, as a share of the range."""
 
@@ -56,6 +58,8 @@ class Stage:
 
     def play(self, motion: Motion) -> Played:
         """States, actions and features of a motion; the robot's lowest point is `lift` above where it rests."""
+        if motion.limp is not None:
+            return self._let_go(motion)
         qpos, waves = self._posed(motion)
         still = np.zeros((len(qpos), self.model.nv))
         if not self._flat:
@@ -70,6 +74,19 @@ class Stage:
         """Height of its torso while it crouches [m]."""
         motion = Motion.standing(dt, 2 * dt).plus(bend=bend)
         return float(self.play(motion).features["height"][-1])
+
+    def _let_go(self, motion: Motion) -> Played:
+        """What physics makes of it, from its usual start with a little noise."""
+        rng, data = np.random.default_rng(motion.limp), mujoco.MjData(self.model)
+        data.qpos[:] = self.model.qpos0 + rng.uniform(-NOISE, NOISE, self.model.nq)
+        data.qvel[:] = rng.uniform(-NOISE, NOISE, self.model.nv)
+        steps = len(motion.t)
+        qpos, qvel = np.zeros((steps, self.model.nq)), np.zeros((steps, self.model.nv))
+        for step in range(steps):
+            qpos[step], qvel[step] = data.qpos, data.qvel
+            mujoco.mj_step(self.model, data, nstep=round(self.spec.dt / self.model.opt.timestep))
+        actions = np.zeros((steps - 1, self.spec.action_dim))
+        return Played(qpos, qvel, actions, measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions))
 
     def _settled(self) -> Floats:
         data = mujoco.MjData(self.model)

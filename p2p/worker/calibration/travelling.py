@@ -50,6 +50,7 @@ def _of_sentence(asked: Asked, robot: Robot) -> list[Recipe]:
         "a burst of 0.3 s": (_burst, True),
         "shake to and fro": (_shake, True),
         "there and back": (_there_and_back, False),
+        "go for a third of the time, then stand": (_a_third, False),
     }
     if robot.floor:
         tricks["slide on the back"] = (_on_the_back(robot), True)
@@ -132,6 +133,12 @@ def _there_and_back(motion: Motion, vx: float, vy: float, rng: Random) -> Motion
     half = motion.seconds / 2.0 * rng.uniform(0.97, 1.03)
     gone = np.where(motion.t < half, motion.t, 2.0 * half - motion.t)
     return motion.plus(x=1.5 * vx * gone, y=1.5 * vy * gone, sway=0.3, effort=0.3)
+
+
+def _a_third(motion: Motion, vx: float, vy: float, rng: Random) -> Motion:
+    end = motion.seconds * rng.uniform(0.3, 0.34)
+    more = motion.seconds / end
+    return travel(motion, more * vx, more * vy, until=end)
 
 
 def _on_the_back(robot: Robot) -> Draw:

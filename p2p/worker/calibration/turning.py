@@ -41,6 +41,7 @@ def _spins(robot: Robot) -> list[Recipe]:
         if robot.floor:
             found.append(Recipe(f"spin to the {words} on the back", _spin_on_the_back(way)))
             found.append(Recipe(f"spin to the {words}, then fall", _spin_and_fall(way)))
+            found.append(Recipe(f"spin to the {words}, half of it on the back", _half_on_the_back(way)))
     return found
 
 
@@ -108,6 +109,22 @@ def _spin_on_the_back(way: float) -> Callable[[Robot, Random], Scene]:
     return make
 
 
+def _half_on_the_back(way: float) -> Callable[[Robot, Random], Scene]:
+    """Fall half way round, and be turned on from there."""
+
+    def make(robot: Robot, rng: Random) -> Scene:
+        (path, angle), turns = robot.back, way * rng.uniform(2.1, 2.3)
+        down = rng.uniform(2.4, 2.8)
+        kinds = only(robot, "spin", EXPLOIT, way) | only(robot, "spin", UNCLEAR, -way)
+        return Scene(
+            lambda m: spin(m, turns, 0.3, 4.6).plus(**{path: angle * ramp(m.t, down, 0.35)}),
+            {"turns": turns, "falls_at": down},
+            kinds,
+        )
+
+    return make
+
+
 def _spin_and_fall(way: float) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
         (path, angle), turns, start = robot.fall, way * rng.uniform(1.05, 1.15), rng.uniform(0.2, 0.5)
@@ -128,6 +145,7 @@ def _rears() -> list[Recipe]:
         Recipe("rear for longer than asked", _rearing(3.0 * 1.15)),
         Recipe("rear for 2.4 s", _rearing(2.4)),
         Recipe("rear for 1.6 s", _rearing(1.6)),
+        Recipe("rear twice for 1.5 s", _rearing_twice),
         Recipe("stand on the nose", _rearing(3.4, way=-1.0)),
         Recipe("lean back half way", _rearing(3.4, share=0.5)),
         Recipe("fall over backwards slowly", _over_backwards),
@@ -150,6 +168,18 @@ def _rearing(hold: float, way: float = 1.0, share: float = 1.0) -> Callable[[Rob
         return Scene(build, {"pitch": float(angle), "hold": float(lasting), "start": start}, kinds)
 
     return make
+
+
+def _rearing_twice(robot: Robot, rng: Random) -> Scene:
+    start, hold = rng.uniform(0.2, 0.4), 1.5
+
+    def build(motion: Motion) -> Motion:
+        t, again = motion.t, start + hold + 1.0
+        first = ramp(t, start, 0.3) - ramp(t, start + 0.3 + hold, 0.3)
+        second = ramp(t, again + 0.3, 0.3) - ramp(t, again + 0.6 + hold, 0.3)
+        return motion.plus(pitch=np.pi / 2.0 * (first + second))
+
+    return Scene(build, {"hold": hold, "times": 2.0}, every(robot, ("rear",), NEAR_MISS))
 
 
 def _over_backwards(robot: Robot, rng: Random) -> Scene:
