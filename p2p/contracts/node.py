@@ -6,6 +6,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from p2p.contracts.base import Contract
+from p2p.contracts.job import JobStatus
 
 NODE_NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,39}$")
 """What a node may be called."""
@@ -112,3 +113,5 @@ class RemoteJob(Contract):
     """How many times the job has been submitted; the node starts each number once."""
     submitted: bool = False
     """Whether the node has confirmed that it started this number."""
+    ended: JobStatus | None = None
+    """How this number ended, once all its files have come back."""

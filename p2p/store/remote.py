@@ -33,8 +33,13 @@ class RemoteJobRecord:
         self._cancel_path, self._lock_path = directory / layout.CANCEL, directory / layout.MIRROR_LOCK
 
     def read(self) -> RemoteJob | None:
-        """Where the twin is; None for a job of this machine."""
+        """Where the twin is; None for a job of this machine, and where the file is broken."""
         return files.read_model(self._remote_path, RemoteJob)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the job was submitted to a node, also when it cannot be read to which."""
+        return self._remote_path.exists()
 
     def save(self, remote: RemoteJob) -> None:
         """Write `remote.json`."""

@@ -35,7 +35,7 @@ class ByDirectory:
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
         """Start `spec`, unless the job lives somewhere, or is completed."""
         record = RemoteJobRecord(directory.resolve())
-        if record.read() is not None:
+        if record.elsewhere:
             status = self._remote().status(directory)
             if not status.state.finished or status.state is JobState.COMPLETED:
                 return self._remote().submit(spec, directory)
@@ -58,7 +58,7 @@ class ByDirectory:
         return self._of(directory).logs(directory, offset)
 
     def _of(self, directory: Path) -> Backend:
-        return self._local if RemoteJobRecord(directory).read() is None else self._remote()
+        return self._remote() if RemoteJobRecord(directory).elsewhere else self._local
 
     def _remote(self) -> Backend:
         backend: Backend = registry.load("backend", registry.BACKENDS, REMOTE)(None, self._store)

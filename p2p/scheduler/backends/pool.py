@@ -91,8 +91,7 @@ class PoolBackend:
         return True
 
     def _of(self, directory: Path) -> Backend:
-        local = RemoteJobRecord(directory).read() is None
-        return LocalBackend() if local else SSHBackend(None, self.store)
+        return SSHBackend(None, self.store) if RemoteJobRecord(directory).elsewhere else LocalBackend()
 
 
 def _loads(directory: Path) -> Counter[str]:

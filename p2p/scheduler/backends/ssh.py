@@ -5,6 +5,7 @@ does what is due next, be it the rest of a submission, a cancellation, or the fe
 """
 
 import getpass
+import os
 import posixpath
 import re
 import secrets
@@ -13,7 +14,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable, P2PError
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable, P2PError, StorageProblem
 from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.contracts.node import Node, RemoteJob
 from p2p.scheduler.backends.local import LocalBackend
@@ -27,6 +28,8 @@ from p2p.store.remote import RemoteJobRecord
 
 LOOK_S = 0.5
 """A job is looked at no more often, whoever asks [s]."""
+DECIDED = ("P2P_ALLOW_WEAK_SANDBOX", "P2P_RESUME_S")
+"""Variables that go to a node along with a job."""
 CANCEL_S = 45.0
 """How long `cancel` waits for the end of a job on a node that answers [s]."""
 
@@ -78,15 +81,17 @@ class SSHBackend:
             raise InvalidInput(f"A job on a node gets no keys; this one asks for {', '.join(spec.secrets)}.")
         node, record = self.node(), RemoteJobRecord(directory.resolve())
         with record.mirroring(wait=True):
-            earlier, status = record.read(), record.read_status()
-            if earlier is not None and status is not None and not status.state.finished:
+            earlier, status = record.read(), _last(record)
+            if earlier is None and record.elsewhere:
+                return status
+            if earlier is not None and not status.state.finished:
                 return self._look(record, earlier)
-            if status is not None and status.state is JobState.COMPLETED:
+            if status.state is JobState.COMPLETED:
                 return status
             with suppress(NodeUnreachable), self.links.to(node.name) as link:
                 environment(link)  # what a person must put right is said before anything is recorded
             remote = _placed(node, record, earlier)
-            record.begin(spec, remote)
+            record.begin(_as_here(spec), remote)
             return self._look(record, remote)
 
     def status(self, directory: Path) -> JobStatus:
@@ -125,11 +130,10 @@ class SSHBackend:
         return LocalBackend().logs(directory, offset)
 
     def _status(self, record: RemoteJobRecord, fresh_s: float) -> JobStatus:
-        last, remote = record.read_status(), record.read()
-        if last is not None and last.state.finished:
+        if (last := _last(record)).state.finished:
             return last
         with record.mirroring() as mine:
-            last = record.read_status() or JobStatus(state=JobState.QUEUED)
+            last, remote = _last(record), record.read()
             if remote is None or not mine or last.state.finished or record.looked_at(fresh_s):
                 return last
             return self._look(record, remote)
@@ -161,6 +165,8 @@ class SSHBackend:
             twin.mirror()
         elif status.state is not JobState.LOST or status.started_at:
             status = status if twin.fetch() else JobStatus(state=JobState.RUNNING, error="fetching its files again")
+        if status.state.finished:
+            record.save(twin.remote.model_copy(update={"ended": status}))
         record.save_status(status)
         if status.state is JobState.COMPLETED:
             with suppress(P2PError, OSError):  # it takes some room there, and is known as completed here
@@ -195,6 +201,23 @@ def _record(directory: Path) -> RemoteJobRecord:
     return record
 
 
+def _as_here(spec: JobSpec) -> JobSpec:
+    """The job with what a person decided here for all trainings."""
+    decided = {name: value for name in DECIDED if (value := os.environ.get(name))}
+    return spec.model_copy(update={"env": decided | spec.env})
+
+
+def _last(record: RemoteJobRecord) -> JobStatus:
+    """How a job stood when last looked at; how it ended is written twice, since its twin may be gone by then."""
+    status, remote = record.read_status(), record.read()
+    if remote is None and record.elsewhere:
+        reason = f"It runs on a node, and {record.path / 'remote.json'}, which tells where, is broken. Remove the file "
+        return JobStatus(state=JobState.UNREACHABLE, error=reason + "to give the job up.")
+    if status is None and remote is not None and remote.ended is not None:
+        return remote.ended
+    return status or JobStatus(state=JobState.QUEUED)
+
+
 def _unreachable(record: RemoteJobRecord, node: str, error: Exception) -> JobStatus:
     """Record that a job is out of reach, since when it was so first."""
     last = record.read_status()
@@ -206,5 +229,6 @@ def _unreachable(record: RemoteJobRecord, node: str, error: Exception) -> JobSta
         started_at=last.started_at if last is not None else None,
         updated_at=last.updated_at if known and last is not None else now(),
     )
-    record.save_status(status)
+    with suppress(StorageProblem):  # it may be this very disk that is full
+        record.save_status(status)
     return status

@@ -16,8 +16,8 @@ from p2p.scheduler.nodes.environments import make_directories
 from p2p.store import files
 from p2p.store.remote import OWN, PART, RemoteJobRecord
 
-TAIL_CHUNK = 1 << 18
-"""Most bytes that one look takes of a file that grows."""
+TAIL_CHUNK, TAIL_MOST = 1 << 18, 1 << 23
+"""Most bytes at a time, and that one look takes, of a file that grows."""
 MAX_NAME = 1000
 
 
@@ -56,6 +56,7 @@ def tail(link: Connection, remote: str, local: Path) -> None:
         if size < have:
             have = 0
             files.remove(local)
+        size = min(size, have + TAIL_MOST)
         while have < size:
             file.seek(have)
             data = file.read(min(size - have, TAIL_CHUNK))

@@ -18,6 +18,8 @@ from p2p.scheduler.nodes.environments import ask
 from p2p.store.clock import now
 from p2p.store.remote import RemoteJobRecord
 
+MAX_STATUS = 1 << 20
+"""Bytes of `status.json`; a longer one is none."""
 SILENT_S = 6.0
 """A heartbeat comes every 2 s; without one for so long the lock is asked whether the supervisor lives [s]."""
 _beats: dict[str, tuple[float, float]] = {}
@@ -62,7 +64,7 @@ class Twin:
         """How the job stands, by a file there; only where that says nothing new, the supervisor's lock is tried."""
         try:
             with self.link.files() as sftp, sftp.open(self._file(supervisor.STATUS), "rb") as file:
-                data, beat = file.read(), float(file.stat().st_mtime or 0)
+                data, beat = file.read(MAX_STATUS), float(file.stat().st_mtime or 0)
             status = JobStatus.model_validate_json(data)
         except (FileNotFoundError, ValidationError):
             return self._asked()

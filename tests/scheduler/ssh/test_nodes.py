@@ -16,6 +16,7 @@ from ssh_lab import Lab, make_key
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.node import Node, NodeState
+from p2p.scheduler.backends.by_directory import open_backend
 from p2p.scheduler.backends.ssh import SSHBackend
 from p2p.scheduler.nodes import environments, transfer
 from p2p.scheduler.nodes.bundle import bundle, requirements
@@ -231,6 +232,22 @@ def test_a_job_whose_directory_on_the_node_is_gone_is_lost(lab: Lab, jobs: Path)
     status = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
     assert status.state is JobState.LOST
     assert "gone" in (status.error or "")
+
+
+def test_broken_files_here_start_nothing_again(lab: Lab, jobs: Path) -> None:
+    backend = open_backend("ssh:attic", lab.store)
+    job = shell("echo run >> count")
+    backend.submit(job, jobs / "a")
+    end = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
+    (jobs / "a/status.json").write_text("{")  # and the twin is gone by now
+    assert backend.status(jobs / "a") == end
+    assert backend.submit(job, jobs / "a") == end
+    (jobs / "a/status.json").write_text("{")
+    (jobs / "a/remote.json").write_text("{")
+    assert backend.submit(job, jobs / "a").state is JobState.UNREACHABLE
+    assert "remote.json" in (backend.status(jobs / "a").error or "")
+    assert open_backend("local", lab.store).submit(job, jobs / "a").state is JobState.UNREACHABLE
+    assert (jobs / "a/count").read_text() == "run\n"
 
 
 @pytest.mark.slow
