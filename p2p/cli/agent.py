@@ -9,10 +9,12 @@ import typer
 from p2p import registry
 from p2p.cli.agent_view import AgentView, ending_lines, plan_lines
 from p2p.cli.completion import complete_environment
+from p2p.cli.model_options import parse_price
 from p2p.cli.options import AsJson, RunsDir, StopOnExit, examples, open_service
 from p2p.cli.output import Output
-from p2p.contracts.agent import AgentEnding, AgentReport, AgentRequest, Effort, Limits, Price
+from p2p.contracts.agent import AgentEnding, AgentReport, AgentRequest, Limits
 from p2p.contracts.errors import INTERRUPTED, EnvironmentProblem, InvalidInput
+from p2p.contracts.inference import Effort
 from p2p.service import Service
 
 PASSED, NOT_PASSED = 0, 3
@@ -144,23 +146,6 @@ def _request(
         chosen.setdefault("price", None)  # the earlier one was another model's
     chosen["line" if resume else "sentence"] = sentence
     return earlier.model_copy(update={**chosen, "limits": limits, "resume": resume})
-
-
-def parse_price(text: str) -> Price:
-    """A price given as "IN,OUT" in dollars per million tokens; the cache costs the usual multiples of reading.
-
-    Raises:
-        InvalidInput: it is not two numbers of at least zero.
-    """
-    try:
-        read, write = (float(part) for part in text.split(","))
-        return Price(
-            input=read, output=write, cache_read=0.1 * read, cache_write_5m=1.25 * read, cache_write_1h=2 * read
-        )
-    except ValueError as error:
-        raise InvalidInput(
-            f"--price {text!r} is no price. Give dollars per million tokens read and written, such as --price 4,20."
-        ) from error
 
 
 def _work(service: Service, request: AgentRequest, output: Output, stop_on_exit: bool) -> None:

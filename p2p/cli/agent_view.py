@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.status import Status
 
 from p2p.cli.formats import duration
-from p2p.contracts.agent import AgentEvent, AgentPlan, AgentReport, EventKind, JobProgress, Limits, Price, Spending
+from p2p.contracts.agent import AgentEvent, AgentPlan, AgentReport, EventKind, JobProgress, Limits, Spending
+from p2p.contracts.usage import Price
 
 TENTH = 0.1
 

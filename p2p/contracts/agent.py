@@ -6,25 +6,10 @@ from typing import Literal
 from pydantic import Field
 
 from p2p.contracts.base import Contract
+from p2p.contracts.inference import Effort
 from p2p.contracts.job import JobState
 from p2p.contracts.session import SessionStatus
-
-Effort = Literal["low", "medium", "high", "xhigh", "max", "off"]
-"""How hard the model thinks; "off" leaves thinking and effort out of the request."""
-
-
-class Price(Contract):
-    """What a model costs [US dollars per million tokens]."""
-
-    input: float = Field(ge=0)
-    """Tokens read for the first time."""
-    output: float = Field(ge=0)
-    cache_read: float = Field(ge=0)
-    """Tokens found in the cache."""
-    cache_write_5m: float = Field(ge=0)
-    """Tokens kept for five minutes."""
-    cache_write_1h: float = Field(ge=0)
-    """Tokens kept for an hour."""
+from p2p.contracts.usage import Price
 
 
 class Limits(Contract):
@@ -39,21 +24,6 @@ class Limits(Contract):
     """Time at work, trainings included."""
     environment_steps: int = Field(default=20_000_000, ge=1)
     """Steps of all trainings."""
-
-
-class Usage(Contract):
-    """Tokens of one answer, as the provider counted them."""
-
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write_5m: int = 0
-    cache_write_1h: int = 0
-
-    @property
-    def total(self) -> int:
-        """All tokens read and written."""
-        return self.input + self.output + self.cache_read + self.cache_write_5m + self.cache_write_1h
 
 
 class Spending(Contract):

@@ -70,7 +70,8 @@ class VllmServer:
         """Start the server and wait until it serves the model; it is stopped again when it does not come to that.
 
         Raises:
-            EnvironmentProblem: vLLM is not installed; or it ended, or did not answer in time; the message holds the end of its log.
+            EnvironmentProblem: vLLM is not installed; or it ended, or did not answer in time, and the message holds
+                the end of its log.
         """
         try:
             with self._log.open("ab") as output:
@@ -84,7 +85,8 @@ class VllmServer:
                 )
         except FileNotFoundError as error:
             raise EnvironmentProblem(
-                f"{self._command[0]} is not installed. Run: pip install vllm; or set VLLM_BASE_URL to a server elsewhere."
+                f"{self._command[0]} is not installed. Run: pip install vllm, "
+                "or set VLLM_BASE_URL to a server elsewhere."
             ) from error
         try:
             self._wait(heartbeat)

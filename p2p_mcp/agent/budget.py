@@ -4,9 +4,9 @@ import math
 import time
 from collections.abc import Callable
 
-from p2p.contracts.agent import AgentEnding, Limits, Price, Spending, Usage
+from p2p.contracts.agent import AgentEnding, Limits, Spending
+from p2p.contracts.usage import MILLION, Price, Usage, cost
 from p2p_mcp.agent.ending import Ended
-from p2p_mcp.agent.prices import MILLION, cost
 
 MAX_ANSWER = 32_000
 """Tokens of one answer at most, thinking included."""

@@ -8,8 +8,9 @@ import anthropic
 import anyio
 import httpx2
 
-from p2p.contracts.agent import AgentEnding, AgentRequest, Usage
+from p2p.contracts.agent import AgentEnding, AgentRequest
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
+from p2p.contracts.usage import Usage
 from p2p_mcp.agent.context import EDITING
 from p2p_mcp.agent.converter import Block
 from p2p_mcp.agent.ending import Ended

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from mcp import Client
 
-from p2p.contracts.agent import AgentEnding, AgentEvent, AgentRequest, EventKind, Usage
+from p2p.contracts.agent import AgentEnding, AgentEvent, AgentRequest, EventKind
 from p2p.contracts.errors import P2PError
 from p2p.contracts.session import SessionStatus
+from p2p.contracts.usage import Usage
 from p2p.service import Service
 from p2p_mcp.agent import briefing
 from p2p_mcp.agent.budget import Budget

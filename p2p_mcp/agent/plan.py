@@ -9,19 +9,19 @@ from p2p_mcp.agent import briefing
 from p2p_mcp.agent.calling import LOOP, server_for
 from p2p_mcp.agent.context import estimate_tokens
 from p2p_mcp.agent.converter import Block, tool_params
-from p2p_mcp.agent.prices import price_for, price_table
+from p2p_mcp.agent.prices import PROVIDER, price_for
 
 
 def plan(service: Service, request: AgentRequest) -> AgentPlan:
     """Model, caps, tools and the first words; needs no key."""
-    price = price_for(request)
+    price = price_for(service, request)
     system, first = briefing.system_prompt(request.limits, price), briefing.first_message(request)
     tools = anyio.run(_tools, service, request)
     return AgentPlan(
         model=request.model,
         effort=request.effort,
         price=price,
-        price_date=price_table().date,
+        price_date=service.price_date(PROVIDER),
         limits=request.limits,
         tools=tuple(ToolSummary(name=tool["name"], description=_first_line(tool)) for tool in tools),
         first_message=first,

@@ -6,7 +6,7 @@ from typing import Any
 
 from anthropic.types.beta import BetaMessage
 
-from p2p.contracts.agent import Usage
+from p2p.contracts.usage import Usage
 from p2p_mcp.agent.converter import Block
 
 OURS = ("parsed_output",)

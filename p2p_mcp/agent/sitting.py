@@ -70,7 +70,7 @@ class Sitting:
         entries = _entries(service, request)
         transcript_id = service.find_transcript(request.resume) if request.resume else None
         self._request = request
-        self._budget = Budget(request.limits, price_for(request), entries[-1].spending if entries else None)
+        self._budget = Budget(request.limits, price_for(service, request), entries[-1].spending if entries else None)
         self._service, self._transcript = service, Transcript(service, transcript_id)
         self._conversation = Conversation(
             self._transcript, lambda: self._budget.spending, restore(entries, request.model)

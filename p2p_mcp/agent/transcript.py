@@ -1,12 +1,11 @@
 """What was said and done, a line each, on disk before the agent goes on; and a conversation made of it again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from p2p.contracts.agent import AgentRequest, Spending, TranscriptEntry
+from p2p.redaction import redact
 from p2p.service import Service
-from p2p.settings import API_KEYS, api_key
 from p2p_mcp.agent.context import without_pictures
 from p2p_mcp.agent.converter import Block, text_block, tool_result
 
@@ -27,7 +26,6 @@ class Transcript:
 
     def __init__(self, service: Service, transcript_id: str | None = None) -> None:
         self._service = service
-        self._keys = {name: key for name in API_KEYS if (key := api_key(name))}
         self.transcript_id = transcript_id or service.new_transcript()
 
         self._claim = service.claim_transcript(self.transcript_id)
@@ -42,16 +40,16 @@ class Transcript:
 
     def message(self, message: Block, spending: Spending) -> None:
         """Write a message of either side, its pictures left out."""
-        kept = redact(without_pictures([message])[0], self._keys)
+        kept = redact(without_pictures([message])[0])
         self._write(TranscriptEntry(kind="message", at=_now(), message=kept, spending=spending))
 
     def note(self, text: str, spending: Spending) -> None:
         """Write something that happened."""
-        self._write(TranscriptEntry(kind="note", at=_now(), text=redact(text, self._keys), spending=spending))
+        self._write(TranscriptEntry(kind="note", at=_now(), text=redact(text), spending=spending))
 
     def end(self, text: str, spending: Spending) -> None:
         """Write how it ended."""
-        self._write(TranscriptEntry(kind="end", at=_now(), text=redact(text, self._keys), spending=spending))
+        self._write(TranscriptEntry(kind="end", at=_now(), text=redact(text), spending=spending))
 
     def move_to(self, session_id: str) -> None:
         """Go on beside a session."""
@@ -64,18 +62,6 @@ class Transcript:
 
     def _write(self, entry: TranscriptEntry) -> None:
         self._service.append_transcript(self.transcript_id, entry)
-
-
-def redact(value: Any, keys: Mapping[str, str]) -> Any:
-    """The value with the name of the variable in the place of each key of a provider."""
-    if isinstance(value, dict):
-        return {name: redact(item, keys) for name, item in value.items()}
-    if isinstance(value, list):
-        return [redact(item, keys) for item in value]
-    if isinstance(value, str):
-        for name, key in keys.items():
-            value = value.replace(key, f"[{name}]")
-    return value
 
 
 def restore(entries: Sequence[TranscriptEntry], model: str) -> list[Block]:

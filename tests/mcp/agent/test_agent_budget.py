@@ -1,11 +1,13 @@
 import pytest
 
-from p2p.contracts.agent import AgentRequest, Limits, Price, Spending, Usage
+from p2p.contracts.agent import AgentRequest, Limits, Spending
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.usage import Price, Usage, cost
+from p2p.service import Service
 from p2p_mcp.agent.briefing import what_is_left
 from p2p_mcp.agent.budget import MAX_ANSWER, Budget
 from p2p_mcp.agent.ending import Ended
-from p2p_mcp.agent.prices import cost, price_for, price_of, price_table
+from p2p_mcp.agent.prices import price_for
 
 PRICE = Price(input=4, output=20, cache_read=0.2, cache_write_5m=5, cache_write_1h=8)
 
@@ -22,22 +24,11 @@ def test_an_answer_costs_what_each_kind_of_token_costs() -> None:
     assert cost(usage, PRICE) == pytest.approx(4 + 2 + 0.2 + 1 + 4)
 
 
-def test_the_table_has_its_date_and_only_sensible_prices() -> None:
-    table = price_table()
-    assert len(table.date) == 10
-    for price in table.models.values():
-        assert 0 < price.cache_read < price.input < price.cache_write_5m < price.cache_write_1h < price.output
-
-
-def test_a_dated_name_costs_what_the_model_costs() -> None:
-    assert price_of("claude-haiku-4-5-20251001") == price_of("claude-haiku-4-5")
-    assert price_of("claude-unheard-of") is None
-
-
-def test_nothing_is_begun_that_nothing_caps() -> None:
+def test_nothing_is_begun_that_nothing_caps(service: Service) -> None:
     with pytest.raises(InvalidInput, match="--max-tokens"):
-        price_for(AgentRequest(model="claude-unheard-of"))
-    assert price_for(AgentRequest(model="claude-unheard-of", price=PRICE)) == PRICE
+        price_for(service, AgentRequest(model="claude-unheard-of"))
+    assert price_for(service, AgentRequest(model="claude-unheard-of", price=PRICE)) == PRICE
+    assert price_for(service, AgentRequest(model="claude-opus-5-5")) == PRICE
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import pytest
 from p2p.contracts.agent import AgentRequest, Spending, TranscriptEntry
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.session import NewSession
+from p2p.redaction import redact
 from p2p.service import Service
-from p2p_mcp.agent.transcript import LOST, Transcript, redact, restore
+from p2p_mcp.agent.transcript import LOST, Transcript, restore
 
 REQUEST = AgentRequest(sentence="hop", model="claude-a")
 
