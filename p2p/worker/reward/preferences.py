@@ -23,7 +23,10 @@ Floats = NDArray[np.float64]
 class Evaluator(Protocol):
     """What computes rewards of blocks."""
 
-    names: tuple[str, ...]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the terms, known after the first block."""
+        ...
 
     def evaluate(self, block: Block) -> Floats:
         """Total and terms of every row, shape (T * n, 1 + n_terms)."""
