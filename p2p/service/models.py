@@ -6,13 +6,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from p2p import registry
 from p2p.contracts.budget import CallLine, Caps, Cost, ModelChoice, SessionCosts, TrainingCost
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import Event, EventName
 from p2p.contracts.inference import ModelName
-from p2p.contracts.session import Session
+from p2p.contracts.session import NewSession, Session
 from p2p.contracts.usage import Price, Usage
-from p2p.inference.access import variables_of
+from p2p.inference.access import access_to, variables_of
+from p2p.inference.budget import require_price
 from p2p.inference.budget import require_steps as keep_within
 from p2p.inference.client import SessionModels
 from p2p.inference.prices import price_of, price_table
@@ -115,7 +117,29 @@ def session_models(record: SessionRecord, patience_s: float = 1_800.0, silence_s
     )
 
 
-def choice_of(session: Session) -> ModelChoice:
+def require_models(session: NewSession) -> None:
+    """Do nothing where the models that a session names can be asked, or it names none; nothing is sent to anybody.
+
+    Raises:
+        InvalidInput: a name is no `provider:model`, or nothing would cap the cost.
+        UnknownName: there is no such provider.
+        AuthenticationFailed: its key is not set.
+        MissingExtra: its library is not installed.
+    """
+    for name in _names(session):
+        registry.load("provider", registry.PROVIDERS, name.provider)
+        given = session.price if str(name) == choice_of(session).model else None
+        require_price(name, given or price_of(name), session.caps)
+        access_to(name.provider)
+
+
+def _names(session: NewSession) -> tuple[ModelName, ...]:
+    author = session.author if ":" in session.author else ""
+    texts = dict.fromkeys(text for text in (session.model or author, session.light_model) if text)
+    return tuple(ModelName.parse(text) for text in texts)
+
+
+def choice_of(session: NewSession) -> ModelChoice:
     """Which models work for a session.
 
     Raises:
@@ -123,7 +147,7 @@ def choice_of(session: Session) -> ModelChoice:
     """
     model = session.model or (session.author if ":" in session.author else "")
     if not model:
-        raise InvalidInput(f"No model works for {session.session_id}. Start one with --model provider:model.")
+        raise InvalidInput("No model works for this session. Start one with --model provider:model.")
     return ModelChoice(
         model=model,
         light_model=session.light_model,
@@ -135,9 +159,7 @@ def choice_of(session: Session) -> ModelChoice:
 
 def model_variables(session: Session) -> tuple[str, ...]:
     """Names of the variables that a process needs in order to ask a session's models."""
-    author = session.author if ":" in session.author else ""
-    names = {ModelName.parse(text).provider for text in (session.model, session.light_model, author) if text}
-    needed = [variable for provider in sorted(names) for variable in variables_of(provider)]
+    needed = [variable for name in _names(session) for variable in variables_of(name.provider)]
     return (*dict.fromkeys(needed), *LIMITS) if needed else ()
 
 

@@ -15,6 +15,7 @@ from p2p.service.authors import writes_by_model
 from p2p.service.jobs import worker_job
 from p2p.service.lineage import record_iteration
 from p2p.service.listing import session_views
+from p2p.service.models import require_models
 from p2p.service.plan import run_configs
 from p2p.service.progress import view
 from p2p.service.rewards import Rewards
@@ -119,6 +120,7 @@ class Sessions(Rewards):
 
     def _first_look(self, request: NewSession, intent: Intent | None) -> Intent | None:
         """Refuse early what could only fail later."""
+        require_models(request)
         spec = self.describe_environment(request.env_id)
         for config in run_configs(request, RewardDraft(source="")).values():
             packages.require_learner(config.learner)

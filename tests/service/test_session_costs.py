@@ -1,0 +1,123 @@
+"""Which models work for a session, what they may cost, and where it went."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from p2p.cli.app import app
+from p2p.contracts.budget import Caps
+from p2p.contracts.errors import AuthenticationFailed, BudgetExceeded, InvalidInput, UnknownName
+from p2p.contracts.events import Event, EventName
+from p2p.contracts.inference import ModelRequest, user
+from p2p.contracts.session import NewSession
+from p2p.contracts.training import RunSummary
+from p2p.service import Service
+from p2p.service.models import model_variables, seconds_at_work
+from p2p.settings import Settings
+
+sys.path.append(str(Path(__file__).parents[1] / "inference"))
+from wire_stub import CANARY, Reply, Stub, files_with
+
+PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", model="openai:gpt-5.4")
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, CANARY)
+    return Service(Settings(runs_dir=tmp_path / "runs", model_silence_s=1))
+
+
+def test_costs_are_told_by_role_and_iteration(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    session_id = service.create_session(PENDULUM).session_id
+    stub = Stub(
+        [Reply("Yes.", input_tokens=1_000_000, cached=10, thinking=7), Reply("No."), Reply("Well."), Fault.REFUSAL]
+    )
+    with stub.serving():
+        for name, value in stub.environment().items():
+            monkeypatch.setenv(name, value)
+        models = service.models_of(session_id)
+        for number, (role, iteration) in enumerate([("intent_elicitor", None), ("judge", 1), ("judge", 1)]):
+            request = ModelRequest(system="Brief.", messages=(user(f"{number}"),), max_tokens=1_000)
+            models.for_role(role, iteration).ask(request)
+    found = service.costs(session_id)
+    assert [(row.role, row.iteration, row.calls) for row in found.rows] == [
+        ("intent_elicitor", None, 1),
+        ("judge", 1, 2),
+    ]
+    assert found.rows[0].dollars == pytest.approx(2.5, rel=0.01)
+    assert (found.total.usage.cached, found.total.usage.thinking, found.total.calls) == (10, 7, 3)
+    assert found.models == ("openai:gpt-5.4",)
+    shown = CliRunner().invoke(app, ["show", session_id, "--costs", "--runs-dir", str(service.runs.path)])
+    assert shown.exit_code == 0
+    assert "intent_elicitor" in shown.output
+    assert "$2.50" in shown.output
+    assert not files_with(CANARY, service.runs.path)
+
+
+def test_a_cap_can_be_raised_and_lifted(service: Service) -> None:
+    session_id = service.create_session(PENDULUM).session_id
+    assert service.set_caps(session_id, dollars=20, calls=None).caps == Caps(dollars=20, calls=None)
+    with pytest.raises(InvalidInput, match="caps"):
+        service.set_caps(session_id, dollars=-1)
+
+
+def test_environment_steps_are_capped_with_those_already_made(service: Service) -> None:
+    session = PENDULUM.model_copy(update={"caps": Caps(environment_steps=10_000)})
+    session_id = service.create_session(session).session_id
+    service.require_steps(session_id, 10_000)
+    run = service.record(session_id).iteration(1).run("baseline", 10)
+    run.save_summary(
+        RunSummary(
+            total_timesteps=4_000,
+            training_time_s=1,
+            final_episodic_return=1,
+            total_episodes=1,
+            steps_per_second=1,
+            best_checkpoint=None,
+            best_selection_score=None,
+            best_selection_success=None,
+            best_selection_return=0,
+        )
+    )
+    service.require_steps(session_id, 6_000)
+    with pytest.raises(BudgetExceeded, match="4,000 done, 6,001 planned"):
+        service.require_steps(session_id, 6_001)
+    assert service.costs(session_id).trainings[0].environment_steps == 4_000
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        ("gpt-5.4", InvalidInput, "provider:model"),
+        ("openia:gpt-5.4", UnknownName, "Did you mean 'openai'"),
+        ("openai:gpt-99", InvalidInput, "--price"),
+        ("gemini:gemini-3-flash-preview", AuthenticationFailed, "GEMINI_API_KEY"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_refused_before_anything_is_written(
+    service: Service, model: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        service.create_session(PENDULUM.model_copy(update={"model": model}))
+    assert service.list_sessions() == ()
+
+
+def test_a_driver_is_passed_the_keys_of_its_models_and_no_others() -> None:
+    names = model_variables(PENDULUM)
+    assert {"OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTPS_PROXY"} <= set(names)
+    assert "ANTHROPIC_API_KEY" not in names
+    assert model_variables(NewSession(prompt="run")) == ()
+
+
+def test_time_at_work_leaves_out_the_breaks() -> None:
+    times = [("00", EventName.SESSION_STARTED), ("10", EventName.TRAIN_START), ("50", EventName.SESSION_RESUMED)]
+    events = [
+        Event(seq=number, timestamp=f"2026-01-01T00:00:{second}+00:00", event=name)
+        for number, (second, name) in enumerate(times, start=1)
+    ]
+    assert seconds_at_work(events) == 10
+    assert seconds_at_work(events, "2026-01-01T00:00:55+00:00") == 15
+    assert seconds_at_work([]) == 0
