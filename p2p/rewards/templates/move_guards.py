@@ -72,7 +72,7 @@ def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
     bound = at_least(velocity, half) if SIGN[direction] > 0 else at_most(velocity, -half)
     return Criterion(
         key="keeps_moving",
-        title="Moves most of the time, and not by a single dash",
+        title="Keeps moving, at half that speed or faster",
         description=f"In {MOVING_SHARE:.0%} of the steps or more it moves {direction} at {half:g} m/s or faster.",
         category=Category.GAIT,
         predicate=on_steps(Statistic.FRACTION, (bound,), Band(MOVING_SHARE), margin=MOVING_SHARE),

@@ -44,11 +44,10 @@ def _figure(calibration: Calibration) -> Figure:
     rows = len(calibration.judges)
     figure = Figure(figsize=(WIDTH, 0.6 + ROW * rows), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
-    title = (
-        f"{calibration.n_clips:,} clips of {', '.join(calibration.clips)}; {calibration.claims:,} claims about "
-        f"{calibration.sentences} sentences (seed {calibration.seed})"
-    )
-    figure.suptitle(title, fontsize=10.5, x=0.01, ha="left")
+    clips, robots = f"{calibration.n_clips:,} clips", ", ".join(name.partition("-")[0] for name in calibration.clips)
+    verdicts = f"{calibration.claims:,} verdicts on {calibration.sentences} sentences (seed {calibration.seed})"
+    title = f"{clips} of {robots}; {verdicts}"
+    figure.suptitle(title, fontsize=9.5, x=0.01, ha="left")
     grid = figure.subplots(rows, 3, squeeze=False, width_ratios=(1.0, 1.15, 1.0))
     for axes, judge in zip(grid, calibration.judges, strict=True):
         _confusion(axes[0], judge)
