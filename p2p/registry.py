@@ -8,6 +8,7 @@ from p2p.contracts.errors import MissingExtra, UnknownName
 
 AUTHORS: dict[str, str] = {
     "builtin": "p2p.agents.builtin.author:BuiltinAuthor",
+    "model": "p2p.agents.model.author:ModelAuthor",
 }
 ANALYSTS: dict[str, str] = {
     "builtin": "p2p.agents.builtin.analyst:analyze",

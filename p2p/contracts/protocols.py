@@ -74,6 +74,17 @@ class Author(IntentElicitor, RewardAuthor, Reviser, Protocol):
     """One who plays all three writing roles."""
 
 
+class AuthorLimits(Contract):
+    """What an author keeps to."""
+
+    constraints: str
+    """What a reward may do, and how far its training may be changed."""
+    steps_left: int | None = None
+    """Environment steps the session may still take; None without a cap."""
+    reward_only: bool = False
+    """Whether the hyperparameters are fixed."""
+
+
 @runtime_checkable
 class Repairer(Protocol):
     """An author that can mend a reward which was refused, or failed in training."""

@@ -62,6 +62,8 @@ class NewSession(Contract):
     """`provider:model` that works for the session; empty means the author, where it is one."""
     light_model: str = ""
     """`provider:model` for small tasks; empty means the same."""
+    reward_only: bool = False
+    """Whether authors leave the hyperparameters alone."""
     effort: Effort = "medium"
     """How hard the models think."""
     price: Price | None = None

@@ -1,10 +1,10 @@
 """Who writes in a session: the built-in author, or a language model with the session's own budget."""
 
 from p2p import registry
-from p2p.contracts.inference import ModelName
-from p2p.contracts.protocols import Author
+from p2p.contracts.protocols import Author, AuthorLimits
 from p2p.contracts.session import NewSession
 from p2p.service.catalog import Catalog
+from p2p.service.models import session_models, steps_done
 from p2p.service.wording import reward_constraints
 from p2p.store.sessions import SessionRecord
 
@@ -30,8 +30,12 @@ class Authors(Catalog):
         session = record.read_session()
         if not writes_by_model(session):
             return self.author(session.author)
-        ModelName.parse(session.author)
-        make = registry.load("author", registry.AUTHORS, MODEL)
-        constraints = reward_constraints(self.describe_environment(session.env_id))
-        author: Author = make(record, constraints)
+        models = session_models(record, self.settings.model_patience_s, self.settings.model_silence_s)
+        cap = session.caps.environment_steps
+        limits = AuthorLimits(
+            constraints=reward_constraints(self.describe_environment(session.env_id)),
+            steps_left=None if cap is None else max(0, cap - steps_done(record)),
+            reward_only=session.reward_only,
+        )
+        author: Author = registry.load("author", registry.AUTHORS, MODEL)(models, record, limits)
         return author

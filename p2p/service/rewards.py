@@ -14,6 +14,7 @@ from p2p.service.authors import Authors
 from p2p.service.jobs import run_to_end
 from p2p.service.plan import base_config
 from p2p.store.iterations import IterationRecord
+from p2p.store.replacing import forget_reward
 from p2p.store.sessions import SessionRecord
 
 MAX_REPAIRS = 5
@@ -80,6 +81,7 @@ class Rewards(Authors):
                 break
             record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
             mended = author.repair(intent, self.describe_environment(session.env_id), draft, report)
+            forget_reward(iteration)  # its check is a job, which is done once
             report = self.try_draft(record, number, lambda mended=mended: mended)  # type: ignore[misc]
         return report
 

@@ -6,10 +6,13 @@ from p2p.agents.model import intent_elicitor, revise_agent, reward_author
 from p2p.agents.model.asking import Role
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
-from p2p.contracts.protocols import Attempt
+from p2p.contracts.protocols import Attempt, AuthorLimits
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport
+from p2p.inference.client import SessionModels
 from p2p.store.sessions import SessionRecord
+
+ROLES = ("intent_elicitor", "reward_author", "code_review", "revise_agent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +29,16 @@ class ModelAuthor:
     """Writes criteria, rewards and revisions for one session.
 
     Args:
-        roles: Who answers.
+        models: Of the session.
         record: The session.
-        constraints: What a reward may do, and how far its training may be changed.
-        steps_left: Environment steps the session may still take; None without a cap.
-        reward_only: Whether the hyperparameters are fixed.
+        limits: What to keep to.
     """
 
-    def __init__(
-        self,
-        roles: Roles,
-        record: SessionRecord,
-        constraints: str,
-        steps_left: int | None = None,
-        reward_only: bool = False,
-    ) -> None:
-        self._roles, self._record, self._constraints = roles, record, constraints
-        self._steps_left, self._reward_only = steps_left, reward_only
+    def __init__(self, models: SessionModels, record: SessionRecord, limits: AuthorLimits) -> None:
+        number = max((iteration.number for iteration in record.iteration_records()), default=1)
+        self._roles = Roles(*(Role(models.for_role(name, number)) for name in ROLES))
+        self._record, self._limits = record, limits
+        self._constraints = limits.constraints
 
     def elicit(self, prompt: str, env: EnvSpec) -> Intent:
         """The criteria `prompt` will be judged by.
@@ -87,8 +83,8 @@ class ModelAuthor:
             constraints=self._constraints,
             attempts=attempts,
             wishes=wishes,
-            steps_left=self._steps_left,
-            reward_only=self._reward_only,
+            steps_left=self._limits.steps_left,
+            reward_only=self._limits.reward_only,
         )
         revision = revise_agent.revise(self._roles.reviser, situation)
         reviewed = self._reviewed(intent, env, RewardDraft(source=revision.source))

@@ -89,7 +89,7 @@ def revise(role: Role, situation: Situation) -> Revision:
         based_on=plan.based_on,
         diagnosis=plan.diagnosis,
         lesson=plan.lesson,
-        changes=tuple(_change(change, base, plan) for change in plan.changes)[:2],
+        changes=_changes(plan, base)[:2],
         source=source,
         config_changes={name: value for name, value in config.items() if value is not None},
     )
@@ -162,11 +162,17 @@ def config_problems(changes: dict[str, object], steps_left: int | None) -> list[
     return found
 
 
-def _change(change: PlannedChange, base: Attempt, plan: RevisionPlan) -> Change:
-    if change.kind == "config":
-        old, new = getattr(base.config, change.name, None), plan.config_changes.get(change.name)
-    else:
-        old, new = None, change.what
-    return Change(
-        kind="config" if change.kind == "config" else "reward", name=change.name, old=old, new=new, reason=change.reason
-    )
+def _changes(plan: RevisionPlan, base: Attempt) -> tuple[Change, ...]:
+    """What is changed: the reward's terms as they were planned, and hyperparameters as they really are."""
+    reasons = {change.name: change.reason for change in plan.changes}
+    reward = [
+        Change(kind="reward", name=change.name, old=None, new=change.what, reason=change.reason)
+        for change in plan.changes
+        if change.kind == "reward"
+    ]
+    config = [
+        Change(kind="config", name=name, old=getattr(base.config, name), new=value, reason=reasons.get(name, ""))
+        for name, value in plan.config_changes.items()
+        if value != getattr(base.config, name)
+    ]
+    return (*reward[:1], *config[:1], *reward[1:], *config[1:])
