@@ -259,7 +259,7 @@ def send(pids: Iterable[int], number: int) -> None:
 
 def read(path: Path) -> dict[str, Any]:
     """A JSON object; empty when the file is absent or broken."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         if isinstance(value := json.loads(path.read_bytes()), dict):
             return value
     return {}

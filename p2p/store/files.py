@@ -41,7 +41,7 @@ def read_json(path: Path) -> Any | None:
     """Plain JSON, or None when the file is absent, empty or broken."""
     try:
         return json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
@@ -117,7 +117,7 @@ def read_lines(path: Path, offset: int = 0) -> tuple[list[Any], int]:
     complete = data.rfind(b"\n") + 1
     values = []
     for line in data[:complete].splitlines():
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             values.append(json.loads(line))
     return values, offset + complete
 

@@ -51,9 +51,10 @@ def broken_files(count: int, place: Path) -> Findings:
 def _break(count: int, service: Service, other: str, readers: Readers, findings: Findings) -> None:
     place = service.runs.path
     victims, intact = _victims(place, other), _others(service, other)
-    dice, kinds = random.Random(0), set[str]()
+    dice, names = random.Random(0), sorted({path.name for path in victims})
     for _ in range(count):
-        path = dice.choice(victims)
+        name = dice.choice(names)
+        path = dice.choice([victim for victim in victims if victim.name == name])
         old = path.read_bytes()
         new = mutated(old, path.suffix, dice)
         _replace(path, new)
@@ -63,10 +64,9 @@ def _break(count: int, service: Service, other: str, readers: Readers, findings:
                 findings.went_wrong("other records lost", f"{path.relative_to(place)}: {new[:100]!r}")
         finally:
             _replace(path, old)
-        kinds.add(path.name)
         findings.count("mutations")
     findings.count("readers of each", len(readers))
-    findings.count("kinds of files", len(kinds))
+    findings.count("kinds of files", len(names))
 
 
 def _sessions(service: Service) -> tuple[str, str]:
@@ -141,6 +141,7 @@ def _read_all(readers: Readers, path: Path, new: bytes, findings: Findings) -> N
         try:
             read()
         except P2PError as error:
+            findings.count("answers refused in words")
             if name == "view_session" and path.name not in str(error):
                 findings.went_wrong("unnamed files", f"{path.name}: {error}")
         except Exception as error:

@@ -16,7 +16,7 @@ from findings import Findings
 from killed_processes import LONG
 from small_sessions import accepted_session
 from stdio_client import StdioClient
-from watching import processes_of, until
+from watching import left, until
 
 from p2p.contracts.job import JobState
 from p2p.contracts.session import SessionStatus
@@ -49,7 +49,7 @@ def clock_jumps(count: int, place: Path) -> Findings:
     }
     _under_a_server(count, place, clock, variables, findings)
     _under_a_training(place, variables, findings)
-    for pid in processes_of(place):
+    for pid in left(place):
         findings.went_wrong("processes left", str(pid))
     return findings
 

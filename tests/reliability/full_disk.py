@@ -16,7 +16,7 @@ from pathlib import Path
 
 from findings import Findings
 from small_sessions import accepted_session
-from watching import processes_of, until
+from watching import left, until
 
 from p2p.contracts.background import JobView
 from p2p.contracts.errors import EnvironmentProblem, P2PError
@@ -62,7 +62,7 @@ def _conduct(count: int, place: Path) -> Findings:
     findings.watch_for("unclear errors", "records lost or broken", "jobs ended by it", "no going on", "processes left")
     disk = _Disk(place)
     for number in range(count):
-        service = Service(Settings(runs_dir=place / str(number)))
+        service = Service(Settings(runs_dir=place / str(number), min_free_disk_gb=0))
         session_id = accepted_session(service)
         job = place / str(number) / "a_job"
         LocalBackend().submit(JOB, job)
@@ -79,10 +79,8 @@ def _conduct(count: int, place: Path) -> Findings:
         if number % TRAINED_EVERY == 0:
             _train(service, disk, findings)
         disk.clear(number)
-    try:
-        until(lambda: not processes_of(place), 20)  # jobs whose directories were removed end by themselves
-    except TimeoutError:
-        findings.went_wrong("processes left", str(processes_of(place)))
+    for pid in left(place):
+        findings.went_wrong("processes left", str(pid))
     return findings
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from findings import Findings
 from small_sessions import accepted_session
-from watching import handle, is_running, processes_of, until
+from watching import handle, is_running, left, until
 
 from p2p.contracts.background import JobView
 from p2p.contracts.job import JobState
@@ -38,7 +38,7 @@ def killed_processes(count: int, place: Path) -> Findings:
         findings.went_wrong("slots kept", "the only slot is not free at the end")
     else:
         os.close(slot)
-    for pid in processes_of(place):
+    for pid in left(place):
         findings.went_wrong("processes left", str(pid))
     return findings
 
@@ -94,8 +94,11 @@ def _inject(training: _Training, fault: str, of_run: bool, findings: Findings) -
     if fault == "worker stopped":
         os.kill(victim, signal.SIGCONT)
         until(lambda: not _notes(training.view(), of_run), 30)
-    elif is_running(before["child"]):
-        findings.went_wrong("processes left", f"{before['child']} after {fault}")
+    else:
+        try:
+            until(lambda: not is_running(before["child"]), NAMED_WITHIN_S)
+        except TimeoutError:
+            findings.went_wrong("processes left", f"{before['child']} after {fault}")
 
 
 def _notes(view: JobView, of_run: bool) -> str:

@@ -16,7 +16,7 @@ from statistics import median
 from findings import Findings
 from small_sessions import FAILING, REWARD, TINY, accepted_session
 from stdio_client import ServerGone, StdioClient
-from watching import processes_of, until
+from watching import left, until
 
 from p2p.contracts.errors import TrainingFailed
 from p2p.contracts.job import JobState
@@ -49,7 +49,7 @@ def server_kills(count: int, place: Path) -> Findings:
     findings.count("trainings", len(client.works))
     findings.count("sessions begun through it", client.begun)
     _compare(client, Service(Settings(runs_dir=place)), findings)
-    for pid in processes_of(place):
+    for pid in left(place):
         findings.went_wrong("orphans", str(pid))
     if (usual := median(findings.times_s["ready"])) > READY_WITHIN_S:
         findings.went_wrong("later than 1 s", f"ready after {usual:.2f} s")

@@ -7,7 +7,7 @@ from typing import Any
 from findings import Findings
 from small_sessions import accepted_session
 from stdio_client import StdioClient
-from watching import processes_of
+from watching import left
 
 from p2p.contracts.job import JobState
 from p2p.service import Service
@@ -29,7 +29,7 @@ def two_servers(count: int, place: Path) -> Findings:
             findings.count("trainings")
     if len(service.list_jobs()) != count or len(service.list_sessions()) != count:
         findings.went_wrong("doubled", f"{len(service.list_jobs())} jobs of {count}")
-    for pid in processes_of(place):
+    for pid in left(place):
         findings.went_wrong("processes left", str(pid))
     return findings
 

@@ -38,6 +38,13 @@ def processes_of(place: Path) -> list[int]:
     return found
 
 
+def left(place: Path, patience_s: float = 20.0) -> list[int]:
+    """Processes of a directory that do not leave by themselves, as those do that are about to end."""
+    with suppress(TimeoutError):
+        until(lambda: not processes_of(place), patience_s)
+    return processes_of(place)
+
+
 def is_running(pid: int) -> bool:
     """Whether a process is there, and no zombie."""
     try:

@@ -8,6 +8,7 @@ import pytest
 
 from p2p.contracts.errors import StorageProblem
 from p2p.contracts.session import EntityMetadata
+from p2p.scheduler import supervisor
 from p2p.store import files
 
 
@@ -22,6 +23,14 @@ def test_a_broken_file_reads_as_absent(tmp_path: Path, content: str) -> None:
     path = tmp_path / "metadata.json"
     path.write_text(content)
     assert files.read_model(path, EntityMetadata) is None
+
+
+def test_a_file_nested_too_deeply_to_parse_reads_as_broken(tmp_path: Path) -> None:
+    path = tmp_path / "value.json"
+    path.write_text("[" * 100_000 + "\n{}\n")
+    assert files.read_json(path) is None
+    assert files.read_lines(path)[0] == [{}]
+    assert supervisor.read(path) == {}
 
 
 def test_readers_never_see_half_a_file_and_no_temporary_is_left(tmp_path: Path) -> None:
