@@ -41,12 +41,11 @@ class Rule:
     bits: int | None = None
     """The condition is that the argument has any of these of its lower 32 bits; None: that it is not 0, all 64 bits."""
     otherwise: int = ALLOW
+    """If the condition does not hold."""
 
 
 NAMESPACES = 0x7E020080
 """Flags of `clone` that make namespaces: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME."""
-THREAD = 0x00010000
-"""CLONE_THREAD: a thread, not a process."""
 
 _MACHINE = (
     *("mount", "umount2", "pivot_root", "chroot", "setns", "unshare", "move_mount", "open_tree", "open_tree_attr"),
@@ -78,15 +77,6 @@ def deny_list() -> list[Rule]:
         Rule("socket", refuse(errno.EACCES)),  # of every family: Landlock does not govern UNIX sockets
         Rule("clone", refuse(), argument=0, bits=NAMESPACES),
         Rule("clone3", refuse(errno.ENOSYS)),  # its flags cannot be seen; the C library falls back to clone
-    ]
-
-
-def no_new_processes() -> list[Rule]:
-    """No fork, no exec; threads may still be started."""
-    return [
-        *(Rule(call, refuse()) for call in ("fork", "vfork", "execve", "execveat")),
-        Rule("clone", ALLOW, argument=0, bits=THREAD, otherwise=refuse()),
-        Rule("clone3", refuse(errno.ENOSYS)),
     ]
 
 
