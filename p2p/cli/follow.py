@@ -99,7 +99,7 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
     if now.waits_for is not None and (before is None or before.waits_for != now.waits_for):
         lines.append(f"{now.run_id}: waits for a core held by {now.waits_for}")
     elif before is not None and before.state != now.state:
-        failed = now.state in ("failed", "lost")
+        failed = now.state in ("failed", "lost", "unreachable")
         lines.append(f"{now.run_id}: {now.state}{f': {last_line(now.error)}' if failed else ''}")
     if _mark(now) != (_mark(before) if before is not None else (0,)):
         values = ", ".join(f"{key} {number(value)}" for key, value in now.criteria.items())

@@ -10,7 +10,8 @@ from p2p.contracts.intent import Criterion
 from p2p.contracts.session import RunProgress, SessionView
 
 STEPS = ("intent", "reward", "train", "judge", "revise")
-STATES = {"completed": "green", "failed": "red", "lost": "red", "cancelled": "yellow", "running": "cyan"}
+STATES = {"completed": "green", "failed": "red", "lost": "red", "running": "cyan"}
+STATES |= dict.fromkeys(("cancelled", "unreachable"), "yellow")
 BAR_WIDTH = 28
 
 
@@ -61,7 +62,7 @@ def _run(run: RunProgress) -> tuple[RenderableType, ...]:
     done = run.step / run.total_timesteps if run.total_timesteps else 0.0
     name = Text(run.run_id, style=STATES.get(run.state, "dim"))
     bar = ProgressBar(total=1.0, completed=done)
-    if run.state in ("failed", "lost", "cancelled"):
+    if run.state in ("failed", "lost", "cancelled", "unreachable"):
         return name, bar, share(done), "", "", Text(f"{run.state}: {last_line(run.error)}", style="red"), ""
     rate = "–" if run.steps_per_second is None else f"{run.steps_per_second:,.0f}"
     if run.waits_for is not None:

@@ -21,6 +21,8 @@ ENDINGS = {
     SessionStatus.MAX_ITERATIONS: ("ended without passing", "bold red"),
     SessionStatus.CANCELLED: ("stopped", "bold yellow"),
     SessionStatus.INVALID_CODE: ("no reward that can be trained", "bold red"),
+    SessionStatus.RATE_LIMITED: ("the model's provider takes no more requests now", "bold yellow"),
+    SessionStatus.AUTH_ERROR: ("the model's provider refuses the key", "bold red"),
     SessionStatus.BUDGET: ("a cap was reached", "bold yellow"),
     SessionStatus.ERROR: ("failed", "bold red"),
     SessionStatus.RUNNING: ("running", "bold cyan"),
@@ -106,7 +108,7 @@ def runs(items: Iterable[RunProgress]) -> Table:
     """Runs, the failed ones with their error."""
     made = table("run", "state", "steps", "return", "success", "error", right=("steps", "return", "success"))
     for run in items:
-        error = Text(last_line(run.error), style="red") if run.state in ("failed", "lost") else ""
+        error = Text(last_line(run.error), style="red") if run.state in ("failed", "lost", "unreachable") else ""
         if run.waits_for is not None:
             error = Text(f"waits for a core held by {run.waits_for}", style="dim")
         if run.resumed:

@@ -8,7 +8,8 @@ from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.session import SessionStatus
 from p2p.contracts.training import TrainConfig
-from p2p.scheduler.backends.by_directory import require_backend
+from p2p.scheduler.backends.by_directory import open_backend
+from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service import packages
 from p2p.service.driving import Driving
 from p2p.service.jobs import SINGLE_THREAD
@@ -202,7 +203,7 @@ class Background(Driving, Training, Judging):
     ) -> dict[tuple[str, int], TrainConfig]:
         """Configuration of every run, refusing what could only fail later."""
         if start.backend is not None:
-            require_backend(start.backend)
+            open_backend(start.backend, self.node_store).capacity(JOB_MEMORY_MB)
         _check_seeds(start.seeds or ())
         draft = iteration.read_draft()
         assert draft is not None, "an accepted reward has a draft"

@@ -43,10 +43,11 @@ class Nodes(Wiring):
 
         Raises:
             UnknownName: there is none of its name.
+            MissingExtra: what reaches it is not installed.
         """
-        node = self.node_store.get(name)
+        node, care = self.node_store.get(name), self._care()
         try:
-            return self._view(self._care().prepare(name, install=False), NodeState.READY)
+            return self._view(care.prepare(name, install=False), NodeState.READY)
         except NodeUnreachable as error:
             return self._view(node, NodeState.UNREACHABLE, str(error))
         except EnvironmentProblem as error:

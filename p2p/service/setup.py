@@ -51,9 +51,11 @@ class Setup(Wiring):
 
         Raises:
             MissingExtra: a package that training needs is not installed.
+            UnknownName, InvalidInput, EnvironmentProblem: trainings are to run on a node that is not known or prepared.
         """
         if (module := packages.missing_module()) is not None:
             raise MissingExtra(module, packages.EXTRA)
+        self.training_backend.capacity(JOB_MEMORY_MB)
 
     def _interrupted(self) -> Iterator[SetupCheck]:
         """Sessions that were being worked on when that ended; nothing is said where there are none."""

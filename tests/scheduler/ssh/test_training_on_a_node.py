@@ -18,7 +18,7 @@ class Person:
     """Types commands."""
 
     def __init__(self, nodes_dir: Path, runs_dir: Path) -> None:
-        self._env = {
+        self.env = {
             **os.environ,
             "P2P_NODES_DIR": str(nodes_dir),
             "P2P_RUNS_DIR": str(runs_dir),
@@ -27,7 +27,7 @@ class Person:
 
     def types(self, *words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "p2p.cli", *words]
-        return subprocess.run(command, env=self._env, capture_output=True, text=True, timeout=500)
+        return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=500)
 
 
 def address(lab: Lab) -> list[str]:
@@ -76,3 +76,19 @@ def test_an_address_or_name_that_cannot_be_is_refused(
         assert main(["nodes", "add", *words]) == 2, words
         assert capsys.readouterr().err.startswith("Error: ")
     assert not (tmp_path / "nodes.json").exists()
+
+
+def test_what_cannot_train_there_is_said_before_anything_starts(tmp_path: Path) -> None:
+    person = Person(tmp_path / "config", tmp_path / "runs")
+    run = ["run", "keep the pole balanced", "--env", "InvertedPendulum-v5", "--backend"]
+    assert "Did you mean 'ssh'?" in person.types(*run, "shh").stderr
+    assert "Which node?" in person.types(*run, "ssh").stderr
+    assert person.types("nodes", "add", "attic", "nowhere.invalid").returncode == 0
+    refused = person.types(*run, "ssh:attic")
+    assert (refused.returncode, "p2p nodes bootstrap attic" in refused.stderr) == (4, True)
+    assert not (tmp_path / "runs").exists()
+    without = "import sys; sys.modules['paramiko'] = None; from p2p.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", without, "nodes", "check", "attic"]
+    lacking = subprocess.run(command, env=person.env, capture_output=True, text=True)
+    assert lacking.returncode == 4
+    assert "pip install 'p2p[ssh]'" in lacking.stderr
