@@ -257,8 +257,10 @@ def _said(answer: Answer) -> _Evaluated:
         said = _Evaluated.model_validate(answer.fields)
     except ValidationError as error:
         raise RewardFailed("the reward answered something that is no evaluation.") from error
-    if len(set(said.names)) < len(said.names) or any(len(name) > MAX_NAME for name in said.names):
-        raise RewardFailed(f"the reward's terms need different names of at most {MAX_NAME} characters.")
+    if len(set(said.names)) < len(said.names) or any(
+        len(name) > MAX_NAME or not name.isprintable() for name in said.names
+    ):
+        raise RewardFailed(f"the reward's terms need different names of at most {MAX_NAME} printable characters.")
     return said
 
 

@@ -119,7 +119,8 @@ def test_what_does_not_load_is_refused_and_its_process_is_gone():
         ('return 1.0, {str(info["time"]): 1.0}', "terms changed from 0 to 1 at step 2 "),
         ('raise KeyboardInterrupt("\\x1b[31mred\\x07")', r"the reward raised KeyboardInterrupt: \[31mred at step 2 "),
         ('return 1.0, {f"t{i}": 1.0 for i in range(1000)}', "something that is no evaluation, on the steps 1 to 6"),
-        ('return 1.0, {"x" * 1000: 1.0}', "different names of at most 200 characters, on the steps 1 to 6"),
+        ('return 1.0, {"x\\n": 1.0}', "different names of at most 200 printable characters, on the steps 1 to 6"),
+        ('return 1.0, {"x" * 1000: 1.0}', "different names of at most 200 printable characters, on the steps 1 to 6"),
         (
             'load("os")._exit(0)',
             r"with exit code 0 at step 2 .* on observation \[0, 1, 2, 3\]",
