@@ -16,7 +16,9 @@ from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolResult,
     Completion,
     CompletionArgument,
@@ -164,9 +166,16 @@ class PolicyServer(MCPServer[None]):
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: AnyContext | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        """One of them, filled in."""
+        """One of them, filled in.
+
+        Raises:
+            MCPError: there is no such text, or its arguments are not those it takes.
+        """
         await self.filled()
-        return await super().get_prompt(name, arguments, context)
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
 
     async def _complete(
         self,
