@@ -168,8 +168,8 @@ class SSHBackend:
         if status.state.finished:
             record.save(twin.remote.model_copy(update={"ended": status}))
         record.save_status(status)
-        if status.state is JobState.COMPLETED:
-            with suppress(P2PError, OSError):  # it takes some room there, and is known as completed here
+        if status.state.finished and status.state is not JobState.LOST:
+            with suppress(P2PError, OSError):  # it takes some room there, and all of it is here
                 twin.discard()
         return status
 
@@ -184,8 +184,9 @@ def capacity_of(node: Node, job_memory_mb: int) -> Capacity:
 
 
 def _placed(node: Node, record: RemoteJobRecord, earlier: RemoteJob | None) -> RemoteJob:
-    """Where the twin will be: where it was, if that is on the same node."""
-    if earlier is not None and earlier.node == node.name:
+    """Where the twin will be: where it was, if what a lost job has left is still on the same node."""
+    lost = earlier is not None and (earlier.ended is None or earlier.ended.state is JobState.LOST)
+    if earlier is not None and lost and earlier.node == node.name:
         return RemoteJob(node=node.name, path=earlier.path, number=earlier.number + 1)
     if node.facts is None:
         raise EnvironmentProblem(f"{node.name} is not prepared yet. Run: p2p nodes bootstrap {node.name}")
