@@ -2,8 +2,8 @@
 
 from pydantic import SecretStr
 
+from p2p.contracts.base import Contract
 from p2p.contracts.errors import AuthenticationFailed
-from p2p.inference.connection import Access
 from p2p.settings import variables
 
 KEYS = {
@@ -20,6 +20,18 @@ LOCAL = {"vllm": "http://127.0.0.1:8000/v1", "ollama": "http://127.0.0.1:11434/v
 
 NETWORK = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """Variables that say how this machine reaches others."""
+
+
+class Access(Contract):
+    """How a provider is reached."""
+
+    key: SecretStr
+    """Never written or shown."""
+    base_url: str | None = None
+    """None means the vendor's own."""
+    silence_s: float = 120.0
+    """A connection that says nothing for so long is given up [s]; streams say something every few seconds."""
+    connect_s: float = 20.0
 
 
 def variables_of(provider: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from p2p.contracts.budget import CallLine, Caps
 from p2p.contracts.errors import BudgetExceeded, InvalidInput
 from p2p.contracts.inference import ModelName, ModelRequest
 from p2p.contracts.usage import MILLION, Price, Usage, cost
-from p2p.inference.translation import estimate_tokens
+from p2p.inference.estimate import estimate_tokens
 from p2p.store.calls import CallLedger
 from p2p.store.clock import now
 

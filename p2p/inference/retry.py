@@ -11,7 +11,7 @@ from pydantic import Field
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import ModelProblem, ModelTimeout
 from p2p.contracts.inference import ModelReply
-from p2p.inference.connection import until
+from p2p.inference.deadline import until
 
 HEARTBEAT_S = 5.0
 

@@ -18,16 +18,10 @@ from p2p.contracts.errors import (
     ReplyMalformed,
     RequestRejected,
 )
-from p2p.contracts.inference import ImagePart, ModelRequest, Part, TextPart, ToolCall, ToolResult, VideoPart
+from p2p.contracts.inference import Part, ToolCall, VideoPart
 from p2p.contracts.usage import Usage
 from p2p.redaction import redact_text
 
-CHARACTERS_PER_TOKEN = 3
-"""Fewer than in English prose, since JSON and code make more tokens; an estimate must not be too low."""
-PICTURE_TOKENS = 1_600
-"""The most a picture counts."""
-VIDEO_TOKENS = 20_000
-"""More than ten seconds of video count."""
 BAD_KEY = ("api_key_invalid", "api key not valid", "api key expired")
 """What Gemini says of a key, under the status of a bad request."""
 
@@ -117,33 +111,6 @@ def tool_call(call_id: str, name: str, arguments: Any) -> ToolCall:
 def count(value: Any) -> int:
     """A number of tokens; 0 where the provider gives none, or nonsense."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def estimate_tokens(request: ModelRequest) -> int:
-    """How many tokens a request is at most, about."""
-    texts = [request.system, *(tool.model_dump_json() for tool in request.tools)]
-    texts.append(json.dumps(request.output_schema) if request.output_schema else "")
-    pictures = 0
-    for message in request.messages:
-        if message.echo is not None:
-            texts.append(json.dumps(message.echo.content, default=str))
-            continue
-        for part in message.parts:
-            text, weight = _weigh(part)
-            texts.append(text)
-            pictures += weight
-    return math.ceil(sum(map(len, texts)) / CHARACTERS_PER_TOKEN) + pictures
-
-
-def _weigh(part: Part) -> tuple[str, int]:
-    """The text of a part, and the tokens of its pictures."""
-    if isinstance(part, TextPart):
-        return part.text, 0
-    if isinstance(part, ToolCall):
-        return json.dumps(part.arguments, default=str), 0
-    if isinstance(part, ToolResult):
-        return part.text, PICTURE_TOKENS * len(part.images)
-    return "", PICTURE_TOKENS if isinstance(part, ImagePart) else VIDEO_TOKENS
 
 
 def refuse_video(part: Part, model: str) -> None:

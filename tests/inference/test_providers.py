@@ -1,5 +1,6 @@
 """The real libraries of three vendors against a local server: one request and one answer, whoever gives it."""
 
+import sys
 import time
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ from wire_stub import TRANSPORT, Fault, Reply, Stub, calls, says
 from p2p import registry
 from p2p.contracts.errors import (
     AuthenticationFailed,
+    MissingExtra,
     ModelProblem,
     ModelTimeout,
     ModelUnavailable,
@@ -31,7 +33,7 @@ from p2p.contracts.inference import (
 )
 from p2p.contracts.usage import Usage
 from p2p.inference.access import access_to
-from p2p.inference.connection import until
+from p2p.inference.deadline import until
 
 Serve = Callable[..., Stub]
 SCORES = ToolSpec(
@@ -224,3 +226,23 @@ def test_a_provider_without_a_key_says_which_variable_to_set(monkeypatch: pytest
 def test_a_key_is_not_in_what_is_shown_of_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-canary-1234567890")
     assert "canary" not in f"{access_to('anthropic')!r} {access_to('anthropic')}"
+
+
+@pytest.mark.parametrize(
+    ("provider", "library", "extra"),
+    [("anthropic", "anthropic", "anthropic"), ("gemini", "google.genai", "gemini"), ("vllm", "openai", "openai")],
+)
+def test_a_missing_library_is_answered_with_the_line_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, provider: str, library: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, registry.PROVIDERS[provider].split(":")[0], raising=False)
+    with pytest.raises(MissingExtra, match=rf"pip install 'p2p\[{extra}\]'"):
+        registry.load("provider", registry.PROVIDERS, provider)
+
+
+def test_a_redirect_carries_no_key_anywhere(serve: Serve, model_name: str) -> None:
+    stub = serve(Fault.REDIRECT, says("I am somebody else."))
+    with pytest.raises(ModelProblem):
+        complete(model_name, asked())
+    assert len(stub.seen) == 1

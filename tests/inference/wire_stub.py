@@ -66,6 +66,7 @@ class Fault(StrEnum):
     UNKNOWN_TOOL = "unknown tool"
     UNAUTHORIZED = "401"
     DRIP = "slow drip"
+    REDIRECT = "307 to the same place"
 
 
 TRANSPORT = (
@@ -203,6 +204,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif answer in _STATUS:
             headers = {"retry-after": str(self.server.stub.retry_after_s)} if answer is Fault.RATE_LIMITED else {}
             self._send(_STATUS[answer], wire_formats.error(seen.provider, _STATUS[answer], answer), headers)
+        elif answer is Fault.REDIRECT:
+            self._send(307, b"", {"location": f"{self.server.stub.url}{self.path}"})
         elif answer is Fault.HTML:
             self._send(200, b"<html><body>Sign in to the network</body></html>", {}, "text/html")
         elif answer is Fault.HANG:

@@ -18,7 +18,8 @@ from p2p.contracts.inference import (
     ToolResult,
 )
 from p2p.contracts.usage import Usage
-from p2p.inference.connection import Access, http_client
+from p2p.inference.access import Access
+from p2p.inference.connection import http_client
 from p2p.inference.translation import broken, count, cut, no_answer, refuse_video, status_problem, tool_call
 
 STOPS = {

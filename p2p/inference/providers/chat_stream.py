@@ -6,7 +6,8 @@ from typing import Any
 
 from p2p.contracts.inference import ModelRequest, Part, TextPart, ToolCall
 from p2p.contracts.usage import Usage
-from p2p.inference.translation import CHARACTERS_PER_TOKEN, count, estimate_tokens, tool_call
+from p2p.inference.estimate import CHARACTERS_PER_TOKEN, estimate_tokens
+from p2p.inference.translation import count, tool_call
 
 
 class ChatStream:

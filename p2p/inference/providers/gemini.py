@@ -5,8 +5,7 @@ import logging
 import re
 from typing import Any
 
-from google import genai
-from google.genai import errors, types
+from google.genai import Client, errors, types
 
 from p2p.contracts.errors import ModelProblem
 from p2p.contracts.inference import (
@@ -24,7 +23,8 @@ from p2p.contracts.inference import (
     VideoPart,
 )
 from p2p.contracts.usage import Usage
-from p2p.inference.connection import Access, http_client
+from p2p.inference.access import Access
+from p2p.inference.connection import http_client
 from p2p.inference.translation import broken, count, cut, no_answer, status_problem, tool_call
 
 logging.getLogger("google_genai").setLevel(logging.ERROR)  # it warns of answers that call tools
@@ -51,7 +51,7 @@ class GeminiModel:
             retry_options=types.HttpRetryOptions(attempts=1),
             httpx_client=self._http,
         )
-        self._client = genai.Client(api_key=access.key.get_secret_value(), vertexai=False, http_options=options)
+        self._client = Client(api_key=access.key.get_secret_value(), vertexai=False, http_options=options)
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,0 +1,91 @@
+"""Whatever goes wrong with one answer, a role goes on, or ends with an error that has a name."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from recorded_intents import INTENTS
+from wire_stub import TRANSPORT, Fault, Step, Stub, answers
+
+from p2p.agents.model.asking import Role
+from p2p.agents.model.intent_elicitor import elicit
+from p2p.agents.model.reward_author import review_reward, write_reward
+from p2p.contracts.errors import AuthenticationFailed, ModelProblem
+from p2p.contracts.intent import Intent
+from p2p.contracts.reward import RewardDraft
+from p2p.envs import catalog
+
+SENTENCE = "do a backflip and land upright"
+CHEETAH = catalog.load("HalfCheetah-v5")
+SOURCE = "def reward_fn(obs, action, next_obs, info):\n    return 1.0, {'alive': 1.0}\n"
+CRITERIA = answers({"criteria": INTENTS["HalfCheetah-v5", SENTENCE]})
+WRITTEN = answers({"source": SOURCE, "reasoning": "It pays for being there."})
+APPROVED = answers({"approved": True})
+HARMLESS = (*TRANSPORT, Fault.EMPTY)
+"""After these the same is asked again, and answered."""
+
+
+def intent() -> Intent:
+    return Intent.model_validate(
+        {"prompt": SENTENCE, "env_id": "HalfCheetah-v5", "criteria": INTENTS["HalfCheetah-v5", SENTENCE]}
+    )
+
+
+def ask_for_criteria(role: Role) -> Any:
+    return elicit(role, SENTENCE, CHEETAH)
+
+
+def ask_for_a_reward(role: Role) -> Any:
+    return write_reward(role, intent(), CHEETAH, "")
+
+
+def ask_for_a_review(role: Role) -> Any:
+    return review_reward(role, intent(), CHEETAH, "", RewardDraft(source=SOURCE))
+
+
+SITES = {
+    "elicitor": (ask_for_criteria, CRITERIA),
+    "author": (ask_for_a_reward, WRITTEN),
+    "review": (ask_for_a_review, APPROVED),
+}
+
+
+@pytest.mark.parametrize("fault", Fault, ids=[fault.name for fault in Fault])
+@pytest.mark.parametrize("site", SITES)
+def test_a_fault_is_overcome_or_named(
+    site: str, fault: Fault, session_models: Callable[..., Any], serve: Callable[..., Stub]
+) -> None:
+    ask, good = SITES[site]
+    steps: list[Step] = [fault, good, good]
+    stub = serve(*steps)
+    role = Role(session_models().for_role(site))
+    try:
+        answer = ask(role)
+    except AuthenticationFailed:
+        assert fault is Fault.UNAUTHORIZED
+    except ModelProblem as problem:
+        assert fault not in HARMLESS, problem
+        assert str(problem)
+    else:
+        assert answer is not None
+        assert fault is not Fault.UNAUTHORIZED
+        assert len(stub.seen) >= 2 or fault is Fault.DRIP
+
+
+def test_a_reward_that_is_never_sent_whole_has_a_name(
+    session_models: Callable[..., Any], serve: Callable[..., Stub]
+) -> None:
+    serve(Fault.TRUNCATED, Fault.TRUNCATED, Fault.TRUNCATED)
+    with pytest.raises(ModelProblem):
+        ask_for_a_reward(Role(session_models().for_role("reward_author")))
+
+
+@pytest.mark.parametrize("value", [float("nan"), "3e-4", None, True, [1, 2]])
+def test_hyperparameters_that_are_no_numbers_are_sent_back(
+    value: Any, session_models: Callable[..., Any], serve: Callable[..., Stub]
+) -> None:
+    wrong = answers({"source": SOURCE, "config_changes": {"learning_rate": value, "no_such_field": 1}})
+    stub = serve(wrong, WRITTEN)
+    draft = ask_for_a_reward(Role(session_models().for_role("reward_author")))
+    assert draft.config_changes == {}
+    assert len(stub.seen) == 2
