@@ -237,7 +237,9 @@ class Lab:
         return Path(remote.path)
 
     def make_good(self) -> None:
-        """As it was at first: the server runs, the link is whole, nobody remembers that it was not."""
+        """As it was at first: the server runs, the link is whole, there is one node, nobody remembers otherwise."""
+        for name in set(self.store.all()) - {self.node.name}:
+            self.store.remove(name)
         self.link.mend()
         self.sshd.start()
         links(self.store).close()

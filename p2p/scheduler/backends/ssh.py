@@ -79,7 +79,7 @@ class SSHBackend:
             raise InvalidInput("A job needs a command: expected argv with at least one word.")
         if spec.secrets:
             raise InvalidInput(f"A job on a node gets no keys; this one asks for {', '.join(spec.secrets)}.")
-        node, record = self.node(), RemoteJobRecord(directory.resolve())
+        record = RemoteJobRecord(directory.resolve())
         with record.mirroring(wait=True):
             earlier, status = record.read(), _last(record)
             if earlier is None and record.elsewhere:
@@ -88,6 +88,7 @@ class SSHBackend:
                 return self._look(record, earlier)
             if status.state is JobState.COMPLETED:
                 return status
+            node = self.node()
             with suppress(NodeUnreachable), self.links.to(node.name) as link:
                 environment(link)  # what a person must put right is said before anything is recorded
             remote = _placed(node, record, earlier)
