@@ -1,5 +1,6 @@
 """`p2p run` and `p2p train`: start a session, and follow it to its end."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -28,12 +29,14 @@ from p2p.cli.options import (
 )
 from p2p.cli.output import Output
 from p2p.cli.verdict import ending
-from p2p.contracts.errors import INTERRUPTED, EnvironmentProblem, InvalidInput, InvalidReward
+from p2p.contracts.errors import INTERRUPTED, Ambiguous, EnvironmentProblem, InvalidInput, InvalidReward
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
 from p2p.service import Service
 
 PASSED, NOT_PASSED = 0, 3
 DEFAULTS = NewSession()
+MOST_QUESTIONS = 3
+"""That a person is asked about one sentence."""
 SEED_NOTE = "The configuration's seed is not used: --seed and --seeds say which are trained."
 
 RUN_EXAMPLES = examples(
@@ -174,8 +177,25 @@ def _start(service: Service, output: Output, request: NewSession, reward: str | 
     if "seed" in request.config:
         output.console.print(SEED_NOTE)
     session = service.create_session(request, reward)
+    if ":" in session.author:
+        _settle_criteria(service, output, session.session_id)
     service.start_session(session.session_id)
     return session.session_id
+
+
+def _settle_criteria(service: Service, output: Output, session_id: str) -> None:
+    """Have a model say what it will be judged by while its person is there, who may be asked back."""
+    for _ in range(MOST_QUESTIONS):
+        try:
+            with output.console.status("asking the model what to judge by …"):
+                service.elicit_intent(session_id)
+        except Ambiguous as doubt:
+            if output.as_json or not sys.stdin.isatty():
+                raise
+            service.clarify(session_id, typer.prompt(doubt.question))
+        else:
+            return
+    service.elicit_intent(session_id)
 
 
 def _leave(service: Service, session_id: str, output: Output, stop: bool) -> None:

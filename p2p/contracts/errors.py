@@ -4,6 +4,7 @@ P2PError                     exit code 1
 ├── InvalidInput             2   what came cannot be used; the message says what can
 │   ├── UnknownName          2   a name that is not registered, with those that are
 │   ├── UnknownPhrase        2   a sentence the built-in author does not understand
+│   ├── Ambiguous            2   a sentence that can mean different things; it holds the question to ask
 │   ├── InvalidReward        2   a reward function that does not load, or breaks its contract
 │   └── InvalidConfig        2   a training configuration with a wrong key or value
 ├── TrainingFailed           3   no training of an iteration reached its end
@@ -60,6 +61,18 @@ class UnknownName(InvalidInput):
 
 class UnknownPhrase(InvalidInput):
     """A sentence, or a part of one, that the built-in author does not understand."""
+
+
+class Ambiguous(InvalidInput):
+    """A sentence that can mean things which are judged differently.
+
+    Args:
+        question: What to ask the person.
+    """
+
+    def __init__(self, question: str) -> None:
+        super().__init__(f"{question} Say it in the sentence, and start again.")
+        self.question = question
 
 
 class InvalidReward(InvalidInput):

@@ -41,6 +41,20 @@ class Criteria(Catalog):
         except ValidationError as error:
             raise InvalidInput(f"These criteria do not go together: {error.errors()[0]['msg']}.") from error
 
+    def clarify(self, session_id: str, answer: str) -> None:
+        """Add a person's answer to the sentence of a session whose criteria are not fixed yet.
+
+        Raises:
+            InvalidInput: the criteria are fixed, or the answer is empty.
+        """
+        record = self.record(session_id)
+        if record.read_criteria() is not None or not answer.strip():
+            raise InvalidInput(
+                f"The sentence of {session_id} is not changed: its criteria are fixed, or nothing was said."
+            )
+        session = record.read_session()
+        record.save_session(session.model_copy(update={"prompt": f"{session.prompt} ({' '.join(answer.split())})"}))
+
     def replace_criteria(
         self, session_id: str, criteria: Sequence[Criterion], extend: bool = False, episode_s: float | None = None
     ) -> Intent:

@@ -22,6 +22,8 @@ ENDINGS = {
     SessionStatus.MAX_ITERATIONS: JobState.COMPLETED,
     SessionStatus.CANCELLED: JobState.CANCELLED,
     SessionStatus.INVALID_CODE: JobState.FAILED,
+    SessionStatus.RATE_LIMITED: JobState.FAILED,
+    SessionStatus.AUTH_ERROR: JobState.FAILED,
     SessionStatus.BUDGET: JobState.FAILED,
     SessionStatus.ERROR: JobState.FAILED,
 }

@@ -10,12 +10,27 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from p2p.contracts.errors import INTERRUPTED, BudgetExceeded, InvalidConfig, InvalidReward, P2PError
+from p2p.contracts.errors import (
+    INTERRUPTED,
+    AuthenticationFailed,
+    BudgetExceeded,
+    InvalidConfig,
+    InvalidReward,
+    P2PError,
+    RateLimited,
+)
 from p2p.contracts.events import EventName
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
 from p2p.session.loop import run
 from p2p.settings import Settings
+
+ENDINGS: dict[type[P2PError], SessionStatus] = {
+    InvalidReward: SessionStatus.INVALID_CODE,
+    BudgetExceeded: SessionStatus.BUDGET,
+    RateLimited: SessionStatus.RATE_LIMITED,
+    AuthenticationFailed: SessionStatus.AUTH_ERROR,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,18 +57,20 @@ def drive(service: Service, session_id: str) -> int:
     record.set_status(SessionStatus.RUNNING)
     try:
         run(service, session_id)
-    except InvalidReward as error:
-        return _failed(service, session_id, SessionStatus.INVALID_CODE, error)
-    except BudgetExceeded as error:
-        return _failed(service, session_id, SessionStatus.BUDGET, error)
     except P2PError as error:
-        return _failed(service, session_id, SessionStatus.ERROR, error)
+        return _failed(service, session_id, _ending(error), error)
     except Exception as error:  # the last door: whatever it was, the session must say so
         traceback.print_exc()
         return _failed(service, session_id, SessionStatus.ERROR, error)
     ended = record.read_status()
     good = ended is not None and ended.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
     return 0 if good else 3
+
+
+def _ending(error: P2PError) -> SessionStatus:
+    """The status of a session that an error ended."""
+    found = (status for kind, status in ENDINGS.items() if isinstance(error, kind))
+    return next(found, SessionStatus.ERROR)
 
 
 def _failed(service: Service, session_id: str, status: SessionStatus, error: Exception) -> int:

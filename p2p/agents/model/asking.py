@@ -7,13 +7,15 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from p2p.contracts.inference import ModelRequest, user
+from p2p.contracts.inference import ImagePart, Message, ModelRequest, TextPart, VideoPart, user
 from p2p.inference.client import SessionModel
 from p2p.inference.structured import IN_WORDS, Unusable, parse, structured
 from p2p.inference.tool_loop import Tool, converse
 
 Shape = TypeVar("Shape", bound=BaseModel)
 AT_LAST = "Now your answer."
+MAX_ROUNDS = 16
+"""Of tools, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,11 @@ class Asked:
 
     system: str
     question: str
+    pictures: tuple[ImagePart | VideoPart, ...] = ()
+
+    def message(self, ending: str = "") -> Message:
+        """The question as it is sent, the pictures before the words."""
+        return Message(role="user", parts=(*self.pictures, TextPart(text=f"{self.question}{ending}")))
 
 
 def no_problems(_: BaseModel) -> list[str]:
@@ -56,7 +63,7 @@ class Role:
             ModelProblem: there is none that can be used.
             BudgetExceeded: it would cost more than the session may.
         """
-        request = ModelRequest(system=asked.system, messages=(user(asked.question),))
+        request = ModelRequest(system=asked.system, messages=(asked.message(),))
         return structured(self._model, request, shape, _checking(problems))
 
     def ask_with_tools(
@@ -65,11 +72,12 @@ class Role:
         shape: type[Shape],
         tools: Sequence[Tool],
         problems: Callable[[Shape], list[str]] = no_problems,
+        rounds: int = MAX_ROUNDS,
     ) -> Shape:
-        """The same, by a model that may look things up first."""
+        """The same, by a model that may look things up first, in at most so many rounds."""
         schema = IN_WORDS.format(schema=json.dumps(shape.model_json_schema()))
-        question = f"{asked.question}\n\nWhen you have looked enough: {schema}"
-        talk = converse(self._model, ModelRequest(system=asked.system, messages=(user(question),)), tools)
+        question = asked.message(f"\n\nWhen you have looked enough: {schema}")
+        talk = converse(self._model, ModelRequest(system=asked.system, messages=(question,)), tools, rounds)
         check = _checking(problems)
         try:
             return parse(talk.reply.text, shape, check)

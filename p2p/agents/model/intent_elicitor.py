@@ -5,11 +5,9 @@ from pydantic import Field
 from p2p.agents.model.asking import Asked, Role
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import Ambiguous, InvalidInput
 from p2p.contracts.intent import Criterion, Intent
 from p2p.prompts import render
-
-MOST_QUESTIONS = 1
 
 
 class Elicited(Contract):
@@ -22,18 +20,6 @@ class Elicited(Contract):
     """What has to be known first; empty where nothing has."""
     impossible: str = Field(default="", max_length=500)
     """Why this body cannot do it; empty where it can."""
-
-
-class Ambiguous(InvalidInput):
-    """A sentence that can mean things which are judged differently.
-
-    Args:
-        question: What to ask the person.
-    """
-
-    def __init__(self, question: str) -> None:
-        super().__init__(f"{question} Say it in the sentence, and start again.")
-        self.question = question
 
 
 def elicit(role: Role, prompt: str, env: EnvSpec) -> Intent:

@@ -6,18 +6,17 @@ from pydantic import Field
 
 from p2p.agents.history import SessionHistory
 from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.configuring import config_problems
 from p2p.agents.model.revise_tools import revise_tools
 from p2p.agents.model.reward_author import MAX_SOURCE
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Change, Revision
-from p2p.contracts.training import TrainConfig
 from p2p.prompts import render
 from p2p.store.sessions import SessionRecord
-from p2p.training.tuning import BOUNDS, check_bounds
+from p2p.training.tuning import BOUNDS
 
 PLATEAU = 3
 """Iterations since the best one after which another structure may be tried."""
@@ -137,29 +136,6 @@ def _problems(plan: RevisionPlan, situation: Situation, history: SessionHistory)
     if situation.reward_only and plan.config_changes:
         found.append("The hyperparameters are fixed in this session: leave config_changes empty.")
     return [*found, *config_problems(plan.config_changes, situation.steps_left)]
-
-
-def config_problems(changes: dict[str, object], steps_left: int | None) -> list[str]:
-    """What is wrong with changes of the configuration: names, types, ranges, and the budget of steps."""
-    found = []
-    values = {name: value for name, value in changes.items() if value is not None}
-    unknown = sorted(set(changes) - set(TrainConfig.model_fields))
-    if unknown:
-        found.append(f"There are no fields {', '.join(unknown)} that an author may change.")
-        values = {name: value for name, value in values.items() if name not in unknown}
-    for name in sorted(set(values) & set(BOUNDS)):
-        if isinstance(values[name], bool) or not isinstance(values[name], int | float):
-            found.append(f"{name} must be a number, got {values[name]!r}.")
-            del values[name]
-    try:
-        check_bounds(values)
-        TrainConfig.model_validate(values)
-    except (InvalidConfig, ValueError) as error:
-        found.append(str(error))
-    steps = values.get("total_timesteps")
-    if steps_left is not None and isinstance(steps, int) and steps > steps_left:
-        found.append(f"total_timesteps {steps:,} is more than the {steps_left:,} steps that the session has left.")
-    return found
 
 
 def _changes(plan: RevisionPlan, base: Attempt) -> tuple[Change, ...]:

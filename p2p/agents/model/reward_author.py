@@ -3,13 +3,12 @@
 from pydantic import Field
 
 from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.configuring import config_problems
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.prompts import render
-from p2p.training.tuning import check_bounds
 
 MAX_SOURCE = 40_000
 MAX_REVIEWS = 3
@@ -81,11 +80,7 @@ def repair_reward(
 
 def problems_of(written: Written) -> list[str]:
     """What the model is told to mend before anything is tried."""
-    try:
-        check_bounds(written.config_changes)
-    except InvalidConfig as error:
-        return [str(error)]
-    return []
+    return config_problems(written.config_changes)
 
 
 def _unfinished(reviewed: Reviewed) -> list[str]:
