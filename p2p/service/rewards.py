@@ -33,8 +33,11 @@ class Rewards(Authors):
         session = record.read_session()
         if (intent := record.read_criteria()) is not None or not session.prompt:
             return intent
-        intent = self.author_of(record).elicit(session.prompt, self.describe_environment(session.env_id))
-        record.save_criteria(intent)
+        with record.settling():
+            if (intent := record.read_criteria()) is not None:  # somebody else was first
+                return intent
+            intent = self.author_of(record).elicit(session.prompt, self.describe_environment(session.env_id))
+            record.save_criteria(intent)
         record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
         return intent
 

@@ -48,6 +48,10 @@ class SessionRecord:
         """Steps that callers ask for at the same time are taken one after the other."""
         return files.exclusive(self.path / layout.STEP_LOCK)
 
+    def settling(self) -> AbstractContextManager[None]:
+        """Criteria are written once, whoever asks for them at the same time."""
+        return files.exclusive(self.path / layout.CRITERIA_LOCK)
+
     @property
     def exists(self) -> bool:
         """True once the session is written down."""

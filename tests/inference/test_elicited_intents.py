@@ -1,6 +1,8 @@
 """Criteria that a model makes of sentences."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +11,12 @@ from wire_stub import Stub, answers
 
 from p2p.agents.model.asking import Role
 from p2p.agents.model.intent_elicitor import elicit
+from p2p.contracts.budget import Caps
 from p2p.contracts.errors import Ambiguous, InvalidInput, ReplyMalformed
+from p2p.contracts.session import NewSession
 from p2p.envs import catalog
+from p2p.service import Service
+from p2p.settings import Settings
 
 CHEETAH = catalog.load("HalfCheetah-v5")
 GOOD = INTENTS["HalfCheetah-v5", "do a backflip and land upright"]
@@ -70,3 +76,17 @@ def test_an_answer_that_stays_wrong_is_no_intent(role: Role, serve: Callable[...
     serve(answers({"criteria": []}), answers({"criteria": []}))
     with pytest.raises(ReplyMalformed, match="criteria is empty"):
         elicit(role, "do a backflip", CHEETAH)
+
+
+def test_criteria_are_asked_for_once_by_however_many_at_the_same_time(
+    tmp_path: Path, serve: Callable[..., Stub]
+) -> None:
+    stub = serve(answers({"criteria": GOOD}))
+    service = Service(Settings(runs_dir=tmp_path / "runs"))
+    caps = Caps(dollars=None, tokens=1_000_000)
+    request = NewSession(prompt="do a backflip and land upright", author="anthropic:claude-of-a-test", caps=caps)
+    session_id = service.create_session(request).session_id
+    with ThreadPoolExecutor(4) as pool:
+        intents = list(pool.map(lambda _: service.elicit_intent(session_id), range(4)))
+    assert intents == [intents[0]] * 4
+    assert len(stub.seen) == 1

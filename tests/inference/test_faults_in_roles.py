@@ -21,6 +21,8 @@ SOURCE = "def reward_fn(obs, action, next_obs, info):\n    return 1.0, {'alive':
 CRITERIA = answers({"criteria": INTENTS["HalfCheetah-v5", SENTENCE]})
 WRITTEN = answers({"source": SOURCE, "reasoning": "It pays for being there."})
 APPROVED = answers({"approved": True})
+QUICK = [fault for fault in Fault if fault is not Fault.DRIP]
+"""What drips in takes its whole time limit; it is tried on single calls."""
 HARMLESS = (*TRANSPORT, Fault.EMPTY)
 """After these the same is asked again, and answered."""
 
@@ -50,7 +52,7 @@ SITES = {
 }
 
 
-@pytest.mark.parametrize("fault", Fault, ids=[fault.name for fault in Fault])
+@pytest.mark.parametrize("fault", QUICK, ids=[fault.name for fault in QUICK])
 @pytest.mark.parametrize("site", SITES)
 def test_a_fault_is_overcome_or_named(
     site: str, fault: Fault, session_models: Callable[..., Any], serve: Callable[..., Stub]
@@ -66,7 +68,7 @@ def test_a_fault_is_overcome_or_named(
         assert fault not in HARMLESS
         assert str(ended)
     else:
-        assert len(stub.seen) >= 2 or fault is Fault.DRIP
+        assert len(stub.seen) >= 2
 
 
 def _ended(ask: Callable[[Role], Any], role: Role) -> object:
