@@ -32,9 +32,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
 
 def test_costs_are_told_by_role_and_iteration(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     session_id = service.create_session(PENDULUM).session_id
-    stub = Stub(
-        [Reply("Yes.", input_tokens=1_000_000, cached=10, thinking=7), Reply("No."), Reply("Well."), Fault.REFUSAL]
-    )
+    stub = Stub([Reply("Yes.", input_tokens=1_000_000, cached=10, thinking=7), Reply("No."), Reply("Well.")])
     with stub.serving():
         for name, value in stub.environment().items():
             monkeypatch.setenv(name, value)
