@@ -95,6 +95,7 @@ class Drafting(Driving, Rewards, Judging):
         draft = _draft_of(record, based_on, given) or self._have_written(record, number, intent)
         self._check_config(session, draft)
         self._end_training(record.iteration(number))  # of a job that was lost, runs may go on
+        self._cancel(record.iteration(number).check_dir)  # of a caller that was killed
         forget_reward(record.iteration(number))
         report = self.try_draft(record, number, lambda: draft)
         if not report.accepted:

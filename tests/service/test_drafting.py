@@ -5,7 +5,7 @@ import pytest
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName, UnknownPhrase
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
-from p2p.contracts.job import JobState
+from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec, RewardTerm, TermStatistics
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
@@ -51,6 +51,13 @@ def test_a_rejected_reward_is_a_report_and_the_next_one_takes_its_place(service,
     told = [event.event for event in service.record(name).events.read()]
     assert told.count(EventName.REWARD_END) == 2
     assert told.count(EventName.REWARD_ERROR) == told.count(EventName.ITERATION_STARTED) == 1
+
+
+def test_a_check_whose_caller_was_killed_ends_before_the_next_one_takes_its_place(service, name):
+    directory = service.record(name).iteration(1).check_dir
+    service.backend.submit(JobSpec(argv=("/bin/sh", "-c", "trap '' TERM; exec sleep 60")), directory)
+    assert service.submit_reward(name, GOOD).report.accepted
+    assert service.backend.status(directory).state is JobState.COMPLETED
 
 
 def test_a_session_that_was_stopped_goes_on_with_the_next_reward(service, name):
