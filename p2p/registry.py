@@ -16,6 +16,10 @@ ANALYSTS: dict[str, str] = {
 JUDGES: dict[str, str] = {
     "code": "p2p.judges.code:CodeJudge",
 }
+EYES: dict[str, str] = {
+    "model": "p2p.judges.vision:VisionJudge",
+}
+"""Who looks at pictures when p2p asks; loaded by name, for what it needs is not light."""
 CALIBRATED_JUDGES: dict[str, str] = {
     "predicates": "p2p.judges.calibration.predicate_judge:PredicateJudge",
 }

@@ -17,7 +17,7 @@ Reply with one JSON object and nothing else:
 {"is_what_was_meant": true or false, "score": a number from 0 to 1, "diagnosis": "what you saw, in time order, and what
 is missing", "criteria": {criteria}, "failure_tags": ["snake_case", ...], "suspected_exploit": "how the numbers are met
 without doing what was meant; empty if they are not"}"""
-WHO = ("observer", "provider", "model")
+WHO = ("observer", "provider", "model", "scores", "pictures", "fps", "prompt_hash", "fallback")
 """Fields that the reply does not decide."""
 
 

@@ -27,6 +27,16 @@ LightModel = Annotated[
     str | None,
     typer.Option("--light-model", metavar="PROVIDER:MODEL", help="For small tasks.", rich_help_panel=MODELS),
 ]
+JudgeModel = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-model",
+        metavar="PROVIDER:MODEL",
+        help="Looks at the pictures of each iteration.",
+        show_default="nobody: what is measured decides",
+        rich_help_panel=MODELS,
+    ),
+]
 EffortOption = Annotated[
     str, typer.Option("--effort", help="low, medium, high, xhigh, max, or off.", rich_help_panel=MODELS)
 ]
@@ -67,6 +77,15 @@ def model_fields(
     lighter = str(ModelName.parse(light)) if light else ""
     paid = parse_price(price) if price else None
     return {"author": chosen, "model": chosen, "light_model": lighter, "effort": effort, "price": paid}
+
+
+def parse_model(text: str | None) -> str:
+    """The name of a model; empty where none is given.
+
+    Raises:
+        InvalidInput: it is not written provider:model.
+    """
+    return str(ModelName.parse(text)) if text else ""
 
 
 def parse_caps(assignments: Iterable[str]) -> dict[str, float | None]:

@@ -8,7 +8,17 @@ import typer
 
 from p2p.cli.config import choose_environment, new_session, read_config
 from p2p.cli.follow import follow
-from p2p.cli.model_options import CapOption, EffortOption, LightModel, Model, PriceOption, model_fields, parse_caps
+from p2p.cli.model_options import (
+    CapOption,
+    EffortOption,
+    JudgeModel,
+    LightModel,
+    Model,
+    PriceOption,
+    model_fields,
+    parse_caps,
+    parse_model,
+)
 from p2p.cli.options import (
     AllowWeakSandbox,
     AsJson,
@@ -70,6 +80,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     rollouts: Rollouts = DEFAULTS.n_report_rollouts,
     model: Model = None,
     light_model: LightModel = None,
+    judge_model: JudgeModel = None,
     effort: EffortOption = DEFAULTS.effort,
     price: PriceOption = None,
     cap: CapOption = None,
@@ -85,6 +96,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)
     request = new_session(
         **model_fields(service.settings, model, light_model, effort, price),
+        judge_model=parse_model(judge_model),
         caps=parse_caps(cap or ()),
         prompt=sentence,
         env_id=choose_environment(env, fields),

@@ -69,7 +69,11 @@ class Provenance(Contract):
     provider: str | None = None
     model: str | None = None
     prompt_hash: str | None = None
+    """Of the instructions to the eyes; None for code alone."""
     fps: float | None = None
+    """Of the video they were shown [1/s]; None without one."""
+    fallback: str = ""
+    """What had to be done otherwise than usual, in words."""
 
 
 class Judgment(Contract):
@@ -94,6 +98,10 @@ class Judgment(Contract):
     """Step of the judged checkpoint."""
     scoring_method: str = "code_judge"
     provenance: Provenance
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    """How far the judgment can be relied on, by the rule of `p2p.judges.synthesis`; None where no eyes took part."""
+    disagreement: float | None = Field(default=None, ge=0, le=1)
+    """How far the score of eyes is from the measured one, after the last look; None where one of them is missing."""
     observation: Observation | None = None
     """What eyes saw; None for code alone."""
 

@@ -1,23 +1,36 @@
-"""One judgment from two judges: what code measured, and what eyes saw.
+"""One judgment from two judges: what code measured, and what eyes saw. A fixed rule: the same inputs, the same score.
 
-A measured criterion is decided by its measurement, whatever eyes say. A criterion that code cannot measure is decided
-by eyes. A policy that meets all of them still fails when eyes say that it is not what was meant, or that it exploits
-the numbers: both judges must be content.
+1. A measured criterion is decided by its measurement, whatever eyes say.
+2. A criterion that code cannot measure is decided by eyes: met counts 1, partially met 0.5 (and is not met), not met 0.
+   Where they cannot tell, it counts nothing; a required one leaves the judgment without a verdict, unless all else
+   fails already.
+3. A policy that meets all of them still fails when eyes say that it is not what was meant, or that it exploits the
+   numbers: both judges must be content. Its score is then the lower of the two.
+4. Where the score of eyes and the measured one lie further apart than 0.2, eyes are asked to look once more, with the
+   evidence of both. If that does not bring them together, the judgment is the same by rules 1 to 3, says that they
+   disagree, and has half the confidence.
+5. Confidence is 1 where measurement decided everything, 0.8 where eyes decided a criterion; rule 4 halves it.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from p2p.analysis.intervals import wilson_interval
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Comparison, Criterion, Intent
 from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
-from p2p.contracts.observation import Observation
+from p2p.contracts.observation import Observation, Sight
 
 MET_SHARE_NEEDED = 0.8
 """Share of rollouts that must succeed, as for the judge without eyes."""
 SLACK = 1e-9
+TOLERANCE = 0.2
+"""Most by which the score of eyes and the measured one may differ."""
+BY_EYES_CONFIDENCE, DISAGREEING_CONFIDENCE = 0.8, 0.5
 DISAGREE = "judges_disagree"
 EXPLOIT = "suspected_exploit"
+NOT_MEANT = "not_what_was_meant"
+"""Where nothing more is known."""
 
 
 def unseen(intent: Intent) -> tuple[Criterion, ...]:
@@ -29,6 +42,23 @@ def unseen(intent: Intent) -> tuple[Criterion, ...]:
     return tuple(found.values())
 
 
+def measured_score(code: Judgment) -> float | None:
+    """Weighted mean of what code measured, also where that decides nothing; None where it measured nothing."""
+    weight = sum(score.weight for score in code.criteria)
+    return sum(score.weight * score.score for score in code.criteria) / weight if weight else None
+
+
+def gap(code: Judgment, observation: Observation) -> float | None:
+    """How far the score of eyes is from the measured one, in [0, 1]; None where nothing was measured."""
+    measured = measured_score(code)
+    return None if measured is None else round(abs(measured - observation.score), 6)
+
+
+def apart(code: Judgment, observation: Observation) -> bool:
+    """Whether the two scores are too far apart: then, once, eyes look again."""
+    return (gap(code, observation) or 0.0) > TOLERANCE
+
+
 def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgment:
     """The judgment of both.
 
@@ -38,10 +68,10 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
         observation: What eyes saw of the same rollouts. Where it decides a measured criterion, that is left out.
 
     Returns:
-        The score is the weighted mean over all criteria, where one judged by eyes counts 1 or 0. A rollout succeeds
-        when it meets everything required that is measured, and eyes are content with the policy as a whole: if not,
-        none does, so that an exploit is never the best attempt. Where code could not measure what it should have
-        measured, eyes do not replace it, and there is no verdict.
+        The score is the weighted mean over all criteria that are decided. A rollout succeeds when it meets everything
+        required that is measured, and eyes are content with the policy as a whole: if not, none does, so that an
+        exploit is never the best attempt. Where code could not measure what it should have measured, eyes do not
+        replace it, and there is no verdict.
 
     Raises:
         InvalidInput: the observation says nothing of a criterion that only eyes can judge.
@@ -51,29 +81,91 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
     measured, for_eyes = {score.key: score for score in code.criteria}, unseen(intent)
     if any(criterion not in for_eyes and criterion.key not in measured for criterion in intent.criteria):
         return _signed(code, observation)
-    scores = tuple(measured.get(c.key) or _by_eyes(c, observation.criteria[c.key]) for c in intent.criteria)
-    content = observation.is_what_was_meant and not observation.suspected_exploit.strip()
-    accepted = content and all(score.met for score in scores if score.by_eyes and score.required)
-    by_numbers = _score(scores)
-    score = by_numbers if content else min(by_numbers, observation.score)
-    n, successes = len(code.rollouts), sum(rollout.success for rollout in code.rollouts)
-    rate = (successes / n if n else 1.0) if accepted else 0.0
-    low, high = wilson_interval(successes if accepted else 0, n) if n else (None, None)
-    passed = accepted and rate >= MET_SHARE_NEEDED and score >= code.pass_threshold - SLACK
-    good_numbers = _good_numbers(scores, by_numbers, successes / n if n else 1.0, code.pass_threshold)
-    verdict = Verdict.PASSED if passed else Verdict.FAILED
+    found = [measured.get(c.key) or _by_eyes(c, sight(observation, c.key)) for c in intent.criteria]
+    scores = tuple(score for score in found if score is not None)
+    known = {score.key for score in scores}
+    undecided = [criterion for criterion in intent.criteria if criterion.key not in known]
+    parts = _parts(code, scores, observation)
+    verdict = _verdict(parts, undecided, code.pass_threshold)
+    low, high = wilson_interval(parts.successes, parts.n) if parts.n else (None, None)
+    decided = verdict is not Verdict.NO_VERDICT
     combined = code.model_copy(
         update={
             "verdict": verdict,
-            "intent_score": score,
-            "success_rate": rate,
-            "success_low": low,
-            "success_high": high,
+            "intent_score": parts.score if decided else None,
+            "success_rate": parts.rate if decided else None,
+            "success_low": low if decided else None,
+            "success_high": high if decided else None,
             "criteria": scores,
-            "failure_tags": () if passed else _tags(code, scores, observation, good_numbers and not content),
+            "failure_tags": () if verdict is Verdict.PASSED else _tags(code, parts, scores, observation),
+            "confidence": _confidence(code, scores, observation) if decided else None,
+            "disagreement": gap(code, observation),
         }
     )
     return _signed(combined.model_copy(update={"diagnosis": _describe(combined, code, observation)}), observation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What the verdict follows from."""
+
+    by_numbers: float | None
+    """Weighted mean of what is decided; None where nothing is."""
+    content: bool
+    """Whether eyes are content with the policy as a whole."""
+    accepted: bool
+    """Whether they are, and find all met that they decided and is required."""
+    n: int
+    measured_successes: int
+    """Rollouts that meet everything required and measured."""
+    eyes_score: float
+
+    @property
+    def successes(self) -> int:
+        return self.measured_successes if self.accepted else 0
+
+    @property
+    def rate(self) -> float:
+        return self.measured_rate if self.accepted else 0.0
+
+    @property
+    def measured_rate(self) -> float:
+        return self.measured_successes / self.n if self.n else 1.0
+
+    @property
+    def score(self) -> float | None:
+        if self.content:
+            return self.by_numbers
+        return self.eyes_score if self.by_numbers is None else min(self.by_numbers, self.eyes_score)
+
+
+def _parts(code: Judgment, scores: Sequence[CriterionScore], observation: Observation) -> _Parts:
+    content = observation.is_what_was_meant and not observation.suspected_exploit.strip()
+    return _Parts(
+        by_numbers=min(1.0, sum(s.weight * s.score for s in scores) / sum(s.weight for s in scores))
+        if scores
+        else None,
+        content=content,
+        accepted=content and all(score.met for score in scores if score.by_eyes and score.required),
+        n=len(code.rollouts),
+        measured_successes=sum(rollout.success for rollout in code.rollouts),
+        eyes_score=observation.score,
+    )
+
+
+def _verdict(parts: _Parts, undecided: Sequence[Criterion], threshold: float) -> Verdict:
+    if parts.score is None:
+        return Verdict.NO_VERDICT
+    if not parts.accepted or parts.rate < MET_SHARE_NEEDED:
+        return Verdict.FAILED
+    if any(criterion.required for criterion in undecided):
+        return Verdict.NO_VERDICT
+    return Verdict.PASSED if parts.score >= threshold - SLACK else Verdict.FAILED
+
+
+def _confidence(code: Judgment, scores: Sequence[CriterionScore], observation: Observation) -> float:
+    by_eyes = BY_EYES_CONFIDENCE if any(score.by_eyes for score in scores) else 1.0
+    return by_eyes * (DISAGREEING_CONFIDENCE if apart(code, observation) else 1.0)
 
 
 def _check(intent: Intent, observation: Observation) -> None:
@@ -81,7 +173,7 @@ def _check(intent: Intent, observation: Observation) -> None:
     for key in observation.criteria:
         if key not in keys:
             raise UnknownName("criterion", key, keys)
-    missing = [criterion for criterion in unseen(intent) if criterion.key not in observation.criteria]
+    missing = [criterion for criterion in unseen(intent) if sight(observation, criterion.key) is None]
     if missing:
         named = "; ".join(f"{criterion.key} ({criterion.title})" for criterion in missing)
         raise InvalidInput(
@@ -90,68 +182,91 @@ def _check(intent: Intent, observation: Observation) -> None:
         )
 
 
-def _by_eyes(criterion: Criterion, met: bool) -> CriterionScore:
+def sight(observation: Observation, key: str) -> Sight | None:
+    """What eyes say of a criterion; None where they say nothing."""
+    for finding in observation.findings:
+        if finding.key == key:
+            return finding.state
+    met = observation.criteria.get(key)
+    return None if met is None else (Sight.MET if met else Sight.NOT_MET)
+
+
+def _by_eyes(criterion: Criterion, state: Sight | None) -> CriterionScore | None:
+    credit = state.credit if state is not None else None
+    if credit is None:
+        return None
+    met = state is Sight.MET
     return CriterionScore(
         key=criterion.key,
         title=criterion.title,
         required=criterion.required,
         weight=criterion.weight,
-        value=float(met),
+        value=credit,
         low=None,
         high=None,
         comparison=Comparison.AT_LEAST,
         threshold=1.0,
         upper=None,
         unit="1",
-        score=float(met),
+        score=credit,
         met_share=float(met),
         met=met,
         by_eyes=True,
     )
 
 
-def _score(scores: Sequence[CriterionScore]) -> float:
-    return min(1.0, sum(s.weight * s.score for s in scores) / sum(s.weight for s in scores))
-
-
-def _good_numbers(scores: Sequence[CriterionScore], score: float, rate: float, threshold: float) -> bool:
-    """Whether it would have passed if eyes had been content."""
-    seen = all(one.met for one in scores if one.by_eyes and one.required)
-    return seen and rate >= MET_SHARE_NEEDED and score >= threshold - SLACK
-
-
-def _tags(
-    code: Judgment, scores: Sequence[CriterionScore], observation: Observation, disagree: bool
-) -> tuple[str, ...]:
+def _tags(code: Judgment, parts: _Parts, scores: Sequence[CriterionScore], observation: Observation) -> tuple[str, ...]:
     """Those of code, then of criteria that eyes decided, then of the observation; each once."""
     decided = {f"{score.key}_needs_eyes" for score in scores if score.by_eyes}
     tags = [tag for tag in code.failure_tags if tag not in decided]
     tags += [f"{score.key}_not_met" for score in scores if score.by_eyes and not score.met]
     tags += [EXPLOIT] if observation.suspected_exploit.strip() else []
-    tags += [DISAGREE] if disagree else []
-    return tuple(dict.fromkeys([*tags, *observation.failure_tags]))
+    good_numbers = (
+        all(score.met for score in scores if score.by_eyes and score.required)
+        and parts.measured_rate >= MET_SHARE_NEEDED
+        and (parts.by_numbers or 0.0) >= code.pass_threshold - SLACK
+    )
+    tags += [DISAGREE] if (good_numbers and not parts.content) or apart(code, observation) else []
+    tags += observation.failure_tags
+    return tuple(dict.fromkeys(tags)) if tags or parts.content else (NOT_MEANT,)
 
 
 def _describe(judgment: Judgment, code: Judgment, observation: Observation) -> str:
     """One line for the whole, one per criterion, then what eyes saw."""
-    opening = "Passed" if judgment.passed else "Not passed"
-    lines = [
-        f"{opening}: score {judgment.intent_score:.2f}, {judgment.pass_threshold:.2f} is needed; "
-        f"{judgment.success_rate:.0%} of {judgment.n_rollouts} rollouts do what was asked, measured by code and "
-        f"looked at by {_who(observation)}."
-    ]
+    lines = [_opening(judgment, observation)]
     decided = {score.title for score in judgment.criteria if score.by_eyes}
     lines += [line for line in code.diagnosis.splitlines()[1:] if not _is_about(line, decided)]
+    evidence = {finding.key: finding.evidence.strip() for finding in observation.findings}
     for score in judgment.criteria:
         if score.by_eyes:
-            lines.append(f"- {score.title} ({score.key}): {'met' if score.met else 'NOT met'}, by eyes.")
+            said = sight(observation, score.key)
+            state = {Sight.MET: "met", Sight.PARTIALLY_MET: "partially met"}.get(said or Sight.NOT_MET, "NOT met")
+            why = f" {evidence[score.key]}" if evidence.get(score.key) else ""
+            lines.append(f"- {score.title} ({score.key}): {state}, by eyes.{why}")
         elif observation.criteria.get(score.key, score.met) != score.met:
             lines.append(f"- {score.key}: eyes see it otherwise; the measurement counts.")
     if observation.suspected_exploit.strip():
         lines.append(f"Suspected exploit: {observation.suspected_exploit.strip()}")
     elif not observation.is_what_was_meant:
         lines.append("Eyes: this is not what was meant.")
+    if apart(code, observation):
+        again = ", also after a second look" if len(observation.scores) > 1 else ""
+        lines.append(
+            f"The judges disagree: eyes score it {observation.score:.2f}, code {measured_score(code):.2f}{again}."
+        )
+    lines += [f"Done otherwise than usual: {observation.fallback}"] if observation.fallback else []
     return "\n".join([*lines, f"Eyes: {observation.diagnosis.strip()}"])
+
+
+def _opening(judgment: Judgment, observation: Observation) -> str:
+    if judgment.verdict is Verdict.NO_VERDICT:
+        return f"No verdict: {_who(observation)} cannot tell from the pictures what only eyes can judge."
+    opening = "Passed" if judgment.passed else "Not passed"
+    return (
+        f"{opening}: score {judgment.intent_score:.2f}, {judgment.pass_threshold:.2f} is needed; "
+        f"{judgment.success_rate:.0%} of {judgment.n_rollouts} rollouts do what was asked, measured by code and "
+        f"looked at by {_who(observation)}."
+    )
 
 
 def _is_about(line: str, titles: set[str]) -> bool:
@@ -171,6 +286,9 @@ def _signed(judgment: Judgment, observation: Observation) -> Judgment:
             "observer": observation.observer,
             "provider": observation.provider,
             "model": observation.model,
+            "prompt_hash": observation.prompt_hash,
+            "fps": observation.fps,
+            "fallback": observation.fallback,
         }
     )
     return judgment.model_copy(

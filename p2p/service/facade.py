@@ -12,6 +12,7 @@ from p2p.service.export import Exports
 from p2p.service.judging import Judging
 from p2p.service.keeping import Keeping
 from p2p.service.labelling import Labelling
+from p2p.service.looking import Looking
 from p2p.service.metrics import Metrics
 from p2p.service.models import Models
 from p2p.service.nodes import Nodes
@@ -31,6 +32,7 @@ class Service(
     Keeping,
     Background,
     Revising,
+    Looking,
     Observing,
     Drafting,
     Metrics,

@@ -26,7 +26,7 @@ class Judging(Authors):
             n_runs = len(iteration.runs())
             with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
                 self.run_report(session_id, number)
-                judgment = self._judge(record, iteration)
+                judgment = self._verdict(record, iteration)
                 iteration.save_judgment(judgment)
                 result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
         record_iteration(record, number)
@@ -90,6 +90,10 @@ class Judging(Authors):
             report.save_criteria(intent)
         iteration.report.save_request(request)
         run_to_end(self.backend, "evaluate", report.path)
+
+    def _verdict(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
+        """The judgment that is kept: by code alone, where no eyes take part."""
+        return self._judge(record, iteration)
 
     def _judge(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
         session = record.read_session()

@@ -95,19 +95,24 @@ class Models(Wiring):
         return prices.date if prices else ""
 
 
-def session_models(record: SessionRecord, patience_s: float = 1_800.0, silence_s: float = 120.0) -> SessionModels:
+def session_models(
+    record: SessionRecord, patience_s: float = 1_800.0, silence_s: float = 120.0, model: str = ""
+) -> SessionModels:
     """The models of a session.
 
     Args:
         record: Its directory.
         patience_s: How long one answer is waited for [s].
         silence_s: A connection that says nothing for so long is given up [s].
+        model: `provider:model` to ask instead of the session's own, within its caps; empty takes that.
 
     Raises:
         InvalidInput: no model works for it.
     """
+    session = record.read_session()
+    choice = choice_of(session) if not model else _choice_of_another(session, model)
     return SessionModels(
-        choice_of(record.read_session()),
+        choice,
         CallLedger(record.path),
         record.events,
         seconds_at_work=lambda: seconds_at_work(record.events.read(), now()),
@@ -135,7 +140,7 @@ def require_models(session: NewSession) -> None:
 
 def _names(session: NewSession) -> tuple[ModelName, ...]:
     author = session.author if ":" in session.author else ""
-    texts = dict.fromkeys(text for text in (session.model or author, session.light_model) if text)
+    texts = dict.fromkeys(text for text in (session.model or author, session.light_model, session.judge_model) if text)
     return tuple(ModelName.parse(text) for text in texts)
 
 
@@ -145,7 +150,7 @@ def choice_of(session: NewSession) -> ModelChoice:
     Raises:
         InvalidInput: none does.
     """
-    model = session.model or (session.author if ":" in session.author else "")
+    model = session.model or (session.author if ":" in session.author else "") or session.judge_model
     if not model:
         raise InvalidInput("No model works for this session. Start one with --model provider:model.")
     return ModelChoice(
@@ -155,6 +160,12 @@ def choice_of(session: NewSession) -> ModelChoice:
         price=session.price,
         caps=session.caps,
     )
+
+
+def _choice_of_another(session: NewSession, model: str) -> ModelChoice:
+    known = session.model or (session.author if ":" in session.author else "") or model
+    price = session.price if model == known else None
+    return ModelChoice(model=model, effort=session.effort, price=price, caps=session.caps)
 
 
 def model_variables(session: Session) -> tuple[str, ...]:

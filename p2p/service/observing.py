@@ -8,7 +8,7 @@ from p2p.contracts.events import EventName
 from p2p.contracts.evidence import Evidence, FeatureNumbers
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.observation import Observation
+from p2p.contracts.observation import Observation, hash_of
 from p2p.contracts.rollout import Evaluation
 from p2p.contracts.session import SessionStatus
 from p2p.judges import synthesis
@@ -70,13 +70,7 @@ class Observing(Sessions, Judging):
             shown=SHOWN,
             duration_s=_duration_s(evaluation),
             numbers=numbers,
-            rubric=fill(
-                "rubric",
-                prompt=session.prompt or "the reward",
-                n_rollouts=len(evaluation.rollouts),
-                shown=f"the {SHOWN} one",
-                unjudged=", ".join(f"{c.key} ({c.title}: {c.description})" for c in unjudged) or "none this time",
-            ),
+            rubric=_rubric(session.prompt, intent, evaluation),
         )
 
     def submit_judgment(self, session_id: str, iteration: int | None, observation: Observation | None) -> Judgment:
@@ -101,11 +95,14 @@ class Observing(Sessions, Judging):
 
     def _judge_with(self, record: SessionRecord, chosen: IterationRecord, observation: Observation | None) -> Judgment:
         known = chosen.read_judgment()
+        evaluation = self._report_rollouts(record, chosen)
+        if observation is not None and observation.prompt_hash is None:
+            rubric = _rubric(record.read_session().prompt, record.read_criteria(), evaluation)
+            observation = observation.model_copy(update={"prompt_hash": hash_of(rubric)})
         if known is not None and known.observation == observation:
             self._close_if_over(record)
             return known
         self._check_open(record, chosen, known)
-        self._report_rollouts(record, chosen)
         number, n_runs = chosen.number, len(chosen.runs())
         judgment = _combined(record.read_criteria(), self._judge(record, chosen), observation)
         with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
@@ -180,6 +177,18 @@ def _combined(intent: Intent | None, code: Judgment, observation: Observation | 
             "in what you saw (submit_judgment)."
         )
     return code
+
+
+def _rubric(prompt: str, intent: Intent | None, evaluation: Evaluation) -> str:
+    """How the rollouts are to be judged by eyes."""
+    unjudged = synthesis.unseen(intent) if intent is not None else ()
+    return fill(
+        "rubric",
+        prompt=prompt or "the reward",
+        n_rollouts=len(evaluation.rollouts),
+        shown=f"the {SHOWN} one",
+        unjudged=", ".join(f"{c.key} ({c.title}: {c.description})" for c in unjudged) or "none this time",
+    )
 
 
 def _duration_s(evaluation: Evaluation) -> float:

@@ -32,6 +32,9 @@ PassThreshold = Annotated[float, Field(gt=0, le=1, description="Score needed to 
 Config = Annotated[
     dict[str, Any] | None, Field(description="Fields of the training configuration: total_timesteps ...")
 ]
+JudgeModel = Annotated[
+    str, Field(max_length=200, description="provider:model that looks at the pictures; empty: you, or your client's.")
+]
 
 
 def add(toolbox: Toolbox) -> None:
@@ -52,6 +55,7 @@ def add(toolbox: Toolbox) -> None:
         pass_threshold: PassThreshold = 0.8,
         episode_s: EpisodeLength = None,
         config: Config = None,
+        judge_model: JudgeModel = "",
     ) -> NewSessionAnswer:
         """Begin to pursue one sentence in one environment; nothing is trained yet.
 
@@ -66,6 +70,7 @@ def add(toolbox: Toolbox) -> None:
             max_iterations=max_iterations,
             pass_threshold=pass_threshold,
             config=dict(config or {}),
+            judge_model=judge_model,
         )
         wanted, note = _criteria(service, request, criteria or (), extend_criteria, episode_s)
         if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):

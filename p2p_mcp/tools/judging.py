@@ -56,12 +56,10 @@ def add(toolbox: Toolbox) -> None:
         Where nobody else can look, they come back to you with the rubric: look at them, then call submit_judgment.
         A session passes only by what code measured and what eyes saw together.
         """
-        if mode == "api":
-            raise ToolError(
-                "No provider is configured that could look at pictures. Call judge_videos with mode='calling_agent', "
-                "look at them yourself, then submit_judgment."
-            )
+        asks = _asks_a_model(service, session_id, mode)
         evidence = service.judge_evidence(session_id, iteration)
+        if asks and (mode == "api" or _by_somebody_before(service, evidence) is None):
+            service.judge_by_model(session_id, evidence.iteration)
         judgment, note = _by_sampling(service, evidence, [one for one in (first, second) if one is not None])
         if judgment is None and mode != "calling_agent":
             judgment = _by_somebody_before(service, evidence)
@@ -72,6 +70,20 @@ def add(toolbox: Toolbox) -> None:
 
     toolbox.add(judge_videos, "Judge videos", TOOLSET, WRITES)
     _add_submitting(toolbox)
+
+
+def _asks_a_model(service: Service, session_id: str, mode: str) -> bool:
+    """Whether p2p itself asks a model to look: when told to, and of itself where the session names one for it.
+
+    Raises:
+        ToolError: it is told to, and no model is configured.
+    """
+    if mode == "api" and not service.eyes_of(session_id):
+        raise ToolError(
+            "No provider is configured that could look at pictures. Call judge_videos with mode='calling_agent', "
+            "look at them yourself, then submit_judgment."
+        )
+    return mode == "api" or (mode == "auto" and bool(service.view_session(session_id).session.judge_model))
 
 
 def _asking(service: Service) -> Callable[..., Sample | None]:
@@ -152,6 +164,8 @@ def _to_sample(
     """What a client's model would be shown; None where it is not to be asked."""
     capabilities = ctx.client_capabilities
     if mode not in ("auto", "client_sampling") or capabilities is None or capabilities.sampling is None:
+        return None
+    if _asks_a_model(service, session_id, mode):
         return None
     evidence = service.judge_evidence(session_id, iteration)
     return evidence if evidence.contact_sheet and _by_somebody_before(service, evidence) is None else None

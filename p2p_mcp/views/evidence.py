@@ -30,6 +30,10 @@ class JudgmentFacts(Contract):
     run_id: str | None
     checkpoint: int | None
     """Step of the policy that was judged."""
+    confidence: float | None
+    """How far it can be relied on; null where no eyes took part."""
+    disagreement: float | None
+    """How far the score of eyes is from the measured one; more than 0.2 is too far."""
     provenance: Provenance
     """Who judged."""
 
@@ -97,6 +101,8 @@ def facts(judgment: Judgment) -> JudgmentFacts:
         failure_tags=judgment.failure_tags,
         run_id=judgment.run_id,
         checkpoint=judgment.best_checkpoint,
+        confidence=judgment.confidence,
+        disagreement=judgment.disagreement,
         provenance=judgment.provenance,
     )
 

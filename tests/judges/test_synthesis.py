@@ -85,7 +85,7 @@ def test_a_measured_criterion_is_not_overruled_by_eyes_either_way():
     assert judgment.verdict is Verdict.FAILED
     assert not judgment.criteria[0].met
     assert "fast: eyes see it otherwise; the measurement counts" in judgment.diagnosis
-    assert "judges_disagree" not in judgment.failure_tags
+    assert "The judges disagree: eyes score it 1.00, code 0.50." in judgment.diagnosis
     judgment = both(intent(FAST, UPRIGHT), look(criteria={"upright": False}))
     assert judgment.passed
     assert judgment.criteria[1].met
@@ -161,7 +161,7 @@ def test_too_few_successful_rollouts_fail_whatever_eyes_say():
     judgment = both(intent(FAST, seen()), look(criteria={"graceful": True}), good=7, bad=3)
     assert judgment.verdict is Verdict.FAILED
     assert judgment.success_rate == pytest.approx(0.7)
-    assert "judges_disagree" not in judgment.failure_tags
+    assert "judges_disagree" in judgment.failure_tags
 
 
 def test_eyes_do_not_replace_a_measurement_that_is_missing():

@@ -1,0 +1,212 @@
+"""A model looks at a really trained session, through the real libraries."""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from wire_formats import Reply
+from wire_stub import CANARY, Fault, Step, Stub, answers, calls, files_with, says
+
+from p2p.contracts.budget import Caps
+from p2p.contracts.errors import InvalidInput, ReplyMalformed
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import Verdict
+from p2p.contracts.observation import hash_of
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.settings import Settings
+
+pytestmark = pytest.mark.slow
+BALANCE = """
+def reward_fn(obs, action, next_obs, info):
+    \"\"\"
+    LaTeX: r = e^{-10 x^2}
+    Terms:
+        upright: pole near vertical
+    \"\"\"
+    terms = {"upright": float(np.exp(-10.0 * next_obs[1] ** 2))}
+    return terms["upright"], terms
+"""
+INTENT = Intent.model_validate(
+    {
+        "prompt": "keep the pole balanced",
+        "env_id": "InvertedPendulum-v5",
+        "criteria": [
+            {
+                "key": "upright",
+                "title": "Pole upright",
+                "description": "It leans by less than 0.2 rad for a tenth of the time.",
+                "category": "posture",
+                "predicate": {
+                    "statistic": "fraction",
+                    "where": [{"feature": "pole_angle", "comparison": "at_most", "threshold": 0.2}],
+                    "comparison": "at_least",
+                    "threshold": 0.1,
+                    "unit": "1",
+                    "margin": 0.05,
+                },
+            },
+            {
+                "key": "calm",
+                "title": "Looks calm",
+                "description": "No shaking.",
+                "category": "posture",
+                "predicate": None,
+            },
+        ],
+        "episode_s": 5.0,
+    }
+)
+MODELS = ("anthropic:claude-of-a-test", "gemini:gemini-of-a-test", "openai:gpt-of-a-test")
+GOOD: dict[str, Any] = {
+    "findings": [{"key": "calm", "state": "met", "evidence": "No shaking at 2 s."}],
+    "diagnosis": "It stands, then it leans.",
+    "is_what_was_meant": True,
+    "score": 0.9,
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A runs directory with one session whose only iteration is trained and not judged."""
+    runs_dir = tmp_path_factory.mktemp("looking") / "runs"
+    service = Service(Settings(runs_dir=runs_dir))
+    request = NewSession(
+        prompt=INTENT.prompt,
+        env_id=INTENT.env_id,
+        author="given",
+        n_seeds=1,
+        n_report_rollouts=10,
+        config={"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3},
+        caps=Caps(dollars=None, tokens=10_000_000),
+    )
+    session_id = service.create_session(request, reward=BALANCE, session_id="watched", intent=INTENT).session_id
+    service.write_reward(session_id, 1)
+    service.train(session_id, 1)
+    service.run_report(session_id, 1)
+    return runs_dir
+
+
+Look = Callable[..., tuple[Service, Stub]]
+
+
+@pytest.fixture
+def look(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
+    """A copy of the session whose judge is a scripted model."""
+    with ExitStack() as stack:
+
+        def start(model: str, *steps: Step) -> tuple[Service, Stub]:
+            shutil.copytree(trained, tmp_path / "runs")
+            stub = stack.enter_context(Stub(steps).serving())
+            for name, value in stub.environment().items():
+                monkeypatch.setenv(name, value)
+            service = Service(Settings(runs_dir=tmp_path / "runs"))
+            record = service.record("watched")
+            record.save_session(record.read_session().model_copy(update={"judge_model": model}))
+            return service, stub
+
+        yield start
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_looks_asks_for_more_and_all_that_it_saw_is_kept(model: str, look: Look) -> None:
+    closer = calls("show_more", start_s=0.2, end_s=1.0, camera="front")
+    service, stub = look(model, closer, calls("show_more", start_s=1, end_s=0.5), answers(GOOD))
+    judgment = service.judge("watched", 1)
+    seen, signed = judgment.observation, judgment.provenance
+    assert judgment.passed, judgment.diagnosis
+    assert seen is not None
+    assert (judgment.confidence, judgment.disagreement) == (0.8, 0.1)
+    assert f"{signed.provider}:{signed.model}" == model
+    assert (signed.judge, signed.observer, signed.prompt_hash) == ("code+eyes", "api", hash_of(stub.seen[0].system))
+    assert "met, by eyes. No shaking at 2 s." in judgment.diagnosis
+
+    video = signed.provider == "gemini"
+    assert signed.fps == (10.0 if video else None)
+    assert [one.media_type for one in seen.pictures] == ["image/jpeg", *["video/mp4"] * video, "image/jpeg"]
+    for one in seen.pictures:
+        assert hashlib.sha256((service.runs.path / one.path).read_bytes()).hexdigest() == one.sha256
+    assert stub.seen[0].pictures == 1 + video
+    assert stub.seen[1].pictures == 2 + video
+    assert "That part of time is none" in stub.seen[2].results[0]
+    assert "Do not estimate" not in stub.seen[0].system
+    assert "share of the time with pole_angle <= 0.2" in stub.seen[0].text
+
+    (row,) = service.costs("watched").rows
+    assert (row.role, row.iteration, row.calls) == ("vision_judge", 1, 3)
+    assert service.judge_by_model("watched", 1) == judgment
+    assert stub.remaining() == 0
+    assert not files_with(CANARY, service.runs.path)
+
+
+def test_a_score_far_from_the_measured_one_is_looked_at_once_more(look: Look) -> None:
+    service, stub = look(MODELS[0], answers({**GOOD, "score": 0.2}), answers({**GOOD, "score": 9}))
+    judgment = service.judge("watched", 1)
+    assert judgment.observation is not None
+    assert judgment.observation.scores == (0.2, 0.9)
+    assert (judgment.passed, judgment.confidence) == (True, 0.8)
+    assert "scored it 0.2. The measurements score it 1" in stub.seen[1].text
+    assert "No shaking at 2 s." in stub.seen[1].text
+
+
+def test_what_remains_apart_is_reported_with_less_confidence(look: Look) -> None:
+    service, stub = look(MODELS[0], answers({**GOOD, "score": 0.2}), answers({**GOOD, "score": 0.3}))
+    judgment = service.judge("watched", 1)
+    assert (judgment.passed, judgment.confidence, judgment.disagreement) == (True, 0.4, 0.7)
+    assert "eyes score it 0.30, code 1.00, also after a second look" in judgment.diagnosis
+    assert len(stub.seen) == 2
+
+
+def test_more_than_three_pictures_are_not_drawn(look: Look) -> None:
+    asked = [calls("show_more", start_s=0.1 * number, end_s=2.0) for number in range(1, 4)]
+    service, stub = look(MODELS[0], *asked, answers(GOOD))
+    judgment = service.judge("watched", 1)
+    assert judgment.observation is not None
+    assert len(judgment.observation.pictures) == 4
+    assert "Left: 0." in stub.seen[3].results[0]
+
+
+@pytest.mark.parametrize("useless", [Fault.REFUSAL, Fault.TRUNCATED, says("I would rather not.")])
+def test_an_answer_that_cannot_be_used_is_no_verdict_and_never_a_score_of_0(useless: Step, look: Look) -> None:
+    service, _ = look(MODELS[0], *[useless] * 4)
+    judgment = service.judge("watched", 1)
+    assert (judgment.verdict, judgment.intent_score) == (Verdict.NO_VERDICT, None)
+    assert judgment.provenance.fallback.startswith("No eyes took part: ")
+    assert judgment.provenance.fallback in judgment.diagnosis
+
+
+def test_a_caller_is_told_why_there_is_no_answer_and_nothing_is_kept(look: Look) -> None:
+    service, _ = look(MODELS[0], *[says("no")] * 4)
+    with pytest.raises(ReplyMalformed, match="no JSON object"):
+        service.judge_by_model("watched", 1)
+    assert service.record("watched").iteration(1).read_judgment() is None
+
+
+def test_what_only_eyes_can_judge_and_they_cannot_tell_has_no_verdict(look: Look) -> None:
+    unclear = {**GOOD, "findings": [{"key": "calm", "state": "Cannot tell", "evidence": "It is too small."}]}
+    service, _ = look(MODELS[2], answers(unclear))
+    judgment = service.judge("watched", 1)
+    assert judgment.verdict is Verdict.NO_VERDICT
+    assert "cannot tell from the pictures" in judgment.diagnosis
+
+
+def test_a_video_that_is_refused_is_left_out_and_that_is_said(look: Look) -> None:
+    def refuse(_: object) -> Reply:
+        raise ValueError("no videos")  # the stub's way to HTTP 400
+
+    service, stub = look(MODELS[1], refuse, answers(GOOD))
+    judgment = service.judge("watched", 1)
+    assert judgment.passed
+    assert judgment.provenance.fps is None
+    assert judgment.provenance.fallback.startswith("The video was refused, and pictures alone were sent")
+    assert [seen.pictures for seen in stub.seen] == [2, 1]
+
+
+def test_without_a_model_a_caller_is_told_what_to_do(look: Look) -> None:
+    service, _ = look("")
+    with pytest.raises(InvalidInput, match="--judge-model"):
+        service.judge_by_model("watched", 1)
