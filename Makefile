@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint fast-tests test-external reliability docs bundle table clean
+.PHONY: help setup demo test check lint fast-tests slow-tests test-external reliability docs bundle table clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ lint: $(VENV)/.dev
 
 fast-tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not slow"
+
+slow-tests: $(VENV)/.dev  ## The tests that train a policy or run a whole session
+	$(BIN)/python -m pytest -m slow
 
 docs: $(VENV)/.dev  ## Write the tables of the documents that are made from the code
 	$(BIN)/python -m p2p_mcp.docs docs/tools.md
