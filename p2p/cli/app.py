@@ -10,6 +10,7 @@ from p2p.cli.analyze import ANALYZE_EXAMPLES, analyze
 from p2p.cli.bench import bench
 from p2p.cli.calibrate import CALIBRATE_EXAMPLES, calibrate
 from p2p.cli.catalog import ENVS_EXAMPLES, envs
+from p2p.cli.compare import COMPARE_EXAMPLES, compare
 from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
 from p2p.cli.export import EXPORT_EXAMPLES, export
 from p2p.cli.jobs import JOBS_EXAMPLES, jobs
@@ -81,6 +82,7 @@ app.command(epilog=SHOW_EXAMPLES)(show)
 app.command(epilog=WATCH_EXAMPLES)(watch)
 app.command(epilog=VIEW_EXAMPLES)(view)
 app.command(epilog=PLOT_EXAMPLES)(plot)
+app.command(epilog=COMPARE_EXAMPLES)(compare)
 app.command(epilog=STOP_EXAMPLES)(stop)
 app.command(epilog=RESUME_EXAMPLES)(resume)
 app.command(epilog=TAG_EXAMPLES)(tag)

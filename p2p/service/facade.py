@@ -12,11 +12,11 @@ from p2p.service.export import Exports
 from p2p.service.judging import Judging
 from p2p.service.keeping import Keeping
 from p2p.service.labelling import Labelling
-from p2p.service.looking import Looking
 from p2p.service.metrics import Metrics
 from p2p.service.models import Models
 from p2p.service.nodes import Nodes
 from p2p.service.observing import Observing
+from p2p.service.preferring import Preferring
 from p2p.service.repairing import Repairing
 from p2p.service.revising import Revising
 from p2p.service.rewards import Rewards
@@ -32,7 +32,7 @@ class Service(
     Keeping,
     Background,
     Revising,
-    Looking,
+    Preferring,
     Observing,
     Drafting,
     Metrics,

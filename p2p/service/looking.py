@@ -10,6 +10,7 @@ from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.observation import Observation, SentPicture
 from p2p.contracts.session import Session
 from p2p.contracts.work import ViewCamera, ViewRequest
+from p2p.inference.client import SessionModels
 from p2p.judges import synthesis
 from p2p.judges.album import Album, Closer, Shown
 from p2p.service.models import session_models
@@ -74,19 +75,23 @@ class Looking(Observing, Viewing):
 
     def _observe(self, record: SessionRecord, iteration: IterationRecord, evidence: Evidence) -> Observation:
         """One look, and another where it is far from what was measured."""
-        model = self.eyes_of(record.session_id)
+        judge = registry.load("eyes", registry.EYES, "model")(
+            self._eyes(record).for_role(ROLE, iteration.number),
+            self._album(record.read_session(), iteration, evidence),
+        )
+        observation: Observation = judge.look(evidence)
+        return judge.look_again(evidence, observation) if synthesis.apart(evidence.code, observation) else observation
+
+    def _eyes(self, record: SessionRecord, model: str = "") -> SessionModels:
+        """The models of a session, with the one that looks in the place of its own."""
+        model = model or self.eyes_of(record.session_id)
         if not model:
             raise InvalidInput(
                 "No model is configured that could look at pictures. Start the session with a judge_model "
                 "(p2p run --judge-model provider:model), set P2P_MODEL, or look yourself: mode='calling_agent'."
             )
         name = str(ModelName.parse(model))
-        models = session_models(record, self.settings.model_patience_s, self.settings.model_silence_s, name)
-        judge = registry.load("eyes", registry.EYES, "model")(
-            models.for_role(ROLE, iteration.number), self._album(record.read_session(), iteration, evidence)
-        )
-        observation: Observation = judge.look(evidence)
-        return judge.look_again(evidence, observation) if synthesis.apart(evidence.code, observation) else observation
+        return session_models(record, self.settings.model_patience_s, self.settings.model_silence_s, name)
 
     def _album(self, session: Session, iteration: IterationRecord, evidence: Evidence) -> Album:
         """What there is to look at."""

@@ -16,6 +16,7 @@ from p2p.contracts.errors import InvalidInput, ReplyMalformed
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.observation import hash_of
+from p2p.contracts.preference import Candidate
 from p2p.contracts.session import NewSession
 from p2p.service import Service
 from p2p.settings import Settings
@@ -210,3 +211,41 @@ def test_without_a_model_a_caller_is_told_what_to_do(look: Look) -> None:
     service, _ = look("")
     with pytest.raises(InvalidInput, match="--judge-model"):
         service.judge_by_model("watched", 1)
+
+
+ABOVE = {"above": "It stands.", "below": "It leans.", "better": "upper"}
+
+
+def _checkpoints(service: Service) -> tuple[Candidate, Candidate]:
+    run = service.record("watched").iteration(1).runs()[0]
+    first, *_, last = (checkpoint.step for checkpoint in run.checkpoints())
+    return Candidate(iteration=1, checkpoint=first), Candidate(iteration=1, checkpoint=last)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_of_two_the_one_that_is_better_in_both_orders_is_better(model: str, look: Look) -> None:
+    service, stub = look(model, answers(ABOVE), answers({**ABOVE, "better": "below"}))
+    first, last = _checkpoints(service)
+    found = service.prefer("watched", first, last)
+    assert (found.better, found.agreed, found.answers) == (first, True, ("first", "first"))
+    assert found.pictures[0].sha256 != found.pictures[1].sha256
+    assert [seen.pictures for seen in stub.seen] == [1, 1]
+    assert found.reasons == ("First: It stands. Second: It leans.", "First: It leans. Second: It stands.")
+    assert "step" not in stub.seen[0].text.split("above, below, or same")[0].lower().replace("steps", "")
+    assert service.prefer("watched", first, last) == found
+    assert stub.remaining() == 0
+
+
+def test_an_answer_that_depends_on_the_order_is_a_tie(look: Look) -> None:
+    service, _ = look(MODELS[0], answers(ABOVE), answers(ABOVE))
+    found = service.prefer("watched", *_checkpoints(service))
+    assert (found.better, found.agreed, found.answers) == (None, False, ("first", "second"))
+
+
+def test_a_checkpoint_that_is_not_there_is_named_with_those_that_are(look: Look) -> None:
+    service, _ = look(MODELS[0])
+    first, last = _checkpoints(service)
+    with pytest.raises(InvalidInput, match=f"There are: .*{last.checkpoint}"):
+        service.prefer("watched", first, Candidate(iteration=1, checkpoint=7))
+    with pytest.raises(InvalidInput, match="Two different"):
+        service.prefer("watched", first, first)

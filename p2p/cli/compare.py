@@ -1,0 +1,57 @@
+"""`p2p compare`: which of two iterations or checkpoints does it better, as a model sees it."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from p2p.cli.formats import short_path
+from p2p.cli.model_options import parse_model
+from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_service
+from p2p.cli.output import Output
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.preference import Candidate
+
+COMPARE_EXAMPLES = examples(
+    "p2p compare latest 1 2 --judge-model gemini:gemini-3.1-pro-preview",
+    "p2p compare 1a2b3c4d 2@204800 2@409600   (checkpoints of iteration 2)",
+)
+
+First = Annotated[str, typer.Argument(metavar="FIRST", help="Number of an iteration, or ITERATION@STEP.")]
+Second = Annotated[str, typer.Argument(metavar="SECOND", help="The other.")]
+Eyes = Annotated[
+    str | None,
+    typer.Option("--judge-model", metavar="PROVIDER:MODEL", help="Who looks.", show_default="the session's"),
+]
+
+
+def compare(
+    session: SessionName,
+    first: First,
+    second: Second,
+    judge_model: Eyes = None,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Have a model say which of two does better what was asked; both orders are shown, and changing sides is a tie."""
+    service, output = open_service(runs_dir), Output(as_json)
+    pair = parse_candidate(first), parse_candidate(second)
+    found = service.prefer(service.find_session(session), *pair, model=parse_model(judge_model))
+    verdict = f"Better: {found.better}." if found.better is not None else "A tie."
+    if not found.agreed:
+        verdict += " The answer depended on which was shown above."
+    files = (f"  {short_path(service.runs.path / picture.path)}" for picture in found.pictures)
+    output.result(found, Text(verdict), *(Text(reason) for reason in found.reasons), *files)
+
+
+def parse_candidate(text: str) -> Candidate:
+    """An iteration, "2", or one of its checkpoints, "2@204800".
+
+    Raises:
+        InvalidInput: it is neither.
+    """
+    iteration, _, step = text.partition("@")
+    try:
+        return Candidate(iteration=int(iteration), checkpoint=int(step) if step else None)
+    except ValueError as error:
+        raise InvalidInput(f"{text!r} is no iteration. Give its number, or ITERATION@STEP for a checkpoint.") from error

@@ -1,0 +1,94 @@
+"""Which of two iterations or checkpoints does it better, as a model sees it."""
+
+from pathlib import Path
+
+from p2p import registry
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.preference import Candidate, Preference
+from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
+from p2p.judges.album import Shown
+from p2p.service.looking import ROLE, Looking
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+from p2p.store.views import path_from_view, state_of, view_record
+
+
+class Preferring(Looking):
+    """For close iterations, and for choosing among checkpoints."""
+
+    def prefer(
+        self, session_id: str, first: Candidate, second: Candidate, request: ViewRequest | None = None, model: str = ""
+    ) -> Preference:
+        """Have a model say which of two does better what the session asks for.
+
+        Both are shown in both orders; where the answer depends on the order, it is a tie. No judgment changes.
+
+        Args:
+            session_id: Whose they are.
+            first: One of them.
+            second: The other.
+            request: Which rollout, from where; a comparison and a video in it count nothing.
+            model: `provider:model`; empty takes the one that looks at the session's pictures.
+
+        Raises:
+            UnknownName: there is no such session, iteration or checkpoint.
+            InvalidInput: they are the same, nothing is recorded of one, or no model is configured.
+            ModelProblem: the model gives no answer that can be used.
+            BudgetExceeded: it would cost more than the session may.
+        """
+        if first == second:
+            raise InvalidInput(f"Two different ones can be compared, got {first} twice.")
+        record, view = self.record(session_id), request or ViewRequest()
+        recorded = [(each, *self._recorded(record, each, view.label)) for each in (first, second)]
+        pictures = [self._both(record, recorded, view), self._both(record, recorded[::-1], view)]
+        intent = record.read_criteria()
+        judge = registry.load("eyes", registry.EYES, "pair")(
+            self._eyes(record, model).for_role(ROLE),
+            record.read_session().prompt,
+            intent.criteria if intent is not None else (),
+        )
+        preference: Preference = judge.compare(session_id, (first, second), tuple(pictures))
+        return preference
+
+    def _recorded(
+        self, record: SessionRecord, candidate: Candidate, label: str
+    ) -> tuple[IterationRecord, IterationRecord, Path]:
+        """Its iteration, the run, and the file of the rollout."""
+        iteration = self.iteration_begun(record.session_id, candidate.iteration)
+        if candidate.checkpoint is None:
+            return (iteration, *self._rollout(record, iteration, label))
+        run = self._chosen_run(record, iteration)
+        path = run.trajectory(candidate.checkpoint, label)
+        if not path.exists():
+            known = ", ".join(str(checkpoint.step) for checkpoint in run.checkpoints()) or "none"
+            raise InvalidInput(f"{run.iteration_id} has no checkpoint {candidate.checkpoint}. There are: {known}.")
+        return iteration, run, path
+
+    def _chosen_run(self, record: SessionRecord, iteration: IterationRecord) -> IterationRecord:
+        aggregation = iteration.read_aggregation()
+        if aggregation is None:
+            raise InvalidInput(f"Iteration {iteration.number} of {record.session_id} is not trained yet.")
+        return IterationRecord(iteration.path / aggregation.best_run_id)
+
+    def _both(
+        self,
+        record: SessionRecord,
+        pair: list[tuple[Candidate, IterationRecord, IterationRecord, Path]],
+        view: ViewRequest,
+    ) -> Shown:
+        """One picture of both, the first of the pair above; nothing on it tells which is which."""
+        home = pair[0][1]
+        named = tuple(
+            RecordedFile(
+                run_dir=path_from_view(home.path, run.path),
+                trajectory=path_from_view(home.path, path),
+                title=f"{place}: {record.read_session().env_id}",
+            )
+            for place, (_, _, run, path) in zip(("above", "below"), pair, strict=True)
+        )
+        plain = view.model_copy(update={"compare_with": None, "video": False, "slow_motion": 1.0, "frames": 0})
+        order = PictureRequest(rollouts=named, view=plain)
+        job = view_record(home.path, order, state_of(path for *_, path in pair))
+        result = self._made(job, "view", order, None)
+        shows = f"{pair[0][0]} above, {pair[1][0]} below, {view.label} rollouts"
+        return self._kept(home, job.path / result.sheet, shows, result.note)
