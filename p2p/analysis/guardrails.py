@@ -1,22 +1,11 @@
-"""Signs that a reward does not say what was asked."""
+"""Signs in a training that its reward does not say what was asked."""
 
 from collections.abc import Sequence
 
-from p2p.contracts.reward import TermStatistics
-
-DOMINANT_SHARE = 0.9
-"""Share of the reward above which one term leaves the others without a say."""
-ACTIVE = 1e-9
-"""Smallest absolute value at which a term counts as active."""
 SCORE_RISE = 0.02
 """Rise of the intent score that counts as one."""
 GOOD_SCORE = 0.9
 """Intent score from which there is little left to rise."""
-
-
-def reward_warnings(terms: Sequence[TermStatistics]) -> tuple[str, ...]:
-    """What looks wrong in a reward's terms, in words: one that dominates, and those that were never active."""
-    return (*_dominant(terms), *_never_active(terms))
 
 
 def hacking_warning(returns: Sequence[float | None], scores: Sequence[float | None]) -> str | None:
@@ -42,21 +31,3 @@ def hacking_warning(returns: Sequence[float | None], scores: Sequence[float | No
         f"The return rose from {kept[0]:.3g} to {kept[-1]:.3g} while the intent score went from {marks[0]:.2f} to "
         f"{marks[-1]:.2f}: the reward is earned by something that was not asked for."
     )
-
-
-def _dominant(terms: Sequence[TermStatistics]) -> list[str]:
-    if len(terms) < 2:
-        return []
-    return [
-        f"Term {term.name!r} makes up {term.share:.0%} of the reward; the other terms hardly count."
-        for term in terms
-        if term.share > DOMINANT_SHARE
-    ]
-
-
-def _never_active(terms: Sequence[TermStatistics]) -> list[str]:
-    return [
-        f"Term {term.name!r} was 0 at every step; what it rewards or punishes never happened."
-        for term in terms
-        if max(abs(term.minimum), abs(term.maximum)) < ACTIVE
-    ]

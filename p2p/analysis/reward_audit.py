@@ -6,14 +6,18 @@ from dataclasses import dataclass
 
 from p2p.contracts.reward import RewardIssue
 
-GOOD_SCORE = 0.5
+GOOD_SCORE = 0.75
 """A motion with less does not show what was asked: nothing can be said then."""
 WORSE_BY = 0.3
 """A motion whose score is so much lower is clearly not what was asked."""
 NOISE = 0.05
 """Difference of two returns, as a share of the range over all motions, that counts as none."""
-IDLE_SHARE = 0.1
+IDLE_SHARE = 0.05
 """With less of that range between the best motion and standing still, nothing draws the robot into motion."""
+IDLE_PART = 0.9
+"""Where episodes end early, so much of the best motion's pay for standing still makes moving not worth its risk."""
+COMPUTING = ("compute", "reward_fn")
+"""What computes a reward, in either of its formats."""
 SPIKE = 2.0
 """A dash that earns so many times what the same way earns at an even pace is worth more than going on."""
 
@@ -46,14 +50,15 @@ def audit(paid: Sequence[Paid], source: str, severity: str = "error", terminates
     """
     if not paid:
         return []
-    issues = [*_dashes(paid, source), *_ending(paid, terminates)]
+    issues = [*_dashes(paid, source), *_ending(paid, source, terminates)]
     shown = [motion for motion in paid if motion.even_pace is None]
     best = max(shown, key=lambda motion: (motion.score, motion.total))
     if best.score < GOOD_SCORE:
         return issues
     clearly_worse = [motion for motion in shown if motion.score <= best.score - WORSE_BY]
     preferred = list(_preferred(best, clearly_worse, _spread(shown), source, severity))
-    return [*preferred, *(() if preferred else _idle(best, clearly_worse, _spread(shown))), *issues]
+    idle = () if preferred else _idle(best, clearly_worse, _spread(shown), source, terminates)
+    return [*preferred, *idle, *issues]
 
 
 def term_line(source: str, term: str) -> int | None:
@@ -64,6 +69,17 @@ def term_line(source: str, term: str) -> int | None:
         return None
     lines = [key.lineno for key in _keys(tree) if isinstance(key, ast.Constant) and key.value == term]
     return min(lines, default=None)
+
+
+def return_line(source: str) -> int | None:
+    """The line of the last `return` of the function that computes a reward; None where there is none."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
+    bodies = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in COMPUTING]
+    lines = [node.lineno for body in bodies for node in ast.walk(body) if isinstance(node, ast.Return)]
+    return max(lines, default=None)
 
 
 def _preferred(best: Paid, worse: Sequence[Paid], spread: float, source: str, severity: str) -> Iterator[RewardIssue]:
@@ -81,14 +97,18 @@ def _preferred(best: Paid, worse: Sequence[Paid], spread: float, source: str, se
     yield RewardIssue(severity=severity, message=message, line=term_line(source, term))
 
 
-def _idle(best: Paid, worse: Sequence[Paid], spread: float) -> Iterator[RewardIssue]:
+def _idle(best: Paid, worse: Sequence[Paid], spread: float, source: str, terminates: bool) -> Iterator[RewardIssue]:
     for motion in worse:
-        if motion.idle and spread > 0 and best.total - motion.total < IDLE_SHARE * spread:
+        trap = terminates and motion.total > IDLE_PART * best.total > 0
+        if motion.idle and spread > 0 and (trap or best.total - motion.total < IDLE_SHARE * spread):
+            term = max(motion.terms, key=lambda name: motion.terms[name])
             yield RewardIssue(
                 severity="warning",
                 message=f"{motion.name.capitalize()} earns {motion.total:.3g} per step, hardly less than {best.name!r} "
                 f"with {best.total:.3g}: little draws the robot into doing what was asked. Make bonuses for merely "
-                "being there smaller, or the reward for what was asked larger.",
+                f"being there smaller, here {term!r} with {motion.terms[term]:.3g}, or the reward for what was asked "
+                "larger.",
+                line=term_line(source, term),
             )
 
 
@@ -109,14 +129,16 @@ def _dashes(paid: Sequence[Paid], source: str) -> Iterator[RewardIssue]:
                 )
 
 
-def _ending(paid: Sequence[Paid], terminates: bool) -> Iterator[RewardIssue]:
+def _ending(paid: Sequence[Paid], source: str, terminates: bool) -> Iterator[RewardIssue]:
     best = max(paid, key=lambda motion: motion.total)
     if terminates and best.total < 0:
+        term = min(best.terms, key=lambda name: best.terms[name])
         yield RewardIssue(
             severity="warning",
             message=f"Every motion it was tried on costs: the best, {best.name!r}, {best.total:.3g} per step. An "
-            "unhealthy state ends the episode here, so that falling at once is the cheapest. Add a bonus for each "
-            "step, or reward what was asked.",
+            f"unhealthy state ends the episode here, so that falling at once is the cheapest. Most of it is {term!r}: "
+            "make that smaller, add a bonus for each step, or reward what was asked.",
+            line=term_line(source, term),
         )
 
 

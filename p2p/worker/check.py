@@ -2,14 +2,19 @@
 
 from pathlib import Path
 
+from p2p.analysis.reward_audit import audit
+from p2p.analysis.state_audit import audit_state
+from p2p.analysis.term_audit import audit_terms
+from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput, InvalidReward
+from p2p.contracts.reward import RewardIssue, RewardReport
 from p2p.contracts.work import CheckRequest
 from p2p.store.iterations import IterationRecord
 from p2p.worker.reward.hosted import try_hosted
 from p2p.worker.reward.loader import read_source
 from p2p.worker.reward.transitions import record_episodes
 from p2p.worker.reward.trial import refused_with
-from p2p.worker.reward.tried_motions import audit_hosted
+from p2p.worker.reward.tried_motions import pay_hosted
 
 TIME_LIMIT_S = 10.0
 """For loading the reward and running it on all transitions."""
@@ -34,7 +39,18 @@ def check(job_dir: Path) -> None:
         record.save_reward_report(refused_with(str(error)))
     else:
         report = try_hosted(source, recording, TIME_LIMIT_S)
-        if report.accepted and request.intent is not None:
-            found = audit_hosted(source, spec, request, request.intent)
-            report = report.model_copy(update={"issues": (*report.issues, *found)})
+        if report.accepted:
+            report = report.model_copy(update={"issues": (*report.issues, *_audited(source, spec, request, report))})
         record.save_reward_report(report)
+
+
+def _audited(source: str, spec: EnvSpec, request: CheckRequest, report: RewardReport) -> list[RewardIssue]:
+    """What speaks against a reward that runs: its text, its terms, and what it pays for known motions."""
+    terminates = request.terminate_when_unhealthy
+    paid = pay_hosted(source, spec, request, request.intent) if request.intent is not None else []
+    severity = "error" if request.refuse_wrong_preferences else "warning"
+    return [
+        *audit_state(source),
+        *audit_terms(report.terms, source, paid, terminates),
+        *audit(paid, source, severity, terminates),
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from p2p.analysis.guardrails import reward_warnings
+from p2p.analysis.reward_audit import return_line, term_line
 from p2p.analysis.term_statistics import term_statistics
 from p2p.contracts.reward import RewardIssue, RewardReport
 from p2p.training.reward_function import RewardFunction
@@ -47,7 +47,7 @@ class Probation:
         self._values: dict[str, list[float]] = {}
         self._totals: list[float] = []
         self._seconds = 0.0
-        self._notes: dict[str, str] = {}
+        self._notes: dict[str, RewardIssue] = {}
         self._batch: dict[str, Any] = {}
 
     def run(self, recording: Recording) -> RewardReport:
@@ -69,15 +69,13 @@ class Probation:
         calls = max(len(self._totals), 1)
         microseconds = 1e6 * self._seconds / calls
         if microseconds > SLOW_US:
-            self._notes["slow"] = f"One call takes {microseconds:.0f} µs, which slows the training down."
+            self._note("slow", f"One call takes {microseconds:.0f} µs, which slows the training down.")
         self._note_declared()
-        # by magnitude: before training, a term's mean says little about the say it will have
-        sizes = term_statistics({name: np.abs(values) for name, values in self._values.items()})
-        warnings = [] if errors else [*self._notes.values(), *reward_warnings(sizes)]
+        warnings = [] if errors else list(self._notes.values())
         return RewardReport(
             spec=self._reward.spec,
             terms=terms,
-            issues=(*errors, *(RewardIssue(severity="warning", message=text) for text in warnings)),
+            issues=(*errors, *warnings),
             transitions=len(self._totals),
             microseconds_per_call=microseconds,
             **self._batch,
@@ -99,8 +97,11 @@ class Probation:
                 self._values.setdefault(name, []).append(value)
             gap = abs(sum(terms.values()) - total)
             if gap > SUM_TOLERANCE * max(1.0, abs(total)):
-                self._notes["sum"] = (
-                    f"The terms do not sum to the total: {sum(terms.values()):.6g} against {total:.6g} at step {step}."
+                self._note(
+                    "sum",
+                    f"The terms do not sum to the total: {sum(terms.values()):.6g} against {total:.6g} at step {step}. "
+                    "Return sum(terms.values()), and make a term of whatever else is to count.",
+                    return_line(self._reward.source),
                 )
 
     def _call(self, instance: RewardFunction, transition: Transition, step: int) -> tuple[float, Terms]:
@@ -123,15 +124,14 @@ class Probation:
         if len(info) != len(t.info) or any(info.get(key) is not value for key, value in t.info.items()):
             changed.append("info")
         if changed:
-            self._notes["writes"] = (
-                f"It writes into {', '.join(changed)}. These are copies: nothing but the reward sees the change."
-            )
+            what = f"It writes into {', '.join(changed)}. These are copies: nothing but the reward sees the change."
+            self._note("writes", what)
 
     def _compare_with_repetition(self, episode: Sequence[Transition]) -> None:
         instance = self._fresh()
         again = [self._call(instance, transition, step)[0] for step, transition in enumerate(episode, start=1)]
         if again != self._totals[: len(again)]:
-            self._notes["random"] = "It is not deterministic: the same episode gave other rewards the second time."
+            self._note("random", "It is not deterministic: the same episode gave other rewards the second time.")
 
     def _fresh(self) -> RewardFunction:
         try:
@@ -143,10 +143,17 @@ class Probation:
         spec = self._reward.spec
         declared = {term.name for term in spec.terms} if spec else set()
         if self._names and declared != set(self._names):
-            self._notes["declared"] = (
+            astray = sorted(declared ^ set(self._names))[0]
+            self._note(
+                "declared",
                 f"It describes the terms {', '.join(sorted(declared)) or '(none)'}, "
-                f"but returns {', '.join(self._names)}."
+                f"but returns {', '.join(self._names)}. Both must name the same.",
+                term_line(self._reward.source, astray),
             )
+
+    def _note(self, kind: str, message: str, line: int | None = None) -> None:
+        """Keep the newest warning of a kind."""
+        self._notes[kind] = RewardIssue(severity="warning", message=message, line=line)
 
 
 def _try_batch(reward: LoadedReward, recording: Recording) -> dict[str, Any]:

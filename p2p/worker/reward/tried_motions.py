@@ -1,10 +1,9 @@
-"""A reward tried on known motions, inside its own process, and the audit of what it pays for them."""
+"""A reward tried on known motions, inside its own process."""
 
-from p2p.analysis.reward_audit import audit
+from p2p.analysis.reward_audit import Paid
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidReward, RewardFailed
 from p2p.contracts.intent import Intent
-from p2p.contracts.reward import RewardIssue
 from p2p.contracts.work import CheckRequest
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.engine.simulation import make_simulation
@@ -14,10 +13,10 @@ from p2p.worker.reward.motions import known_motions
 from p2p.worker.reward.preferences import pay
 
 
-def audit_hosted(source: str, spec: EnvSpec, request: CheckRequest, intent: Intent) -> list[RewardIssue]:
-    """What is wrong with a reward, by what it pays for motions that show what was asked, or do not.
+def pay_hosted(source: str, spec: EnvSpec, request: CheckRequest, intent: Intent) -> list[Paid]:
+    """What a reward pays for motions that show what was asked, or do not.
 
-    Nothing is found in one that cannot be tried on them: it needs the simulator's arrays, or fails on such states.
+    Nothing is paid by one that cannot be tried on them: it needs the simulator's arrays, or fails on such states.
 
     Args:
         source: Of a reward that was accepted.
@@ -35,12 +34,10 @@ def audit_hosted(source: str, spec: EnvSpec, request: CheckRequest, intent: Inte
     try:
         reward = HostedReward(source)
         try:
-            paid = pay(motions, simulation, RewardEvaluator(reward, simulation, seed=0), intent)
+            return pay(motions, simulation, RewardEvaluator(reward, simulation, seed=0), intent)
         finally:
             reward.close()
     except (InvalidReward, RewardFailed):
         return []
     finally:
         simulation.close()
-    severity = "error" if request.refuse_wrong_preferences else "warning"
-    return audit(paid, source, severity, request.terminate_when_unhealthy)
