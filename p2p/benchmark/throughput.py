@@ -87,8 +87,9 @@ CASES = (
     Case(name="ant", env_id="Ant-v5"),
     Case(name="humanoid", env_id="Humanoid-v5"),
     Case(name="halfcheetah-p2p", env_id="HalfCheetah-v5", settings={}),
+    Case(name="humanoid-p2p", env_id="Humanoid-v5", settings={}),
 )
-"""At the defaults of stable-baselines3, and once at those of p2p."""
+"""At the defaults of stable-baselines3, and those that are called p2p at its own."""
 
 
 class Plan(Contract):
