@@ -12,8 +12,10 @@ AUTHORS: dict[str, str] = {
 }
 ANALYSTS: dict[str, str] = {
     "builtin": "p2p.agents.builtin.analyst:analyze",
+    "model": "p2p.agents.model.session_analyzer:analyze",
 }
 JUDGES: dict[str, str] = {
+    "author": "p2p.judges.author:JudgeAuthor",
     "code": "p2p.judges.code:CodeJudge",
 }
 EYES: dict[str, str] = {
@@ -49,6 +51,11 @@ PROVIDERS: dict[str, str] = {
 MEASUREMENTS: dict[str, str] = {
     "rollout_numbers": "p2p.analysis.rollout_numbers:rollout_numbers",
     "calibrate": "p2p.judges.calibration.measure:calibrate",
+    "judge_by_code": "p2p.judges.generated:judge_report",
+    "prepare_report": "p2p.judges.generated:prepare_report",
+    "prepare_trial": "p2p.judges.generated:prepare_trial",
+    "code_findings": "p2p.judges.generated:read",
+    "code_problems": "p2p.judges.generated:problems_of",
     "criteria_by_hand": "p2p.judges.calibration.by_hand:written_by_hand",
 }
 """Computed with numpy, which the service starts without."""

@@ -37,6 +37,16 @@ JudgeModel = Annotated[
         rich_help_panel=MODELS,
     ),
 ]
+JudgeAuthor = Annotated[
+    str | None,
+    typer.Option(
+        "--judge-author",
+        metavar="PROVIDER:MODEL",
+        help="Writes code for what predicates cannot say.",
+        show_default="nobody: eyes judge it",
+        rich_help_panel=MODELS,
+    ),
+]
 EffortOption = Annotated[
     str, typer.Option("--effort", help="low, medium, high, xhigh, max, or off.", rich_help_panel=MODELS)
 ]

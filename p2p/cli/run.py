@@ -11,6 +11,7 @@ from p2p.cli.follow import follow
 from p2p.cli.model_options import (
     CapOption,
     EffortOption,
+    JudgeAuthor,
     JudgeModel,
     LightModel,
     Model,
@@ -81,6 +82,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     model: Model = None,
     light_model: LightModel = None,
     judge_model: JudgeModel = None,
+    judge_author: JudgeAuthor = None,
     effort: EffortOption = DEFAULTS.effort,
     price: PriceOption = None,
     cap: CapOption = None,
@@ -97,6 +99,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     request = new_session(
         **model_fields(service.settings, model, light_model, effort, price),
         judge_model=parse_model(judge_model),
+        judge_author=parse_model(judge_author),
         caps=parse_caps(cap or ()),
         prompt=sentence,
         env_id=choose_environment(env, fields),

@@ -68,6 +68,8 @@ class NewSession(Contract):
     """`provider:model` for small tasks; empty means the same."""
     judge_model: str = ""
     """`provider:model` that looks at the pictures of each iteration; empty means that nobody does in its loop."""
+    judge_author: str = ""
+    """`provider:model` that writes code for criteria without a predicate; empty leaves them all to eyes."""
     reward_only: bool = False
     """Whether authors leave the hyperparameters alone."""
     effort: Effort = "medium"

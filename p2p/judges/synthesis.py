@@ -20,12 +20,12 @@ from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Comparison, Criterion, Intent
 from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
 from p2p.contracts.observation import Observation, Sight
+from p2p.judges.agreement import apart, gap, sight
+from p2p.judges.judgment_words import describe
 
 MET_SHARE_NEEDED = 0.8
 """Share of rollouts that must succeed, as for the judge without eyes."""
 SLACK = 1e-9
-TOLERANCE = 0.2
-"""Most by which the score of eyes and the measured one may differ."""
 BY_EYES_CONFIDENCE, DISAGREEING_CONFIDENCE = 0.8, 0.5
 DISAGREE = "judges_disagree"
 EXPLOIT = "suspected_exploit"
@@ -33,30 +33,19 @@ NOT_MEANT = "not_what_was_meant"
 """Where nothing more is known."""
 
 
-def unseen(intent: Intent) -> tuple[Criterion, ...]:
-    """The criteria that only eyes can judge: those without a predicate, and those that come after one of them."""
+def unseen(intent: Intent, code: Judgment | None = None) -> tuple[Criterion, ...]:
+    """The criteria that only eyes can judge: those without a predicate, and those that come after one of them.
+
+    Args:
+        intent: What was asked.
+        code: What code measured all the same, with functions of its own, is not among them.
+    """
+    measured = {score.key for score in code.criteria} if code is not None else set()
     found: dict[str, Criterion] = {}
     for criterion in intent.criteria:
-        if criterion.predicate is None or criterion.after in found:
+        if criterion.key not in measured and (criterion.predicate is None or criterion.after in found):
             found[criterion.key] = criterion
     return tuple(found.values())
-
-
-def measured_score(code: Judgment) -> float | None:
-    """Weighted mean of what code measured, also where that decides nothing; None where it measured nothing."""
-    weight = sum(score.weight for score in code.criteria)
-    return sum(score.weight * score.score for score in code.criteria) / weight if weight else None
-
-
-def gap(code: Judgment, observation: Observation) -> float | None:
-    """How far the score of eyes is from the measured one, in [0, 1]; None where nothing was measured."""
-    measured = measured_score(code)
-    return None if measured is None else round(abs(measured - observation.score), 6)
-
-
-def apart(code: Judgment, observation: Observation) -> bool:
-    """Whether the two scores are too far apart: then, once, eyes look again."""
-    return (gap(code, observation) or 0.0) > TOLERANCE
 
 
 def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgment:
@@ -77,8 +66,8 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
         InvalidInput: the observation says nothing of a criterion that only eyes can judge.
         UnknownName: it decides a criterion that there is not.
     """
-    _check(intent, observation)
-    measured, for_eyes = {score.key: score for score in code.criteria}, unseen(intent)
+    measured, for_eyes = {score.key: score for score in code.criteria}, unseen(intent, code)
+    _check(intent, for_eyes, observation)
     if any(criterion not in for_eyes and criterion.key not in measured for criterion in intent.criteria):
         return _signed(code, observation)
     found = [measured.get(c.key) or _by_eyes(c, sight(observation, c.key)) for c in intent.criteria]
@@ -102,7 +91,7 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
             "disagreement": gap(code, observation),
         }
     )
-    return _signed(combined.model_copy(update={"diagnosis": _describe(combined, code, observation)}), observation)
+    return _signed(combined.model_copy(update={"diagnosis": describe(combined, code, observation)}), observation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,27 +157,18 @@ def _confidence(code: Judgment, scores: Sequence[CriterionScore], observation: O
     return by_eyes * (DISAGREEING_CONFIDENCE if apart(code, observation) else 1.0)
 
 
-def _check(intent: Intent, observation: Observation) -> None:
+def _check(intent: Intent, for_eyes: Sequence[Criterion], observation: Observation) -> None:
     keys = [criterion.key for criterion in intent.criteria]
     for key in observation.criteria:
         if key not in keys:
             raise UnknownName("criterion", key, keys)
-    missing = [criterion for criterion in unseen(intent) if sight(observation, criterion.key) is None]
+    missing = [criterion for criterion in for_eyes if sight(observation, criterion.key) is None]
     if missing:
         named = "; ".join(f"{criterion.key} ({criterion.title})" for criterion in missing)
         raise InvalidInput(
             f"Only eyes can judge {named}, and the observation does not say whether it is met. "
             f"Add to its `criteria`: {', '.join(f'{c.key}: true or false' for c in missing)}."
         )
-
-
-def sight(observation: Observation, key: str) -> Sight | None:
-    """What eyes say of a criterion; None where they say nothing."""
-    for finding in observation.findings:
-        if finding.key == key:
-            return finding.state
-    met = observation.criteria.get(key)
-    return None if met is None else (Sight.MET if met else Sight.NOT_MET)
 
 
 def _by_eyes(criterion: Criterion, state: Sight | None) -> CriterionScore | None:
@@ -229,54 +209,6 @@ def _tags(code: Judgment, parts: _Parts, scores: Sequence[CriterionScore], obser
     tags += [DISAGREE] if (good_numbers and not parts.content) or apart(code, observation) else []
     tags += observation.failure_tags
     return tuple(dict.fromkeys(tags)) if tags or parts.content else (NOT_MEANT,)
-
-
-def _describe(judgment: Judgment, code: Judgment, observation: Observation) -> str:
-    """One line for the whole, one per criterion, then what eyes saw."""
-    lines = [_opening(judgment, observation)]
-    decided = {score.title for score in judgment.criteria if score.by_eyes}
-    lines += [line for line in code.diagnosis.splitlines()[1:] if not _is_about(line, decided)]
-    evidence = {finding.key: finding.evidence.strip() for finding in observation.findings}
-    for score in judgment.criteria:
-        if score.by_eyes:
-            said = sight(observation, score.key)
-            state = {Sight.MET: "met", Sight.PARTIALLY_MET: "partially met"}.get(said or Sight.NOT_MET, "NOT met")
-            why = f" {evidence[score.key]}" if evidence.get(score.key) else ""
-            lines.append(f"- {score.title} ({score.key}): {state}, by eyes.{why}")
-        elif observation.criteria.get(score.key, score.met) != score.met:
-            lines.append(f"- {score.key}: eyes see it otherwise; the measurement counts.")
-    if observation.suspected_exploit.strip():
-        lines.append(f"Suspected exploit: {observation.suspected_exploit.strip()}")
-    elif not observation.is_what_was_meant:
-        lines.append("Eyes: this is not what was meant.")
-    if apart(code, observation):
-        again = ", also after a second look" if len(observation.scores) > 1 else ""
-        lines.append(
-            f"The judges disagree: eyes score it {observation.score:.2f}, code {measured_score(code):.2f}{again}."
-        )
-    lines += [f"Done otherwise than usual: {observation.fallback}"] if observation.fallback else []
-    return "\n".join([*lines, f"Eyes: {observation.diagnosis.strip()}"])
-
-
-def _opening(judgment: Judgment, observation: Observation) -> str:
-    if judgment.verdict is Verdict.NO_VERDICT:
-        return f"No verdict: {_who(observation)} cannot tell from the pictures what only eyes can judge."
-    opening = "Passed" if judgment.passed else "Not passed"
-    return (
-        f"{opening}: score {judgment.intent_score:.2f}, {judgment.pass_threshold:.2f} is needed; "
-        f"{judgment.success_rate:.0%} of {judgment.n_rollouts} rollouts do what was asked, measured by code and "
-        f"looked at by {_who(observation)}."
-    )
-
-
-def _is_about(line: str, titles: set[str]) -> bool:
-    return any(line.startswith(f"- {title}: needs eyes") for title in titles)
-
-
-def _who(observation: Observation) -> str:
-    """ "calling_agent", with the model where it is known."""
-    named = "/".join(name for name in (observation.provider, observation.model) if name)
-    return f"{observation.observer} ({named})" if named else observation.observer
 
 
 def _signed(judgment: Judgment, observation: Observation) -> Judgment:

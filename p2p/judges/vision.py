@@ -13,9 +13,9 @@ from p2p.contracts.inference import ModelName
 from p2p.contracts.observation import Finding, Observation, SentPicture, Sight, Tag, hash_of
 from p2p.inference.client import SessionModel
 from p2p.inference.tool_loop import Tool, ToolOutput
+from p2p.judges.agreement import TOLERANCE, measured_score
 from p2p.judges.album import Album, Closer, Shown
 from p2p.judges.lenient import score_of, sight_of, tag_of
-from p2p.judges.synthesis import TOLERANCE, measured_score
 from p2p.prompts import render
 
 ROLE = "vision_judge"

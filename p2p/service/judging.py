@@ -45,9 +45,9 @@ class Judging(Authors):
         session, iteration = record.read_session(), self.iteration_begun(session_id, number)
         if iteration.report.read_evaluation() is None:
             raise InvalidInput(f"Iteration {number} of {session_id} has no report rollouts yet; it is still training.")
-        intent = record.read_criteria()
-        if prompt is not None:
-            intent = self.author(session.author).elicit(prompt, self.describe_environment(session.env_id))
+        if prompt is None:
+            return self._judge(record, iteration)
+        intent = self.author(session.author).elicit(prompt, self.describe_environment(session.env_id))
         return self.judge_called("code").judge_report(intent, iteration.report.path, session.pass_threshold)
 
     def revise(self, session_id: str, number: int) -> Revision:

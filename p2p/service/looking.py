@@ -11,8 +11,9 @@ from p2p.contracts.observation import Observation, SentPicture
 from p2p.contracts.session import Session
 from p2p.contracts.work import ViewCamera, ViewRequest
 from p2p.inference.client import SessionModels
-from p2p.judges import synthesis
+from p2p.judges import agreement, synthesis
 from p2p.judges.album import Album, Closer, Shown
+from p2p.service.judge_code import JudgeCoding
 from p2p.service.models import session_models
 from p2p.service.observing import SHOWN, Observing
 from p2p.service.picturing import MIME_TYPES
@@ -27,7 +28,7 @@ USELESS = (ReplyMalformed, ReplyTruncated, ModelRefused)
 """The model was reached, and what it said cannot be used; asking again would change nothing."""
 
 
-class Looking(Observing, Viewing):
+class Looking(JudgeCoding, Observing, Viewing):
     """Step four of the loop, where a model does the looking."""
 
     def eyes_of(self, session_id: str) -> str:
@@ -61,7 +62,7 @@ class Looking(Observing, Viewing):
 
     def _verdict(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
         """By code and, where the session names a model to look, by its eyes; without a usable answer nothing passes."""
-        code, intent = self._judge(record, iteration), record.read_criteria()
+        code, intent = super()._verdict(record, iteration), record.read_criteria()
         if not record.read_session().judge_model or intent is None or not code.rollouts:
             return code
         evidence = self.judge_evidence(record.session_id, iteration.number)
@@ -80,7 +81,7 @@ class Looking(Observing, Viewing):
             self._album(record.read_session(), iteration, evidence),
         )
         observation: Observation = judge.look(evidence)
-        return judge.look_again(evidence, observation) if synthesis.apart(evidence.code, observation) else observation
+        return judge.look_again(evidence, observation) if agreement.apart(evidence.code, observation) else observation
 
     def _eyes(self, record: SessionRecord, model: str = "") -> SessionModels:
         """The models of a session, with the one that looks in the place of its own."""

@@ -140,7 +140,8 @@ def require_models(session: NewSession) -> None:
 
 def _names(session: NewSession) -> tuple[ModelName, ...]:
     author = session.author if ":" in session.author else ""
-    texts = dict.fromkeys(text for text in (session.model or author, session.light_model, session.judge_model) if text)
+    given = (session.model or author, session.light_model, session.judge_model, session.judge_author)
+    texts = dict.fromkeys(text for text in given if text)
     return tuple(ModelName.parse(text) for text in texts)
 
 
@@ -150,7 +151,12 @@ def choice_of(session: NewSession) -> ModelChoice:
     Raises:
         InvalidInput: none does.
     """
-    model = session.model or (session.author if ":" in session.author else "") or session.judge_model
+    model = (
+        session.model
+        or (session.author if ":" in session.author else "")
+        or session.judge_model
+        or session.judge_author
+    )
     if not model:
         raise InvalidInput("No model works for this session. Start one with --model provider:model.")
     return ModelChoice(

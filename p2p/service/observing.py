@@ -1,12 +1,13 @@
 """Judging with eyes: what they are given, and what becomes of what they saw."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.evidence import Evidence, FeatureNumbers
-from p2p.contracts.intent import Intent
+from p2p.contracts.intent import Criterion, Intent
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.observation import Observation, hash_of
 from p2p.contracts.rollout import Evaluation
@@ -46,7 +47,7 @@ class Observing(Sessions, Judging):
         session, intent = record.read_session(), record.read_criteria()
         code = self._judge(record, chosen)
         kept = tuple(rollout for rollout in code.rollouts if rollout.label is not None)
-        unjudged = synthesis.unseen(intent) if intent is not None else ()
+        unjudged = synthesis.unseen(intent, code) if intent is not None else ()
         spec = self.describe_environment(session.env_id)
         measure = registry.load("measurement", registry.MEASUREMENTS, "rollout_numbers")
         numbers: tuple[FeatureNumbers, ...] = measure(chosen.report.path, SHOWN, spec.features)
@@ -70,7 +71,7 @@ class Observing(Sessions, Judging):
             shown=SHOWN,
             duration_s=_duration_s(evaluation),
             numbers=numbers,
-            rubric=_rubric(session.prompt, intent, evaluation),
+            rubric=_rubric(session.prompt, unjudged, evaluation),
         )
 
     def submit_judgment(self, session_id: str, iteration: int | None, observation: Observation | None) -> Judgment:
@@ -96,15 +97,17 @@ class Observing(Sessions, Judging):
     def _judge_with(self, record: SessionRecord, chosen: IterationRecord, observation: Observation | None) -> Judgment:
         known = chosen.read_judgment()
         evaluation = self._report_rollouts(record, chosen)
+        code, intent = self._judge(record, chosen), record.read_criteria()
         if observation is not None and observation.prompt_hash is None:
-            rubric = _rubric(record.read_session().prompt, record.read_criteria(), evaluation)
+            unjudged = synthesis.unseen(intent, code) if intent is not None else ()
+            rubric = _rubric(record.read_session().prompt, unjudged, evaluation)
             observation = observation.model_copy(update={"prompt_hash": hash_of(rubric)})
         if known is not None and known.observation == observation:
             self._close_if_over(record)
             return known
         self._check_open(record, chosen, known)
         number, n_runs = chosen.number, len(chosen.runs())
-        judgment = _combined(record.read_criteria(), self._judge(record, chosen), observation)
+        judgment = _combined(intent, code, observation)
         with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
             chosen.save_judgment(judgment)
             result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
@@ -171,7 +174,7 @@ def _combined(intent: Intent | None, code: Judgment, observation: Observation | 
         return code
     if observation is not None:
         return synthesis.combine(intent, code, observation)
-    if open_ones := synthesis.unseen(intent):
+    if open_ones := synthesis.unseen(intent, code):
         raise InvalidInput(
             f"Only eyes can judge {', '.join(c.key for c in open_ones)}: look at the pictures (judge_videos) and hand "
             "in what you saw (submit_judgment)."
@@ -179,9 +182,8 @@ def _combined(intent: Intent | None, code: Judgment, observation: Observation | 
     return code
 
 
-def _rubric(prompt: str, intent: Intent | None, evaluation: Evaluation) -> str:
+def _rubric(prompt: str, unjudged: Sequence[Criterion], evaluation: Evaluation) -> str:
     """How the rollouts are to be judged by eyes."""
-    unjudged = synthesis.unseen(intent) if intent is not None else ()
     return fill(
         "rubric",
         prompt=prompt or "the reward",

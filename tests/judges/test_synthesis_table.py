@@ -9,7 +9,7 @@ from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predic
 from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.observation import Finding, Observation, Sight
 from p2p.contracts.rollout import Evaluation, Purpose, Rollout
-from p2p.judges import synthesis
+from p2p.judges import agreement, synthesis
 from p2p.judges.code import CodeJudge
 
 P, F, N = Verdict.PASSED, Verdict.FAILED, Verdict.NO_VERDICT
@@ -88,7 +88,7 @@ def test_what_code_and_eyes_say_makes_one_judgment(measured: str, sight: str | N
     number = {"met": 1.0, "not met": 0.0, "nothing": None}[measured]
     apart = number is not None and round(abs(number - eyes), 6) > 0.2
     assert judgment.disagreement == (None if number is None else round(abs(number - eyes), 6))
-    assert synthesis.apart(code, seen) == apart
+    assert agreement.apart(code, seen) == apart
     assert ("The judges disagree" in judgment.diagnosis) == apart
     by_eyes = 0.8 if sight not in (None, "cannot_tell") else 1.0
     expected = by_eyes * (0.5 if apart else 1.0)
@@ -102,4 +102,4 @@ def test_what_code_and_eyes_say_makes_one_judgment(measured: str, sight: str | N
 @pytest.mark.parametrize("gap", [0.2, 0.2 + 1e-9])
 def test_two_tenths_apart_are_near(gap: float) -> None:
     intent = Intent(prompt="run", env_id="E", criteria=(FAST,), episode_s=0.5)
-    assert not synthesis.apart(_code(intent, True), _seen(None, "content", 1.0 - gap))
+    assert not agreement.apart(_code(intent, True), _seen(None, "content", 1.0 - gap))

@@ -1,0 +1,172 @@
+"""The generated-code judge: what functions that a model wrote say of rollouts, made a measurement like any other.
+
+What a function says of a rollout becomes a feature of it, and its criterion gets the predicate that this feature is 1
+at the end. All the rest is the judge without eyes, as it is.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+from p2p.contracts.code import CodeLimits, CodeRequest
+from p2p.contracts.intent import Comparison, Criterion, Intent, Predicate, Statistic
+from p2p.contracts.judge_code import RolloutFinding
+from p2p.contracts.judgment import Judgment
+from p2p.judges.code import CodeJudge, Features
+from p2p.store.arrays import load_features
+from p2p.store.code_calls import CodeCallRecord
+from p2p.store.evaluations import ReportRecord
+
+ALL = "p2p_judge_all"
+FOR_ALL = f"""
+
+
+def {ALL}(arrays):
+    rollouts = {{}}
+    for name, values in arrays.items():
+        number, _, feature = name.partition(".")
+        rollouts.setdefault(number, {{}})[feature] = values
+    return {{number: judge(features) for number, features in rollouts.items()}}
+"""
+"""Added to a source: calls it for each rollout, in its own process."""
+LIMITS = CodeLimits(timeout_s=30.0, max_values=20_000, max_characters=2_000)
+MET = 1.0 - 1e-6
+LENGTHS = (1, 2, 40)
+"""Of the made-up rollouts that a source is tried on [steps]."""
+
+Findings = Mapping[str, Sequence[RolloutFinding]]
+"""Key of a criterion -> what its function says, rollout by rollout."""
+
+
+def prepare(directory: Path, source: str, features: Sequence[Features]) -> None:
+    """Write into a job's directory what the worker is to call, and with what."""
+    record = CodeCallRecord(directory)
+    record.save_request(CodeRequest(source=f"{source}{FOR_ALL}", function=ALL, limits=LIMITS))
+    record.save_arrays(
+        {f"{n}.{name}": values for n, rollout in enumerate(features) for name, values in rollout.items()}
+    )
+
+
+def prepare_report(directory: Path, source: str, report: Path) -> None:
+    """The same, with the report rollouts of an iteration; nothing where they are missing or broken."""
+    features = load_features(ReportRecord(report).features_path)
+    if features is not None:
+        prepare(directory, source, features)
+
+
+def prepare_trial(directory: Path, source: str, names: Sequence[str], known: Path | None) -> None:
+    """The same, with rollouts that are made up, and with known motions where there are some.
+
+    Args:
+        directory: Of the job.
+        source: The code.
+        names: Of the environment's features.
+        known: File with the features of known motions.
+    """
+    generator = np.random.default_rng(0)
+    tried: list[Features] = [
+        {name: np.linspace(0.05, 0.05 * n, n) if name == "time" else _noise(generator, n, scale) for name in names}
+        for n in LENGTHS
+        for scale in (0.0, 1.0)
+    ]
+    prepare(directory, source, [*tried, *((load_features(known) or []) if known is not None else [])])
+
+
+def read(directory: Path) -> tuple[RolloutFinding, ...] | str:
+    """What the call in a job's directory says of each rollout, or in words why not: a crash is no score of 0."""
+    result = CodeCallRecord(directory).read_result()
+    if result is None:
+        return "it was not called"
+    if result.value is None:
+        return f"line {result.line}: {result.error}" if result.line is not None else result.error
+    found = []
+    for number in sorted(result.value, key=int):
+        said = result.value[number]
+        score = said.get("score") if isinstance(said, dict) else None
+        if not isinstance(said, dict) or not _is_number(score):
+            return f"it returned {str(said)[:200]!r}: expected a dict with a number as score, and a text as evidence"
+        assert isinstance(score, int | float), "it is a number"
+        evidence = said.get("evidence", "")
+        found.append(RolloutFinding(score=min(1.0, max(0.0, float(score))), evidence=str(evidence)[:2000]))
+    return tuple(found)
+
+
+def problems_of(directory: Path) -> list[str]:
+    """What the trial in a job's directory holds against a source."""
+    found = read(directory)
+    if isinstance(found, str):
+        return [found]
+    known = found[2 * len(LENGTHS) :]
+    if len(known) > 1 and len({finding.score for finding in known}) == 1:
+        return [
+            f"It gives every one of {len(known)} known motions the score {known[0].score:g}: it tells nothing apart."
+        ]
+    return []
+
+
+def judge_report(intent: Intent, report: Path, pass_threshold: float, findings: Findings) -> Judgment:
+    """Judge report rollouts by predicates and by what functions said of each of them."""
+    record = ReportRecord(report)
+    evaluation, features = record.read_evaluation(), load_features(record.features_path)
+    if evaluation is None or features is None or not findings:
+        return CodeJudge().judge_report(intent, report, pass_threshold)
+    judgment = CodeJudge().judge(
+        with_predicates(intent, findings), evaluation, with_findings(features, findings), pass_threshold
+    )
+    lines = [f"- {key}: {_worst(found).evidence}" for key, found in findings.items() if _worst(found).evidence]
+    return judgment.model_copy(
+        update={
+            "diagnosis": "\n".join(
+                [judgment.diagnosis, *(["Measured by generated code, at worst:"] if lines else []), *lines]
+            ),
+            "scoring_method": "code_judge+generated",
+        }
+    )
+
+
+def with_predicates(intent: Intent, findings: Findings) -> Intent:
+    """The criteria, where those that functions measure have a predicate."""
+    criteria = [_measured(c) if c.key in findings else c for c in intent.criteria]
+    return intent.model_copy(update={"criteria": tuple(criteria)})
+
+
+def with_findings(features: Sequence[Features], findings: Findings) -> list[Features]:
+    """The features of each rollout, with what functions said of it."""
+    found: list[Features] = []
+    for number, rollout in enumerate(features):
+        length = len(next(iter(rollout.values())))
+        said = {_feature(key): np.full(length, rows[number].score) for key, rows in findings.items()}
+        found.append({**rollout, **said})
+    return found
+
+
+def _measured(criterion: Criterion) -> Criterion:
+    predicate = Predicate(
+        statistic=Statistic.FINAL,
+        feature=_feature(criterion.key),
+        comparison=Comparison.AT_LEAST,
+        threshold=MET,
+        unit="1",
+        margin=1.0,
+    )
+    return criterion.model_copy(update={"predicate": predicate, "after": None})
+
+
+def _noise(generator: np.random.Generator, length: int, scale: float) -> NDArray[np.float64]:
+    return np.asarray(scale * generator.normal(size=length), np.float64)
+
+
+def _feature(key: str) -> str:
+    return f"judged_{key}"
+
+
+def _worst(findings: Sequence[RolloutFinding]) -> RolloutFinding:
+    return min(findings, key=lambda finding: finding.score)
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

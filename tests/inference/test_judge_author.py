@@ -1,0 +1,150 @@
+"""A model writes the code that one criterion is judged by; it runs in the worker alone."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from watched_session import train_watched
+from wire_stub import Step, Stub, answers
+
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import Verdict
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p.store.judge_code import JudgeCodeRecord
+
+pytestmark = pytest.mark.slow
+PLAN = {
+    "measurable": True,
+    "reason": "Shaking is a fast joint; a pole that lies still would be calm too.",
+    "leaves": [{"name": "calm", "metric": "mean joint_speed", "threshold": "1 rad/s", "partial_credit": "linear"}],
+}
+CALM = """
+def judge(features):
+    speed = float(np.mean(features["joint_speed"]))
+    return {"score": float(np.clip((10.0 - speed) / 9.0, 0.0, 1.0)), "evidence": f"mean speed {speed:.2f} rad/s"}
+"""
+GENEROUS = CALM.replace("10.0", "1000.0")
+IMPORTS = "import os\n" + CALM
+CRASHES = "def judge(features):\n    return {'score': 1.0 / 0, 'evidence': ''}\n"
+TEXT = "def judge(features):\n    return {'score': 'high', 'evidence': ''}\n"
+LATE = """
+def judge(features):
+    if len(features["time"]) > 100:
+        raise ValueError("too long")
+    return {"score": 1.0}
+"""
+OUTSIDE = "def judge(features):\n    return {'score': 7.0, 'evidence': 'far above 1'}\n"
+FINE = {"approved": True, "loopholes": "None found."}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_watched(tmp_path_factory.mktemp("judge_author") / "runs")
+
+
+Written = Callable[..., tuple[Service, Stub]]
+
+
+@pytest.fixture
+def written(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Written]:
+    """A copy of the session whose judge code a scripted model writes."""
+    with ExitStack() as stack:
+
+        def start(*steps: Step) -> tuple[Service, Stub]:
+            shutil.copytree(trained, tmp_path / "runs")
+            stub = stack.enter_context(Stub(steps).serving())
+            for name, value in stub.environment().items():
+                monkeypatch.setenv(name, value)
+            service = Service(Settings(runs_dir=tmp_path / "runs"))
+            record = service.record("watched")
+            changed = record.read_session().model_copy(update={"judge_author": "anthropic:claude-of-a-test"})
+            record.save_session(changed)
+            return service, stub
+
+        yield start
+
+
+def source(text: str) -> Step:
+    return answers({"source": text})
+
+
+def test_code_is_planned_reviewed_written_attacked_and_judges_without_eyes(written: Written) -> None:
+    mended = answers({"approved": False, "loopholes": "1000 is far too much.", "source": CALM})
+    service, stub = written(answers(PLAN), answers(PLAN), source(GENEROUS), mended, answers(FINE))
+    judgment = service.judge("watched", 1)
+    assert judgment.verdict is not Verdict.NO_VERDICT, judgment.diagnosis
+    calm = judgment.criteria[1]
+    assert (calm.key, calm.by_eyes) == ("calm", False)
+    assert all(rollout.values["calm"] is not None for rollout in judgment.rollouts)
+    assert "- calm: mean speed " in judgment.diagnosis
+    code = JudgeCodeRecord(service.record("watched").path).read()
+    assert code is not None
+    assert code.functions[0].source == CALM
+    assert code.functions[0].code_hash in judgment.provenance.code_hash
+    assert [row.role for row in service.costs("watched").rows] == ["judge_author"]
+    assert "joint_speed" in stub.seen[0].system
+    assert GENEROUS.splitlines()[-1].strip()[:20] in stub.seen[3].system
+    assert service.judge_evidence("watched", 1).unjudged == ()
+    assert service.rejudge("watched", 1) == judgment
+    assert stub.remaining() == 0
+
+
+@pytest.mark.parametrize(
+    ("broken", "problem"),
+    [(CRASHES, "ZeroDivisionError"), (TEXT, "expected a dict with a number"), (IMPORTS, "imports"), (LATE, "too long")],
+)
+def test_code_that_fails_is_mended(broken: str, problem: str, written: Written) -> None:
+    service, stub = written(answers(PLAN), answers(PLAN), source(broken), answers(FINE), source(CALM))
+    judgment = service.judge("watched", 1)
+    assert judgment.verdict is not Verdict.NO_VERDICT
+    assert problem in stub.seen[-1].system
+    assert stub.remaining() == 0
+
+
+def test_after_three_repairs_there_is_no_verdict_and_never_a_score_of_0(written: Written) -> None:
+    broken = [source(CRASHES + "#" * n) for n in range(1, 4)]
+    service, stub = written(answers(PLAN), answers(PLAN), source(CRASHES), answers(FINE), *broken)
+    judgment = service.judge("watched", 1)
+    assert (judgment.verdict, judgment.intent_score) == (Verdict.NO_VERDICT, None)
+    code = JudgeCodeRecord(service.record("watched").path).read()
+    assert code is not None
+    assert "ZeroDivisionError" in code.functions[0].problems[0]
+    assert stub.remaining() == 0
+
+
+def test_a_score_outside_its_range_is_cut_to_it(written: Written) -> None:
+    service, _ = written(answers(PLAN), answers(PLAN), source(OUTSIDE), answers(FINE))
+    judgment = service.judge("watched", 1)
+    assert judgment.criteria[1].score == 1.0
+    assert judgment.passed
+
+
+def test_what_features_cannot_tell_is_left_to_eyes(written: Written) -> None:
+    service, stub = written(answers({"measurable": False, "reason": "A matter of taste."}))
+    assert service.judge("watched", 1).verdict is Verdict.NO_VERDICT
+    assert service.judge_evidence("watched", 1).unjudged == ("calm",)
+    assert len(stub.seen) == 1
+
+
+@pytest.mark.parametrize(("text", "usable"), [(CALM, True), (OUTSIDE, False)])
+def test_code_that_tells_no_known_motion_from_another_is_refused(text: str, usable: bool, written: Written) -> None:
+    repairs = [] if usable else [source(text)] * 3
+    service, stub = written(answers(PLAN), answers(PLAN), source(text), answers(FINE), *repairs)
+    intent = service.record("watched").read_criteria()
+    assert intent is not None
+    session = service.record("watched").read_session()
+    request = NewSession.model_validate(
+        session.model_dump(exclude={"session_id", "created_at"}) | {"env_id": "Hopper-v5"}
+    )
+    calm = Intent(prompt="hop calmly", env_id="Hopper-v5", criteria=intent.criteria[1:], episode_s=5.0)
+    service.create_session(request.model_copy(update={"prompt": "hop"}), session_id="hopping", intent=calm)
+    code = service.write_judge_code("hopping")
+    assert code is not None
+    assert bool(code.usable) == usable
+    assert usable or "known motions the score 1: it tells nothing apart" in code.functions[0].problems[0]
+    assert service.write_judge_code("hopping") == code, "written once"
+    assert "known motions" in stub.seen[-1].system or usable

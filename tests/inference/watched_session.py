@@ -1,0 +1,69 @@
+"""A session whose only iteration is really trained, in some seconds, and not judged yet."""
+
+from pathlib import Path
+
+from p2p.contracts.budget import Caps
+from p2p.contracts.intent import Intent
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.settings import Settings
+
+BALANCE = """
+def reward_fn(obs, action, next_obs, info):
+    \"\"\"
+    LaTeX: r = e^{-10 x^2}
+    Terms:
+        upright: pole near vertical
+    \"\"\"
+    terms = {"upright": float(np.exp(-10.0 * next_obs[1] ** 2))}
+    return terms["upright"], terms
+"""
+INTENT = Intent.model_validate(
+    {
+        "prompt": "keep the pole balanced",
+        "env_id": "InvertedPendulum-v5",
+        "criteria": [
+            {
+                "key": "upright",
+                "title": "Pole upright",
+                "description": "It leans by less than 0.2 rad for a tenth of the time.",
+                "category": "posture",
+                "predicate": {
+                    "statistic": "fraction",
+                    "where": [{"feature": "pole_angle", "comparison": "at_most", "threshold": 0.2}],
+                    "comparison": "at_least",
+                    "threshold": 0.1,
+                    "unit": "1",
+                    "margin": 0.05,
+                },
+            },
+            {
+                "key": "calm",
+                "title": "Looks calm",
+                "description": "No shaking.",
+                "category": "posture",
+                "predicate": None,
+            },
+        ],
+        "episode_s": 5.0,
+    }
+)
+
+
+def train_watched(runs_dir: Path) -> Path:
+    """Train the session "watched" below `runs_dir`, which is returned."""
+    service = Service(Settings(runs_dir=runs_dir))
+    request = NewSession(
+        prompt=INTENT.prompt,
+        env_id=INTENT.env_id,
+        author="given",
+        n_seeds=1,
+        n_report_rollouts=10,
+        config={"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3},
+        caps=Caps(dollars=None, tokens=10_000_000),
+    )
+    session_id = service.create_session(request, reward=BALANCE, session_id="watched", intent=INTENT).session_id
+    service.write_reward(session_id, 1)
+    service.train(session_id, 1)
+    service.run_report(session_id, 1)
+    return runs_dir
