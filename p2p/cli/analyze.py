@@ -15,4 +15,5 @@ def analyze(session: SessionName = "latest", as_json: AsJson = False, runs_dir: 
     findings = "\n".join(f"- {finding}" for finding in report.key_findings)
     advice = "\n".join(f"- {one}" for one in report.recommendations)
     whole = f"{report.analysis}\n\n## Findings\n\n{findings}\n" + (f"\n## Next\n\n{advice}\n" if advice else "")
-    Output(as_json).result(report, Markdown(whole), f"written by {report.written_by}")
+    missing = f", because the session's model did not: {report.fallback}" if report.fallback else ""
+    Output(as_json).result(report, Markdown(whole), f"Written by {report.written_by}{missing}")

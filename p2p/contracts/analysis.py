@@ -16,3 +16,5 @@ class SessionAnalysis(Contract):
     recommendations: tuple[str, ...]
     written_by: str
     """"builtin", or `provider:model`."""
+    fallback: str = ""
+    """Why the session's model did not write it; empty where it did, or there is none."""

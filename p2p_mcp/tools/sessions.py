@@ -4,9 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.errors import InvalidInput
 from p2p_mcp.fields import Criteria, EpisodeLength, SessionId
-from p2p_mcp.toolbox import READS, WRITES, Toolbox
+from p2p_mcp.toolbox import READS, REPEATABLE, WRITES, Toolbox
 from p2p_mcp.views.next_steps import after_session
 from p2p_mcp.views.sessions import SessionList, SessionState, SteeringAnswer, line, state
 
@@ -21,6 +22,12 @@ Starred = Annotated[bool, Field(description="Only those with a star.")]
 Tag = Annotated[str | None, Field(max_length=40, description="Only those with this tag; null: all.")]
 Deleted = Annotated[bool, Field(description="Those in the trash instead, the last deleted first.")]
 Offset = Annotated[int, Field(ge=0, description="How many of the newest to leave out.")]
+
+
+class SessionReport(SessionAnalysis):
+    """What a session taught."""
+
+    next_step: str
 
 
 def add(toolbox: Toolbox) -> None:
@@ -45,7 +52,18 @@ def add(toolbox: Toolbox) -> None:
             next_step="get_session(session_id=...)" if page else 'create_session(intent="...")',
         )
 
+    def analyze_session(session_id: SessionId) -> SessionReport:
+        """Report on a whole session: what was tried, what worked with its numbers, and what to try next.
+
+        Written once for what is judged by then; by the session's model where it has one, which its caps pay.
+        """
+        report = service.analyze_session(session_id)
+        return SessionReport(
+            **report.model_dump(), next_step="Tell the user the findings; revise_reward tries what it recommends."
+        )
+
     toolbox.add(get_session, "Get session", TOOLSET, READS)
+    toolbox.add(analyze_session, "Analyze session", TOOLSET, REPEATABLE)
     toolbox.add(list_sessions, "List sessions", TOOLSET, READS)
     _add_steering(toolbox)
 

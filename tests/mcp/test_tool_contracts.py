@@ -19,7 +19,7 @@ TOOLS = [
     *("submit_judgment", "check_reward", "view_rollout", "compare_iterations", "get_session", "list_sessions"),
     *("get_job", "list_jobs", "cancel_job", "steer_session", "run_session", "export_policy", "list_environments"),
     *("describe_environment", "check_setup", "show_dashboard", "read_dashboard"),
-    *("label_rollout", "manage_session", "extend_session"),
+    *("label_rollout", "manage_session", "extend_session", "analyze_session"),
 ]
 READ_ONLY = {
     *("list_environments", "describe_environment", "check_setup", "get_session", "list_sessions", "get_job"),
