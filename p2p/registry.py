@@ -20,6 +20,7 @@ JUDGES: dict[str, str] = {
 }
 EYES: dict[str, str] = {
     "model": "p2p.judges.vision:VisionJudge",
+    "clips": "p2p.judges.calibration.model_judge:EyesJudge",
     "pair": "p2p.judges.pairwise:PairwiseJudge",
 }
 """Who looks at pictures when p2p asks; loaded by name, for what it needs is not light."""

@@ -8,9 +8,11 @@ import typer
 from p2p.benchmark.learn import TablePlace
 from p2p.cli.calibration_tables import calibration_tables, markdown
 from p2p.cli.formats import short_path
+from p2p.cli.model_options import CapOption, parse_caps
 from p2p.cli.options import AsJson, RunsDir, examples, open_service
 from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED
+from p2p.contracts.budget import Caps
 from p2p.contracts.calibration import CalibrationRequest, on_target
 from p2p.service import Service
 
@@ -18,13 +20,19 @@ CALIBRATE_EXAMPLES = examples(
     "p2p judge calibrate",
     "p2p judge calibrate --readme README.md",
     "p2p calibrate --env Ant-v5 --variations 10",
+    "p2p judge calibrate --judge gemini:gemini-3.1-pro-preview --limit 60 --cap dollars=5",
     "p2p calibrate --video hopper-045-00",
 )
 _DEFAULTS = CalibrationRequest()
 
 Judges = Annotated[
     list[str] | None,
-    typer.Option("--judge", metavar="NAME", help="Judge to measure; again for several.", show_default="predicates"),
+    typer.Option(
+        "--judge",
+        metavar="NAME",
+        help="predicates, PROVIDER:MODEL (eyes), or synthesis:PROVIDER:MODEL (both); again for several.",
+        show_default="predicates",
+    ),
 ]
 Robots = Annotated[
     list[str] | None, typer.Option("--env", help="Robot of the set; again for several.", show_default="all six")
@@ -48,6 +56,7 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance in the clips.")] = _DEFAULTS.seed,
     variations: Annotated[int, typer.Option(min=1, max=100, help="Clips of each motion.")] = _DEFAULTS.variations,
     limit: Limit = None,
+    cap: CapOption = None,
     readme: Readme = None,
     video: Video = None,
     as_json: AsJson = False,
@@ -70,6 +79,7 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
         seed=seed,
         variations=variations,
         limit=limit,
+        caps=Caps.model_validate(parse_caps(cap or ())),
     )
     calibration = service.calibrate(request, lambda text: output.console.print(text, markup=False))
     if place is not None:

@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from p2p.contracts.base import Contract
+from p2p.contracts.budget import Caps
 from p2p.contracts.intent import Intent
 
 ROBOTS = ("HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5", "Swimmer-v5")
@@ -80,7 +81,9 @@ class CalibrationRequest(Contract):
     """What is to be calibrated, on what."""
 
     judges: tuple[str, ...] = ("predicates",)
-    """Names in the registry."""
+    """Names in the registry; `provider:model` for the eyes of a model, `synthesis:provider:model` for both."""
+    caps: Caps = Caps()
+    """What models may take at most, over all calibrations in this runs directory."""
     env_ids: tuple[str, ...] = ROBOTS
     seed: int = Field(default=1, ge=0)
     """Of all that is left to chance in the clips. The criteria were mended on seed 0: report on others."""
@@ -96,6 +99,8 @@ class ClipVideoRequest(Contract):
     clips: str
     """Directory of the clips it is one of."""
     clip_id: str
+    named: bool = True
+    """Whether the pictures say which clip it is, which gives away its truth: those for a judge do not."""
 
 
 class ClipVideo(Contract):

@@ -17,7 +17,9 @@ from p2p.contracts.calibration import (
 )
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
+from p2p.judges.album import Album
 from p2p.scheduler.resources import parallel_jobs
+from p2p.service.calibrated_eyes import CalibratedEyes
 from p2p.service.catalog import Catalog
 from p2p.service.jobs import raise_failure, run_to_end, wait, worker_job
 from p2p.store import files
@@ -26,7 +28,7 @@ from p2p.store.calibration import CalibrationRecord, CalibrationReportRecord, Cl
 Tick = Callable[[str], None]
 
 
-class Calibrating(Catalog):
+class Calibrating(Catalog, CalibratedEyes):
     """Measures judges."""
 
     def calibrate(self, request: CalibrationRequest, tick: Tick = lambda _: None) -> Calibration:
@@ -39,9 +41,8 @@ class Calibrating(Catalog):
         Raises:
             UnknownName: no such judge is registered, or the set has no such robot.
         """
-        for name in request.judges:
-            if name not in registry.CALIBRATED_JUDGES:
-                raise UnknownName("calibrated judge", name, registry.CALIBRATED_JUDGES)
+        films: dict[str, Album] = {}
+        judges = [self._judge_to_calibrate(name, request, films) for name in request.judges]
         for env_id in request.env_ids:
             if env_id not in ALL_ROBOTS:
                 raise UnknownName("robot of the calibration set", env_id, ALL_ROBOTS)
@@ -51,7 +52,7 @@ class Calibrating(Catalog):
         intents = self._intents(directories)
         tick(f"judging by {', '.join(request.judges)}")
         measure: Callable[..., Calibration] = registry.load("measurement", registry.MEASUREMENTS, "calibrate")
-        calibration = measure(directories, intents, request.judges, request.limit, lambda name: tick(f"{name}: done"))
+        calibration = measure(directories, intents, judges, request.limit, lambda name: tick(f"{name}: done"))
         calibration = calibration.model_copy(update={"seconds": time.monotonic() - begun})
         self._report(calibration)
         return calibration
@@ -60,8 +61,12 @@ class Calibrating(Catalog):
         """The picture of the last report."""
         return CalibrationRecord(self.runs.path).chart_path
 
-    def film_clip(self, clip_id: str) -> ClipVideo:
+    def film_clip(self, clip_id: str, named: bool = True) -> ClipVideo:
         """A video and a contact sheet of one clip of the last calibration.
+
+        Args:
+            clip_id: Which.
+            named: Whether the pictures say which clip it is; a judge is not told.
 
         Raises:
             InvalidInput: nothing has been calibrated yet.
@@ -70,7 +75,7 @@ class Calibrating(Catalog):
         clips, clip = self._clip(clip_id)
         film = clips.film(clip_id)
         files.discard(film.path)
-        film.save_request(ClipVideoRequest(clips=os.path.relpath(clips.path, film.path), clip_id=clip_id))
+        film.save_request(ClipVideoRequest(clips=os.path.relpath(clips.path, film.path), clip_id=clip_id, named=named))
         run_to_end(self.backend, "clip_video", film.path)
         video, sheet = (str(path.relative_to(self.runs.path)) for path in (film.video_path, film.sheet_path))
         return ClipVideo(clip=clip, video=video, sheet=sheet)

@@ -60,6 +60,7 @@ class CalibrationRecord:
         self.report_path = self.path / layout.REPORT
         """Job directory of the picture, which holds the report too."""
         self.chart_path = self.report_path / layout.PLOT
+        self.events_path = self.path / layout.EVENTS
 
     def clips(self, env_id: str) -> ClipsRecord:
         """The clips of one robot."""

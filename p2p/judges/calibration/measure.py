@@ -33,7 +33,7 @@ class Question:
 def calibrate(
     directories: Sequence[Path],
     intents: Intents,
-    judges: Sequence[str],
+    judges: Sequence[str | CalibratedJudge],
     limit: int | None = None,
     tick: Callable[[str], None] = lambda _: None,
 ) -> Calibration:
@@ -42,7 +42,7 @@ def calibrate(
     Args:
         directories: Where the clips of each robot lie.
         intents: Criteria of every sentence that a clip makes a claim about.
-        judges: Names in the registry of calibrated judges.
+        judges: Names in the registry of calibrated judges, or judges themselves.
         limit: Most claims that each judge is asked about; None asks about all.
         tick: Told about every judge that is done.
 
@@ -51,7 +51,7 @@ def calibrate(
         InvalidInput: clips are missing or broken.
     """
     begun = time.monotonic()
-    loaded = [_judge(name) for name in judges]
+    loaded = [_judge(judge) if isinstance(judge, str) else judge for judge in judges]
     sources = [read_clips(directory) for directory in directories]
     questions = list(_questions(sources, intents))
     asked = _evenly(questions, limit)

@@ -24,9 +24,10 @@ def film(job_dir: Path) -> None:
     index = found.index_of(request.clip_id) if found and request else None
     states = load_arrays(clips.states_path) if clips else None
     features = load_features(clips.features_path) if clips else None
-    if found is None or index is None or states is None or features is None:
+    if request is None or found is None or index is None or states is None or features is None:
         raise InvalidInput(f"{job_dir} holds no readable request for a clip that has been made.")
     clip, qpos, spec = found.clips[index], states["qpos"][index][1:], catalog.load(found.env_id)
     model = compiled_model(spec, {})
-    write_contact_sheet(record.sheet_path, model, spec, qpos, features[index], f"{clip.clip_id}: {clip.motion}")
+    title = f"{clip.clip_id}: {clip.motion}" if request.named else found.env_id
+    write_contact_sheet(record.sheet_path, model, spec, qpos, features[index], title)
     write_video(record.video_path, model, spec, qpos, spec.dt)
