@@ -19,6 +19,8 @@ class EventName(StrEnum):
     REWARD_ERROR = "reward.generate.error"
     TRAIN_START = "train.start"
     TRAIN_END = "train.end"
+    CHECKPOINT_JUDGED = "checkpoint.judged"
+    """A run has measured a checkpoint on its selection rollouts."""
     JUDGE_START = "judge.start"
     JUDGE_END = "judge.end"
     GUARDRAIL = "guardrail.warning"

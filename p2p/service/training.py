@@ -9,6 +9,7 @@ from p2p.service.authors import Authors
 from p2p.service.jobs import ERRORS, last_line, worker_job
 from p2p.service.models import require_steps
 from p2p.service.plan import run_configs
+from p2p.service.streaming import CheckpointJudgments
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
@@ -45,8 +46,9 @@ class Training(Authors):
             total_timesteps=configs[0].total_timesteps,
         ) as result:
             job = worker_job("train", plan.threads)
-            trainer = Trainer(self.training_backend, job, plan.parallel, record.touch_heartbeat)
-            trainer.train(runs)
+            checkpoints = CheckpointJudgments(record, number, runs, record.touch_heartbeat)
+            Trainer(self.training_backend, job, plan.parallel, checkpoints.look).train(runs)
+            checkpoints.look()
             aggregation = aggregate(runs)
             if aggregation is None:
                 raise _failure(number, runs)

@@ -1,0 +1,56 @@
+"""Checkpoints judged while training goes on: measured by the run itself, told as events when they appear."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from p2p.contracts.events import EventName
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+MET_SHARE_NEEDED = 0.8
+"""Share of the selection rollouts that must meet a criterion, as for the judge of the report rollouts."""
+
+
+class CheckpointJudgments:
+    """Tells of every checkpoint of an iteration once, also when its driver is started again.
+
+    They are measured on selection rollouts: they tell how a training goes, and are no verdict.
+
+    Args:
+        record: The session.
+        number: Of the iteration.
+        runs: Of the iteration.
+        tick: Called at every look, before.
+    """
+
+    def __init__(
+        self, record: SessionRecord, number: int, runs: Sequence[IterationRecord], tick: Callable[[], None]
+    ) -> None:
+        self._record, self._number, self._runs, self._tick = record, number, runs, tick
+        self._told = {
+            (str(event.data.get("run_id")), event.data.get("step"))
+            for event in record.events.read()
+            if event.event is EventName.CHECKPOINT_JUDGED and event.iteration == number
+        }
+
+    def look(self) -> None:
+        """Tell of the checkpoints that are new."""
+        self._tick()
+        for run in self._runs:
+            for row in run.parse_scalars()[1]:
+                place = run.iteration_id, row.get("global_step")
+                if row.get("intent_score") is not None and place not in self._told:
+                    self._told.add(place)
+                    self._record.events.emit(EventName.CHECKPOINT_JUDGED, self._number, run_id=place[0], **judged(row))
+
+
+def judged(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the evaluation of a checkpoint says, with the tags that the judge of the report rollouts would give it."""
+    shares = row.get("criteria_met") or {}
+    return {
+        "step": row.get("global_step"),
+        "intent_score": row.get("intent_score"),
+        "success_rate": row.get("success_rate"),
+        "criteria": row.get("criteria") or {},
+        "failure_tags": [f"{key}_not_met" for key, share in shares.items() if share < MET_SHARE_NEEDED],
+    }
