@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.client import Client
 from watched_session import train_watched
 from wire_formats import Reply
 from wire_stub import CANARY, Fault, Step, Stub, answers, calls, files_with, says
@@ -18,6 +19,7 @@ from p2p.contracts.observation import hash_of
 from p2p.contracts.preference import Candidate
 from p2p.service import Service
 from p2p.settings import Settings
+from p2p_mcp.server import build_server
 
 pytestmark = pytest.mark.slow
 MODELS = ("anthropic:claude-of-a-test", "gemini:gemini-of-a-test", "openai:gpt-of-a-test")
@@ -27,6 +29,11 @@ GOOD: dict[str, Any] = {
     "is_what_was_meant": True,
     "score": 0.9,
 }
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
 
 
 @pytest.fixture(scope="module")
@@ -192,3 +199,29 @@ def test_a_checkpoint_that_is_not_there_is_named_with_those_that_are(look: Look)
         service.prefer("watched", first, Candidate(iteration=1, checkpoint=7))
     with pytest.raises(InvalidInput, match="Two different"):
         service.prefer("watched", first, first)
+
+
+@pytest.mark.anyio
+async def test_over_mcp_a_model_is_asked_and_the_same_judgment_comes_back_again(look: Look) -> None:
+    service, stub = look(MODELS[0], answers(GOOD))
+    async with Client(build_server(service)) as client:
+        first = (await client.call_tool("judge_videos", {"session_id": "watched", "mode": "api"})).structured_content
+        again = (await client.call_tool("judge_videos", {"session_id": "watched", "mode": "auto"})).structured_content
+    assert first is not None
+    assert (first["judged_by"], first["judgment"]["verdict"]) == ("api", "passed")
+    assert first["judgment"]["confidence"] == 0.8
+    assert first["judgment"]["provenance"]["model"] == "claude-of-a-test"
+    assert again == first
+    assert stub.remaining() == 0
+
+
+@pytest.mark.anyio
+async def test_what_the_calling_agent_saw_is_signed_with_the_rubric_it_was_shown(look: Look) -> None:
+    service, _ = look("")
+    seen = {"is_what_was_meant": True, "score": 0.9, "diagnosis": "It stands.", "criteria": {"calm": True}}
+    async with Client(build_server(service)) as client:
+        shown = (await client.call_tool("judge_videos", {"session_id": "watched"})).structured_content
+        said = (await client.call_tool("submit_judgment", {"session_id": "watched", **seen})).structured_content
+    assert shown is not None
+    assert said is not None
+    assert said["judgment"]["provenance"]["prompt_hash"] == hash_of(shown["rubric"])
