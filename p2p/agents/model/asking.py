@@ -41,10 +41,11 @@ class Role:
 
     Args:
         model: As this role sees it: counted and capped.
+        sample: Another one has what was answered before answered anew.
     """
 
-    def __init__(self, model: SessionModel) -> None:
-        self._model = model
+    def __init__(self, model: SessionModel, sample: int = 0) -> None:
+        self._model, self._sample = model, sample
 
     @property
     def name(self) -> str:
@@ -63,7 +64,7 @@ class Role:
             ModelProblem: there is none that can be used.
             BudgetExceeded: it would cost more than the session may.
         """
-        request = ModelRequest(system=asked.system, messages=(asked.message(),))
+        request = ModelRequest(system=asked.system, messages=(asked.message(),), sample=self._sample)
         return structured(self._model, request, shape, _checking(problems))
 
     def ask_with_tools(
@@ -77,13 +78,14 @@ class Role:
         """The same, by a model that may look things up first, in at most so many rounds."""
         schema = IN_WORDS.format(schema=json.dumps(shape.model_json_schema()))
         question = asked.message(f"\n\nWhen you have looked enough: {schema}")
-        talk = converse(self._model, ModelRequest(system=asked.system, messages=(question,)), tools, rounds)
+        opening = ModelRequest(system=asked.system, messages=(question,), sample=self._sample)
+        talk = converse(self._model, opening, tools, rounds)
         check = _checking(problems)
         try:
             return parse(talk.reply.text, shape, check)
         except Unusable as problem:
             again = user(f"{AT_LAST} The one you gave cannot be used: {problem}")
-            request = ModelRequest(system=asked.system, messages=(*talk.messages, again))
+            request = ModelRequest(system=asked.system, messages=(*talk.messages, again), sample=self._sample)
             return structured(self._model, request, shape, check)
 
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from p2p.agents.model import intent_elicitor, revise_agent, reward_author
 from p2p.agents.model.asking import Role
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Attempt, AuthorLimits
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport
+from p2p.contracts.session import SessionStatus
 from p2p.inference.client import SessionModels
 from p2p.store.sessions import SessionRecord
 
@@ -23,6 +25,7 @@ class Roles:
     author: Role
     reviewer: Role
     reviser: Role
+    repairer: Role
 
 
 class ModelAuthor:
@@ -36,7 +39,9 @@ class ModelAuthor:
 
     def __init__(self, models: SessionModels, record: SessionRecord, limits: AuthorLimits) -> None:
         number = max((iteration.number for iteration in record.iteration_records()), default=1)
-        self._roles = Roles(*(Role(models.for_role(name, number)) for name in ROLES))
+        repairer = Role(models.for_role("reward_author", number), sample=_times_given_up(record))
+        elicitor, author, reviewer, reviser = (Role(models.for_role(name, number)) for name in ROLES)
+        self._roles = Roles(elicitor, author, reviewer, reviser, repairer)
         self._record, self._limits = record, limits
         self._constraints = limits.constraints
 
@@ -66,7 +71,7 @@ class ModelAuthor:
         Raises:
             ModelProblem: the model gave no answer that could be used.
         """
-        return reward_author.repair_reward(self._roles.author, intent, env, self._constraints, draft, report)
+        return reward_author.repair_reward(self._roles.repairer, intent, env, self._constraints, draft, report)
 
     def revise(
         self, intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...], wishes: tuple[str, ...] = ()
@@ -92,3 +97,9 @@ class ModelAuthor:
 
     def _reviewed(self, intent: Intent, env: EnvSpec, draft: RewardDraft) -> RewardDraft:
         return reward_author.review_reward(self._roles.reviewer, intent, env, self._constraints, draft)
+
+
+def _times_given_up(record: SessionRecord) -> int:
+    """How often the session ended because no reward could be mended: resumed, it asks anew."""
+    ends = (event for event in record.events.read() if event.event is EventName.SESSION_ERROR)
+    return sum(event.data.get("status") == SessionStatus.INVALID_CODE for event in ends)
