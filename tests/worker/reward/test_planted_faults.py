@@ -13,6 +13,8 @@ from p2p.service.plan import base_config
 from p2p.store.iterations import IterationRecord
 from p2p.worker.check import check
 
+ELSEWHERE = ("describes the terms", "slows the training down")
+"""What the check says of these rewards' missing docstrings, and of a machine that is busy."""
 HEAD = "def reward_fn(obs, action, next_obs, info):\n    terms = {}\n"
 TAIL = "    return sum(terms.values()), terms\n"
 SPEED = '    terms["speed"] = info["x_velocity"]\n'
@@ -116,7 +118,7 @@ def issues_of(directory: Path, env_id: str, sentence: str, source: str | None = 
     report = record.read_reward_report()
     assert report is not None
     assert report.transitions > 0, report.issues
-    return tuple(issue for issue in report.issues if "describes the terms" not in issue.message)
+    return tuple(issue for issue in report.issues if not any(words in issue.message for words in ELSEWHERE))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
