@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,7 @@ from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.nodes import answers
+from p2p.scheduler.processes import is_supervised
 from p2p.store import files
 from p2p.store.clock import now
 from p2p.store.remote import OWN, PART
@@ -34,6 +36,8 @@ from p2p.store.remote import OWN, PART
 SUBMISSION, SUBMISSION_LOCK = "submission.json", "submission.lock"
 NOT_SENT = (OWN | {SUBMISSION, SUBMISSION_LOCK, supervisor.JOB}) - {supervisor.LOG}
 CHUNK = 1 << 20
+LEAVING_S = 5.0
+"""Patience with a supervisor that has recorded the end of its job."""
 
 
 class Submission(Contract):
@@ -104,6 +108,9 @@ def discard(directory: Path) -> bool:
         raise InvalidInput(f"{directory} is not the twin of a job.")
     if not LocalBackend().status(directory).state.finished:
         raise InvalidInput(f"The job in {directory} is not over.")
+    deadline = time.monotonic() + LEAVING_S
+    while is_supervised(directory) and time.monotonic() < deadline:  # it has said the end, and is about to leave
+        time.sleep(0.05)
     shutil.rmtree(directory)
     return True
 
