@@ -92,6 +92,10 @@ def test_every_tool_can_be_called_in_the_order_of_the_loop(node: Node, p2p_url: 
     job_id = call("run_session", session_id=loop)["job_id"]
     call("cancel_job", job_id=job_id)
     call("list_sessions")
+    call("label_rollout", session_id=done, score=0.9, annotator="Ada")
+    call("analyze_session", session_id=done)
+    call("extend_session", session_id=mine, iterations=5)
+    call("manage_session", session_id=mine, action="star")
     assert call.called == call.names()
 
 
