@@ -92,6 +92,8 @@ class TrainingCost(Contract):
     """What the trainings of an iteration took."""
 
     iteration: int
+    candidates: int = 0
+    """Short trainings that its reward was chosen by; 0 for those of the reward itself."""
     environment_steps: int
     seconds: float
 

@@ -1,6 +1,7 @@
 """One iteration in full."""
 
 from p2p.contracts.base import Contract
+from p2p.contracts.candidates import CandidateChoice
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardReport
@@ -24,5 +25,7 @@ class IterationView(Contract):
     """Return of each report rollout by the trained reward; empty before there are any."""
     revision: Revision | None
     """What was changed after it."""
+    candidates: CandidateChoice | None = None
+    """Which of several rewards became its own; None where one was written."""
     contact_sheet: str | None = None
     """Frames of a judged rollout, relative to the runs directory; None before there are any."""

@@ -23,6 +23,8 @@ STEP_LOCK = "step.lock"
 WISHES = "wishes.jsonl"
 LABELS = "labels.jsonl"
 """What its person said on the way."""
+PREFERENCES = "preferences.jsonl"
+"""Which of two was found better, by whom."""
 CALLS = "calls"
 """What models were asked and answered, a file for each call."""
 CALL_LEDGER = "ledger.jsonl"
@@ -45,6 +47,8 @@ AGGREGATION = "aggregation.json"
 JUDGMENT = "judgment.json"
 REVISION = "revision.json"
 BEST_RUN = "best_run.json"
+CANDIDATES = "candidates.json"
+"""Which of several rewards became that of the iteration."""
 PROMPT = "prompt.txt"
 CHECK = "check"
 """Job directory of the reward check."""
@@ -123,6 +127,8 @@ CALIBRATION = "calibration"
 CLIPS = "clips.json"
 CLIP_STATES = "states.npz"
 CALIBRATION_REPORT = "report.json"
+JUDGE_FUNCTIONS = "judge_functions"
+"""Folders of judge functions that models wrote."""
 
 # a measurement
 WARM = "warm"
@@ -166,6 +172,7 @@ KNOWN_HOSTS = "known_hosts"
 
 ITERATION = re.compile(r"iter_(\d+)")
 RUN = re.compile(r"(?P<config>[a-z0-9][a-z0-9_-]*)_seed_(?P<seed>\d+)")
+CANDIDATE = re.compile(r"candidate_\d+(_mended)?")
 IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 """What a session, iteration, run or job may be called."""
 
@@ -178,6 +185,11 @@ def iteration_name(number: int) -> str:
 def run_name(config_id: str, seed: int) -> str:
     """Directory of one run."""
     return f"{config_id}_seed_{seed}"
+
+
+def candidate_name(number: int, *, mended: bool = False) -> str:
+    """Directory of a candidate, from 1."""
+    return f"candidate_{number}{'_mended' if mended else ''}"
 
 
 def trajectory_name(step: int, label: str) -> str:
