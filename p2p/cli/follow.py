@@ -101,6 +101,8 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
     elif before is not None and before.state != now.state:
         failed = now.state in ("failed", "lost", "unreachable")
         lines.append(f"{now.run_id}: {now.state}{f': {last_line(now.error)}' if failed else ''}")
+        if now.early_stop is not None:
+            lines.append(f"{now.run_id}: {now.early_stop.reason} {now.early_stop.steps_saved:,} steps were saved.")
     if _mark(now) != (_mark(before) if before is not None else (0,)):
         values = ", ".join(f"{key} {number(value)}" for key, value in now.criteria.items())
         rate = "–" if now.steps_per_second is None else f"{now.steps_per_second:,.0f}"

@@ -67,7 +67,7 @@ def _run(run: RunProgress) -> tuple[RenderableType, ...]:
     rate = "–" if run.steps_per_second is None else f"{run.steps_per_second:,.0f}"
     if run.waits_for is not None:
         return name, bar, share(done), "", "", Text(f"waits for a core held by {run.waits_for}", style="dim"), ""
-    eta = "done" if run.state == "completed" else duration(run.eta_s)
+    eta = "clear" if run.early_stop is not None else "done" if run.state == "completed" else duration(run.eta_s)
     return name, bar, share(done), rate, eta, number(run.episode_return), sparkline(run.returns)
 
 

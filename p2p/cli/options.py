@@ -65,6 +65,14 @@ PassThreshold = Annotated[
     float, typer.Option(min=0.01, max=1.0, help="Score the rollouts must reach.", rich_help_panel=JUDGING)
 ]
 Rollouts = Annotated[int, typer.Option(min=10, max=1000, help="Rollouts that are judged.", rich_help_panel=JUDGING)]
+StopWhenClear = Annotated[
+    bool,
+    typer.Option(
+        "--stop-when-clear",
+        help="End a training at the second checkpoint in a row that clearly passes.",
+        rich_help_panel=TRAINING,
+    ),
+]
 Detach = Annotated[bool, typer.Option("--detach", help="Start it and return; `p2p watch` shows it.")]
 StopOnExit = Annotated[bool, typer.Option("--stop-on-exit", help="Ctrl-C also stops the trainings.")]
 

@@ -34,6 +34,7 @@ from p2p.cli.options import (
     Seed,
     Seeds,
     StopOnExit,
+    StopWhenClear,
     Timesteps,
     examples,
     open_service,
@@ -52,7 +53,7 @@ SEED_NOTE = "The configuration's seed is not used: --seed and --seeds say which 
 
 RUN_EXAMPLES = examples(
     'p2p run "run forward as fast as you can" --env HalfCheetah-v5',
-    'p2p run "walk to the left" --env Ant-v5 --seeds 3 --iterations 5',
+    'p2p run "walk to the left" --env Ant-v5 --seeds 3 --iterations 5 --stop-when-clear',
     'p2p run "hop forward without falling" --env Hopper-v5 --set learning_rate=3e-4 --detach',
     'p2p run "do a backflip, then walk" --env Humanoid-v5 --model anthropic:claude-opus-5-5 --cap dollars=5',
 )
@@ -77,6 +78,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     timesteps: Timesteps = None,
     config: ConfigFile = None,
     assignments: Assignments = None,
+    stop_when_clear: StopWhenClear = False,
     pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
     rollouts: Rollouts = DEFAULTS.n_report_rollouts,
     model: Model = None,
@@ -109,6 +111,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         pass_threshold=pass_threshold,
         n_report_rollouts=rollouts,
         config=fields,
+        stop_when_clear=stop_when_clear,
     )
     session_id = _start(service, output, request)
     finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
@@ -123,6 +126,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     timesteps: Timesteps = None,
     config: ConfigFile = None,
     assignments: Assignments = None,
+    stop_when_clear: StopWhenClear = False,
     pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
     rollouts: Rollouts = DEFAULTS.n_report_rollouts,
     backend: BackendName = None,
@@ -144,6 +148,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         pass_threshold=pass_threshold,
         n_report_rollouts=rollouts,
         config=fields,
+        stop_when_clear=stop_when_clear,
         author="given",
     )
     service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)

@@ -194,8 +194,9 @@ def session_details(view: SessionView) -> list[RenderableType]:
     """What `show` adds to the ending: the settings, the criteria and the runs of the last iteration."""
     session = view.session
     settings = ", ".join(f"{key}={value}" for key, value in session.config.items()) or "the environment's own"
+    clear = "; trainings end when their verdict is clear" if session.stop_when_clear else ""
     parts: list[RenderableType] = [
-        Text(f"seeds {', '.join(map(str, session.seeds))}; author {session.author}; configuration: {settings}")
+        Text(f"seeds {', '.join(map(str, session.seeds))}; author {session.author}; configuration: {settings}{clear}")
     ]
     if view.criteria:
         criteria = table("criterion", "needed", "what it means")

@@ -114,6 +114,8 @@ def runs(items: Iterable[RunProgress]) -> Table:
         if run.resumed:
             times = "" if run.resumed == 1 else f", {run.resumed} times"
             error = Text(f"went on after an interruption{times}", style="dim")
+        if run.early_stop is not None:
+            error = Text(f"verdict clear, {run.early_stop.steps_saved:,} steps saved", style="dim")
         steps = f"{run.step:,} / {run.total_timesteps:,}"
         made.add_row(run.run_id, run.state, steps, number(run.episode_return), share(run.success_rate), error)
     return made
@@ -147,7 +149,8 @@ def _headline(view: SessionView) -> Text:
     count = max(view.iteration, len(view.history))
     seconds = sum(line.elapsed_time_s for line in view.history)
     spent = f" in {duration(seconds)}" if seconds else ""
-    tried = f"{count} of {view.session.max_iterations} iterations{spent}"
+    saved = sum(line.steps_saved for line in view.history)
+    tried = f"{count} of {view.session.max_iterations} iterations{spent}{f', {saved:,} steps saved' if saved else ''}"
     return Text(words, style=style).append(f"  {tried}", style="not bold default")
 
 

@@ -7,6 +7,7 @@ from p2p.contracts.judgment import Verdict
 from p2p.contracts.observation import Observation
 from p2p.contracts.revision import Change
 from p2p.contracts.reward import RewardReport, TermStatistics
+from p2p.contracts.training import EarlyStop
 
 
 class DraftReport(Contract):
@@ -84,6 +85,8 @@ class RevisionBrief(Contract):
     """Numbers of the best run's training."""
     warnings: tuple[str, ...]
     """What looks wrong in them."""
+    early_stop: EarlyStop | None = None
+    """Where and why it ended before its last step: more steps would not have been made. None where it did not."""
     config_changes: dict[str, object]
     """What its reward asked to be trained with, on top of the environment's preset."""
     pinned: tuple[str, ...]

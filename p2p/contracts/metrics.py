@@ -6,6 +6,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.revision import Change
 from p2p.contracts.reward import TermStatistics
+from p2p.contracts.training import EarlyStop
 
 
 class MetricsKind(StrEnum):
@@ -40,6 +41,8 @@ class RunLine(Contract):
     criteria: dict[str, float | None]
     """Measured value per criterion there."""
     error: str | None
+    early_stop: EarlyStop | None = None
+    """Where and why it ended before its last step; None where it did not."""
 
 
 class Curve(Contract):

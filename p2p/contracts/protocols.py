@@ -10,7 +10,7 @@ from p2p.contracts.job import Capacity, JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport, TermStatistics
-from p2p.contracts.training import TrainConfig
+from p2p.contracts.training import EarlyStop, TrainConfig
 
 
 class Attempt(Contract):
@@ -30,6 +30,8 @@ class Attempt(Contract):
     """Of the best run at its end."""
     dynamics: dict[str, float]
     """Numbers of the training itself: explained_variance, approx_kl, return_slope …"""
+    early_stop: EarlyStop | None = None
+    """Why the best run ended before its last step; None where it did not."""
     based_on: int | None
 
 

@@ -9,7 +9,7 @@ from p2p.contracts.budget import Caps
 from p2p.contracts.inference import Effort
 from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.training import TrainingPlan
+from p2p.contracts.training import EarlyStop, TrainingPlan
 from p2p.contracts.usage import Price
 
 
@@ -72,6 +72,8 @@ class NewSession(Contract):
     """`provider:model` that writes code for criteria without a predicate; empty leaves them all to eyes."""
     reward_only: bool = False
     """Whether authors leave the hyperparameters alone."""
+    stop_when_clear: bool = False
+    """Whether a training ends as soon as its verdict is clear: `TrainConfig.stop_at_score` at `pass_threshold`."""
     effort: Effort = "medium"
     """How hard the models think."""
     price: Price | None = None
@@ -139,6 +141,8 @@ class IterationData(Contract):
     changes: tuple[str, ...] = ()
     """What this iteration changed, one line each."""
     based_on: int | None = None
+    steps_saved: int = 0
+    """Environment steps that its runs did not need to make."""
 
 
 class History(Contract):
@@ -176,6 +180,8 @@ class RunProgress(Contract):
     """Who owns the cores that it waits for, in words; None when it does not wait."""
     resumed: int = 0
     """How often its training went on after an interruption; known when it has ended."""
+    early_stop: EarlyStop | None = None
+    """Where and why its training ended early; None while it runs, or where it did not."""
 
 
 class Artefacts(Contract):

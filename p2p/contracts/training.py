@@ -75,6 +75,9 @@ class TrainConfig(Contract):
     """Evaluation points, the last one at the end."""
     n_eval_episodes: int = Field(default=20, ge=3)
     """Selection rollouts at each evaluation point."""
+    stop_at_score: float | None = Field(default=None, gt=0, le=1)
+    """Ends the training at the second checkpoint in a row that clearly passes with this score, by the rule of
+    `p2p.analysis.clear_verdict`; None trains to the end."""
     device: str = Field(default="cpu", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     iteration_id: str = ""
 
@@ -116,10 +119,26 @@ class RewardEvaluation(Contract):
     """Of the training time, in [0, 1]."""
 
 
+class EarlyStop(Contract):
+    """Where and why a training ended before all its steps were made."""
+
+    step: int
+    """The last one."""
+    planned: int
+    """Steps it would have made."""
+    reason: str
+
+    @property
+    def steps_saved(self) -> int:
+        """Steps that were not made."""
+        return self.planned - self.step
+
+
 class RunSummary(Contract):
     """What one training run reached (`summary.json`)."""
 
     total_timesteps: int
+    """Steps that were made."""
     training_time_s: float
     final_episodic_return: float | None
     """Mean return of the last 10 training episodes; None when no episode ended."""
@@ -135,6 +154,8 @@ class RunSummary(Contract):
     """How the training process was confined; None when it was not."""
     resumed: int = 0
     """How often it went on from a resume point after an interruption."""
+    early_stop: EarlyStop | None = None
+    """None for a training that made all its steps."""
     best_checkpoint: int | None
     """Step of the checkpoint that did best on the selection rollouts."""
     best_selection_score: float | None
@@ -158,6 +179,8 @@ class TrainingPlan(Contract):
     """Runs at a time."""
     cores: int
     """Cores they use together."""
+    candidate_steps: int = 0
+    """Environment steps of each, where they are the short trainings that a reward is chosen by; 0 where not."""
 
     @property
     def threads(self) -> int:

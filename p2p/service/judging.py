@@ -123,5 +123,6 @@ def attempt(record: SessionRecord, number: int) -> Attempt:
         judgment=judgment,
         terms=summary.terms if summary else (),
         dynamics=summary.dynamics if summary else {},
+        early_stop=summary.early_stop if summary else None,
         based_on=before.based_on if before else None,
     )

@@ -5,6 +5,8 @@ from p2p.contracts.events import Event, EventName
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Lesson, Lineage, LineageEntry, Revision
 from p2p.contracts.session import History, IterationData, SessionStatus
+from p2p.contracts.training import EarlyStop
+from p2p.service.config_uses import configs_used
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
@@ -67,7 +69,13 @@ def _iteration_data(
         elapsed_time_s=_elapsed(record.events.read(), number),
         changes=tuple(f"{c.kind} {c.name}: {c.old} → {c.new} ({c.reason})" for c in before.changes) if before else (),
         based_on=before.based_on if before else None,
+        steps_saved=sum(stop.steps_saved for run in iteration.runs() if (stop := _early_stop(run)) is not None),
     )
+
+
+def _early_stop(run: IterationRecord) -> EarlyStop | None:
+    summary = run.read_summary()
+    return summary.early_stop if summary is not None else None
 
 
 def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Lineage:
@@ -91,6 +99,7 @@ def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Li
             final_return=data.final_return,
             best_checkpoint=data.best_checkpoint,
             best_run_id=data.best_run_id,
+            configs=configs_used(record.iteration(data.iteration)),
         )
         best = max(best, merit)
     return Lineage(iterations=entries, lessons=lessons)

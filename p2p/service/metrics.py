@@ -97,6 +97,7 @@ class Metrics(Comparing):
             success_rate=short(progress.success_rate),
             criteria={key: short(value) for key, value in progress.criteria.items()},
             error=progress.error,
+            early_stop=progress.early_stop,
         )
 
 

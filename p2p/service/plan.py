@@ -60,7 +60,8 @@ def _check_names(configs: Collection[str]) -> None:
 def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) -> TrainConfig:
     check_bounds(canonical_names(draft.config_changes))
     merged: dict[str, object] = {}
-    for layer in (draft.config_changes, session.config, fields, {"env_id": session.env_id}):
+    stop: dict[str, object] = {"stop_at_score": session.pass_threshold} if session.stop_when_clear else {}
+    for layer in (stop, draft.config_changes, session.config, fields, {"env_id": session.env_id}):
         merged.update(canonical_names(layer))
     return parse_config({**preset(session.env_id, _steps(merged)), **merged})
 

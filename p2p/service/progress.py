@@ -93,6 +93,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         error=job.error if job is not None else None,
         waits_for=_owners(job.waits_for) if job is not None and job.state is JobState.QUEUED else None,
         resumed=summary.resumed if summary is not None else 0,
+        early_stop=summary.early_stop if summary is not None else None,
     )
 
 

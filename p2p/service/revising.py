@@ -67,6 +67,7 @@ class Revising(Drafting):
             terms=tuple(_rounded(term) for term in chosen.terms),
             dynamics={name: short(value) for name, value in chosen.dynamics.items()},
             warnings=summary.warnings if summary is not None else (),
+            early_stop=chosen.early_stop,
             config_changes=chosen.config_changes,
             pinned=chosen.pinned,
             attempts=_attempts(record),

@@ -52,5 +52,6 @@ def judged(row: Mapping[str, Any]) -> dict[str, Any]:
         "intent_score": row.get("intent_score"),
         "success_rate": row.get("success_rate"),
         "criteria": row.get("criteria") or {},
+        **({"clear": row["clear"]} if "clear" in row else {}),
         "failure_tags": [f"{key}_not_met" for key, share in shares.items() if share < MET_SHARE_NEEDED],
     }

@@ -28,6 +28,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
 def check_bounds(changes: Mapping[str, object]) -> None:
     """Refuse what an author asks for outside the bounds; fields without bounds, and values that are no numbers, pass.
 
+    An author may forbid that a training ends early, but not choose the score at which it does.
+
     Raises:
         InvalidConfig: naming each such field with its bounds.
     """
@@ -36,5 +38,7 @@ def check_bounds(changes: Mapping[str, object]) -> None:
         for name, (low, high) in BOUNDS.items()
         if isinstance(value := changes.get(name), int | float) and not low <= value <= high
     ]
+    if changes.get("stop_at_score") is not None:
+        wrong.append("  stop_at_score: its session says whether a training may end early; an author may only forbid it")
     if wrong:
         raise InvalidConfig("The reward asks for hyperparameters out of bounds:\n" + "\n".join(wrong))

@@ -32,6 +32,9 @@ PassThreshold = Annotated[float, Field(gt=0, le=1, description="Score needed to 
 Config = Annotated[
     dict[str, Any] | None, Field(description="Fields of the training configuration: total_timesteps ...")
 ]
+StopWhenClear = Annotated[
+    bool, Field(description="End a training at the second checkpoint in a row that clearly passes.")
+]
 JudgeModel = Annotated[
     str, Field(max_length=200, description="provider:model that looks at the pictures; empty: you, or your client's.")
 ]
@@ -56,6 +59,7 @@ def add(toolbox: Toolbox) -> None:
         episode_s: EpisodeLength = None,
         config: Config = None,
         judge_model: JudgeModel = "",
+        stop_when_clear: StopWhenClear = False,
     ) -> NewSessionAnswer:
         """Begin to pursue one sentence in one environment; nothing is trained yet.
 
@@ -71,6 +75,7 @@ def add(toolbox: Toolbox) -> None:
             pass_threshold=pass_threshold,
             config=dict(config or {}),
             judge_model=judge_model,
+            stop_when_clear=stop_when_clear,
         )
         wanted, note = _criteria(service, request, criteria or (), extend_criteria, episode_s)
         if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):

@@ -80,6 +80,9 @@ def _config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
     dynamics, worst = attempt.dynamics, missed(intent, attempt)
     slope, flat = dynamics.get("return_slope", 0.0), dynamics.get("plateau", 0.0) == 1.0
     close = bool(worst) and worst[0].score.score >= CLOSE
+    if attempt.early_stop is not None:
+        why = f"it passed on its selection rollouts at step {attempt.early_stop.step:,}, and not on the report rollouts"
+        yield _config(attempt, "stop_at_score", None, why)
     if dynamics.get("kl_spike_share", 0.0) > 0.05:
         why = f"the policy jumped in {dynamics['kl_spike_share']:.0%} of the updates"
         yield _config(attempt, "target_kl", 0.02, why)
@@ -152,6 +155,6 @@ def _longer(attempt: Attempt, reason: str) -> Iterator[Proposal]:
         yield _config(attempt, "total_timesteps", int(factor * attempt.config.total_timesteps), reason)
 
 
-def _config(attempt: Attempt, name: str, new: float, reason: str) -> Proposal:
+def _config(attempt: Attempt, name: str, new: float | None, reason: str) -> Proposal:
     change = Change(kind="config", name=name, old=getattr(attempt.config, name), new=new, reason=reason)
     return Proposal(change, config={name: new})

@@ -146,6 +146,7 @@ class _Lookup:
         return {
             "dynamics": summary.dynamics,
             "warnings": summary.warnings,
+            "early_stop": summary.early_stop,
             "terms": summary.terms,
             "trained_with": self._history.attempt(arguments.iteration).config,
         }

@@ -157,6 +157,14 @@ def _draw_run(returns: Axes, success: Axes | None, run: TrainedRun, colour: str,
     if success is not None:
         known = run.evaluated("success_rate")
         success.plot(*known, "o-", color=colour, linewidth=1.2, markersize=4, label=label, clip_on=False)
+        success.plot(*_clear(run), "*", color=colour, markersize=11, markeredgecolor="white", clip_on=False)
+
+
+def _clear(run: TrainedRun) -> Curve:
+    """Evaluations that passed clearly: after two in a row the training ended."""
+    known = zip(*run.evaluated("clear"), *run.evaluated("success_rate")[1:], strict=False)
+    passed = [(step, success) for step, clear, success in known if clear]
+    return [step for step, _ in passed], [success for _, success in passed]
 
 
 def _finish_return_and_success(returns: Axes, success: Axes | None) -> None:
@@ -164,7 +172,7 @@ def _finish_return_and_success(returns: Axes, success: Axes | None) -> None:
     if success is not None:
         success.set_ylim(-0.03, 1.03)
         success.yaxis.set_major_formatter(PercentFormatter(1.0))
-        _finish(success, "success on selection rollouts", legend=False)
+        _finish(success, "success on selection rollouts; star: clear", legend=False)
 
 
 def _finish(axes: Axes, title: str, legend: bool = True) -> None:

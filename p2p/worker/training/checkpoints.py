@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from p2p.analysis.clear_verdict import IN_A_ROW
 from p2p.worker.training.beside import EvaluationProcess
 from p2p.worker.training.selection import Run, Selection, evaluate_checkpoint
 
@@ -48,6 +49,23 @@ class Checkpoints:
         """
         while self._beside is not None and self.pending and self._beside.done():
             self._take(self._beside.result())
+
+    def clear(self) -> bool:
+        """Whether the last two that were begun pass clearly; waits for each only while that is open.
+
+        The answer is the same wherever, and however fast, they are evaluated.
+
+        Raises:
+            RewardFailed: the reward raised, or returned what is not a finite number.
+        """
+        begun = len(self.selections) + len(self.pending)
+        return begun >= IN_A_ROW and all(self._selection(index).clear for index in range(begun - IN_A_ROW, begun))
+
+    def _selection(self, index: int) -> Selection:
+        """The one begun as number `index`, waited for."""
+        while self._beside is not None and len(self.selections) <= index:
+            self._take(self._beside.result())
+        return self.selections[index]
 
     def finish(self) -> list[Selection]:
         """All of them, in the order of their steps.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.analysis.clear_verdict import clearly_passes
 from p2p.analysis.predicates import measure
 from p2p.analysis.scoring import Scores, score
 from p2p.contracts.env import EnvSpec
@@ -64,6 +65,11 @@ class Selection:
     """Its row of metrics."""
 
     @property
+    def clear(self) -> bool:
+        """Whether it passes clearly; False where nobody asked."""
+        return bool(self.row.get("clear"))
+
+    @property
     def rank(self) -> tuple[float, float, float]:
         """What checkpoints are chosen by: the larger the better."""
         return self.success_rate or 0.0, self.intent_score or 0.0, self.mean_return
@@ -89,7 +95,7 @@ def evaluate_checkpoint(run: Run, step: int) -> Selection:
         intent_score=scores.intent_score if scores else None,
         success_rate=scores.success_rate if scores else None,
         terms={name: np.concatenate([r.terms[name] for r in rollouts]) for name in rollouts[0].terms},
-        row=_row(step, rollouts, labels, scores),
+        row={**_row(step, rollouts, labels, scores), **_clear(run, scores)},
     )
 
 
@@ -98,6 +104,14 @@ def _scores(run: Run, rollouts: Sequence[RecordedRollout]) -> Scores | None:
         return None
     measured = [measure(run.intent, rollout.features, run.spec.dt) for rollout in rollouts]
     return score(run.intent, measured, [rollout.summary() for rollout in rollouts])
+
+
+def _clear(run: Run, scores: Scores | None) -> dict[str, bool]:
+    """Whether the checkpoint passes clearly, where the training may end then."""
+    needed = run.config.stop_at_score
+    if needed is None or run.intent is None or scores is None:
+        return {}
+    return {"clear": clearly_passes(run.intent, scores, needed)}
 
 
 def _save_rollouts(run: Run, step: int, rollouts: Sequence[RecordedRollout], labels: Mapping[int, str]) -> None:

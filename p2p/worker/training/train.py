@@ -6,13 +6,14 @@ import sys
 import time
 from pathlib import Path
 
+from p2p.analysis.clear_verdict import IN_A_ROW
 from p2p.analysis.guardrails import hacking_warning
 from p2p.analysis.term_statistics import term_statistics
 from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.resume import ResumePoint
 from p2p.contracts.rollout import Purpose, first_seed
-from p2p.contracts.training import RunSummary, TrainConfig
+from p2p.contracts.training import EarlyStop, RunSummary, TrainConfig
 from p2p.store.iterations import IterationRecord
 from p2p.worker.learners.advantages import explained_variance
 from p2p.worker.learners.learner import Learner
@@ -93,23 +94,26 @@ class Training:
         self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self.reward)
         self._metrics = Metrics(run.record, config)
         self._checkpoints = Checkpoints(run, beside=threads > 1)
+        self._size = config.n_envs * config.n_steps
+        self._planned = math.ceil(config.total_timesteps / self._size) * self._size
         self._rollouts, self._resumed, self._peak_memory_mb = 0, 0, 0
         self._begun = time.monotonic()
 
     def run(self, points: ResumePoints) -> None:
-        """Train to the end, and write resume points on the way."""
-        size = self._config.n_envs * self._config.n_steps
-        rollouts = math.ceil(self._config.total_timesteps / size)
+        """Train to the end, or until the verdict is clear, and write resume points on the way."""
+        size, rollouts = self._size, self._planned // self._size
         for number in range(self._rollouts + 1, rollouts + 1):
             self.learn(number * size)
             self._rollouts = number
             if evaluation_due(self._config, number):
                 self._evaluate(number * size)
+                if self._config.stop_at_score is not None and self._checkpoints.clear():
+                    break
             self._checkpoints.collect()
             if points.due and number < rollouts:
                 points.save(self.point(points), self.state())
         selections = self._checkpoints.finish()
-        self._run.record.save_summary(self._summary(rollouts * size, selections, time.monotonic() - self._begun))
+        self._run.record.save_summary(self._summary(selections, time.monotonic() - self._begun))
 
     def learn(self, steps: int) -> None:
         """One rollout and what is learned from it; `steps` have been made after it."""
@@ -164,8 +168,8 @@ class Training:
         policy_of(self._config, self._learner, self._collector).save(self._run.record.checkpoint(step).policy_path)
         self._checkpoints.evaluate(step)
 
-    def _summary(self, steps: int, selections: list[Selection], seconds: float) -> RunSummary:
-        best = max(selections, key=lambda selection: selection.rank)
+    def _summary(self, selections: list[Selection], seconds: float) -> RunSummary:
+        steps, best = self._rollouts * self._size, max(selections, key=lambda selection: selection.rank)
         numbers = dynamics(self._run.record.parse_scalars()[0])
         log = self._collector.log
         recent = [episode.episode_return for episode in log.recent]
@@ -180,6 +184,7 @@ class Training:
             peak_memory_mb=self._peak(),
             sandbox=levels.current(),
             resumed=self._resumed,
+            early_stop=_early_stop(selections, self._planned) if steps < self._planned else None,
             best_checkpoint=best.step,
             best_selection_score=best.intent_score,
             best_selection_success=best.success_rate,
@@ -234,6 +239,16 @@ def _first_seed(config: TrainConfig) -> int:
         return first_seed(Purpose.TRAINING, config.seed)
     except ValueError as error:
         raise InvalidConfig(f"{error}. Choose another seed.") from error
+
+
+def _early_stop(selections: list[Selection], planned: int) -> EarlyStop:
+    """Of a training that ended at its last checkpoint."""
+    before, last = (selection.step for selection in selections[-IN_A_ROW:])
+    reason = (
+        f"The verdict was clear: on their selection rollouts the checkpoints at steps {before:,} and {last:,} passed "
+        "with the 95 % intervals above what is needed."
+    )
+    return EarlyStop(step=last, planned=planned, reason=reason)
 
 
 def _hacking(selections: list[Selection]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 
+from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.training import StartStates
 from p2p.scheduler import supervisor
@@ -40,6 +41,20 @@ class Steady(RewardFunction):
         change = info["velocity_x"] - sum(self.seen) / len(self.seen)
         return change, {"change": change}
 """
+NOT_BACKWARD = Predicate(
+    statistic=Statistic.MEAN,
+    feature="velocity_x",
+    comparison=Comparison.AT_LEAST,
+    threshold=-50.0,
+    unit="m/s",
+    margin=1.0,
+)
+EASY = Intent(
+    prompt="run",
+    env_id="HalfCheetah-v5",
+    criteria=(Criterion(key="a", title="a", description="", category=Category.GAIT, predicate=NOT_BACKWARD),),
+    episode_s=0.5,
+)
 TIMES = {"sps", "elapsed_time", "rollout_time", "train_time"}
 OF_TIME = {"training_time_s", "steps_per_second", "reward", "peak_memory_mb", "resumed"}
 COMMAND = ("-m", "p2p.worker", "train")
@@ -113,6 +128,7 @@ def two_runs(tmp_path, cheetah, small):
             record.save_config(small.model_copy(update={**sizes, **options}))
             record.save_env_spec(cheetah)
             record.save_reward_source(source)
+            record.save_criteria(EASY)
             records.append(record)
         return records
 
@@ -125,6 +141,7 @@ def two_runs(tmp_path, cheetah, small):
         ("memory and starts in the air", 3, 1, {"start_states": StartStates(share=0.5, pitch=(-1.0, 1.0))}),
         ("evaluations beside the training", 2, 2, {}),
         ("stable-baselines3", 1, 1, {"learner": "sb3"}),
+        ("a verdict that is clear", 2, 2, {"num_evals": 3, "stop_at_score": 0.8, "n_eval_episodes": 16}),
     ],
 )
 def test_a_training_that_is_killed_again_and_again_ends_as_one_that_was_not(case, kills, threads, options, two_runs):
@@ -139,6 +156,7 @@ def test_a_training_that_is_killed_again_and_again_ends_as_one_that_was_not(case
     assert_the_same(whole, killed)
     assert 1 <= killed.read_summary().resumed <= kills
     assert whole.read_summary().resumed == 0
+    assert (whole.read_summary().early_stop is not None) is ("stop_at_score" in options)
     assert not list(killed.path.glob("resume*"))
 
 

@@ -1,0 +1,76 @@
+"""The table of the rule by which a training may end early."""
+
+import pytest
+
+from p2p.analysis.clear_verdict import clearly_passes
+from p2p.analysis.predicates import Measurement
+from p2p.analysis.scoring import score
+from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
+from p2p.contracts.rollout import Rollout
+
+SPEED = Predicate(
+    statistic=Statistic.MEAN, feature="speed", comparison=Comparison.AT_LEAST, threshold=1.0, unit="m/s", margin=1.0
+)
+
+
+def asked(*keys: str, eyes: bool = False, optional: str = "") -> Intent:
+    def criterion(key: str) -> Criterion:
+        looks = eyes and key == keys[-1]
+        return Criterion(
+            key=key,
+            title=key,
+            description="",
+            category=Category.GAIT,
+            predicate=None if looks else SPEED,
+            required=key != optional,
+        )
+
+    return Intent(prompt="", env_id="E", criteria=tuple(criterion(key) for key in keys))
+
+
+def clear(intent: Intent, partial: list[dict[str, float]], needed: float = 0.8) -> bool:
+    """By partial credits of every rollout; a criterion is met with the whole credit, and without one left to eyes."""
+    measured = [
+        tuple(
+            Measurement(c.key, row.get(c.key), row.get(c.key, 0.0), row.get(c.key) == 1.0, visual=c.key not in row)
+            for c in intent.criteria
+        )
+        for row in partial
+    ]
+    rollouts = [Rollout(seed=seed, episode_return=0.0, length=5) for seed in range(len(partial))]
+    return clearly_passes(intent, score(intent, measured, rollouts), needed)
+
+
+@pytest.mark.parametrize(
+    ("case", "intent", "partial", "needed", "expected"),
+    [
+        ("all of twenty", asked("a"), [{"a": 1.0}] * 20, 0.8, True),
+        ("all of sixteen are enough", asked("a"), [{"a": 1.0}] * 16, 1.0, True),
+        ("all of fifteen are too few", asked("a"), [{"a": 1.0}] * 15, 0.8, False),
+        ("one of twenty fails", asked("a"), [{"a": 1.0}] * 19 + [{"a": 0.9}], 0.8, False),
+        ("one of forty may fail", asked("a"), [{"a": 1.0}] * 39 + [{"a": 0.9}], 0.8, True),
+        (
+            "each meets another one",
+            asked("a", "b"),
+            [{"a": 1.0, "b": 0.9}, {"a": 0.9, "b": 1.0}] * 10,
+            0.8,
+            False,
+        ),
+        ("an optional one costs score", asked("a", "b", optional="b"), [{"a": 1.0, "b": 0.7}] * 20, 0.86, False),
+        ("but no success", asked("a", "b", optional="b"), [{"a": 1.0, "b": 0.7}] * 20, 0.85, True),
+        (
+            "its spread widens the interval",
+            asked("a", "b", optional="b"),
+            [{"a": 1.0, "b": 1.0}, {"a": 1.0, "b": 0.4}] * 10,
+            0.8,
+            False,
+        ),
+        ("eyes have still to look", asked("a", "b", eyes=True), [{"a": 1.0}] * 20, 0.8, False),
+        ("even where they are optional", asked("a", "b", eyes=True, optional="b"), [{"a": 1.0}] * 20, 0.8, False),
+        ("only eyes could tell", asked("a", eyes=True), [{}] * 20, 0.8, False),
+    ],
+)
+def test_a_verdict_is_clear_where_the_intervals_lie_above_what_is_needed(
+    case: str, intent: Intent, partial: list[dict[str, float]], needed: float, expected: bool
+) -> None:
+    assert clear(intent, partial, needed) is expected, case

@@ -1,0 +1,105 @@
+"""A training that ends when its verdict is clear."""
+
+import numpy as np
+import pytest
+
+from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
+from p2p.contracts.rollout import Purpose, first_seed
+from p2p.store.arrays import load_arrays
+from p2p.worker.training.checkpoints import Checkpoints
+from p2p.worker.training.selection import Run, Selection
+from p2p.worker.training.train import train
+
+SIZES = {"total_timesteps": 8 * 256, "n_envs": 8, "n_steps": 32, "batch_size": 64, "num_evals": 4}
+
+
+def intent(at_least):
+    wanted = Predicate(
+        statistic=Statistic.MEAN,
+        feature="velocity_x",
+        comparison=Comparison.AT_LEAST,
+        threshold=at_least,
+        unit="m/s",
+        margin=1.0,
+    )
+    criterion = Criterion(key="speed", title="speed", description="", category=Category.GAIT, predicate=wanted)
+    return Intent(prompt="run", env_id="HalfCheetah-v5", criteria=(criterion,), episode_s=0.5)
+
+
+@pytest.fixture
+def made(make_run, small, class_reward):
+    """Writes the directory of a small run that may end early."""
+
+    def make(at_least=-50.0, **options):
+        sizes = {**SIZES, "n_eval_episodes": 16, "stop_at_score": 0.8, **options}
+        record = make_run(small.model_copy(update=sizes), class_reward)
+        record.save_criteria(intent(at_least))
+        return record
+
+    return make
+
+
+def selection(step, clear):
+    return Selection(
+        step=step, mean_return=0.0, intent_score=1.0, success_rate=1.0, terms={}, row={"clear": clear} if clear else {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("course", "expected"),
+    [
+        ([], False),
+        ([True], False),
+        ([False, True], False),
+        ([True, False], False),
+        ([True, True], True),
+        ([True, False, True], False),
+        ([False, True, True], True),
+    ],
+)
+def test_two_clear_checkpoints_in_a_row_are_needed(course, expected, made):
+    checkpoints = Checkpoints(Run.open(made()), beside=False)
+    checkpoints.restore([selection(step, clear) for step, clear in enumerate(course)], [])
+    assert checkpoints.clear() is expected
+
+
+@pytest.mark.slow
+def test_a_training_ends_at_the_second_clear_checkpoint_and_says_so(made):
+    record = made()
+    train(record.path)
+    summary, (rows, evaluations) = record.read_summary(), record.parse_scalars()
+    assert (summary.early_stop.step, summary.early_stop.planned, summary.early_stop.steps_saved) == (1024, 2048, 1024)
+    assert "at steps 512 and 1,024 passed" in summary.early_stop.reason
+    assert summary.total_timesteps == 1024
+    assert [row["global_step"] for row in rows] == [256, 512, 768, 1024]
+    assert [row["clear"] for row in evaluations] == [True, True]
+    assert summary.best_checkpoint in (512, 1024)
+    first = first_seed(Purpose.SELECTION, record.read_config().seed)
+    for checkpoint in record.checkpoints():
+        seeds = [rollout.seed for rollout in checkpoint.read_evaluation().rollouts]
+        assert seeds == list(range(first, first + 16)), "what ends a training is what chooses among its checkpoints"
+
+
+@pytest.mark.slow
+def test_until_it_ends_such_a_training_is_as_any_other_to_the_bit(made):
+    whole = made(stop_at_score=None)
+    train(whole.path)
+    policies = {checkpoint.step: load_arrays(checkpoint.policy_path) for checkpoint in whole.checkpoints()}
+    assert sorted(policies) == [512, 1024, 1536, 2048]
+    assert whole.read_summary().early_stop is None
+    assert "clear" not in whole.parse_scalars()[1][0]
+    early = made()
+    train(early.path)
+    for checkpoint in early.checkpoints():
+        mine, theirs = load_arrays(checkpoint.policy_path), policies[checkpoint.step]
+        assert all(np.array_equal(mine[name], theirs[name]) for name in theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("case", "options"), [("misses", {"at_least": 50.0}), ("too few", {"n_eval_episodes": 15})])
+def test_a_training_whose_verdict_is_not_clear_makes_all_its_steps(case, options, made):
+    record = made(**options)
+    train(record.path)
+    summary = record.read_summary()
+    assert (summary.total_timesteps, summary.early_stop) == (2048, None), case
+    assert [row["clear"] for row in record.parse_scalars()[1]] == [False] * 4
