@@ -16,12 +16,14 @@ ANALYSTS: dict[str, str] = {
 }
 JUDGES: dict[str, str] = {
     "author": "p2p.judges.author:JudgeAuthor",
+    "code_rules": "p2p.judges.author:rules",
     "code": "p2p.judges.code:CodeJudge",
 }
 EYES: dict[str, str] = {
     "model": "p2p.judges.vision:VisionJudge",
     "clips": "p2p.judges.calibration.model_judge:EyesJudge",
     "pair": "p2p.judges.pairwise:PairwiseJudge",
+    "pair_question": "p2p.judges.pairwise:question",
 }
 """Who looks at pictures when p2p asks; loaded by name, for what it needs is not light."""
 CALIBRATED_JUDGES: dict[str, str] = {
@@ -57,6 +59,10 @@ MEASUREMENTS: dict[str, str] = {
     "prepare_trial": "p2p.judges.generated:prepare_trial",
     "code_findings": "p2p.judges.generated:read",
     "code_problems": "p2p.judges.generated:problems_of",
+    "code_on_known": "p2p.judges.generated:on_known_motions",
+    "judge_by_clip_code": "p2p.judges.calibration.code_judge:ClipCodeJudge",
+    "prepare_clip_code": "p2p.judges.calibration.clip_calls:prepare",
+    "read_clip_code": "p2p.judges.calibration.clip_calls:read",
     "criteria_by_hand": "p2p.judges.calibration.by_hand:written_by_hand",
 }
 """Computed with numpy, which the service starts without."""

@@ -5,7 +5,7 @@ import hashlib
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.intent import Key
+from p2p.contracts.intent import Criterion, Key
 
 
 class Leaf(Contract):
@@ -41,6 +41,8 @@ class JudgeFunction(Contract):
     """Python with `judge(features) -> {"score", "evidence"}`; empty where the criterion is left to eyes."""
     problems: tuple[str, ...] = ()
     """Why there is no usable function where there should be one."""
+    written_by: str = ""
+    """"calling_agent", with its model where it was named; empty for the model that wrote the others."""
 
     @property
     def code_hash(self) -> str:
@@ -52,7 +54,7 @@ class JudgeCode(Contract):
     """The functions of a session, written once (`judge_code.json`)."""
 
     written_by: str
-    """`provider:model`."""
+    """`provider:model`, or "calling_agent"."""
     functions: tuple[JudgeFunction, ...]
 
     @property
@@ -68,3 +70,52 @@ class RolloutFinding(Contract):
     """The criterion is met at 1."""
     evidence: str = Field(default="", max_length=2000)
     """What was measured; the text is the model's."""
+
+
+class CodeFinding(Contract):
+    """What the function for one criterion said of the judged rollouts."""
+
+    key: Key
+    """Of the criterion."""
+    written_by: str
+    code_hash: str
+    """SHA-256 of its source, first 16 hex digits."""
+    scores: tuple[float, ...] = ()
+    """Of each rollout, in their order; empty where it failed."""
+    worst: RolloutFinding | None = None
+    """What it says of the rollout with the lowest score; None where it failed."""
+    problem: str = ""
+    """Why it failed, with the line and a fix. It then counts nothing: that is no score of 0."""
+
+
+class JudgeCodeTask(Contract):
+    """What the writer of judge functions has to know."""
+
+    session_id: str
+    to_measure: tuple[Criterion, ...]
+    """The criteria that no predicate measures; a function may be written for each."""
+    rules: str
+    """What the code gets, returns, and may use."""
+    functions: tuple[JudgeFunction, ...]
+    """Those there are."""
+
+
+class KnownMotion(Contract):
+    """What a function says of a motion whose truth is known."""
+
+    motion: str
+    score: float
+
+
+class JudgeCodeReport(Contract):
+    """What came of a function that was handed in."""
+
+    session_id: str
+    key: Key
+    accepted: bool
+    """False: nothing is judged with it."""
+    errors: tuple[str, ...]
+    """With the line, the reason, and a fix."""
+    code_hash: str
+    known_motions: tuple[KnownMotion, ...]
+    """What it scores highest among motions whose truth is known; empty where there are none of this robot."""

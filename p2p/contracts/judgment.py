@@ -6,6 +6,7 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Comparison
+from p2p.contracts.judge_code import CodeFinding
 from p2p.contracts.observation import Observation, Observer
 
 
@@ -98,6 +99,8 @@ class Judgment(Contract):
     """Step of the judged checkpoint."""
     scoring_method: str = "code_judge"
     provenance: Provenance
+    by_written_code: tuple[CodeFinding, ...] = ()
+    """What functions said that a model wrote for criteria without a predicate."""
     confidence: float | None = Field(default=None, ge=0, le=1)
     """How far the judgment can be relied on, by the rule of `p2p.judges.synthesis`; None where no eyes took part."""
     disagreement: float | None = Field(default=None, ge=0, le=1)

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from p2p.contracts.base import Contract
 from p2p.contracts.judgment import Verdict
+from p2p.contracts.preference import Preference
 from p2p.contracts.revision import Change
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.training import EarlyStop
@@ -95,6 +96,8 @@ class IterationComparison(Contract):
     """How the second's reward and configuration differ from the first's, the largest first."""
     reward_diff: str
     """Unified diff of the sources, cut at 6000 characters."""
+    preferences: tuple[Preference, ...] = ()
+    """What eyes have said of the two so far, asked in both orders."""
 
 
 class MetricsView(Contract):

@@ -1,11 +1,15 @@
 """Which of two policies does it better, as eyes see it."""
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.observation import SentPicture
+from p2p.contracts.observation import Observer, SentPicture
+
+Side = Literal["first", "second", "same"]
+Order = Literal["first", "second"]
+"""Which of the two is shown above."""
 
 
 class Candidate(Contract):
@@ -20,8 +24,37 @@ class Candidate(Contract):
         return f"iteration {self.iteration}{at}"
 
 
+def _place(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    word = value.strip().lower()
+    return {"upper": "above", "top": "above", "lower": "below", "bottom": "below", "tie": "same"}.get(word, word)
+
+
+class Compared(Contract):
+    """What was seen of the two."""
+
+    above: str = Field(min_length=1, max_length=4000)
+    """What the motion above does."""
+    below: str = Field(min_length=1, max_length=4000)
+    """What the motion below does."""
+    better: Annotated[Literal["above", "below", "same"], BeforeValidator(_place)]
+    """Which does what was meant better."""
+
+    def side(self, above: Order) -> Side:
+        """The better one, when `above` is the one that was shown above."""
+        below: Order = "second" if above == "first" else "first"
+        sides: dict[str, Side] = {"above": above, "below": below, "same": "same"}
+        return sides[self.better]
+
+    def reason(self, above: Order) -> str:
+        """What was seen of both, in their order, when `above` is the one that was shown above."""
+        one, two = (self.above, self.below) if above == "first" else (self.below, self.above)
+        return f"First: {one} Second: {two}"
+
+
 class Preference(Contract):
-    """What eyes prefer, asked in both orders."""
+    """What eyes prefer, asked in both orders (a line of `preferences.jsonl`)."""
 
     session_id: str
     first: Candidate
@@ -30,11 +63,62 @@ class Preference(Contract):
     """None for a tie: they look alike, or the answer depended on which was shown above."""
     agreed: bool
     """Whether both orders gave the same answer."""
-    answers: tuple[Literal["first", "second", "same"], Literal["first", "second", "same"]]
+    answers: tuple[Side, Side]
     """With the first above, and with the second above."""
     reasons: tuple[str, str]
     """What was seen, in the same order."""
     pictures: tuple[SentPicture, SentPicture]
-    provider: str
-    model: str
+    observer: Observer = "api"
+    """Who looked."""
+    provider: str | None = None
+    """Who supplied the model; None when nobody said."""
+    model: str | None = None
     prompt_hash: str
+    """Of the instructions that were given."""
+
+
+class PairToCompare(Contract):
+    """Two policies as their caller is shown them: twice together, changing places."""
+
+    session_id: str
+    first: Candidate
+    second: Candidate
+    rubric: str
+    """How to compare."""
+    pictures: tuple[str, str]
+    """Relative to the runs directory. Which of the two is above in the first of them is not said."""
+    notes: tuple[str, str]
+    """How the moments of each picture were chosen."""
+
+
+def preference(
+    session_id: str,
+    pair: tuple[Candidate, Candidate],
+    pictures: tuple[SentPicture, SentPicture],
+    said: tuple[Compared, Compared],
+    **signed: str | None,
+) -> Preference:
+    """What follows from two answers: the better one where both orders agree, and a tie where they do not.
+
+    Args:
+        session_id: Whose they are.
+        pair: The two.
+        pictures: Both together: with the first above, and with the second above.
+        said: What was seen in each of them.
+        signed: Who looked, as the fields of `Preference`.
+    """
+    one, two = said[0].side("first"), said[1].side("second")
+    chosen = {"first": pair[0], "second": pair[1], "same": None}
+    return Preference.model_validate(
+        {
+            "session_id": session_id,
+            "first": pair[0],
+            "second": pair[1],
+            "better": chosen[one] if one == two else None,
+            "agreed": one == two,
+            "answers": (one, two),
+            "reasons": (said[0].reason("first"), said[1].reason("second")),
+            "pictures": pictures,
+            **signed,
+        }
+    )

@@ -21,6 +21,11 @@ Validate = Callable[[str], list[str]]
 """Tries a source on motions; returns what is wrong with it, in words the model can act on."""
 
 
+def rules(env: EnvSpec) -> str:
+    """What a judge function gets, returns and may use, for whoever writes one."""
+    return f"{render('features', env=env)}\n{render('judge_code')}"
+
+
 class Written(Contract):
     """The code."""
 

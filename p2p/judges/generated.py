@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
+from p2p.contracts.calibration import ClipSet
 from p2p.contracts.code import CodeLimits, CodeRequest
 from p2p.contracts.intent import Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.judge_code import RolloutFinding
+from p2p.contracts.judge_code import KnownMotion, RolloutFinding
 from p2p.contracts.judgment import Judgment
 from p2p.judges.code import CodeJudge, Features
+from p2p.judges.code_fixes import with_fix
 from p2p.store.arrays import load_features
 from p2p.store.code_calls import CodeCallRecord
 from p2p.store.evaluations import ReportRecord
@@ -35,6 +37,8 @@ def {ALL}(arrays):
 """Added to a source: calls it for each rollout, in its own process."""
 LIMITS = CodeLimits(timeout_s=30.0, max_values=20_000, max_characters=2_000)
 MET = 1.0 - 1e-6
+MOST_KNOWN = 12
+"""Known motions that are named."""
 LENGTHS = (1, 2, 40)
 """Of the made-up rollouts that a source is tried on [steps]."""
 
@@ -82,13 +86,14 @@ def read(directory: Path) -> tuple[RolloutFinding, ...] | str:
     if result is None:
         return "it was not called"
     if result.value is None:
-        return f"line {result.line}: {result.error}" if result.line is not None else result.error
+        words = with_fix(result.error)
+        return words if result.line is None else f"line {result.line}: {words}"
     found = []
     for number in sorted(result.value, key=int):
         said = result.value[number]
         score = said.get("score") if isinstance(said, dict) else None
         if not isinstance(said, dict) or not _is_number(score):
-            return f"it returned {str(said)[:200]!r}: expected a dict with a number as score, and a text as evidence"
+            return with_fix(f"it returned {str(said)[:200]!r}: expected a dict with a number as score, and a text.")
         assert isinstance(score, int | float), "it is a number"
         evidence = said.get("evidence", "")
         found.append(RolloutFinding(score=min(1.0, max(0.0, float(score))), evidence=str(evidence)[:2000]))
@@ -102,10 +107,19 @@ def problems_of(directory: Path) -> list[str]:
         return [found]
     known = found[2 * len(LENGTHS) :]
     if len(known) > 1 and len({finding.score for finding in known}) == 1:
-        return [
-            f"It gives every one of {len(known)} known motions the score {known[0].score:g}: it tells nothing apart."
-        ]
+        same = f"It gives every one of {len(known)} known motions the score {known[0].score:g}: it tells nothing apart."
+        return [with_fix(same)]
     return []
+
+
+def on_known_motions(directory: Path, clips: ClipSet) -> tuple[KnownMotion, ...]:
+    """What it scores highest among the known motions that the trial in a job's directory called it on."""
+    found = read(directory)
+    if isinstance(found, str):
+        return ()
+    known = zip(clips.clips, found[2 * len(LENGTHS) :], strict=True)
+    scored = [KnownMotion(motion=clip.motion, score=said.score) for clip, said in known if said.score > 0]
+    return tuple(sorted(scored, key=lambda one: -one.score)[:MOST_KNOWN])
 
 
 def judge_report(intent: Intent, report: Path, pass_threshold: float, findings: Findings) -> Judgment:

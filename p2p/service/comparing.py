@@ -3,11 +3,13 @@
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.metrics import CriterionPair, IterationComparison, IterationOutcome
+from p2p.contracts.preference import Preference
 from p2p.service.differences import changes_between, source_diff
 from p2p.service.lineage import best_iteration
 from p2p.service.rounding import short
 from p2p.service.wiring import Wiring
 from p2p.store.iterations import IterationRecord
+from p2p.store.preferences import PreferencesRecord
 
 MAX_DIFFERENCES = 12
 
@@ -39,7 +41,13 @@ class Comparing(Wiring):
             criteria=_pairs(judgments.get(first), judgments.get(second)),
             changes=changes[:MAX_DIFFERENCES],
             reward_diff=source_diff(old.source, new.source, (f"iteration {first}", f"iteration {second}")),
+            preferences=self._preferences(session_id, {first, second}),
         )
+
+    def _preferences(self, session_id: str, numbers: set[int]) -> tuple[Preference, ...]:
+        """What eyes have said of two iterations, and of their checkpoints."""
+        found = PreferencesRecord(self.record(session_id).path).read()
+        return tuple(one for one in found if {one.first.iteration, one.second.iteration} == numbers)
 
     def neighbour(self, session_id: str, number: int) -> int:
         """The iteration to compare with when none is named: the one before, or else the one after.

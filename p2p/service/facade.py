@@ -9,6 +9,7 @@ from p2p.service.criteria import Criteria
 from p2p.service.details import Details
 from p2p.service.drafting import Drafting
 from p2p.service.export import Exports
+from p2p.service.handed_code import HandedCode
 from p2p.service.judging import Judging
 from p2p.service.keeping import Keeping
 from p2p.service.labelling import Labelling
@@ -32,6 +33,7 @@ class Service(
     Keeping,
     Background,
     Revising,
+    HandedCode,
     Preferring,
     Observing,
     Drafting,

@@ -5,15 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from p2p import registry
-from p2p.contracts.calibration import ROBOTS, ClipsRequest
 from p2p.contracts.intent import Intent
-from p2p.contracts.judge_code import Decomposition, JudgeCode, JudgeFunction, RolloutFinding
+from p2p.contracts.judge_code import CodeFinding, Decomposition, JudgeCode, JudgeFunction, RolloutFinding
 from p2p.contracts.judgment import Judgment
 from p2p.judges import synthesis
 from p2p.service.jobs import completed, run_to_end
+from p2p.service.judge_trials import JudgeTrials
 from p2p.service.judging import Judging
 from p2p.service.models import session_models
-from p2p.store import files
 from p2p.store.calibration import ClipsRecord
 from p2p.store.iterations import IterationRecord
 from p2p.store.judge_code import JudgeCodeRecord, judged_dir
@@ -24,7 +23,7 @@ ROLE = "judge_author"
 UNPLANNED = Decomposition(measurable=True, reason="")
 
 
-class JudgeCoding(Judging):
+class JudgeCoding(Judging, JudgeTrials):
     """For criteria that predicates cannot say, and eyes should not."""
 
     def write_judge_code(self, session_id: str) -> JudgeCode | None:
@@ -68,8 +67,13 @@ class JudgeCoding(Judging):
         hashes = "+".join([judgment.provenance.code_hash, *(function.code_hash for function in code.usable)])
         lines = [f"The code for {key} failed, and does not count: {words}" for key, words in failed.items()]
         provenance = judgment.provenance.model_copy(update={"code_hash": hashes, "fallback": " ".join(lines)[:500]})
+        found = tuple(_finding(function, code.written_by, said[function.key]) for function in code.usable)
         return judgment.model_copy(
-            update={"provenance": provenance, "diagnosis": "\n".join([judgment.diagnosis, *lines])}
+            update={
+                "provenance": provenance,
+                "diagnosis": "\n".join([judgment.diagnosis, *lines]),
+                "by_written_code": found,
+            }
         )
 
     def _called(self, iteration: IterationRecord, function: JudgeFunction) -> tuple[RolloutFinding, ...] | str:
@@ -84,8 +88,8 @@ class JudgeCoding(Judging):
         return read(directory)
 
     def _mended_code(self, record: SessionRecord, iteration: IterationRecord, function: JudgeFunction) -> JudgeFunction:
-        intent = record.read_criteria()
-        if not function.source or intent is None:
+        intent, author = record.read_criteria(), record.read_session().judge_author
+        if not function.source or intent is None or not author or function.written_by:
             return function
         said = self._called(iteration, function)
         if not isinstance(said, str):
@@ -101,7 +105,7 @@ class JudgeCoding(Judging):
         models = session_models(record, patience_s, silence_s, session.judge_author)
         spec = self.describe_environment(session.env_id)
         names = tuple(feature.name for feature in spec.features)
-        known = self._known_motions(record, session.env_id)
+        known = self._known_motions(ClipsRecord(JudgeCodeRecord(record.path).known_motions_dir), session.env_id)
 
         def validate(source: str) -> list[str]:
             found = self._tried(source, names, known)
@@ -112,25 +116,14 @@ class JudgeCoding(Judging):
 
         return registry.load("judge", registry.JUDGES, "author")(models.for_role(ROLE), spec, intent, validate)
 
-    def _tried(self, source: str, names: tuple[str, ...], known: Path | None) -> list[str]:
-        """What a trial on made-up rollouts and known motions holds against a source."""
-        directory = self.runs.trial_dir()
-        prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_trial")
-        problems: Callable[[Path], list[str]]
-        problems = registry.load("measurement", registry.MEASUREMENTS, "code_problems")
-        try:
-            prepare(directory, source, names, known)
-            run_to_end(self.backend, "call", directory)
-            return problems(directory)
-        finally:
-            files.discard(directory)
 
-    def _known_motions(self, record: SessionRecord, env_id: str) -> Path | None:
-        """File with the features of motions prescribed joint by joint; None where there are none of this robot."""
-        if env_id not in ROBOTS:
-            return None
-        clips = ClipsRecord(JudgeCodeRecord(record.path).known_motions_dir)
-        if not completed(self.backend, clips.path):
-            clips.save_request(ClipsRequest(env_id=env_id, variations=1))
-            run_to_end(self.backend, "clips", clips.path)
-        return clips.features_path
+def _finding(function: JudgeFunction, author: str, said: tuple[RolloutFinding, ...] | str) -> CodeFinding:
+    """What a function said, as it goes into the judgment."""
+    return CodeFinding(
+        key=function.key,
+        written_by=function.written_by or author,
+        code_hash=function.code_hash,
+        scores=() if isinstance(said, str) else tuple(found.score for found in said),
+        worst=None if isinstance(said, str) else min(said, key=lambda found: found.score),
+        problem=said if isinstance(said, str) else "",
+    )

@@ -1,14 +1,17 @@
 """Which of two iterations or checkpoints does it better, as a model sees it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.preference import Candidate, Preference
+from p2p.contracts.observation import hash_of
+from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference, preference
 from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
 from p2p.judges.album import Shown
 from p2p.service.looking import ROLE, Looking
 from p2p.store.iterations import IterationRecord
+from p2p.store.preferences import PreferencesRecord
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import path_from_view, state_of, view_record
 
@@ -36,19 +39,93 @@ class Preferring(Looking):
             ModelProblem: the model gives no answer that can be used.
             BudgetExceeded: it would cost more than the session may.
         """
-        if first == second:
-            raise InvalidInput(f"Two different ones can be compared, got {first} twice.")
-        record, view = self.record(session_id), request or ViewRequest()
-        recorded = [(each, *self._recorded(record, each, view.label)) for each in (first, second)]
-        pictures = [self._both(record, recorded, view), self._both(record, recorded[::-1], view)]
-        intent = record.read_criteria()
+        record, pair = self.record(session_id), (first, second)
         judge = registry.load("eyes", registry.EYES, "pair")(
-            self._eyes(record, model).for_role(ROLE),
-            record.read_session().prompt,
-            intent.criteria if intent is not None else (),
+            self._eyes(record, model).for_role(ROLE), self._question(record)
         )
-        preference: Preference = judge.compare(session_id, (first, second), tuple(pictures))
-        return preference
+        found: Preference = judge.compare(session_id, pair, self._in_both_orders(record, pair, request))
+        _keep(record, found)
+        return found
+
+    def pair_to_compare(
+        self, session_id: str, first: Candidate, second: Candidate, request: ViewRequest | None = None
+    ) -> PairToCompare:
+        """Two of a session as their caller is to compare them, for `submit_preference`.
+
+        Args:
+            session_id: Whose they are.
+            first: One of them.
+            second: The other.
+            request: Which rollout, from where; a comparison and a video in it count nothing.
+
+        Raises:
+            UnknownName: there is no such session, iteration or checkpoint.
+            InvalidInput: they are the same, or nothing is recorded of one.
+        """
+        record, pair = self.record(session_id), (first, second)
+        shown = _turned(self._in_both_orders(record, pair, request))
+        return PairToCompare(
+            session_id=session_id,
+            first=first,
+            second=second,
+            rubric=self._question(record),
+            pictures=(shown[0].sent.path, shown[1].sent.path),
+            notes=(shown[0].note, shown[1].note),
+        )
+
+    def submit_preference(
+        self,
+        session_id: str,
+        first: Candidate,
+        second: Candidate,
+        said: tuple[Compared, Compared],
+        request: ViewRequest | None = None,
+        model: str | None = None,
+    ) -> Preference:
+        """Keep what the caller saw in the pictures of `pair_to_compare`, which was asked the same.
+
+        Args:
+            session_id: Whose they are.
+            first: One of them.
+            second: The other.
+            said: What was seen in each picture, in their order.
+            request: Which rollout, from where.
+            model: The name of the caller's model, for the record.
+
+        Raises:
+            UnknownName: there is no such session, iteration or checkpoint.
+            InvalidInput: they are the same, or nothing is recorded of one.
+        """
+        record, pair = self.record(session_id), (first, second)
+        pictures = self._in_both_orders(record, pair, request)
+        by_picture = dict(zip(_turned(pictures), said, strict=True))
+        found = preference(
+            session_id,
+            pair,
+            (pictures[0].sent, pictures[1].sent),
+            (by_picture[pictures[0]], by_picture[pictures[1]]),
+            observer="calling_agent",
+            model=model,
+            prompt_hash=hash_of(self._question(record)),
+        )
+        _keep(record, found)
+        return found
+
+    def _question(self, record: SessionRecord) -> str:
+        """How two of a session are to be compared."""
+        ask: Callable[..., str] = registry.load("eyes", registry.EYES, "pair_question")
+        intent = record.read_criteria()
+        return ask(record.read_session().prompt, intent.criteria if intent is not None else ())
+
+    def _in_both_orders(
+        self, record: SessionRecord, pair: tuple[Candidate, Candidate], request: ViewRequest | None
+    ) -> tuple[Shown, Shown]:
+        """One picture with the first above, and one with the second above."""
+        if pair[0] == pair[1]:
+            raise InvalidInput(f"Two different ones can be compared, got {pair[0]} twice.")
+        view = request or ViewRequest()
+        recorded = [(each, *self._recorded(record, each, view.label)) for each in pair]
+        return self._both(record, recorded, view), self._both(record, recorded[::-1], view)
 
     def _recorded(
         self, record: SessionRecord, candidate: Candidate, label: str
@@ -92,3 +169,16 @@ class Preferring(Looking):
         result = self._made(job, "view", order, None)
         shows = f"{pair[0][0]} above, {pair[1][0]} below, {view.label} rollouts"
         return self._kept(home, job.path / result.sheet, shows, result.note)
+
+
+def _turned(pictures: tuple[Shown, Shown]) -> tuple[Shown, Shown]:
+    """In an order that tells nobody which of them has the first above, and is the same each time."""
+    one, two = sorted(pictures, key=lambda shown: shown.sent.sha256)
+    return one, two
+
+
+def _keep(record: SessionRecord, found: Preference) -> None:
+    """Write it down, unless the same was said before."""
+    kept = PreferencesRecord(record.path)
+    if found not in kept.read():
+        kept.append(found)

@@ -3,10 +3,12 @@
 from p2p_mcp.toolbox import Toolbox
 from p2p_mcp.tools import (
     catalog,
+    comparing,
     create,
     dashboard,
     export,
     jobs,
+    judge_code,
     judging,
     keeping,
     labelling,
@@ -22,6 +24,6 @@ def add_all(toolbox: Toolbox) -> None:
     """Offer every tool the toolbox wants."""
     for module in (
         *(catalog, create, sessions, keeping, rewards, training, jobs),
-        *(metrics, judging, labelling, viewing, export, dashboard),
+        *(metrics, judging, judge_code, comparing, labelling, viewing, export, dashboard),
     ):
         module.add(toolbox)

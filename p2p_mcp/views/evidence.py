@@ -6,6 +6,7 @@ from pathlib import Path
 from p2p.contracts.base import Contract
 from p2p.contracts.evidence import Evidence, FeatureNumbers
 from p2p.contracts.intent import Criterion
+from p2p.contracts.judge_code import CodeFinding
 from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
 from p2p.contracts.observation import Observation
 from p2p.contracts.pictures import FrameNote
@@ -36,6 +37,8 @@ class JudgmentFacts(Contract):
     """How far the score of eyes is from the measured one; more than 0.2 is too far."""
     provenance: Provenance
     """Who judged."""
+    by_written_code: tuple[CodeFinding, ...]
+    """What functions said that a model wrote for criteria without a predicate (write_judge_code)."""
 
 
 class EvidenceAnswer(Contract):
@@ -104,6 +107,7 @@ def facts(judgment: Judgment) -> JudgmentFacts:
         confidence=judgment.confidence,
         disagreement=judgment.disagreement,
         provenance=judgment.provenance,
+        by_written_code=judgment.by_written_code,
     )
 
 
@@ -128,8 +132,10 @@ def after_judging(session_id: str, judgment: Judgment) -> str:
 def look(evidence: Evidence) -> str:
     """What the calling agent has to do with the pictures."""
     decide = ", ".join(f'"{key}": true|false' for key in evidence.unjudged)
+    failed = [found for found in evidence.code.by_written_code if found.problem]
+    mend = f"write_judge_code mends {', '.join(f.key for f in failed)}, or decide it by eye. " if failed else ""
     return (
-        "Look at the pictures with the rubric, then "
+        f"{mend}Look at the pictures with the rubric, then "
         f'submit_judgment(session_id="{evidence.session_id}", iteration={evidence.iteration}, '
         f"is_what_was_meant=..., score=..., diagnosis=..., criteria={{{decide}}})"
     )

@@ -1,0 +1,25 @@
+"""What eyes have preferred of two policies of one session."""
+
+from pathlib import Path
+
+from p2p.contracts.preference import Preference
+from p2p.store import files, layout
+
+
+class PreferencesRecord:
+    """Which of two was found better, whoever looked.
+
+    Args:
+        session: Its directory.
+    """
+
+    def __init__(self, session: Path) -> None:
+        self._path = session / layout.PREFERENCES
+
+    def append(self, preference: Preference) -> None:
+        """Add one line to `preferences.jsonl`, on disk when this returns."""
+        files.append_line(self._path, preference.model_dump_json())
+
+    def read(self) -> tuple[Preference, ...]:
+        """All of them, oldest first; broken lines are skipped."""
+        return files.read_models(self._path, Preference)

@@ -1,0 +1,69 @@
+"""Judge functions: written by the caller for what predicates cannot say."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from p2p.contracts.base import Contract
+from p2p.contracts.intent import Key
+from p2p.contracts.judge_code import JudgeCodeReport, JudgeCodeTask
+from p2p_mcp.fields import SessionId
+from p2p_mcp.toolbox import REPEATABLE, Toolbox
+
+TOOLSET = "judging"
+
+Source = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=40_000,
+        description='Python with judge(features) -> {"score", "evidence"}; null returns the rules.',
+    ),
+]
+
+
+class JudgeCodeAnswer(Contract):
+    """What the writer of a judge function has to know, or what came of the one that was handed in."""
+
+    task: JudgeCodeTask | None
+    report: JudgeCodeReport | None
+    next_step: str
+
+
+def add(toolbox: Toolbox) -> None:
+    """Offer it."""
+    service = toolbox.service
+
+    def write_judge_code(
+        session_id: SessionId,
+        criterion: Annotated[Key | None, Field(description="Key of the criterion it measures.")] = None,
+        source: Source = None,
+        reasoning: Annotated[str, Field(max_length=2000, description="How it measures, for the record.")] = "",
+        model: Annotated[str, Field(max_length=100, description="Your model's name, for the record.")] = "",
+    ) -> JudgeCodeAnswer:
+        """Write the function that one criterion without a predicate is judged by, where eyes are a poor judge of it.
+
+        Call it without `source` first. Then it is gated and tried on known motions, confined; errors come with line
+        and fix, and are no verdict. From then on judge_videos measures by it. Settled by the first judgment.
+        """
+        if source is None or criterion is None:
+            task = service.judge_code_task(session_id)
+            return JudgeCodeAnswer(task=task, report=None, next_step=_to_write(task))
+        report = service.submit_judge_code(session_id, criterion, source, reasoning, model)
+        return JudgeCodeAnswer(task=None, report=report, next_step=_after(report))
+
+    toolbox.add(write_judge_code, "Write judge code", TOOLSET, REPEATABLE)
+
+
+def _to_write(task: JudgeCodeTask) -> str:
+    if not task.to_measure:
+        return "Every criterion is measured by its predicate: there is nothing to write."
+    keys = "|".join(criterion.key for criterion in task.to_measure)
+    return f'write_judge_code(session_id="{task.session_id}", criterion="{keys}", source="...", reasoning="...")'
+
+
+def _after(report: JudgeCodeReport) -> str:
+    if not report.accepted:
+        return "Correct what `errors` name, and hand it in again: nothing is judged with it."
+    seen = "Look at what it scores highest in `known_motions`: is that what was meant? " if report.known_motions else ""
+    return f'{seen}Then get_session(session_id="{report.session_id}") says what is next; judge_videos measures by it.'
