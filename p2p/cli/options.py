@@ -69,7 +69,7 @@ StopWhenClear = Annotated[
     bool,
     typer.Option(
         "--stop-when-clear",
-        help="End a training at the second checkpoint in a row that clearly passes.",
+        help="End a training at the second checkpoint in a row that clearly passes by measured criteria.",
         rich_help_panel=TRAINING,
     ),
 ]

@@ -9,7 +9,7 @@ from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import TermStatistics
-from p2p.contracts.training import TrainConfig
+from p2p.contracts.training import EarlyStop, TrainConfig
 from p2p.envs.catalog import load
 
 ANT, AUTHOR = load("Ant-v5"), BuiltinAuthor()
@@ -143,6 +143,16 @@ def test_training_is_lengthened_while_the_return_still_rises() -> None:
     assert [c.name for c in change.changes if c.kind == "config"] == ["total_timesteps"]
     assert change.config_changes["total_timesteps"] == 320_000
     assert change.config_changes["episode_s"] == DRAFT.config_changes["episode_s"]
+
+
+def test_a_training_that_ended_too_early_is_let_go_on_and_not_lengthened() -> None:
+    stop = EarlyStop(step=1000, planned=2000, reason="The verdict was clear.")
+    early = attempt(early_stop=stop, config=TrainConfig(stop_at_score=0.8))
+    (change,) = [change for change in revise(early).changes if change.kind == "config"]
+    assert (change.name, change.old, change.new) == ("stop_at_score", 0.8, None)
+    assert "at step 1,000, and not on the report rollouts" in change.reason
+    fixed = revise(early.model_copy(update={"pinned": ("stop_at_score",)}))
+    assert "stop_at_score" not in [change.name for change in fixed.changes]
 
 
 def test_what_the_user_fixed_is_not_changed() -> None:

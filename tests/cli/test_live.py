@@ -11,6 +11,7 @@ from p2p.cli.live import picture
 from p2p.cli.verdict import ending, runs
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.session import SessionStatus
+from p2p.contracts.training import EarlyStop
 
 
 def text(*parts: RenderableType, width: int = 140, colour: bool = False) -> str:
@@ -133,6 +134,23 @@ def test_every_status_has_an_ending(status: SessionStatus, tmp_path: Path) -> No
     view = ended().model_copy(update={"status": status, "error": "it broke [here]"})
 
     assert "it broke [here]" in text(*ending(view, tmp_path))
+
+
+def test_a_training_that_ended_early_says_why_and_what_that_saved(tmp_path: Path) -> None:
+    stop = EarlyStop(step=150_000, planned=300_000, reason="The verdict was clear.")
+    early = run(10, state="completed", step=150_000, early_stop=stop)
+    (row,) = [row for row in text(runs([early])).splitlines() if "baseline" in row]
+    assert "150,000 / 300,000" in row
+    assert row.rstrip().endswith("verdict clear, 150,000 steps saved")
+    assert "clear" in text(picture(running(early)))
+    before, after = running(run(10, step=150_000)), running(early)
+    assert changes(before, after)[:2] == [
+        "baseline_seed_10: completed",
+        "baseline_seed_10: The verdict was clear. 150,000 steps were saved.",
+    ]
+    first, last = ended().history
+    view = ended().model_copy(update={"history": (first, last.model_copy(update={"steps_saved": 150_000}))})
+    assert "2 of 3 iterations in 2 min 30 s, 150,000 steps saved" in text(*ending(view, tmp_path))
 
 
 def test_a_run_that_went_on_after_interruptions_says_so() -> None:

@@ -29,3 +29,13 @@ def test_nan_is_out_of_bounds_and_what_is_no_number_is_left_to_the_configuration
     with pytest.raises(InvalidConfig, match="gamma"):
         check_bounds({"gamma": float("nan")})
     check_bounds({"gamma": "much", "activation": "tanh", "normalize_obs": True})
+
+
+def test_an_author_may_let_a_training_go_on_and_not_say_when_it_may_end() -> None:
+    asked = NewSession(stop_when_clear=True, pass_threshold=0.9)
+    assert base_config(asked, RewardDraft(source="")).stop_at_score == 0.9
+    assert base_config(NewSession(), RewardDraft(source="")).stop_at_score is None
+    assert base_config(asked, RewardDraft(source="", config_changes={"stop_at_score": None})).stop_at_score is None
+    assert base_config(NewSession(config={"stop_at_score": 0.5}), RewardDraft(source="")).stop_at_score == 0.5
+    with pytest.raises(InvalidConfig, match="an author may only forbid it"):
+        base_config(asked, RewardDraft(source="", config_changes={"stop_at_score": 0.1}))

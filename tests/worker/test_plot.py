@@ -71,6 +71,18 @@ def test_two_iterations_have_two_colours_and_each_run_its_line(tmp_path: Path) -
     assert sum(count for count, (red, _, blue) in colours if red - blue > 80) > 100
 
 
+def test_a_checkpoint_that_passed_clearly_has_a_star(tmp_path: Path) -> None:
+    pictures = []
+    for clear in ({}, {"clear": False}, {"clear": True}):
+        (run := IterationRecord(tmp_path / "baseline_seed_10" / str(clear))).path.mkdir(parents=True)
+        for step in (1024, 2048):
+            run.append_scalars({"type": "eval", "global_step": step, "mean_return": 1.0, "success_rate": 1.0, **clear})
+        iteration = RunsToPlot(name="iteration 1", runs=(f"../baseline_seed_10/{clear}",))
+        pictures.append(plotted(tmp_path, MetricsPlot.CURVE, iteration).read_bytes())
+    assert pictures[0] == pictures[1]
+    assert pictures[0] != pictures[2]
+
+
 def test_a_long_training_is_drawn_as_means_that_keep_its_ends() -> None:
     rows = [{"global_step": step, "approx_kl": float(step)} for step in range(1, 1001)]
     steps, values = TrainedRun("run", "iteration 1", rows, []).trained("approx_kl")

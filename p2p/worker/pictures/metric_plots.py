@@ -102,7 +102,7 @@ def _draw_curve(figure: Figure, runs: Sequence[TrainedRun]) -> None:
         if low[0] and low[0] == high[0]:
             returns.fill_between(low[0], low[1], high[1], color=colour, alpha=0.1, linewidth=0)
         _draw_run(returns, success, run, colour, run.name)
-    _finish_return_and_success(returns, success)
+    _finish_return_and_success(returns, success, runs)
 
 
 def _draw_comparison(figure: Figure, runs: Sequence[TrainedRun]) -> None:
@@ -112,7 +112,7 @@ def _draw_comparison(figure: Figure, runs: Sequence[TrainedRun]) -> None:
     for name, colour in zip(names, COLOURS, strict=False):
         for number, run in enumerate(run for run in runs if run.iteration == name):
             _draw_run(returns, success, run, colour, name if number == 0 else "")
-    _finish_return_and_success(returns, success)
+    _finish_return_and_success(returns, success, runs)
 
 
 def _draw_terms(figure: Figure, runs: Sequence[TrainedRun]) -> None:
@@ -162,17 +162,19 @@ def _draw_run(returns: Axes, success: Axes | None, run: TrainedRun, colour: str,
 
 def _clear(run: TrainedRun) -> Curve:
     """Evaluations that passed clearly: after two in a row the training ended."""
-    known = zip(*run.evaluated("clear"), *run.evaluated("success_rate")[1:], strict=False)
-    passed = [(step, success) for step, clear, success in known if clear]
-    return [step for step, _ in passed], [success for _, success in passed]
+    steps, clear = run.evaluated("clear")
+    stars = {step for step, passed in zip(steps, clear, strict=True) if passed}
+    known = [(step, success) for step, success in zip(*run.evaluated("success_rate"), strict=True) if step in stars]
+    return [step for step, _ in known], [success for _, success in known]
 
 
-def _finish_return_and_success(returns: Axes, success: Axes | None) -> None:
+def _finish_return_and_success(returns: Axes, success: Axes | None, runs: Sequence[TrainedRun]) -> None:
     _finish(returns, "episode return: line in training, dots in evaluation")
     if success is not None:
         success.set_ylim(-0.03, 1.03)
         success.yaxis.set_major_formatter(PercentFormatter(1.0))
-        _finish(success, "success on selection rollouts; star: clear", legend=False)
+        stars = "; star: passed clearly" if any(_clear(run)[0] for run in runs) else ""
+        _finish(success, f"success on selection rollouts{stars}", legend=False)
 
 
 def _finish(axes: Axes, title: str, legend: bool = True) -> None:
