@@ -136,6 +136,34 @@ class SessionHistory:
             raise InvalidInput(f"Iteration {iteration} has no run {wanted!r}. It has {', '.join(runs)}.")
         return runs[wanted]
 
+    def tree(self) -> dict[str, Any]:
+        """The tree of attempts; of the hyperparameters those in which a configuration differs from the first one."""
+        entries = self.lineage.iterations
+        uses = [use for entry in entries.values() for use in entry.configs.values()]
+        usual = uses[0].hyperparameters if uses else {}
+        told = {key: entry.model_dump(mode="json") for key, entry in entries.items()}
+        for entry in told.values():
+            for use in entry["configs"].values():
+                use["hyperparameters"] = _beside(use["hyperparameters"], usual)
+        return {"iterations": told, "usual_hyperparameters": usual}
+
+    def configs(self, iteration: int) -> dict[str, Any]:
+        """How the configurations of an iteration did, and in which hyperparameters they differ from the first.
+
+        Raises:
+            InvalidInput: it is not judged, or there is none of this number.
+        """
+        self.attempt(iteration)
+        record = self._record.iteration(iteration)
+        entry = self.lineage.iterations.get(f"{self._record.session_id}/{record.iteration_id}")
+        uses = entry.configs if entry is not None else {}
+        base = next(iter(uses.values())).hyperparameters if uses else {}
+        told = {
+            config_id: {"directive": use.directive, "differs_in": _beside(use.hyperparameters, base)}
+            for config_id, use in uses.items()
+        }
+        return {"aggregation": record.read_aggregation(), "configurations": told}
+
     def _changes(self, number: int) -> list[str]:
         revision = self._record.iteration(number - 1).read_revision()
         return [f"{change.kind} {change.name}" for change in revision.changes] if revision is not None else []
@@ -179,6 +207,11 @@ def tag_history(attempts: Sequence[Attempt]) -> Mapping[str, dict[str, Any]]:
     for row in table.values():
         row["active"] = row["last"] == attempts[-1].number
     return table
+
+
+def _beside(values: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:
+    """Those of the values that are not the usual ones."""
+    return {name: value for name, value in values.items() if value != usual.get(name)}
 
 
 def _likeness(one: str, other: str) -> float:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from p2p.contracts.base import Contract
+from p2p.contracts.candidates import CandidatePlace
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.job import Capacity, JobSpec, JobStatus
@@ -85,6 +86,12 @@ class AuthorLimits(Contract):
     """Environment steps the session may still take; None without a cap."""
     reward_only: bool = False
     """Whether the hyperparameters are fixed."""
+    n_runs: int = 1
+    """Trainings of an iteration, without variants."""
+    n_variants: int = 0
+    """Variants of the hyperparameters that are trained beside these."""
+    taken: tuple[str, ...] = ()
+    """Names of configurations that a person chose."""
 
 
 @runtime_checkable
@@ -93,6 +100,15 @@ class Repairer(Protocol):
 
     def repair(self, intent: Intent, env: EnvSpec, draft: RewardDraft, report: RewardReport) -> RewardDraft:
         """The reward with what the report holds against it mended."""
+        ...
+
+
+@runtime_checkable
+class CandidateAuthor(Protocol):
+    """An author that can write several different rewards for the same purpose."""
+
+    def write_candidate(self, intent: Intent, env: EnvSpec, place: CandidatePlace) -> RewardDraft:
+        """One of them, unlike the others."""
         ...
 
 

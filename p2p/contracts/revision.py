@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from p2p.contracts.base import Contract
+from p2p.contracts.reward import ConfigVariant
 
 
 class Change(Contract):
@@ -31,6 +32,8 @@ class Revision(Contract):
     """The next reward function."""
     config_changes: dict[str, object] = {}
     """Fields of `TrainConfig` the next iteration is trained with, on top of the session's own."""
+    variants: tuple[ConfigVariant, ...] = ()
+    """What is trained beside them, where the session tries several configurations."""
 
 
 class Lesson(Contract):
@@ -42,6 +45,26 @@ class Lesson(Contract):
     """Number of the iteration."""
     tier_reason: str = ""
     """Why it was moved to its tier; empty where it never was."""
+
+
+class ConfigUse(Contract):
+    """One configuration of an iteration: what its runs were trained with, and what came of them."""
+
+    directive: str = ""
+    """What it tried, in a few words; empty for the base, and for what a person configured."""
+    hyperparameters: dict[str, object]
+    """All of them, as the runs were really trained."""
+    n_completed: int
+    """Trainings that reached their end."""
+    mean_score: float | None
+    """Over these, each at its best checkpoint, on selection rollouts; None without criteria."""
+    std_score: float | None
+    """None for fewer than two."""
+    mean_return: float | None
+    """Over these, at the end of the training, by the trained reward."""
+    std_return: float | None
+    best: bool
+    """Whether the judged run is one of its own."""
 
 
 class LineageEntry(Contract):
@@ -58,6 +81,8 @@ class LineageEntry(Contract):
     final_return: float | None = None
     best_checkpoint: int | None = None
     best_run_id: str | None = None
+    configs: dict[str, ConfigUse] = {}
+    """Configuration -> how it was used."""
 
 
 class Lineage(Contract):

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from p2p.contracts.base import Contract
 
 Method = Literal["vectorised", "hand-written", "loop"]
@@ -84,6 +86,19 @@ class RewardReport(Contract):
         return tuple(_with_line(issue) for issue in self.issues if issue.severity == "error")
 
 
+class ConfigVariant(Contract):
+    """Hyperparameters that are tried beside the base."""
+
+    config_id: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")
+    """Part of its runs' names."""
+    directive: str
+    """What it tries, in a few words."""
+    changes: dict[str, object]
+    """Fields of `TrainConfig`, on top of those that the base is trained with."""
+    reason: str = ""
+    """The measurement that speaks for it; empty where none was needed."""
+
+
 class RewardDraft(Contract):
     """A reward as its author hands it in."""
 
@@ -91,6 +106,8 @@ class RewardDraft(Contract):
     config_changes: dict[str, object] = {}
     """Fields of `TrainConfig` this reward should be trained with."""
     reasoning: str = ""
+    variants: tuple[ConfigVariant, ...] = ()
+    """What is trained beside these fields, where the session tries several configurations."""
 
 
 def _with_line(issue: RewardIssue) -> str:

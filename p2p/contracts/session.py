@@ -6,6 +6,7 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.budget import Caps
+from p2p.contracts.candidates import MAX_CANDIDATES
 from p2p.contracts.inference import Effort
 from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Judgment, Verdict
@@ -59,7 +60,9 @@ class NewSession(Contract):
     config: dict[str, object] = {}
     """Fields of `TrainConfig` set by the user; they win over the author's."""
     configs: dict[str, dict[str, object]] = {"baseline": {}}
-    """Named variants trained side by side, each a set of `TrainConfig` fields."""
+    """Named variants trained side by side, each a set of `TrainConfig` fields; the first is the base."""
+    n_configs: int = Field(default=1, ge=1, le=8)
+    """Configurations trained side by side: where it is more than `configs`, the author adds variants of the base."""
     author: str = "builtin"
     """Who writes: "builtin", "provider:model", or "given" for a reward handed in."""
     model: str = ""
@@ -70,8 +73,10 @@ class NewSession(Contract):
     """`provider:model` that looks at the pictures of each iteration; empty means that nobody does in its loop."""
     judge_author: str = ""
     """`provider:model` that writes code for criteria without a predicate; empty leaves them all to eyes."""
+    candidates: int = Field(default=1, ge=1, le=MAX_CANDIDATES)
+    """Rewards that a model writes for each iteration; a short training of each chooses."""
     reward_only: bool = False
-    """Whether authors leave the hyperparameters alone."""
+    """Whether authors leave the hyperparameters alone, so that variants of them are tried by nobody."""
     stop_when_clear: bool = False
     """Whether a training ends as soon as its verdict is clear: `TrainConfig.stop_at_score` at `pass_threshold`."""
     effort: Effort = "medium"

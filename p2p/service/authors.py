@@ -5,6 +5,7 @@ from p2p.contracts.protocols import Author, AuthorLimits
 from p2p.contracts.session import NewSession
 from p2p.service.catalog import Catalog
 from p2p.service.models import session_models, steps_done
+from p2p.service.variants import n_variants
 from p2p.service.wording import reward_constraints
 from p2p.store.sessions import SessionRecord
 
@@ -36,6 +37,9 @@ class Authors(Catalog):
             constraints=reward_constraints(self.describe_environment(session.env_id)),
             steps_left=None if cap is None else max(0, cap - steps_done(record)),
             reward_only=session.reward_only,
+            n_runs=session.n_seeds * len(session.configs),
+            n_variants=n_variants(session),
+            taken=tuple(session.configs),
         )
         author: Author = registry.load("author", registry.AUTHORS, MODEL)(models, record, limits)
         return author

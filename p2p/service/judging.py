@@ -9,9 +9,10 @@ from p2p.contracts.work import EvaluateRequest
 from p2p.service.authors import Authors
 from p2p.service.jobs import completed, run_to_end
 from p2p.service.lineage import record_iteration
-from p2p.service.plan import base_config
+from p2p.service.plan import as_trained, base_config
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
+from p2p.training.tuning import HYPERPARAMETERS
 
 
 class Judging(Authors):
@@ -112,6 +113,9 @@ def attempt(record: SessionRecord, number: int) -> Attempt:
     draft, judgment, aggregation = iteration.read_draft(), iteration.read_judgment(), iteration.read_aggregation()
     if draft is None or judgment is None or aggregation is None:
         raise P2PError(f"Iteration {number} of {record.session_id} is not complete.")
+    request = iteration.read_training_request()
+    if request is None or request.start.configs is None:
+        draft = as_trained(draft, aggregation.best_config_id)
     summary = IterationRecord(iteration.path / aggregation.best_run_id).read_summary()
     before = record.iteration(number - 1).read_revision() if number > 1 else None
     return Attempt(
@@ -119,7 +123,7 @@ def attempt(record: SessionRecord, number: int) -> Attempt:
         source=draft.source,
         config_changes=draft.config_changes,
         config=base_config(session, draft),
-        pinned=tuple(session.config),
+        pinned=(*session.config, *(HYPERPARAMETERS if session.reward_only else ())),
         judgment=judgment,
         terms=summary.terms if summary else (),
         dynamics=summary.dynamics if summary else {},

@@ -38,11 +38,24 @@ def run_configs(
     configs = start.configs or session.configs
     _check_names(configs)
     steps = {} if start.total_timesteps is None else {"total_timesteps": start.total_timesteps}
+    drafts = {config_id: (draft, fields) for config_id, fields in configs.items()}
+    if start.configs is None:
+        base = next(iter(configs.values()))
+        drafts |= {variant.config_id: (as_trained(draft, variant.config_id), base) for variant in draft.variants}
     return {
-        (config_id, seed): _config(session, draft, {**fields, **steps, "seed": seed})
-        for config_id, fields in configs.items()
+        (config_id, seed): _config(session, trained, {**fields, **steps, "seed": seed})
+        for config_id, (trained, fields) in drafts.items()
         for seed in start.seeds or session.seeds
     }
+
+
+def as_trained(draft: RewardDraft, config_id: str) -> RewardDraft:
+    """A reward that asks for what it was trained with under a configuration: of a variant, its changes too."""
+    variant = next((variant for variant in draft.variants if variant.config_id == config_id), None)
+    if variant is None:
+        return draft
+    changes = {**canonical_names(draft.config_changes), **variant.changes}
+    return draft.model_copy(update={"config_changes": changes})
 
 
 def _check_names(configs: Collection[str]) -> None:

@@ -13,6 +13,7 @@ from p2p.contracts.work import CheckRequest
 from p2p.service.authors import Authors
 from p2p.service.jobs import run_to_end
 from p2p.service.plan import base_config
+from p2p.service.variants import settled
 from p2p.store.iterations import IterationRecord
 from p2p.store.replacing import forget_reward
 from p2p.store.sessions import SessionRecord
@@ -63,7 +64,7 @@ class Rewards(Authors):
         iteration = record.iteration(number)
         record.events.emit_once(EventName.ITERATION_STARTED, number, iter_id=iteration.iteration_id)
         with record.events.span(EventName.REWARD_START, EventName.REWARD_END, number) as result:
-            draft = write()
+            draft = settled(record, number, write())
             iteration.save_draft(draft)
             report = self.check_reward(iteration.check_dir, record.read_session(), draft)
             if report.spec is not None:
@@ -122,4 +123,9 @@ class Rewards(Authors):
             return self.author_of(record).write(intent, self.describe_environment(session.env_id))
         revision = record.iteration(number - 1).read_revision()
         assert revision is not None, f"iteration {number - 1} has not been revised"
-        return RewardDraft(source=revision.source, config_changes=revision.config_changes, reasoning=revision.diagnosis)
+        return RewardDraft(
+            source=revision.source,
+            config_changes=revision.config_changes,
+            reasoning=revision.diagnosis,
+            variants=revision.variants,
+        )

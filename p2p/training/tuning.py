@@ -23,6 +23,24 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "episode_s": (0.5, 60.0),
 }
 """Field of `TrainConfig` -> smallest and largest value; they contain every preset."""
+TASK_FIELDS = (
+    "episode_s",
+    "max_episode_steps",
+    "terminate_when_unhealthy",
+    "start_states",
+    "side_info",
+    "env_kwargs",
+)
+"""What an episode is, and what a reward may read in it: a reward's author chooses it where the hyperparameters are
+fixed, too."""
+HYPERPARAMETERS = (
+    *(name for name in BOUNDS if name not in TASK_FIELDS),
+    *("clip_range_vf", "net_arch", "activation", "normalize_obs", "normalize_reward", "clip_obs", "clip_reward"),
+    "stop_at_score",
+)
+"""How it is learnt. The fields of `TrainConfig` that are in neither are the session's own: no author sets them."""
+VARIED = tuple(name for name in HYPERPARAMETERS if name not in ("total_timesteps", "stop_at_score"))
+"""What variants of a configuration may differ in: they are compared at equal steps."""
 
 
 def check_bounds(changes: Mapping[str, object]) -> None:
@@ -42,3 +60,8 @@ def check_bounds(changes: Mapping[str, object]) -> None:
         wrong.append("  stop_at_score: its session says whether a training may end early; an author may only forbid it")
     if wrong:
         raise InvalidConfig("The reward asks for hyperparameters out of bounds:\n" + "\n".join(wrong))
+
+
+def without_hyperparameters(changes: Mapping[str, object]) -> dict[str, object]:
+    """What is left of an author's changes where the hyperparameters are fixed."""
+    return {name: value for name, value in changes.items() if name in TASK_FIELDS}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from p2p.agents.model import intent_elicitor, revise_agent, reward_author
 from p2p.agents.model.asking import Role
+from p2p.contracts.candidates import CandidatePlace
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
@@ -42,7 +43,7 @@ class ModelAuthor:
         repairer = Role(models.for_role("reward_author", number), sample=_times_given_up(record))
         elicitor, author, reviewer, reviser = (Role(models.for_role(name, number)) for name in ROLES)
         self._roles = Roles(elicitor, author, reviewer, reviser, repairer)
-        self._record, self._limits = record, limits
+        self._models, self._record, self._limits = models, record, limits
         self._constraints = limits.constraints
 
     def elicit(self, prompt: str, env: EnvSpec) -> Intent:
@@ -65,6 +66,20 @@ class ModelAuthor:
         draft = reward_author.write_reward(self._roles.author, intent, env, self._constraints, wishes)
         return self._reviewed(intent, env, draft)
 
+    def write_candidate(self, intent: Intent, env: EnvSpec, place: CandidatePlace) -> RewardDraft:
+        """One of several rewards for the same purpose, reviewed.
+
+        Raises:
+            ModelProblem: the model gave no answer that could be used.
+        """
+        author, reviewer = (
+            Role(self._models.for_role(name, place.iteration), sample=place.number - 1)
+            for name in ("reward_author", "code_review")
+        )
+        wishes = tuple(wish.text for wish in self._record.read_wishes())
+        draft = reward_author.write_candidate(author, intent, env, self._constraints, place, wishes)
+        return reward_author.review_reward(reviewer, intent, env, self._constraints, draft)
+
     def repair(self, intent: Intent, env: EnvSpec, draft: RewardDraft, report: RewardReport) -> RewardDraft:
         """A reward that its check refused, mended.
 
@@ -85,11 +100,9 @@ class ModelAuthor:
             record=self._record,
             intent=intent,
             env=env,
-            constraints=self._constraints,
+            limits=self._limits,
             attempts=attempts,
             wishes=wishes,
-            steps_left=self._limits.steps_left,
-            reward_only=self._limits.reward_only,
         )
         revision = revise_agent.revise(self._roles.reviser, situation)
         reviewed = self._reviewed(intent, env, RewardDraft(source=revision.source))

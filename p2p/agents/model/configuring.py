@@ -1,17 +1,20 @@
-"""What an author may change of a training, and what is wrong with a change."""
+"""What an author may change of a training, what is wrong with a change, and what it makes of a configuration."""
 
 from collections.abc import Mapping
 
+from pydantic import ValidationError
+
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.training import TrainConfig
-from p2p.training.tuning import BOUNDS, check_bounds
+from p2p.training.presets import preset
+from p2p.training.tuning import BOUNDS, HYPERPARAMETERS, TASK_FIELDS, check_bounds
 
 
 def config_problems(changes: Mapping[str, object], steps_left: int | None = None) -> list[str]:
     """What is wrong with changes of the configuration: names, types, ranges, and the budget of steps."""
     found = []
     values = {name: value for name, value in changes.items() if value is not None}
-    unknown = sorted(set(changes) - set(TrainConfig.model_fields))
+    unknown = sorted(set(changes) - {*HYPERPARAMETERS, *TASK_FIELDS})
     if unknown:
         found.append(f"There are no fields {', '.join(unknown)} that an author may change.")
         values = {name: value for name, value in values.items() if name not in unknown}
@@ -28,3 +31,16 @@ def config_problems(changes: Mapping[str, object], steps_left: int | None = None
     if steps_left is not None and isinstance(steps, int) and steps > steps_left:
         found.append(f"total_timesteps {steps:,} is more than the {steps_left:,} steps that the session has left.")
     return found
+
+
+def planned_config(base: TrainConfig, changes: Mapping[str, object]) -> TrainConfig:
+    """A configuration with an author's changes, of which None sets a field back to the environment's preset.
+
+    Changes that do not go together leave it as it is: their training is refused, and says why.
+    """
+    usual = TrainConfig.model_validate({"env_id": base.env_id, **preset(base.env_id, base.total_timesteps)})
+    wanted = {name: getattr(usual, name, None) if value is None else value for name, value in changes.items()}
+    try:
+        return TrainConfig.model_validate({**base.model_dump(), **wanted})
+    except ValidationError:
+        return base

@@ -6,14 +6,16 @@ from pydantic import Field
 
 from p2p.agents.history import SessionHistory
 from p2p.agents.model.asking import Asked, Role
-from p2p.agents.model.configuring import config_problems
+from p2p.agents.model.configuring import config_problems, planned_config
 from p2p.agents.model.revise_tools import revise_tools
 from p2p.agents.model.reward_author import MAX_SOURCE
+from p2p.agents.model.variants import Variation, propose_variants
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
-from p2p.contracts.protocols import Attempt
+from p2p.contracts.protocols import Attempt, AuthorLimits
 from p2p.contracts.revision import Change, Revision
+from p2p.contracts.reward import ConfigVariant
 from p2p.prompts import render
 from p2p.store.sessions import SessionRecord
 from p2p.training.tuning import BOUNDS
@@ -60,13 +62,15 @@ class Situation:
     record: SessionRecord
     intent: Intent
     env: EnvSpec
-    constraints: str
+    limits: AuthorLimits
     attempts: tuple[Attempt, ...]
     wishes: tuple[str, ...]
-    steps_left: int | None
-    """Environment steps the session may still take; None without a cap."""
-    reward_only: bool
-    """Whether the hyperparameters are fixed."""
+
+    @property
+    def steps_left(self) -> int | None:
+        """Environment steps that each training of the next iteration may take; None without a cap."""
+        left = self.limits.steps_left
+        return None if left is None else left // self.limits.n_runs
 
 
 def revise(role: Role, situation: Situation) -> Revision:
@@ -91,7 +95,18 @@ def revise(role: Role, situation: Situation) -> Revision:
         changes=_changes(plan, base)[:2],
         source=source,
         config_changes={name: value for name, value in config.items() if value is not None},
+        variants=_variants(role, situation, plan, base),
     )
+
+
+def _variants(role: Role, situation: Situation, plan: RevisionPlan, base: Attempt) -> tuple[ConfigVariant, ...]:
+    """What is trained beside the plan's configuration."""
+    limits = situation.limits
+    variation = Variation(
+        planned_config(base.config, plan.config_changes), limits.n_variants, base.pinned, limits.taken
+    )
+    told = plan.model_dump(mode="json", include={"diagnosis", "changes", "config_changes"})
+    return propose_variants(role, variation, told)
 
 
 def _plan(role: Role, situation: Situation, history: SessionHistory) -> RevisionPlan:
@@ -115,10 +130,10 @@ def _system(situation: Situation, history: SessionHistory) -> str:
         "revise_agent",
         env=situation.env,
         intent=situation.intent,
-        constraints=situation.constraints,
+        constraints=situation.limits.constraints,
         plateau=stuck if stuck >= PLATEAU else 0,
-        reward_only=situation.reward_only,
-        steps_left="no limit on" if situation.steps_left is None else f"{situation.steps_left:,}",
+        reward_only=situation.limits.reward_only,
+        steps_left="no limit" if situation.steps_left is None else f"{situation.steps_left:,}",
         bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
     )
 
@@ -133,7 +148,7 @@ def _problems(plan: RevisionPlan, situation: Situation, history: SessionHistory)
         )
     if len(plan.changes) > 2 and history.since_best() < PLATEAU:
         found.append(f"{len(plan.changes)} changes at once: choose the two that matter most.")
-    if situation.reward_only and plan.config_changes:
+    if situation.limits.reward_only and plan.config_changes:
         found.append("The hyperparameters are fixed in this session: leave config_changes empty.")
     return [*found, *config_problems(plan.config_changes, situation.steps_left)]
 

@@ -133,14 +133,14 @@ class _Lookup:
         return self._history.strategy()
 
     def tree(self, _: NoArguments) -> dict[str, Any]:
-        lineage = self._history.lineage
-        return {"iterations": lineage.iterations, "lessons": in_words(lineage.lessons)}
+        return {**self._history.tree(), "lessons": in_words(self._history.lineage.lessons)}
 
     def code(self, arguments: OneIteration) -> str:
         return self._history.attempt(arguments.iteration).source
 
     def dynamics(self, arguments: OneRun) -> dict[str, Any]:
-        summary = self._history.run(arguments.iteration, arguments.run_id).read_summary()
+        run = self._history.run(arguments.iteration, arguments.run_id)
+        summary = run.read_summary()
         if summary is None:
             return {"note": "This run failed, or is not finished: it has no summary."}
         return {
@@ -148,7 +148,7 @@ class _Lookup:
             "warnings": summary.warnings,
             "early_stop": summary.early_stop,
             "terms": summary.terms,
-            "trained_with": self._history.attempt(arguments.iteration).config,
+            "trained_with": run.read_config(),
         }
 
     def pair(self, arguments: TwoIterations) -> dict[str, Any]:
@@ -179,8 +179,7 @@ class _Lookup:
         return {"note": f"There is no such rollout. There are {len(rollouts)}, of which {labels} have labels."}
 
     def configs(self, arguments: OneIteration) -> dict[str, Any]:
-        self._history.attempt(arguments.iteration)
-        return {"aggregation": self._record.iteration(arguments.iteration).read_aggregation()}
+        return self._history.configs(arguments.iteration)
 
     def move(self, arguments: TierChange) -> str:
         lineage = self._history.lineage
