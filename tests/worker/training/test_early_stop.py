@@ -63,6 +63,15 @@ def test_two_clear_checkpoints_in_a_row_are_needed(course, expected, made):
     assert checkpoints.clear() is expected
 
 
+def test_checkpoints_are_chosen_by_success_then_score_then_return_and_not_by_age():
+    courses = [(0.2, 0.9, 9.0), (0.5, 0.6, 1.0), (0.5, 0.7, 2.0), (0.5, 0.7, 1.0), (0.4, 0.9, 99.0)]
+    selections = [
+        Selection(step=step, mean_return=total, intent_score=score, success_rate=success, terms={}, row={})
+        for step, (success, score, total) in enumerate(courses)
+    ]
+    assert max(selections, key=lambda one: one.rank).step == 2
+
+
 @pytest.mark.slow
 def test_a_training_ends_at_the_second_clear_checkpoint_and_says_so(made):
     record = made()

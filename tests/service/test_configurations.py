@@ -1,0 +1,112 @@
+"""Configurations x seeds: all are trained, and the best is the one that does what was asked."""
+
+from pathlib import Path
+
+import pytest
+
+from p2p.contracts.errors import InvalidInput, TrainingFailed
+from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import NewSession
+from p2p.contracts.training import RunSummary
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p.store import files
+from p2p.store.iterations import IterationRecord
+
+Outcome = dict[str, float] | str
+"""Success, score and return of a training; or the error it ends with."""
+GOOD: Outcome = {"success": 0.9, "score": 0.8, "return": -50.0}
+RICH: Outcome = {"success": 0.2, "score": 0.3, "return": 900.0}
+BROKEN: Outcome = "Traceback\n  somewhere\nthe reward's term 'a' became nan at step 7"
+
+
+class OneCore:
+    """A machine that runs one job at a time; each has ended as its outcome says when it is looked at again."""
+
+    def __init__(self, outcomes: dict[str, Outcome]) -> None:
+        self.outcomes = outcomes
+        self.submitted: list[str] = []
+
+    def capacity(self, _job_memory_mb: int) -> Capacity:
+        return Capacity(runs=1, cores=1, cores_per_run=1)
+
+    def submit(self, _spec: JobSpec, directory: Path) -> JobStatus:
+        self.submitted.append(directory.name)
+        run, outcome = IterationRecord(directory), self.outcomes[directory.name]
+        if isinstance(outcome, str):
+            files.write_model(run.status_path, JobStatus(state=JobState.FAILED, exit_code=3, error=outcome))
+        else:
+            run.save_summary(_summary(outcome))
+            run.set_status(JobState.COMPLETED)
+        return JobStatus(state=JobState.RUNNING)
+
+    def status(self, directory: Path) -> JobStatus:
+        status = IterationRecord(directory).read_status()
+        if status is None:
+            raise InvalidInput("no job")
+        return status
+
+
+def _summary(outcome: dict[str, float]) -> RunSummary:
+    return RunSummary(
+        total_timesteps=1000,
+        training_time_s=1.0,
+        final_episodic_return=outcome["return"],
+        total_episodes=10,
+        steps_per_second=1000.0,
+        best_checkpoint=1000,
+        best_selection_score=outcome["score"],
+        best_selection_success=outcome["success"],
+        best_selection_return=outcome["return"],
+    )
+
+
+def _prepared(tmp_path: Path, outcomes: dict[str, Outcome]) -> tuple[Service, str, OneCore]:
+    service, backend = Service(Settings(runs_dir=tmp_path)), OneCore(outcomes)
+    request = NewSession(
+        prompt="keep the pole balanced",
+        env_id="InvertedPendulum-v5",
+        configs={"slow": {"learning_rate": 1e-4}, "fast": {"num_envs": 4}},
+    )
+    session_id = service.create_session(request).session_id
+    service.elicit_intent(session_id)
+    service.record(session_id).iteration(1).save_draft(RewardDraft(source="", reasoning=""))
+    service.backend = service.training_backend = backend
+    return service, session_id, backend
+
+
+def test_all_are_trained_on_one_core_each_with_its_own_configuration_and_seed(tmp_path: Path) -> None:
+    names = [f"{config}_seed_{seed}" for config in ("slow", "fast") for seed in (10, 11)]
+    service, session_id, backend = _prepared(tmp_path, dict.fromkeys(names, GOOD))
+    service.train(session_id, 1)
+    assert sorted(backend.submitted) == sorted(names)
+    assert service.record(session_id).iteration(1).read_plan().parallel == 1
+    for run in service.record(session_id).iteration(1).runs():
+        config = run.read_config()
+        assert config.seed == int(run.iteration_id[-2:])
+        assert (config.learning_rate == 1e-4) is run.iteration_id.startswith("slow")
+        assert (config.n_envs == 4) is run.iteration_id.startswith("fast")
+        assert run.read_criteria() == service.record(session_id).read_criteria()
+
+
+def test_the_best_configuration_does_more_of_what_was_asked_whatever_the_others_return(tmp_path: Path) -> None:
+    outcomes = {"slow_seed_10": GOOD, "slow_seed_11": BROKEN, "fast_seed_10": RICH, "fast_seed_11": RICH}
+    service, session_id, _ = _prepared(tmp_path, outcomes)
+    found = service.train(session_id, 1)
+    assert (found.best_config_id, found.best_run_id) == ("slow", "slow_seed_10")
+    slow, fast = found.configs["slow"], found.configs["fast"]
+    assert (slow.mean_best_score, slow.mean_final_return) == (0.8, -50.0), "what failed enters no mean"
+    assert (fast.mean_best_score, fast.mean_final_return) == (0.3, 900.0)
+    failed = slow.per_seed[1]
+    assert (failed.status, failed.selection_score, failed.final_return) == ("error", None, None)
+    assert failed.error == BROKEN
+
+
+def test_an_iteration_in_which_all_fail_ends_with_the_last_line_of_the_first(tmp_path: Path) -> None:
+    names = [f"{config}_seed_{seed}" for config in ("slow", "fast") for seed in (10, 11)]
+    service, session_id, backend = _prepared(tmp_path, dict.fromkeys(names, BROKEN))
+    with pytest.raises(TrainingFailed, match=r"slow_seed_10: the reward's term 'a' became nan at step 7$"):
+        service.train(session_id, 1)
+    assert len(backend.submitted) == 4, "none of them is tried twice"
+    assert service.record(session_id).iteration(1).read_aggregation() is None
