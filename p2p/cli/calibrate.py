@@ -21,6 +21,8 @@ CALIBRATE_EXAMPLES = examples(
     "p2p judge calibrate --readme README.md",
     "p2p calibrate --env Ant-v5 --variations 10",
     "p2p judge calibrate --judge gemini:gemini-3.1-pro-preview --limit 60 --cap dollars=5",
+    "p2p judge calibrate --judge code:anthropic:claude-opus-5-5 --env Ant-v5 --cap dollars=5",
+    "p2p judge calibrate --judge-code tests/judges/calibration/functions/reviewed",
     "p2p calibrate --video hopper-045-00",
 )
 _DEFAULTS = CalibrationRequest()
@@ -30,8 +32,17 @@ Judges = Annotated[
     typer.Option(
         "--judge",
         metavar="NAME",
-        help="predicates, PROVIDER:MODEL (eyes), or synthesis:PROVIDER:MODEL (both); again for several.",
+        help="predicates, PROVIDER:MODEL (eyes), synthesis:PROVIDER:MODEL (both), or code:PROVIDER:MODEL (the code it "
+        "writes); again for several.",
         show_default="predicates",
+    ),
+]
+JudgeCode = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--judge-code",
+        metavar="DIR",
+        help="Folder of judge functions, ROBOT/SENTENCE.py, to measure on their sentences; again for several.",
     ),
 ]
 Robots = Annotated[
@@ -39,7 +50,9 @@ Robots = Annotated[
 ]
 Readme = Annotated[
     Path | None,
-    typer.Option(exists=True, dir_okay=False, help="File that gets the table, between its `judges` markers."),
+    typer.Option(
+        exists=True, dir_okay=False, help="File that gets the table, between its `judges` or `judge-code` markers."
+    ),
 ]
 Limit = Annotated[
     int | None, typer.Option(min=1, help="Most questions to each judge, drawn evenly.", show_default="all")
@@ -52,6 +65,7 @@ Video = Annotated[
 
 def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     judge: Judges = None,
+    judge_code: JudgeCode = None,
     env: Robots = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance in the clips.")] = _DEFAULTS.seed,
     variations: Annotated[int, typer.Option(min=1, max=100, help="Clips of each motion.")] = _DEFAULTS.variations,
@@ -72,9 +86,10 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     if video is not None:
         _film(service, output, video)
         return
-    place = TablePlace(readme, "judges") if readme is not None else None
+    place = TablePlace(readme, "judge-code" if judge_code else "judges") if readme is not None else None
     request = CalibrationRequest(
         judges=tuple(judge or _DEFAULTS.judges),
+        judge_code=tuple(map(str, judge_code or ())),
         env_ids=tuple(env or _DEFAULTS.env_ids),
         seed=seed,
         variations=variations,

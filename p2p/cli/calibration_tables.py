@@ -88,7 +88,8 @@ def _mistakes(judge: JudgeCalibration) -> list[RenderableType]:
     for mistake in judge.mistakes[:SHOWN_MISTAKES]:
         word = {True: "passed", False: "failed", None: "no verdict"}[mistake.passed]
         kind = mistake.kind.replace("_", " ")
-        made.add_row(mistake.clip_id, kind, mistake.sentence, word, _number(mistake.score, "{:.3g}"))
+        said = f"{word}: {mistake.reason}" if mistake.reason else word
+        made.add_row(mistake.clip_id, kind, mistake.sentence, said, _number(mistake.score, "{:.3g}"))
     return [made]
 
 

@@ -81,7 +81,11 @@ class CalibrationRequest(Contract):
     """What is to be calibrated, on what."""
 
     judges: tuple[str, ...] = ("predicates",)
-    """Names in the registry; `provider:model` for the eyes of a model, `synthesis:provider:model` for both."""
+    """Names in the registry; `provider:model` for the eyes of a model, `synthesis:provider:model` for both,
+    `code:provider:model` for code that it writes."""
+    judge_code: tuple[str, ...] = ()
+    """Folders of judge functions that are there already, each a judge; then all judges are asked about the sentences
+    alone that every folder has a function for."""
     caps: Caps = Caps()
     """What models may take at most, over all calibrations in this runs directory."""
     env_ids: tuple[str, ...] = ROBOTS
@@ -121,6 +125,8 @@ class ClipVerdict(Contract):
     """None without a verdict."""
     cost_usd: float = 0.0
     """What the verdict cost in money."""
+    reason: str = ""
+    """Why there is none, where that is known."""
 
 
 class Share(Contract):
@@ -146,6 +152,8 @@ class Mistake(Contract):
     kind: ClaimKind
     passed: bool | None
     score: float | None
+    reason: str = ""
+    """Why there is no verdict, where that is known."""
 
 
 class JudgeCalibration(Contract):

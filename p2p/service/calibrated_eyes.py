@@ -49,21 +49,9 @@ class CalibratedEyes(Wiring):
         if name in registry.CALIBRATED_JUDGES:
             return name
         if ":" not in name:
-            raise UnknownName(
-                "calibrated judge", name, [*registry.CALIBRATED_JUDGES, "provider:model", "synthesis:provider:model"]
-            )
-        model = ModelName.parse(name.removeprefix(TOGETHER))
-        registry.load("provider", registry.PROVIDERS, model.provider)
-        require_price(model, price_of(model), request.caps)
-        access_to(model.provider, self.settings.model_silence_s)
-        home = CalibrationRecord(self.runs.path)
-        models = SessionModels(
-            ModelChoice(model=str(model), caps=request.caps),
-            CallLedger(home.path),
-            EventLog(home.events_path),
-            patience=Patience(total_s=self.settings.model_patience_s),
-            silence_s=self.settings.model_silence_s,
-        )
+            of_models = ("provider:model", "synthesis:provider:model", "code:provider:model")
+            raise UnknownName("calibrated judge", name, [*registry.CALIBRATED_JUDGES, *of_models])
+        models = self._calibrated_models(ModelName.parse(name.removeprefix(TOGETHER)), request)
 
         def film(clip_id: str) -> Album:
             if clip_id not in films:
@@ -71,6 +59,26 @@ class CalibratedEyes(Wiring):
             return films[clip_id]
 
         return registry.load("eyes", registry.EYES, "clips")(name, models, film, name.startswith(TOGETHER))
+
+    def _calibrated_models(self, model: ModelName, request: CalibrationRequest) -> SessionModels:
+        """A model that takes part in the calibration, within its caps.
+
+        Raises:
+            UnknownName: there is no such provider.
+            InvalidInput: nothing would cap the cost.
+            AuthenticationFailed: the provider's key is not set.
+        """
+        registry.load("provider", registry.PROVIDERS, model.provider)
+        require_price(model, price_of(model), request.caps)
+        access_to(model.provider, self.settings.model_silence_s)
+        home = CalibrationRecord(self.runs.path)
+        return SessionModels(
+            ModelChoice(model=str(model), caps=request.caps),
+            CallLedger(home.path),
+            EventLog(home.events_path),
+            patience=Patience(total_s=self.settings.model_patience_s),
+            silence_s=self.settings.model_silence_s,
+        )
 
     def _album_of_clip(self, clip_id: str) -> Album:
         made = self.film_clip(clip_id, named=False)

@@ -19,8 +19,7 @@ from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
 from p2p.judges.album import Album
 from p2p.scheduler.resources import parallel_jobs
-from p2p.service.calibrated_eyes import CalibratedEyes
-from p2p.service.catalog import Catalog
+from p2p.service.calibrated_code import CalibratedCode, robots_of, sentences_of
 from p2p.service.jobs import raise_failure, run_to_end, wait, worker_job
 from p2p.store import files
 from p2p.store.calibration import CalibrationRecord, CalibrationReportRecord, ClipsRecord
@@ -28,7 +27,7 @@ from p2p.store.calibration import CalibrationRecord, CalibrationReportRecord, Cl
 Tick = Callable[[str], None]
 
 
-class Calibrating(Catalog, CalibratedEyes):
+class Calibrating(CalibratedCode):
     """Measures judges."""
 
     def calibrate(self, request: CalibrationRequest, tick: Tick = lambda _: None) -> Calibration:
@@ -39,18 +38,24 @@ class Calibrating(Catalog, CalibratedEyes):
             tick: Told what is being done, in words.
 
         Raises:
-            UnknownName: no such judge is registered, or the set has no such robot.
+            UnknownName: no such judge is registered, or the set has no such robot or sentence.
+            InvalidInput: a folder of judge functions holds none.
         """
-        films: dict[str, Album] = {}
-        judges = [self._judge_to_calibrate(name, request, films) for name in request.judges]
         for env_id in request.env_ids:
             if env_id not in ALL_ROBOTS:
                 raise UnknownName("robot of the calibration set", env_id, ALL_ROBOTS)
+        films: dict[str, Album] = {}
+        judges = [self._judge_to_calibrate(name, request, films) for name in request.judges]
+        if folders := self._function_folders(request):
+            request = request.model_copy(update={"env_ids": robots_of(folders, request.env_ids)})
+            judges += [self._folder_to_calibrate(folder) for folder in folders]
         begun = time.monotonic()
         tick(f"clips of {len(request.env_ids)} robots")
         directories = self._make_clips(request)
         intents = self._intents(directories)
-        tick(f"judging by {', '.join(request.judges)}")
+        if folders:
+            intents = {pair: intents[pair] for pair in sentences_of(folders, intents)}
+        tick(f"judging by {', '.join((*request.judges, *(folder.name for folder in folders)))}")
         measure: Callable[..., Calibration] = registry.load("measurement", registry.MEASUREMENTS, "calibrate")
         calibration = measure(directories, intents, judges, request.limit, lambda name: tick(f"{name}: done"))
         calibration = calibration.model_copy(update={"seconds": time.monotonic() - begun})

@@ -61,10 +61,16 @@ class CalibrationRecord:
         """Job directory of the picture, which holds the report too."""
         self.chart_path = self.report_path / layout.PLOT
         self.events_path = self.path / layout.EVENTS
+        self.functions_path = self.path / layout.JUDGE_FUNCTIONS
+        """A folder for each model that wrote judge functions."""
 
     def clips(self, env_id: str) -> ClipsRecord:
         """The clips of one robot."""
         return ClipsRecord(self.path / env_id.lower())
+
+    def known_motions(self, env_id: str) -> ClipsRecord:
+        """Motions that judge functions are tried on while they are written; others than those they are measured on."""
+        return ClipsRecord(self.path / layout.KNOWN_MOTIONS / env_id.lower())
 
     def discard(self, directory: Path) -> None:
         """Remove what an earlier calibration left in one of its directories."""

@@ -41,7 +41,7 @@ def calibrate(
 
     Args:
         directories: Where the clips of each robot lie.
-        intents: Criteria of every sentence that a clip makes a claim about.
+        intents: Criteria of every sentence that is asked about; claims about others are left out.
         judges: Names in the registry of calibrated judges, or judges themselves.
         limit: Most claims that each judge is asked about; None asks about all.
         tick: Told about every judge that is done.
@@ -87,7 +87,8 @@ def _questions(sources: Sequence[RecordedClips], intents: Intents) -> Iterator[Q
     for source in sources:
         for recording in source.recordings():
             for claim in recording.clip.claims:
-                yield Question(recording, claim, intents[recording.clip.env_id, claim.sentence])
+                if (intent := intents.get((recording.clip.env_id, claim.sentence))) is not None:
+                    yield Question(recording, claim, intent)
 
 
 def _evenly(questions: Sequence[Question], limit: int | None) -> list[Question]:

@@ -9,7 +9,6 @@ from p2p.contracts.evidence import Evidence
 from p2p.contracts.inference import ModelName, ModelReply, ModelRequest
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.inference.client import SessionModel, SessionModels
 from p2p.judges import agreement, synthesis
 from p2p.judges.album import Album
@@ -65,11 +64,7 @@ class EyesJudge:
         if not self._measured:
             criteria = tuple(c.model_copy(update={"predicate": None, "after": None}) for c in criteria)
         asked = intent.model_copy(update={"criteria": criteria})
-        rollout = Rollout(seed=0, episode_return=0.0, length=len(recording.features["time"]))
-        evaluation = Evaluation(
-            run_id=recording.clip.clip_id, checkpoint=0, purpose=Purpose.REPORT, dt=recording.dt, rollouts=(rollout,)
-        )
-        code = CodeJudge().judge(asked, evaluation, [recording.features], PASS_THRESHOLD)
+        code = CodeJudge().judge(asked, recording.as_report(), [recording.features], PASS_THRESHOLD)
         album = self._film(recording.clip.clip_id)
         evidence = Evidence(
             session_id="calibration",

@@ -3,7 +3,6 @@
 from p2p.contracts.calibration import ClipVerdict
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Verdict
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.judges.calibration.recording import Recording
 from p2p.judges.code import CodeJudge
 
@@ -21,10 +20,6 @@ class PredicateJudge:
 
     def judge(self, recording: Recording, intent: Intent) -> ClipVerdict:
         """Judge the clip as the one report rollout of a policy."""
-        rollout = Rollout(seed=0, episode_return=0.0, length=len(recording.features["time"]))
-        evaluation = Evaluation(
-            run_id=recording.clip.clip_id, checkpoint=0, purpose=Purpose.REPORT, dt=recording.dt, rollouts=(rollout,)
-        )
-        judgment = self._judge.judge(intent, evaluation, [recording.features], PASS_THRESHOLD)
+        judgment = self._judge.judge(intent, recording.as_report(), [recording.features], PASS_THRESHOLD)
         decided = judgment.verdict is not Verdict.NO_VERDICT
         return ClipVerdict(passed=judgment.passed if decided else None, score=judgment.intent_score)

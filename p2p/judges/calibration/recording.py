@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from p2p.contracts.calibration import Clip, ClipVerdict
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent
+from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.store.arrays import load_arrays, load_features
 from p2p.store.calibration import ClipsRecord
 
@@ -74,6 +75,13 @@ class Recording:
     def features(self) -> Features:
         """Name -> shape (T,)."""
         return self.source.features[self.index]
+
+    def as_report(self) -> Evaluation:
+        """The clip as the one report rollout of a policy."""
+        rollout = Rollout(seed=0, episode_return=0.0, length=len(self.features["time"]))
+        return Evaluation(
+            run_id=self.clip.clip_id, checkpoint=0, purpose=Purpose.REPORT, dt=self.dt, rollouts=(rollout,)
+        )
 
     @property
     def qpos(self) -> NDArray[np.float64]:

@@ -89,4 +89,5 @@ def _mistake(answer: Answer) -> Mistake:
         kind=answer.claim.kind,
         passed=answer.verdict.passed,
         score=answer.verdict.score,
+        reason=answer.verdict.reason,
     )
