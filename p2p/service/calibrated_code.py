@@ -101,7 +101,7 @@ class CalibratedCode(CalibratedEyes, Catalog, JudgeTrials):
         names = tuple(feature.name for feature in spec.features)
         known = self._known_motions(CalibrationRecord(self.runs.path).known_motions(env_id), env_id)
         author = registry.load("judge", registry.JUDGES, "author")(
-            models.for_role(ROLE), spec, asked, lambda source: self._tried(source, names, known)
+            models.for_role(ROLE), spec, asked, lambda source: self._held_against(source, names, known)
         )
         try:
             function: JudgeFunction = author.write(asked.criteria[0])

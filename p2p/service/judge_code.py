@@ -108,7 +108,7 @@ class JudgeCoding(Judging, JudgeTrials):
         known = self._known_motions(ClipsRecord(JudgeCodeRecord(record.path).known_motions_dir), session.env_id)
 
         def validate(source: str) -> list[str]:
-            found = self._tried(source, names, known)
+            found = self._held_against(source, names, known)
             if not found and iteration is not None:
                 said = self._called(iteration, JudgeFunction(key="trial", decomposition=UNPLANNED, source=source))
                 found = [said] if isinstance(said, str) else []

@@ -14,7 +14,7 @@ from p2p.store.calibration import ClipsRecord
 class JudgeTrials(Wiring):
     """On made-up rollouts, and on motions that are known."""
 
-    def _tried(self, source: str, names: tuple[str, ...], known: Path | None) -> list[str]:
+    def _held_against(self, source: str, names: tuple[str, ...], known: Path | None) -> list[str]:
         """What a trial on made-up rollouts and known motions holds against a source."""
         directory = self.runs.trial_dir()
         prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_trial")
