@@ -19,6 +19,7 @@ from p2p.contracts.work import ViewCamera, ViewRequest
 VIEW_EXAMPLES = examples(
     "p2p view",
     "p2p view latest --camera top --slow 4",
+    "p2p view latest --path bfoot --from 1 --to 2",
     "p2p view 1a2b3c4d --iteration 2 --compare 1 --label p90 --json",
 )
 PLOT_EXAMPLES = examples("p2p plot", "p2p plot latest --what terms", "p2p plot 1a2b3c4d --iteration 3 --compare 1")
@@ -34,6 +35,7 @@ Video = Annotated[bool, typer.Option("--video", help="Make a video at real speed
 Width = Annotated[int, typer.Option("--width", help="Of single moments and videos, 240 to 800 pixels.")]
 Start = Annotated[float | None, typer.Option("--from", metavar="SECONDS", help="Show only what comes later.")]
 End = Annotated[float | None, typer.Option("--to", metavar="SECONDS", help="Show only what comes before.")]
+PathOf = Annotated[str | None, typer.Option("--path", metavar="BODY", help="Draw the path of a body over them: torso.")]
 What = Annotated[str, typer.Option("--what", metavar="|".join(MetricsPlot), help="What is plotted.")]
 
 
@@ -49,6 +51,7 @@ def view(  # noqa: PLR0913  typer reads one parameter per option
     width: Width = 480,
     start: Start = None,
     end: End = None,
+    path: PathOf = None,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
@@ -64,6 +67,7 @@ def view(  # noqa: PLR0913  typer reads one parameter per option
         width=width,
         start_s=start,
         end_s=end,
+        path_of=path,
     )
     made = service.view_rollout(service.find_session(session), iteration, request)
     output.result(made, *shown(made, service.runs.path))
@@ -105,7 +109,7 @@ def _request(**fields: object) -> ViewRequest:
         return ViewRequest.model_validate(fields)
     except ValidationError as error:
         wrong = error.errors()[0]
-        names = {"slow_motion": "slow", "compare_with": "compare", "start_s": "from", "end_s": "to"}
+        names = {"slow_motion": "slow", "compare_with": "compare", "start_s": "from", "end_s": "to", "path_of": "path"}
         if not wrong["loc"]:
             raise InvalidInput("--to must be later than --from.") from error
         option = names.get(str(wrong["loc"][0]), wrong["loc"][0])

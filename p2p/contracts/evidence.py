@@ -49,5 +49,7 @@ class Evidence(Contract):
     """Length of that rollout [s]."""
     numbers: tuple[FeatureNumbers, ...]
     """Of that rollout."""
+    bodies: tuple[str, ...] = ()
+    """Whose path can be drawn over pictures."""
     rubric: str
     """How to judge, and what not to trust eyes with."""

@@ -79,6 +79,8 @@ class ViewRequest(Contract):
     """Begin of the part shown; None takes the start of the episode [s]."""
     end_s: float | None = Field(default=None, gt=0.0)
     """End of the part shown; None takes the end of the episode [s]."""
+    path_of: str | None = Field(default=None, min_length=1, max_length=80)
+    """Body whose path is drawn over all pictures; None for none."""
 
     @model_validator(mode="after")
     def _some_time(self) -> Self:

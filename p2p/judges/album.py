@@ -28,6 +28,8 @@ class Closer(Contract):
     """Another of the recorded rollouts, by its rank among them."""
     compare_with: int | None = Field(default=None, ge=1)
     """An earlier iteration, shown below on the same time axis."""
+    path_of: str | None = Field(default=None, min_length=1, max_length=80)
+    """A body whose path is drawn over the pictures: for a foot's step, a swing, a straight line or a circle."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,4 +206,5 @@ def _facts(evidence: Evidence) -> Mapping[str, object]:
         "numbers": evidence.numbers,
         "frames": evidence.frames,
         "picture_note": evidence.picture_note,
+        "bodies": evidence.bodies,
     }

@@ -134,6 +134,7 @@ def _view(wish: Closer) -> ViewRequest:
             compare_with=wish.compare_with,
             start_s=wish.start_s,
             end_s=wish.end_s,
+            path_of=wish.path_of,
         )
     except ValueError as error:
         raise InvalidInput(f"That part of time is none: end_s {wish.end_s} is not after {wish.start_s}.") from error
@@ -147,7 +148,8 @@ def _in_words(number: int, request: ViewRequest) -> str:
         else f", {start:g} s to {'its end' if end is None else f'{end:g} s'}"
     )
     other = f", iteration {request.compare_with} below" if request.compare_with is not None else ""
-    return f"Iteration {number}, {request.label} rollout, {request.camera} camera{part}{other}"
+    path = f", path of {request.path_of}" if request.path_of is not None else ""
+    return f"Iteration {number}, {request.label} rollout, {request.camera} camera{part}{other}{path}"
 
 
 def _unseen(code: Judgment, why: str) -> Judgment:

@@ -71,6 +71,7 @@ class Observing(Sessions, Judging):
             shown=SHOWN,
             duration_s=_duration_s(evaluation),
             numbers=numbers,
+            bodies=tuple(body.name for body in spec.bodies),
             rubric=_rubric(session.prompt, unjudged, evaluation),
         )
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.pictures import FrameNote, RolloutPictures
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
 from p2p.service.picturing import best_of
@@ -33,12 +33,13 @@ class Viewing(Plotting):
             wait_s: How long the caller can wait [s]; what takes longer goes on, and the same request finds it made.
 
         Raises:
-            UnknownName: there is no such session or iteration.
+            UnknownName: there is no such session, iteration or body.
             InvalidInput: nothing is recorded yet, or the part to show is not in the rollout.
             EnvironmentProblem: this machine is too busy to make them in `wait_s`.
         """
         record, request = self.record(session_id), request or ViewRequest()
         shown = self._shown(record, iteration)
+        self._require_body(record, request.path_of)
         chosen = [shown, *self._other(session_id, shown, request.compare_with)]
         recorded = [(each, *self._rollout(record, each, request.label)) for each in chosen]
         order = PictureRequest(
@@ -58,6 +59,11 @@ class Viewing(Plotting):
             video=self._file(job.path, result, result.video) if result.video is not None else None,
             note=result.note,
         )
+
+    def _require_body(self, record: SessionRecord, name: str | None) -> None:
+        known = [body.name for body in self.describe_environment(record.read_session().env_id).bodies]
+        if name is not None and name not in known:
+            raise UnknownName("body", name, known)
 
     def _shown(self, record: SessionRecord, number: int | None) -> IterationRecord:
         """The iteration meant."""

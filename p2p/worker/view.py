@@ -46,6 +46,8 @@ def view(job_dir: Path) -> None:
     _write_sheet(record, rollouts, ViewCamera(request.view.camera))
     notes = _write_frames(record, rollouts, request.view)
     note, video = "; ".join(viewed.frames.note for viewed in rollouts), None
+    if request.view.path_of is not None:
+        note += f"; purple: the path of {request.view.path_of}, thin where it goes after the moment"
     files = [record.sheet_path.name, *(frame.path for frame in notes if frame.path is not None)]
     sizes = {name: size_of(record.path / name) for name in files}
     if request.view.video or request.view.slow_motion > 1:
@@ -63,7 +65,7 @@ def _open(job_dir: Path, recorded: RecordedFile, view: ViewRequest) -> Viewed:
     if config is None or spec is None or arrays is None:
         raise InvalidInput(f"{job_dir / recorded.trajectory} of {run.path} cannot be read: there is nothing to show.")
     model = compiled_model(spec, config.env_kwargs)
-    whole = ShownRollout(spec, model, arrays["qpos"], features_of(arrays))
+    whole = ShownRollout(spec, model, arrays["qpos"], features_of(arrays), view.path_of)
     shown = _part(whole, view)
     frames = choose_frames(shown.features, spec.dt, spec.rest_height)
     return Viewed(

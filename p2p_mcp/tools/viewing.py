@@ -21,6 +21,12 @@ SlowMotion = Annotated[
 ]
 
 
+PathOf = Annotated[
+    str | None,
+    Field(min_length=1, max_length=80, description='Draw the path of this body over the pictures, e.g. "torso".'),
+]
+
+
 class ViewAnswer(RolloutPictures):
     """The pictures of this result: the contact sheet, then single moments."""
 
@@ -50,9 +56,10 @@ def add(toolbox: Toolbox) -> None:
         end_s: Annotated[float | None, Field(gt=0, description="Show until here [s].")] = None,
         video: Annotated[bool, Field(description="Make a video file too; its path is in the result.")] = False,
         slow_motion: SlowMotion = 1.0,
+        path_of: PathOf = None,
         width: Annotated[int, Field(ge=240, le=800, description="Of single moments and video [px].")] = 480,
     ) -> Annotated[CallToolResult, ViewAnswer]:
-        """Look at a recorded rollout again: other camera, other part of it, or below another iteration's.
+        """Look at a recorded rollout again: other camera, other part, a body's path, or below another iteration's.
 
         Made once and kept. It judges nothing: judge_videos does.
         """
@@ -68,6 +75,7 @@ def add(toolbox: Toolbox) -> None:
             width=width,
             start_s=start_s,
             end_s=end_s,
+            path_of=path_of,
         )
         shown = service.view_rollout(session_id, iteration, request)
         answer = ViewAnswer(

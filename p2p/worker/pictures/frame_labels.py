@@ -35,10 +35,12 @@ def label(rollout: ShownRollout, frames: KeyFrames, number: int) -> Label:
 
 def legend(rollout: ShownRollout) -> str:
     """What holds for all pictures of a rollout."""
-    parts = ["camera follows the robot"] if "displacement" in rollout.features else []
+    parts = ["camera follows the robot" if "displacement" in rollout.features else "camera stands still"]
     if rollout.marked_model is not rollout.model:
         parts.append("front legs red")
-    return ", ".join(parts) or "camera stands still"
+    if rollout.path_of is not None:
+        parts.append(f"path of {rollout.path_of} purple")
+    return ", ".join(parts)
 
 
 def one_line(text: str) -> str:

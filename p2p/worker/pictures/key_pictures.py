@@ -17,6 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.work import ViewCamera
 from p2p.worker.description.morphology import FREE, index_of
+from p2p.worker.pictures.body_path import body_path, draw_path, path_spots
 from p2p.worker.render.camera import Floats, Views, follow
 from p2p.worker.render.frames import draw
 from p2p.worker.render.gl_child import LARGEST
@@ -46,6 +47,8 @@ class ShownRollout:
     """Joint positions after every control step, shape (T, nq)."""
     features: Mapping[str, Floats]
     """Name -> values after every control step, shape (T,)."""
+    path_of: str | None = None
+    """Body whose path is drawn over the pictures; None for none."""
 
     @property
     def times(self) -> Floats:
@@ -56,6 +59,11 @@ class ShownRollout:
     def marked_model(self) -> mujoco.MjModel:
         """The model as it is drawn."""
         return mark_front(self.model, self.spec)
+
+    @cached_property
+    def path(self) -> Floats | None:
+        """Where that body is after every control step, shape (T, 3) [m]."""
+        return body_path(self.model, self.qpos, self.path_of) if self.path_of is not None else None
 
     @property
     def free(self) -> bool:
@@ -145,8 +153,11 @@ def _draw(
     large = (round(size[0] * finer), round(size[1] * finer))
     tips = poses[:, :1] + 0.13 * views.distance * poses[:, 1:]
     spots = views.project(np.concatenate([poses[:, :1], tips], axis=1), large)
-    frames = list(draw(rollout.marked_model, rollout.qpos[rows], views, large))
-    return [_with_arrows(Image.fromarray(frame), spot, finer, size) for frame, spot in zip(frames, spots, strict=True)]
+    frames = [Image.fromarray(frame) for frame in draw(rollout.marked_model, rollout.qpos[rows], views, large)]
+    if rollout.path is not None:
+        for frame, row, path in zip(frames, rows, path_spots(rollout.path, views, large), strict=True):
+            draw_path(frame, path, int(row))
+    return [_with_arrows(frame, spot, finer, size) for frame, spot in zip(frames, spots, strict=True)]
 
 
 def _with_arrows(picture: Image.Image, spot: Floats, finer: float, size: tuple[int, int]) -> Image.Image:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from p2p.contracts.work import ViewCamera, ViewRequest
+from p2p.worker.pictures.body_path import body_path, draw_path, path_spots
 from p2p.worker.pictures.frame_files import picture_size
 from p2p.worker.pictures.frame_labels import one_line
 from p2p.worker.pictures.key_frames import KeyFrames
@@ -65,7 +66,8 @@ def write_view_video(path: Path, parts: Sequence[Part], view: ViewRequest) -> st
     begin, end = _span(parts, view)
     strips = [_strip(part, view.slow_motion, begin, end) for part in parts]
     every, fps = frame_rate(strips[0].period * view.slow_motion)
-    longest = min(MOST, max(-(-len(strip.times) // every) for strip in strips))
+    wanted = max(-(-len(strip.times) // every) for strip in strips)
+    longest = min(MOST, wanted)
     size = picture_size(view)
     drawn = drawn_size(size)
     films = [_frames(strip, every, longest, drawn, view) for strip in strips]
@@ -74,7 +76,8 @@ def write_view_video(path: Path, parts: Sequence[Part], view: ViewRequest) -> st
     encode(path, beside, (count * drawn[0], drawn[1]), (count * size[0], size[1]), Fraction(fps))
     until = min(end, begin + longest * every * strips[0].period)
     speed = f", {view.slow_motion:g} times slower, {strips[0].note}" if view.slow_motion > 1 else ""
-    return f"video {begin:.2f}-{until:.2f} s{speed}"
+    cut = f", cut at {MOST} frames: ask for a later part to see the rest" if wanted > MOST else ""
+    return f"video {begin:.2f}-{until:.2f} s{speed}{cut}"
 
 
 def _span(parts: Sequence[Part], view: ViewRequest) -> tuple[float, float]:
@@ -116,16 +119,20 @@ def _frames(
         follow(strip.shown.model, strip.shown.spec, strip.qpos, ViewCamera(view.camera), strip.period),
     )
     name = one_line(strip.title).partition(",")[0]
+    path = body_path(model, strip.qpos, view.path_of) if view.path_of is not None else None
     speed = f"   {view.slow_motion:g}x slower" if view.slow_motion > 1 else ""
     for first in range(0, count, CHUNK):
         some = rows[first : first + CHUNK]
-        for row, picture in zip(some, list(draw(model, strip.qpos[some], views.at(some), size)), strict=True):
-            yield _stamped(picture, f"t={strip.times[row]:.2f} s{speed}", name)
+        pages = [Image.fromarray(picture) for picture in draw(model, strip.qpos[some], views.at(some), size)]
+        if path is not None:
+            for page, row, spots in zip(pages, some, path_spots(path, views.at(some), size), strict=True):
+                draw_path(page, spots, int(row))
+        for row, page in zip(some, pages, strict=True):
+            yield _stamped(page, f"t={strip.times[row]:.2f} s{speed}", name)
 
 
-def _stamped(picture: NDArray[np.uint8], moment: str, title: str) -> NDArray[np.uint8]:
-    page = Image.fromarray(picture)
-    pen, letters = ImageDraw.Draw(page), font(max(10, round(picture.shape[1] / 30)))
-    for x, anchor, text in ((4, "la", moment), (picture.shape[1] - 4, "ra", title)):
+def _stamped(page: Image.Image, moment: str, title: str) -> NDArray[np.uint8]:
+    pen, letters = ImageDraw.Draw(page), font(max(10, round(page.width / 30)))
+    for x, anchor, text in ((4, "la", moment), (page.width - 4, "ra", title)):
         pen.text((x, 2), text, font=letters, fill=INK, anchor=anchor, stroke_width=1, stroke_fill="white")
     return np.asarray(page)
