@@ -69,9 +69,9 @@ class JobView(Contract):
     queue_position: int | None
     """From 1, which is next; None when it does not wait."""
     step: int
-    """Environment steps made, over all runs of the iteration."""
+    """Environment steps made, over all runs of the iteration; of a session over those of all its iterations so far."""
     total: int
-    """Environment steps to be made."""
+    """Environment steps to be made, of the same."""
     eta_s: float | None
     """Expected time until all runs are trained [s]; None where nothing is trained, or no run is under way yet."""
     runs: tuple[RunProgress, ...]

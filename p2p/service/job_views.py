@@ -105,6 +105,7 @@ class JobViews(Queue):
         record = self.runs.session(ticket.session_id)
         number = ticket.iteration or len(record.iteration_records()) or None
         runs = self._job_runs(record, number)
+        trained = self._job_runs_before(record, number) if ticket.kind is JobKind.SESSION else ()
         plan = record.iteration(number).read_plan() if number is not None else None
         running = status.state is JobState.RUNNING
         view = JobView(
@@ -114,8 +115,8 @@ class JobViews(Queue):
             iteration=number,
             state=status.state,
             queue_position=self.queue_position(ticket.job_id) if status.state is JobState.QUEUED else None,
-            step=sum(run.step for run in runs),
-            total=max(ticket.total, sum(run.total_timesteps for run in runs)),
+            step=sum(run.step for run in (*trained, *runs)),
+            total=max(ticket.total, sum(run.total_timesteps for run in (*trained, *runs))),
             eta_s=remaining_s(runs, plan.parallel) if plan is not None and running else None,
             runs=runs,
             error=status.error,
@@ -142,6 +143,10 @@ class JobViews(Queue):
         if number is None:
             return ()
         return tuple(run_progress(run, self.backend) for run in record.iteration(number).runs())
+
+    def _job_runs_before(self, record: SessionRecord, number: int | None) -> Sequence[RunProgress]:
+        """The runs of the iterations before one."""
+        return tuple(run for before in range(1, number or 1) for run in self._job_runs(record, before))
 
 
 def _end_of_session(session: StatusRecord) -> JobStatus:

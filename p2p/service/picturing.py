@@ -34,7 +34,11 @@ class Picturing(Wiring):
         self.backend.submit(worker_job(verb), job.path)
         deadline = time.monotonic() + wait_s if wait_s is not None else math.inf
         wait([job.path], self.backend, lambda: _require_time(deadline))
-        raise_failure(self.backend.status(job.path), f"{verb} in {job.path}")
+        try:
+            raise_failure(self.backend.status(job.path), f"{verb} in {job.path}")
+        except (InvalidInput, EnvironmentProblem):  # said in words: nothing in the directory says more
+            files.discard(job.path)
+            raise
         if (result := job.read_result()) is None:
             raise TrainingFailed(f"The pictures in {job.path} were removed while they were made. Ask again.")
         return result
