@@ -185,11 +185,13 @@ class ThroughputBenchmark:
         return ours.model_copy(update={"n_envs": BASELINE_ENVS, "n_steps": steps})
 
     def _result(self, record: MeasurementRecord) -> Measurement:
-        raise_failure(self._service.backend.status(record.path), f"the measurement in {record.path}")
+        status = self._service.backend.status(record.path)
+        raise_failure(status, f"the measurement in {record.path}")
         measurement = record.read_result()
         if measurement is None:
             raise TrainingFailed(f"{record.path} was not measured, though its job ended well.")
-        return measurement
+        together = status.peak_memory_mb or measurement.peak_memory_mb
+        return measurement.model_copy(update={"peak_memory_mb": together})
 
 
 def row(

@@ -25,7 +25,8 @@ def legend(report: ThroughputReport) -> str:
     return (
         f"Median [smallest, largest] of {len(first.repetitions)} interleaved repetitions of {report.seconds:g} s; "
         f"{report.parallel} at the same time, one thread each, their steps/s added up. Ratios and shares are those "
-        "within a repetition. Baseline: stable-baselines3's PPO with VecNormalize on Gymnasium's DummyVecEnv, "
+        "within a repetition. Peak memory is of all processes of a job together: with ours, the reward's too. "
+        "Baseline: stable-baselines3's PPO with VecNormalize on Gymnasium's DummyVecEnv, "
         f"the same reward in a wrapper that is called at every step. {what}"
     )
 

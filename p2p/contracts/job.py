@@ -60,6 +60,10 @@ class JobStatus(Contract):
     exit_code: int | None = None
     signal: int | None = None
     """Number of the signal that ended it."""
+    peak_memory_mb: int | None = None
+    """Most memory of all its processes together, known when it has ended [MiB]: the sum of the largest resident memory
+    of each; what they share, the code of libraries included, counts once. Looked at twice a second; None where there is
+    no /proc."""
     started_at: str | None = None
     """UTC, ISO 8601."""
     updated_at: str | None = None

@@ -35,7 +35,8 @@ class Measurement(Contract):
     ready_s: float
     """From the start of the process to the first environment step."""
     peak_memory_mb: int
-    """Largest resident memory of the process, imports and warm-up included [MiB]."""
+    """Largest resident memory, imports and warm-up included [MiB]: of the measured process where it writes this itself;
+    in a report of all processes of its job together, the reward's among them (`JobStatus.peak_memory_mb`)."""
     method: Method | None = None
     """How the reward was evaluated; None where there was none."""
     hosted_rollout_s: float | None = None
@@ -86,7 +87,7 @@ class ThroughputRow(Contract):
     ready_s: float
     """Largest of our trainings: from the start of a process to its first environment step."""
     peak_memory_mb: int
-    """Largest of our trainings [MiB]."""
+    """Largest of our trainings, the trainer and the process of its reward together [MiB]."""
     baseline_ready_s: float
     baseline_peak_memory_mb: int
     method: Method | None

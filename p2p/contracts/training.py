@@ -149,7 +149,8 @@ class RunSummary(Contract):
     reward: RewardEvaluation | None = None
     """None for Gymnasium's own reward."""
     peak_memory_mb: int | None = None
-    """Largest resident memory of the training process [MiB]."""
+    """Largest resident memory of the training process alone [MiB]. With the process of its reward and those that
+    evaluate beside it: `JobStatus.peak_memory_mb` in `status.json`."""
     sandbox: SandboxLevel | None = None
     """How the training process was confined; None when it was not."""
     resumed: int = 0

@@ -1,4 +1,4 @@
-"""The limits of a job: what its processes may take, and when its supervisor ends it. A file of its own, like that one.
+"""What the processes of a job take and may take, and when its supervisor ends it. A file of its own, like that one.
 
 max_memory_mb   of each process what it allocates, by the kernel; of all together what is resident, shared memory
                 included, by looking
@@ -19,11 +19,13 @@ from typing import Any
 
 LOG = "output.log"
 LOOK_S, LOOK_AT_FILES_S = 0.5, 5.0
-MB, PAGE = 1 << 20, os.sysconf("SC_PAGE_SIZE")
+LOOK_SHARE = 0.01
+"""Most of one core that looking may take."""
+MB = 1 << 20
 
 
 class Limits:
-    """The limits of a job, and the first of them that it broke.
+    """The limits of a job, the first of them that it broke, and the memory that it had.
 
     Args:
         spec: What `job.json` holds.
@@ -33,8 +35,11 @@ class Limits:
     def __init__(self, spec: Mapping[str, Any], directory: Path) -> None:
         self._spec, self._directory = spec, directory
         self._begun = self._looked = self._looked_at_files = time.monotonic()
+        self._pause_s = LOOK_S
         self.broken: str | None = None
         """Why the job was ended, in words; None while it keeps its limits."""
+        self.peak_memory_mb: int | None = None
+        """The largest sum of what each of its processes had at most, shared memory once [MiB]; None without /proc."""
 
     def lower(self) -> None:
         """Set what the kernel watches, for this process and those it will start."""
@@ -45,39 +50,47 @@ class Limits:
 
     def enforce(self, family: Callable[[], Iterable[int]]) -> None:
         """Look at the job, not too often, and kill the processes of its `family` when it broke a limit."""
-        if time.monotonic() - self._looked < LOOK_S:
+        if time.monotonic() - self._looked < self._pause_s:
             return
         self._looked, pids = time.monotonic(), list(family())
-        self.broken = self.broken or self._reason(pids)
+        now_mb, peak_mb = memory_mb(pids)
+        self.peak_memory_mb = max(self.peak_memory_mb or 0, round(peak_mb)) or None
+        self.broken = self.broken or self._reason(now_mb)
         for pid in pids if self.broken else ():
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
+        self._pause_s = max(LOOK_S, (time.monotonic() - self._looked) / LOOK_SHARE)
 
-    def _reason(self, pids: Iterable[int]) -> str | None:
-        found = [("max_wall_s", self._looked - self._begun, "ran for {:.0f} s"), *self._sizes(pids)]
+    def _reason(self, memory: float) -> str | None:
+        found = [("max_wall_s", self._looked - self._begun, "ran for {:.0f} s"), *self._sizes(memory)]
         for name, value, words in found:
             if (limit := self._spec.get(name)) and value > limit:
                 return f"The job was ended: it {words.format(value)}, and its limit ({name}) is {limit}."
         return None
 
-    def _sizes(self, pids: Iterable[int]) -> Iterable[tuple[str, float, str]]:
+    def _sizes(self, memory: float) -> Iterable[tuple[str, float, str]]:
         with suppress(OSError):
             yield "max_log_mb", (self._directory / LOG).stat().st_size / MB, "wrote {:.0f} MiB into its log"
-        if self._spec.get("max_memory_mb"):
-            yield "max_memory_mb", resident_mb(pids), "took {:.0f} MiB of memory"
+        yield "max_memory_mb", memory, "took {:.0f} MiB of memory"
         if self._spec.get("max_disk_mb") and self._looked - self._looked_at_files >= LOOK_AT_FILES_S:
             self._looked_at_files = self._looked
             yield "max_disk_mb", directory_mb(self._directory), "filled {:.0f} MiB of its directory"
 
 
-def resident_mb(pids: Iterable[int]) -> float:
-    """Memory that processes have together [MiB]; what is shared counts once, as much as the one that has most of it."""
-    private, shared = 0, 0
+def memory_mb(pids: Iterable[int]) -> tuple[float, float]:
+    """Memory that processes have together, and the sum of what each had at most [MiB].
+
+    What is shared, code of libraries included, counts once: as much as the one that has most of it.
+    """
+    private, private_peak, shared = 0, 0, 0
     for pid in pids:
-        with suppress(OSError, ValueError):  # ended meanwhile, or there is no /proc
-            resident, common = map(int, Path(f"/proc/{pid}/statm").read_text().split()[1:3])
-            private, shared = private + resident - common, max(shared, common)
-    return (private + shared) * PAGE / MB
+        with suppress(OSError, KeyError):  # ended meanwhile, or there is no /proc
+            lines = (line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+            kib = {words[0]: int(words[1]) for words in lines if words[0].startswith(("Vm", "Rss"))}
+            common = kib["RssFile:"] + kib["RssShmem:"]
+            private, private_peak = private + kib["VmRSS:"] - common, private_peak + kib["VmHWM:"] - common
+            shared = max(shared, common)
+    return (private + shared) / 1024, (private_peak + shared) / 1024
 
 
 def directory_mb(directory: Path) -> float:

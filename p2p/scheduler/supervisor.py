@@ -115,17 +115,17 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
         while_queued = partial(say, state="queued"), partial(is_unwanted, directory)
         if spec.get("cores") and not beside("cores.py", "own")(spec["cores"], str(directory), *while_queued):
             return say(state="cancelled")
-        limited = any(value for key, value in spec.items() if key.startswith("max_"))
-        limits = beside("limits.py", "Limits")(spec, directory) if limited else None
+        limits = beside("limits.py", "Limits")(spec, directory)
         child = spawn(directory, spec, limits)
     except (OSError, ValueError, SubprocessError) as failure:
         return say(state="failed", error=f"Cannot start: {failure}", exit_code=127)
     put(directory / HANDLE, {**handle, "child": child.pid})
     say(state="running")
-    cancelled, code, reason = stand_by(directory, child, limits), child.returncode, limits and limits.broken
+    cancelled, code, reason = stand_by(directory, child, limits), child.returncode, limits.broken
     state = "cancelled" if cancelled else "failed" if code or reason else "completed"
     error = reason or last_lines(directory / LOG, log_start) if state == "failed" else None
-    return say(state=state, error=error, **({"exit_code": code} if code >= 0 else {"signal": -code}))
+    end = {"exit_code": code} if code >= 0 else {"signal": -code}
+    return say(state=state, error=error, peak_memory_mb=limits.peak_memory_mb, **end)
 
 
 def is_unwanted(directory: Path) -> bool:
@@ -134,7 +134,7 @@ def is_unwanted(directory: Path) -> bool:
 
 
 def beside(file: str, name: str) -> Any:
-    """What another file beside this one defines; only jobs that ask for it need that file."""
+    """What another file beside this one defines."""
     return runpy.run_path(str(Path(__file__).with_name(file)))[name]
 
 
@@ -146,8 +146,7 @@ def spawn(directory: Path, spec: Mapping[str, Any], limits: Any) -> Popen[bytes]
         PRCTL(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
         if os.getppid() != supervisor:
             os._exit(1)
-        if limits:
-            limits.lower()
+        limits.lower()
 
     argv = [sys.executable if word == "{python}" else word for word in spec["argv"]]
     added = {"PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", **spec.get("env", {})}
@@ -164,8 +163,7 @@ def stand_by(directory: Path, child: Popen[bytes], limits: Any) -> bool:
         note = reap(child, note)
         if child.returncode is not None:
             continue
-        if limits:
-            limits.enforce(lambda: descendants(os.getpid())[0])
+        limits.enforce(lambda: descendants(os.getpid())[0])
         if is_unwanted(directory):
             cancelled_at = cancelled_at or time.monotonic()
             end_family(cancelled_at, told)

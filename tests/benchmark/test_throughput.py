@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from p2p.benchmark.throughput import CASES, REWARD, Plan, ThroughputBenchmark, row
@@ -8,6 +10,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.service import Service
 from p2p.settings import Settings
+from p2p.store.measurements import MeasurementRecord
 from p2p.worker.reward.loader import LoadedReward
 
 
@@ -52,6 +55,17 @@ def test_the_table_has_a_row_per_case_and_says_what_was_compared():
         assert shown in lines[2]
     assert "halfcheetah: environments x steps of a rollout 16 x 64, baseline 8 x 128" in lines[-1]
     assert "batch_size 128, n_epochs 5, learning_rate 0.0007" in lines[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
+def test_the_memory_of_our_training_is_that_of_its_processes_together_where_a_reward_is_asked(tmp_path):
+    plan = Plan(parallel=1, seconds=1.5, changes={"n_envs": 8, "n_steps": 32, "batch_size": 32})
+    bench = ThroughputBenchmark(Service(Settings(runs_dir=tmp_path / "runs")), tmp_path / "jobs", plan, print)
+    for subject, hosted in (("ours", True), ("physics", False)):
+        (together,) = bench.measure(CASES[2], subject, 0)
+        alone = MeasurementRecord(tmp_path / "jobs" / f"hopper_1_{subject}_1").read_result().peak_memory_mb
+        assert (together.peak_memory_mb - alone > 15) == hosted
 
 
 def test_the_report_survives_its_own_json():

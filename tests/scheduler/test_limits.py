@@ -18,6 +18,18 @@ while True:
     time.sleep(0.01)
 """
 """Takes memory that RLIMIT_DATA does not count."""
+SHARING = """
+import mmap, os, time
+shared = mmap.mmap(-1, 40 << 20)
+shared.write(bytes(40 << 20))
+child = os.fork()
+own = bytearray(b"x") * (30 << 20)
+sum(shared[:: 4096])
+time.sleep(1.5)
+del own
+child and os.waitpid(child, 0)
+"""
+"""Two processes with 30 MiB each, and 40 MiB that both have mapped."""
 PRIVATE = "x = bytearray(10 << 30)"
 TALK = "while True: print('x' * 65536)"
 FILES = """
@@ -62,6 +74,12 @@ def test_processor_time_is_limited_by_the_kernel(jobs: Path) -> None:
     status = end_of(jobs / "a", COMPUTE, max_cpu_s=1)
     assert status.state is JobState.FAILED
     assert status.signal is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_the_peak_of_memory_is_that_of_all_processes_with_what_they_share_counted_once(jobs: Path) -> None:
+    status = end_of(jobs / "a", SHARING)
+    assert 40 + 30 + 30 < (status.peak_memory_mb or 0) < 40 + 30 + 30 + 40
 
 
 def test_a_job_within_its_limits_completes(jobs: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from job_helpers import is_running, pid_in, shell, until
 
 from p2p.contracts.job import JobSpec, JobState, JobStatus
-from p2p.scheduler import supervisor
+from p2p.scheduler import limits, supervisor
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.store import layout
 
@@ -30,6 +30,7 @@ def write_job(directory: Path, spec: JobSpec) -> Path:
 @pytest.mark.parametrize("form", ["module", "copy"])
 def test_it_starts_a_job_once_and_prints_the_same_handle_again(jobs: Path, tmp_path: Path, form: str) -> None:
     copy = shutil.copy(supervisor.__file__, tmp_path / "copied.py")
+    shutil.copy(limits.__file__, tmp_path)
     command = ("-m", "p2p.scheduler.supervisor") if form == "module" else ("-I", "-S", str(copy))
     directory = write_job(jobs / "a", shell("echo once >> runs; until [ -e go ]; do sleep 0.02; done"))
     first, second = run(*command, str(directory)), run(*command, str(directory))

@@ -8,6 +8,8 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.measurement import Measurement
 from p2p.store.measurements import MeasurementRecord
 from p2p.worker.measure.stopwatch import Stopwatch, stopwatch
+from p2p.worker.reward.hosted import HostedReward
+from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.training.selection import Run
 
 SUBJECTS = {
@@ -17,6 +19,8 @@ SUBJECTS = {
     "physics": "p2p.worker.measure.physics:step",
 }
 """Subject -> what goes on until the stopwatch says it is enough, imported on use: only the baseline needs torch."""
+HOSTED = ("ours", "confinement")
+"""Subjects whose reward has a process of its own, as in a training; the others are not charged with one."""
 
 
 def measure(job_dir: Path) -> None:
@@ -33,4 +37,5 @@ def measure(job_dir: Path) -> None:
     if request is None:
         raise InvalidInput(f"{job_dir} holds no readable request: expected what to measure.")
     subject: Callable[[Run, Stopwatch], Measurement] = registry.load("subject", SUBJECTS, request.subject)
-    record.save_result(subject(Run.open(record.run), stopwatch(record, request)))
+    load = HostedReward.from_file if request.subject in HOSTED else LoadedReward.from_file
+    record.save_result(subject(Run.open(record.run, load), stopwatch(record, request)))

@@ -1,7 +1,8 @@
 """The checkpoints of a run, measured on rollouts that choose among them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,12 @@ class Run:
     reward: Reward
 
     @classmethod
-    def open(cls, record: IterationRecord) -> "Run":
+    def open(cls, record: IterationRecord, load: Callable[[Path], Reward] = HostedReward.from_file) -> "Run":
         """The run in a directory.
+
+        Args:
+            record: Of the directory.
+            load: What makes the reward of its file.
 
         Raises:
             InvalidInput: the directory lacks a readable configuration or environment.
@@ -46,7 +51,7 @@ class Run:
         if config is None or spec is None:
             missing = record.config_path if config is None else record.env_spec_path
             raise InvalidInput(f"{missing} is missing or not valid: the run cannot be trained.")
-        return cls(record, config, spec, record.read_criteria(), HostedReward.from_file(record.reward_fn_path))
+        return cls(record, config, spec, record.read_criteria(), load(record.reward_fn_path))
 
 
 @dataclass(frozen=True, slots=True)
