@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from p2p.contracts.budget import Caps
+from p2p.contracts.candidates import MAX_CANDIDATES
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.inference import Effort, ModelName
 from p2p.contracts.usage import Price
@@ -44,6 +45,16 @@ JudgeAuthor = Annotated[
         metavar="PROVIDER:MODEL",
         help="Writes code for what predicates cannot say.",
         show_default="nobody: eyes judge it",
+        rich_help_panel=MODELS,
+    ),
+]
+CandidatesOption = Annotated[
+    int,
+    typer.Option(
+        "--candidates",
+        min=1,
+        max=MAX_CANDIDATES,
+        help="Rewards written for each iteration; a short training of each chooses one.",
         rich_help_panel=MODELS,
     ),
 ]

@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from p2p.cli.candidates import candidate_findings, candidate_table
 from p2p.cli.costs import costs as cost_table
 from p2p.cli.formats import age, number, share, short_path
 from p2p.cli.keeping import marks
@@ -99,7 +100,11 @@ def show(
         output.result(view, *iteration_details(view))
         return
     whole = service.view_session(session_id)
-    output.result(whole, *session_details(whole), *ending(whole, service.runs.path, report_returns(service, whole)))
+    tried = [service.view_iteration(session_id, n + 1) for n in range(whole.iteration) if whole.session.candidates > 1]
+    choices = [part for view in tried for part in candidate_table(view)]
+    output.result(
+        whole, *session_details(whole), *choices, *ending(whole, service.runs.path, report_returns(service, whole))
+    )
 
 
 def watch(session: SessionName = "latest", as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
@@ -229,6 +234,8 @@ def iteration_details(view: IterationView) -> list[RenderableType]:
     parts += [
         Text(f"  {issue.severity}: {issue.message}", style="yellow") for issue in (report.issues if report else ())
     ]
+    if view.candidates is not None:
+        parts += [*candidate_table(view), *candidate_findings(view.candidates)]
     if view.runs:
         parts.append(runs(view.runs))
     if view.report_returns:

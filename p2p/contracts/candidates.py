@@ -1,5 +1,7 @@
 """Several rewards written for one iteration, of which a short training of each chooses one."""
 
+from enum import StrEnum
+
 from pydantic import Field
 
 from p2p.contracts.base import Contract
@@ -21,6 +23,23 @@ class CandidatePlace(Contract):
     """What the iteration before led to, whose reward is the first candidate; None in the first iteration."""
 
 
+class CandidateState(StrEnum):
+    """What became of one of them."""
+
+    TRAINED = "trained"
+    """It had its short training."""
+    FAILED = "failed"
+    """Its short training reached no end."""
+    NO_ROOM = "no room"
+    """The cap on environment steps had no room for its short training beside the trainings of the iteration."""
+    ACCEPTED = "accepted"
+    """It could be trained, and there was no other to compare it with."""
+    REFUSED = "refused"
+    """Its check refused it, also after its author had mended it."""
+    UNWRITTEN = "unwritten"
+    """The model gave no answer that could be used."""
+
+
 class Candidate(Contract):
     """One of them, and what it reached in its short training; None where there was none."""
 
@@ -31,8 +50,7 @@ class Candidate(Contract):
     """Names of its terms."""
     mended: bool = False
     """Whether its check refused what was written first."""
-    accepted: bool = False
-    """Whether it could be trained."""
+    state: CandidateState
     findings: tuple[str, ...] = ()
     """What its check says of it."""
     environment_steps: int | None = None
@@ -43,7 +61,7 @@ class Candidate(Contract):
     episode_return: float | None = None
     """By its own reward, on the same rollouts."""
     problem: str = ""
-    """Why it was not trained to the end; empty where it was, or where nothing had to be compared."""
+    """Why it was refused, failed or was never written; empty where it was not."""
 
 
 class CandidateChoice(Contract):

@@ -14,6 +14,7 @@ from p2p.scheduler.resources import disk_free_mb
 from p2p.service.jobs import failure_message, wait
 from p2p.service.progress import run_progress
 from p2p.service.wiring import Wiring
+from p2p.store.candidates import CandidateRecords
 
 
 class Details(Wiring):
@@ -37,6 +38,7 @@ class Details(Wiring):
             judgment=iteration.read_judgment(),
             report_returns=tuple(rollout.episode_return for rollout in report.rollouts) if report is not None else (),
             revision=iteration.read_revision(),
+            candidates=CandidateRecords(iteration).read_choice(),
             contact_sheet=str(sheet.relative_to(self.runs.path)) if sheet.exists() else None,
         )
 

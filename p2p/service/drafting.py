@@ -20,6 +20,7 @@ from p2p.service.plan import run_configs
 from p2p.service.progress import live_training
 from p2p.service.rewards import Rewards
 from p2p.store import files
+from p2p.store.candidates import CandidateRecords
 from p2p.store.replacing import forget_revision, forget_reward
 from p2p.store.sessions import SessionRecord
 
@@ -95,7 +96,10 @@ class Drafting(Driving, Rewards, Judging):
         draft = _draft_of(record, based_on, given) or self._have_written(record, number, intent)
         self._check_config(session, draft)
         self._end_training(record.iteration(number))  # of a job that was lost, runs may go on
-        self._cancel(record.iteration(number).check_dir)  # of a caller that was killed
+        candidates = CandidateRecords(record.iteration(number))
+        for directory in (record.iteration(number).check_dir, *candidates.job_dirs()):
+            self._cancel(directory)  # of a caller that was killed
+        candidates.forget_choice()
         forget_reward(record.iteration(number))
         report = self.try_draft(record, number, lambda: draft)
         if not report.accepted:

@@ -16,6 +16,7 @@ from p2p.service.progress import live_training
 from p2p.service.sessions import Sessions
 from p2p.store import files
 from p2p.store.background import BackgroundRecord
+from p2p.store.candidates import CandidateRecords
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
@@ -63,7 +64,8 @@ class Driving(Sessions, JobViews):
         self._cancel(record.driver_dir)  # first, for it starts the others
         for iteration in record.iteration_records():
             self._end_training(iteration)
-            self._cancel(iteration.check_dir)
+            for directory in (iteration.check_dir, *CandidateRecords(iteration).job_dirs()):
+                self._cancel(directory)
         self._cancel(record.film_dir)
         status = record.read_status()
         if status is None or not status.status.finished:

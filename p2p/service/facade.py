@@ -4,6 +4,7 @@ from p2p.service.analyzing import Analyzing
 from p2p.service.artefacts import Artefacts
 from p2p.service.background import Background
 from p2p.service.calibrating import Calibrating
+from p2p.service.candidates import Candidates
 from p2p.service.catalog import Catalog
 from p2p.service.criteria import Criteria
 from p2p.service.details import Details
@@ -45,6 +46,7 @@ class Service(
     Sessions,
     Analyzing,
     Repairing,
+    Candidates,
     Rewards,
     Training,
     Judging,

@@ -6,6 +6,7 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Lesson, Lineage, LineageEntry, Revision
 from p2p.contracts.session import History, IterationData, SessionStatus
 from p2p.contracts.training import EarlyStop
+from p2p.service.candidate_lessons import candidate_lessons, with_all
 from p2p.service.config_uses import configs_used
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -81,12 +82,14 @@ def _early_stop(run: IterationRecord) -> EarlyStop | None:
 def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Lineage:
     entries: dict[str, LineageEntry] = {}
     lessons = record.read_lineage().lessons
+    others = candidate_lessons(record, [data.iteration for data in iterations])
     best = (-1.0, -1.0)
     for data in iterations:
         before = _revision_into(record, data.iteration)
         if before is not None and before.lesson:
             said = Lesson(text=before.lesson, learned_at=data.iteration - 1)
-            lessons = tuple(one for one in lessons if one.learned_at != said.learned_at or one.text == said.text)
+            keep = (said.text, *(lesson.text for lesson in others))
+            lessons = tuple(one for one in lessons if one.learned_at != said.learned_at or one.text in keep)
             lessons = with_lesson(lessons, said)
         score, merit = data.intent_score, (data.success_rate or 0.0, data.intent_score or 0.0)
         entries[f"{record.session_id}/{data.iteration_dir}"] = LineageEntry(
@@ -102,7 +105,7 @@ def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Li
             configs=configs_used(record.iteration(data.iteration)),
         )
         best = max(best, merit)
-    return Lineage(iterations=entries, lessons=lessons)
+    return Lineage(iterations=entries, lessons=with_all(lessons, others))
 
 
 def _revision_into(record: SessionRecord, number: int) -> Revision | None:

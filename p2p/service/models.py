@@ -21,6 +21,7 @@ from p2p.inference.prices import price_of, price_table
 from p2p.inference.retry import Patience
 from p2p.service.wiring import Wiring
 from p2p.store.calls import CallLedger
+from p2p.store.candidates import CandidateRecords
 from p2p.store.clock import now, seconds_between
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -209,13 +210,19 @@ def steps_done(record: SessionRecord) -> int:
 
 def _trainings(record: SessionRecord) -> Iterable[TrainingCost]:
     for iteration in record.iteration_records():
-        summaries = [summary for run in iteration.runs() if (summary := run.read_summary()) is not None]
-        if summaries:
-            yield TrainingCost(
-                iteration=iteration.number,
-                environment_steps=sum(summary.total_timesteps for summary in summaries),
-                seconds=round(sum(summary.training_time_s for summary in summaries), 1),
-            )
+        yield from _training(iteration.number, CandidateRecords(iteration).runs(), short=True)
+        yield from _training(iteration.number, iteration.runs())
+
+
+def _training(number: int, runs: Iterable[IterationRecord], *, short: bool = False) -> Iterable[TrainingCost]:
+    summaries = [summary for run in runs if (summary := run.read_summary()) is not None]
+    if summaries:
+        yield TrainingCost(
+            iteration=number,
+            candidates=len(summaries) if short else 0,
+            environment_steps=sum(summary.total_timesteps for summary in summaries),
+            seconds=round(sum(summary.training_time_s for summary in summaries), 1),
+        )
 
 
 def _rows(lines: Sequence[CallLine]) -> tuple[Cost, ...]:

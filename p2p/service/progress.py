@@ -12,6 +12,7 @@ from p2p.contracts.session import Artefacts, RunProgress, Session, SessionStatus
 from p2p.service.jobs import failure_message
 from p2p.service.lineage import best_iteration
 from p2p.store.background import BackgroundDirectory
+from p2p.store.candidates import CandidateRecords
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord, session_of
 
@@ -32,7 +33,7 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
     training = _training(record, backend)
     trained_now = training is not None and not training.state.finished
     by_caller = state is SessionStatus.PENDING and bool(iterations) and not driven
-    runs = tuple(run_progress(run, backend) for run in iterations[-1].runs()) if iterations else ()
+    runs = tuple(run_progress(run, backend) for run in _runs(iterations[-1])) if iterations else ()
     plan = iterations[-1].read_plan() if iterations else None
     return SessionView(
         session=session,
@@ -52,6 +53,12 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         artefacts=_artefacts(record, best, judgments),
         metadata=record.read_metadata(),
     )
+
+
+def _runs(iteration: IterationRecord) -> list[IterationRecord]:
+    """Of an iteration; the short trainings of its candidates, while it has no reward yet."""
+    own = iteration.runs()
+    return own if own or iteration.read_draft() is not None else CandidateRecords(iteration).runs()
 
 
 def _told(state: SessionStatus, by_caller: bool, driven: bool, trained_now: bool) -> SessionStatus:

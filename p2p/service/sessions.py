@@ -121,6 +121,7 @@ class Sessions(Rewards):
     def _first_look(self, request: NewSession, intent: Intent | None) -> Intent | None:
         """Refuse early what could only fail later."""
         require_models(request)
+        _require_several(request)
         spec = self.describe_environment(request.env_id)
         for config in run_configs(request, RewardDraft(source="")).values():
             packages.require_learner(config.learner)
@@ -139,6 +140,16 @@ class Sessions(Rewards):
             names = tuple(f"../{run.path.relative_to(record.path)}" for run in runs)
             IterationRecord(record.film_dir).save_film_request(FilmRequest(runs=names))
             self.backend.submit(worker_job("film"), record.film_dir)
+
+
+def _require_several(request: NewSession) -> None:
+    """Refuse to choose among the rewards of an author who writes one."""
+    if request.candidates > 1 and not writes_by_model(request):
+        raise InvalidInput(
+            f"The author {request.author!r} writes one reward for each iteration, so there is none to choose among "
+            f"{request.candidates} candidates. Language models write several: give --model provider:model, or leave "
+            "--candidates at 1."
+        )
 
 
 def _outcome(session: Session, judgments: list[Judgment]) -> SessionStatus | None:

@@ -10,6 +10,7 @@ def run(service: Service, session_id: str) -> Session:
     """Drive one session to its end. Called again, it continues where it stopped."""
     service.elicit_intent(session_id)
     for number in count(1):
+        service.choose_reward(session_id, number)
         service.write_reward(session_id, number)
         service.train_or_repair(session_id, number)
         service.judge(session_id, number)

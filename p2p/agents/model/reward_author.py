@@ -5,6 +5,7 @@ from pydantic import Field
 from p2p.agents.model.asking import Asked, Role
 from p2p.agents.model.configuring import config_problems
 from p2p.contracts.base import Contract
+from p2p.contracts.candidates import CandidatePlace
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft, RewardReport
@@ -45,6 +46,20 @@ def write_reward(
     """
     system = render("reward_author", env=env, intent=intent, constraints=constraints, wishes="\n".join(wishes))
     written = role.ask(Asked(system, f"Write the reward for: {intent.prompt}"), Written, problems_of)
+    return RewardDraft(source=written.source, config_changes=written.config_changes, reasoning=written.reasoning)
+
+
+def write_candidate(
+    role: Role, intent: Intent, env: EnvSpec, constraints: str, place: CandidatePlace, wishes: tuple[str, ...] = ()
+) -> RewardDraft:
+    """One of several rewards for the same purpose, told which one it is and what shape to go for.
+
+    Raises:
+        ModelProblem: the model gave no answer that could be used.
+    """
+    system = render("reward_author", env=env, intent=intent, constraints=constraints, wishes="\n".join(wishes))
+    question = render("reward_candidate", intent=intent, place=place)
+    written = role.ask(Asked(system, question), Written, problems_of)
     return RewardDraft(source=written.source, config_changes=written.config_changes, reasoning=written.reasoning)
 
 

@@ -1,0 +1,56 @@
+"""What the rewards taught that were written and not chosen."""
+
+from collections.abc import Iterator, Sequence
+
+from p2p.agents.lessons import consolidated
+from p2p.contracts.candidates import Candidate, CandidateChoice, CandidateState
+from p2p.contracts.revision import Lesson
+from p2p.store.candidates import CandidateRecords
+from p2p.store.sessions import SessionRecord
+
+MAX_REASONING, MAX_PROBLEM = 160, 200
+
+
+def candidate_lessons(record: SessionRecord, iterations: Sequence[int]) -> tuple[Lesson, ...]:
+    """A soft one for each candidate that was trained or refused, of the iterations in question."""
+    return tuple(
+        Lesson(text=text, tier="SOFT", learned_at=number)
+        for number in iterations
+        if (choice := CandidateRecords(record.iteration(number)).read_choice()) is not None
+        for text in _texts(number, choice)
+    )
+
+
+def with_all(lessons: Sequence[Lesson], more: Sequence[Lesson]) -> tuple[Lesson, ...]:
+    """The lessons with those more that are not among them, word for word: two candidates may read much the same."""
+    known = {lesson.text for lesson in lessons}
+    return consolidated((*lessons, *(lesson for lesson in more if lesson.text not in known)))
+
+
+def _texts(number: int, choice: CandidateChoice) -> Iterator[str]:
+    chosen = next(one for one in choice.candidates if one.number == choice.chosen)
+    for one in choice.candidates:
+        reached = _reached(one, chosen)
+        if one is chosen or not reached:
+            continue
+        terms = f" ({', '.join(one.terms)})" if one.terms else ""
+        thought = " ".join(one.reasoning.split())[:MAX_REASONING]
+        said = (
+            f"Iteration {number}, candidate {one.number} of {len(choice.candidates)}{terms} was not chosen: {reached}."
+        )
+        yield f"{said} Its idea: {thought}" if thought else said
+
+
+def _reached(one: Candidate, chosen: Candidate) -> str:
+    """What became of a candidate, in words; empty where nothing can be learned of it."""
+    problem = " ".join(one.problem.split())
+    if one.state is CandidateState.TRAINED:
+        return f"after {one.environment_steps or 0:,} steps it reached {_score(one)}, the chosen one {_score(chosen)}"
+    if one.state is CandidateState.REFUSED:
+        return f"its check refused it: {problem[:MAX_PROBLEM]}"
+    return f"its short training failed: {problem[-MAX_PROBLEM:]}" if one.state is CandidateState.FAILED else ""
+
+
+def _score(one: Candidate) -> str:
+    score = "no score" if one.score is None else f"score {one.score:.2f}"
+    return score if one.episode_return is None else f"{score} and return {one.episode_return:.3g}"
