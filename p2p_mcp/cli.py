@@ -22,6 +22,7 @@ examples:
   p2p-mcp --read-only --toolsets sessions  offer no tool that changes anything
   p2p-mcp --http --port 8765               serve this machine over Streamable HTTP
   p2p-mcp install claude-desktop           add this server to a client; see p2p-mcp install --help
+  p2p-mcp agent "do a backflip"            let Claude work with these tools; see p2p-mcp agent --help
   p2p-mcp doctor                           say what works here, in every client, and what does not
 """
 
@@ -35,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from p2p_mcp.install import commands  # noqa: PLC0415  a client's start need not wait for it
 
             return commands.COMMANDS[words[0]](words[1:])
+        if words[:1] == ["agent"]:
+            # one door starts no other: the process becomes `p2p agent`
+            os.execv(sys.executable, [sys.executable, "-m", "p2p.cli", *words])
         options = _parser().parse_args(words)
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
         return _serve(options)

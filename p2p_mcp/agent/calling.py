@@ -33,6 +33,8 @@ LOOP = (
     "submit_judgment",
     "view_rollout",
     "compare_iterations",
+    "compare_videos",
+    "write_judge_code",
     "revise_reward",
     "export_policy",
 )

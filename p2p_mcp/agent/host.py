@@ -18,6 +18,7 @@ from p2p_mcp.agent.conversation import Conversation
 from p2p_mcp.agent.converter import Block, text_block, tool_result
 from p2p_mcp.agent.ending import Ended
 from p2p_mcp.agent.reading import calls_of, text_of
+from p2p_mcp.agent.result_words import in_one_line
 from p2p_mcp.agent.steering import Steering
 
 JUDGED = ("submit_judgment", "write_reward")
@@ -101,7 +102,7 @@ class Host:
         for call in calls_of(answer.content):
             self._tell(EventKind.TOOL, _brief(call.name, call.arguments))
             result = await self._caller.call(call)
-            self._tell(EventKind.RESULT, _first_words(result))
+            self._tell(EventKind.RESULT, in_one_line(call.name, result))
             if not result["is_error"]:
                 self._stumbles = 0
                 if call.name in JUDGED:
@@ -195,9 +196,3 @@ def _short(value: object) -> str:
     if lines > 1:
         return f"<{lines} lines>"
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _first_words(result: Block) -> str:
-    text = next((str(block["text"]) for block in result["content"] if block["type"] == "text"), "")
-    words = " ".join(text.split())[:200]
-    return f"failed: {words}" if result["is_error"] else words
