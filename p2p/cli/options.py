@@ -41,6 +41,14 @@ EnvId = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, max=99, help="Seed of the session.", rich_help_panel=TRAINING)]
 Seeds = Annotated[int, typer.Option(min=1, max=10, help="Trainings of each configuration.", rich_help_panel=TRAINING)]
+Configs = Annotated[
+    int,
+    typer.Option(min=1, max=8, help="Variants of the hyperparameters, tried side by side.", rich_help_panel=TRAINING),
+]
+RewardOnly = Annotated[
+    bool,
+    typer.Option("--reward-only", help="Authors leave the hyperparameters alone.", rich_help_panel=TRAINING),
+]
 Timesteps = Annotated[
     int | None,
     typer.Option(min=1, help="Steps of each training.", show_default="what suits", rich_help_panel=TRAINING),

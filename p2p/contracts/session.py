@@ -1,8 +1,9 @@
 """One intent, pursued until it passes or stops."""
 
 from enum import StrEnum
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
 from p2p.contracts.budget import Caps
@@ -85,6 +86,15 @@ class NewSession(Contract):
     """Of a `model` that the price table does not know."""
     caps: Caps = Caps()
     """What models and trainings may take at most."""
+
+    @model_validator(mode="after")
+    def _variants_need_hyperparameters(self) -> Self:
+        if self.reward_only and self.n_configs > len(self.configs):
+            raise ValueError(
+                f"n_configs {self.n_configs} asks for variants of the hyperparameters, which reward_only leaves alone: "
+                "ask for one of them, or name the configurations in configs"
+            )
+        return self
 
     @property
     def seeds(self) -> tuple[int, ...]:

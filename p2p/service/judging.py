@@ -10,6 +10,7 @@ from p2p.service.authors import Authors
 from p2p.service.jobs import completed, run_to_end
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import as_trained, base_config
+from p2p.service.variants import revision_within
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 from p2p.training.tuning import HYPERPARAMETERS
@@ -63,6 +64,7 @@ class Judging(Authors):
             attempts = tuple(attempt(record, index) for index in range(1, number + 1))
             spec, wishes = self.describe_environment(session.env_id), tuple(wish.text for wish in record.read_wishes())
             revision = self.author_of(record).revise(intent, spec, attempts, wishes)
+            revision = revision_within(session, revision)
             iteration.save_revision(revision)
             result |= {"changes": [f"{c.kind} {c.name}" for c in revision.changes], "based_on": revision.based_on}
         return revision

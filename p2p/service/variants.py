@@ -4,13 +4,14 @@ from collections.abc import Iterable
 
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.events import EventName
+from p2p.contracts.revision import Revision
 from p2p.contracts.reward import ConfigVariant, RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig, canonical_names
 from p2p.service.models import steps_done
 from p2p.service.plan import base_config
 from p2p.store.sessions import SessionRecord
-from p2p.training.tuning import without_hyperparameters
+from p2p.training.tuning import TASK_FIELDS, without_hyperparameters
 from p2p.training.variants import usual_variants, varied
 
 
@@ -46,6 +47,15 @@ def settled(record: SessionRecord, number: int, draft: RewardDraft) -> RewardDra
         )
         record.events.emit_once(EventName.GUARDRAIL, number, message=message)
     return draft.model_copy(update={"variants": tuple(chosen)})
+
+
+def revision_within(session: NewSession, revision: Revision) -> Revision:
+    """A revision that changes the reward alone, where the hyperparameters are fixed; any other one as it is."""
+    if not session.reward_only:
+        return revision
+    kept = tuple(change for change in revision.changes if change.kind == "reward" or change.name in TASK_FIELDS)
+    left = without_hyperparameters(canonical_names(revision.config_changes))
+    return revision.model_copy(update={"changes": kept, "config_changes": left, "variants": ()})
 
 
 def _different(proposed: Iterable[ConfigVariant], base: TrainConfig, session: NewSession) -> list[ConfigVariant]:
