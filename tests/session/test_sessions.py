@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName, UnknownPhrase
-from p2p.contracts.events import EventName
+from p2p.contracts.events import Event, EventName
+from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
 from p2p.service import Service
 from p2p.settings import Settings
@@ -96,6 +97,44 @@ def test_what_does_not_pass_is_revised_by_at_most_two_changes_and_ends_without_p
     assert [entry.parent for entry in lineage.iterations.values()] == [None, 1]
     with pytest.raises(InvalidInput, match="has ended as max_iterations"):
         service.resume_session(session_id)
+
+
+@pytest.mark.slow
+def test_a_session_whose_verdict_is_clear_early_saves_steps_and_is_judged_as_always(service: Service) -> None:
+    request = PENDULUM.model_copy(
+        update={
+            "config": {"total_timesteps": 8_000, "num_evals": 4, "n_eval_episodes": 16},
+            "n_seeds": 1,
+            "stop_when_clear": True,
+        }
+    )
+    slow_cart = Predicate(
+        statistic=Statistic.MAX,
+        feature="velocity_x",
+        comparison=Comparison.AT_MOST,
+        threshold=1e6,
+        unit="m/s",
+        margin=1.0,
+    )
+    easy = Criterion(key="slow", title="slow", description="", category=Category.STABILITY, predicate=slow_cart)
+    intent = service.intent_of(request.prompt, request.env_id, (easy,), 1.0)
+    session_id = service.create_session(request, intent=intent).session_id
+    view = _to_end(service, session_id)
+    assert view.status is SessionStatus.PASSED
+    (run,), (line,) = view.runs, view.history
+    assert run.early_stop is not None
+    assert (run.step, line.steps_saved) == (run.early_stop.step, run.early_stop.steps_saved)
+    assert run.early_stop.step < 8_000 <= run.early_stop.planned
+    assert view.judgment is not None
+    assert view.judgment.n_rollouts == 10
+    judged = [event.data["clear"] for event in _events(service, session_id, EventName.CHECKPOINT_JUDGED)]
+    assert judged == [True, True]
+    assert service.revision_brief(session_id).early_stop == run.early_stop
+    assert service.metrics(session_id).runs[0].early_stop == run.early_stop
+
+
+def _events(service: Service, session_id: str, name: EventName) -> list[Event]:
+    return [event for event in service.record(session_id).events.read() if event.event is name]
 
 
 @pytest.mark.slow
