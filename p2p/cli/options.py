@@ -105,6 +105,17 @@ BackendName = Annotated[
     ),
 ]
 
+BackendFromNowOn = Annotated[
+    str | None,
+    typer.Option(
+        "--backend",
+        metavar="local|ssh:NODE|pool",
+        help="Where to train from now on; `p2p nodes` lists other machines.",
+        show_default="where it was",
+        rich_help_panel=TRAINING,
+    ),
+]
+
 
 def open_service(runs_dir: Path | None, backend: str | None = None, allow_weak_sandbox: bool = False) -> Service:
     """The service of this process.

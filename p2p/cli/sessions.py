@@ -16,7 +16,7 @@ from p2p.cli.model_options import CapOption, parse_caps
 from p2p.cli.options import (
     AllowWeakSandbox,
     AsJson,
-    BackendName,
+    BackendFromNowOn,
     Detach,
     Iteration,
     RunsDir,
@@ -130,7 +130,7 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     iterations: Total = None,
     every: Every = False,
     cap: CapOption = None,
-    backend: BackendName = None,
+    backend: BackendFromNowOn = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
     stop_on_exit: StopOnExit = False,
@@ -138,10 +138,10 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Go on with a session that was stopped, killed or failed; no finished step is repeated."""
-    service = open_service(runs_dir, backend, allow_weak_sandbox)
-    service.require_training()
+    service = open_service(runs_dir, allow_weak_sandbox=allow_weak_sandbox)
+    service.require_packages()
     if every:
-        views = service.resume_interrupted()
+        views = service.resume_interrupted(backend)
         said = [f"Resumed {v.session.session_id}. To see it: p2p watch {v.session.session_id}" for v in views]
         found = {"sessions": [view.model_dump(mode="json") for view in views]}
         Output(as_json).result(found, *said or ["No session was interrupted."])
@@ -149,7 +149,7 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     session_id = service.find_session(session)
     if cap:
         service.set_caps(session_id, **parse_caps(cap))
-    service.resume_session(session_id, iterations)
+    service.resume_session(session_id, iterations, backend)
     finish(service, session_id, Output(as_json), detach=detach, stop_on_exit=stop_on_exit)
 
 
@@ -200,8 +200,10 @@ def session_details(view: SessionView) -> list[RenderableType]:
     session = view.session
     settings = ", ".join(f"{key}={value}" for key, value in session.config.items()) or "the environment's own"
     clear = "; trainings end when their verdict is clear" if session.stop_when_clear else ""
+    where = f"; trained on {session.backend}" if session.backend not in ("", "local") else ""
+    seeds = ", ".join(map(str, session.seeds))
     parts: list[RenderableType] = [
-        Text(f"seeds {', '.join(map(str, session.seeds))}; author {session.author}; configuration: {settings}{clear}")
+        Text(f"seeds {seeds}; author {session.author}; configuration: {settings}{clear}{where}")
     ]
     if view.criteria:
         criteria = table("criterion", "needed", "what it means")

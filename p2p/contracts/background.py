@@ -28,7 +28,7 @@ class StartTraining(Contract):
     total_timesteps: int | None = Field(default=None, ge=1)
     """Environment steps of each run."""
     backend: str | None = None
-    """Where the runs are trained."""
+    """Where the runs are trained, and those of the session's next iterations."""
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
     """Two starts with the same key are one: the second returns the job of the first."""
 

@@ -108,6 +108,8 @@ class Session(NewSession):
     session_id: str
     created_at: str
     """UTC, ISO 8601."""
+    backend: str = ""
+    """Where its trainings run, as last said: "local", "ssh:NODE", "pool"; empty where nobody has kept it."""
 
 
 class StatusRecord(Contract):

@@ -8,8 +8,6 @@ from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.session import SessionStatus
 from p2p.contracts.training import TrainConfig
-from p2p.scheduler.backends.by_directory import open_backend
-from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service import packages
 from p2p.service.driving import Driving
 from p2p.service.jobs import SINGLE_THREAD
@@ -32,7 +30,7 @@ class Background(Driving, Training, Judging):
     def start_training(self, session_id: str, request: StartTraining | None = None) -> JobView:
         """Start the training of the newest iteration and return at once.
 
-        A request that says nothing goes on with what a lost job was asked for.
+        A request that says nothing, or only where, goes on with what a lost job was asked for.
 
         Raises:
             UnknownName: there is no such backend.
@@ -47,7 +45,8 @@ class Background(Driving, Training, Judging):
             iteration = self._trainable(record)
             told = self._go_on_with(iteration, start)
             wanted = self._training_configs(record, iteration, told)
-            self._require_room(record, wanted)
+            backend = self._choose_backend(record, told.backend)
+            self._require_room(record, wanted, backend)
             self._reopen(record, iteration)
             self._discard_stale_runs(iteration, wanted)
             ticket = JobTicket(
@@ -61,7 +60,7 @@ class Background(Driving, Training, Judging):
             )
             iteration.save_training_request(TrainingRequest(job_id=ticket.job_id, start=told))
             self._queue_up(ticket)
-            self.backend.submit(self._training_job(ticket.job_id, told.backend), self.jobs.new(ticket.job_id).path)
+            self.backend.submit(self._training_job(ticket.job_id, backend), self.jobs.new(ticket.job_id).path)
         return self.get_job(ticket.job_id)
 
     def start_loop(self, session_id: str, idempotency_key: str | None = None) -> JobView:
@@ -186,10 +185,12 @@ class Background(Driving, Training, Judging):
     def _go_on_with(self, iteration: IterationRecord, start: StartTraining) -> StartTraining:
         """What to train: what is asked for, or what a lost job was asked for when nothing is."""
         earlier = iteration.read_training_request()
-        silent = start.model_copy(update={"idempotency_key": None}) == StartTraining()
+        silent = start.model_copy(update={"idempotency_key": None, "backend": None}) == StartTraining()
         if earlier is None or not silent or self.jobs.new(earlier.job_id).read_ticket() is None:
             return start
-        return earlier.start if self.get_job(earlier.job_id).state is JobState.LOST else start
+        if self.get_job(earlier.job_id).state is not JobState.LOST:
+            return start
+        return earlier.start.model_copy(update={"backend": start.backend or earlier.start.backend})
 
     def _cancel_training(self, iteration: IterationRecord, job_id: str) -> None:
         """End a training, and what a lost one has left running, unless another job goes on with that."""
@@ -202,8 +203,6 @@ class Background(Driving, Training, Judging):
         self, record: SessionRecord, iteration: IterationRecord, start: StartTraining
     ) -> dict[tuple[str, int], TrainConfig]:
         """Configuration of every run, refusing what could only fail later."""
-        if start.backend is not None:
-            open_backend(start.backend, self.node_store).capacity(JOB_MEMORY_MB)
         _check_seeds(start.seeds or ())
         draft = iteration.read_draft()
         assert draft is not None, "an accepted reward has a draft"
@@ -212,9 +211,9 @@ class Background(Driving, Training, Judging):
             packages.require_learner(config.learner)
         return wanted
 
-    def _require_room(self, record: SessionRecord, wanted: Mapping[tuple[str, int], TrainConfig]) -> None:
+    def _require_room(self, record: SessionRecord, wanted: Mapping[tuple[str, int], TrainConfig], backend: str) -> None:
         self.require_disk()
-        self.require_memory(wanted.values(), self.describe_environment(record.read_session().env_id))
+        self.require_memory(wanted.values(), self.describe_environment(record.read_session().env_id), backend)
 
     def _reopen(self, record: SessionRecord, iteration: IterationRecord) -> None:
         """Leave what ended behind: an earlier training of the iteration, the driver's job, the end of the session."""
@@ -239,11 +238,9 @@ class Background(Driving, Training, Judging):
                 self._cancel(run.path)  # a lost job may have left it running
                 files.discard(run.path)
 
-    def _training_job(self, job_id: str, backend: str | None) -> JobSpec:
+    def _training_job(self, job_id: str, backend: str) -> JobSpec:
         command = ("{python}", "-m", "p2p.session.run_iteration", "--job-id", job_id)
-        env = self._settings_of_a_job()
-        if backend is not None:
-            env["P2P_BACKEND"] = backend
+        env = self._settings_of_a_job() | {"P2P_BACKEND": backend}
         argv = (*command, "--runs-dir", str(self.runs.path))
         return JobSpec(argv=argv, env=env | SINGLE_THREAD, secrets=self.agent_socket())
 

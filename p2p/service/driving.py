@@ -9,6 +9,8 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.job import JobSpec
 from p2p.contracts.session import Session, SessionStatus, SessionView
+from p2p.scheduler.backends.by_directory import open_backend
+from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.job_views import JobViews
 from p2p.service.jobs import SINGLE_THREAD, wait
 from p2p.service.models import model_variables
@@ -34,15 +36,25 @@ class Driving(Sessions, JobViews):
             self._drive(record)
         return self.view_session(session_id)
 
-    def resume_session(self, session_id: str, max_iterations: int | None = None) -> SessionView:
+    def resume_session(
+        self, session_id: str, max_iterations: int | None = None, backend: str | None = None
+    ) -> SessionView:
         """Go on with a session that was stopped, killed or failed; finished steps are not repeated.
+
+        Args:
+            session_id: Its id.
+            max_iterations: Rewards tried at most, from now on; None leaves that as it is.
+            backend: Where it is trained from now on; None leaves it where it was.
 
         Raises:
             InvalidInput: it has ended by itself and `max_iterations` asks for no more, or for too many; or its caller
-                has an iteration trained now.
+                has an iteration trained now; or it runs, and its trainings cannot be moved.
+            UnknownName, EnvironmentProblem: there is no such backend, or it cannot be used.
         """
         self.require_disk()
-        self._make_ready(self.record(session_id), max_iterations)
+        record = self.record(session_id)
+        self._choose_backend(record, backend)
+        self._make_ready(record, max_iterations)
         return self.start_session(session_id)
 
     def extend_session(self, session_id: str, max_iterations: int) -> SessionView:
@@ -103,19 +115,39 @@ class Driving(Sessions, JobViews):
             record.set_status(SessionStatus.RUNNING)
             record.events.emit(EventName.SESSION_RESUMED)
 
+    def _choose_backend(self, record: SessionRecord, wanted: str | None = None) -> str:
+        """Where the session is trained from now on, which it keeps: where it was, unless it is `wanted` elsewhere.
+
+        Raises:
+            InvalidInput: a process drives it, and `wanted` is another place.
+            UnknownName, EnvironmentProblem: there is no such backend, or it cannot be used.
+        """
+        session = record.read_session()
+        chosen = wanted or self.backend_of(session)
+        open_backend(chosen, self.node_store).capacity(JOB_MEMORY_MB)
+        if chosen != session.backend:
+            if wanted is not None and self._is_driven(record):
+                raise InvalidInput(
+                    f"{record.session_id} runs, with its trainings on {self.backend_of(session)}. "
+                    f"To move them, stop it first: p2p stop {record.session_id}"
+                )
+            record.save_session(session.model_copy(update={"backend": chosen}))
+        return chosen
+
     def _drive(self, record: SessionRecord, job_id: str | None = None) -> None:
         """Start the driver, or leave the one that lives; as a background job it waits for its turn."""
+        session = record.read_session()
         command = ("{python}", "-m", "p2p.session.run_session", "--session-id", record.session_id)
         job = () if job_id is None else ("--job-id", job_id)
         env = SINGLE_THREAD if job_id is None else SINGLE_THREAD | self._settings_of_a_job()
-        env = env | {"P2P_BACKEND": self.settings.backend}
-        needed = (*self.agent_socket(), *model_variables(record.read_session()))
+        env = env | {"P2P_BACKEND": self.backend_of(session)}
+        needed = (*self.agent_socket(), *model_variables(session))
         spec = JobSpec(argv=(*command, "--runs-dir", str(self.runs.path), *job), env=env, secrets=needed)
         self.backend.submit(spec, record.driver_dir)
 
     def _settings_of_a_job(self) -> dict[str, str]:
         """What a background job must be told, since it reads its own environment."""
-        env = {"P2P_BACKEND": self.settings.backend, "P2P_MAX_JOBS": str(self.settings.max_jobs)}
+        env = {"P2P_MAX_JOBS": str(self.settings.max_jobs)}
         env["P2P_MIN_FREE_DISK_GB"] = str(self.settings.min_free_disk_gb)
         if self.settings.max_parallel is not None:
             env["P2P_MAX_PARALLEL"] = str(self.settings.max_parallel)

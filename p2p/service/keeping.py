@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from p2p.contracts.background import JobKind, JobView
-from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.background import JobKind, JobView, StartTraining
+from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
 from p2p.contracts.job import JobState
 from p2p.contracts.session import MetadataChange, SessionStatus, SessionView
 from p2p.service.background import Background
@@ -108,10 +108,28 @@ class Keeping(Background):
         views = self.list_sessions()
         return tuple(v.session.session_id for v in views if v.status is SessionStatus.INTERRUPTED)
 
-    def resume_interrupted(self) -> tuple[SessionView, ...]:
-        """Go on with all of them, and with trainings whose job was killed; what still runs of them is adopted."""
-        resumed = [self.resume_session(session_id).session.session_id for session_id in self.interrupted_sessions()]
-        resumed += [job.session_id for job in self.lost_trainings() if self.start_training(job.session_id)]
+    def resume_interrupted(self, backend: str | None = None) -> tuple[SessionView, ...]:
+        """Go on with all of them, and with trainings whose job was killed; what still runs of them is adopted.
+
+        Args:
+            backend: Where they are trained from now on; None leaves each where it was.
+
+        Raises:
+            P2PError: that of the first which cannot go on, after all that can.
+        """
+        resumed, failures = list[str](), list[P2PError]()
+        lost = tuple(job.session_id for job in self.lost_trainings())
+        for session_id in (*self.interrupted_sessions(), *lost):
+            try:
+                if session_id in lost:
+                    self.start_training(session_id, StartTraining(backend=backend))
+                else:
+                    self.resume_session(session_id, backend=backend)
+                resumed.append(session_id)
+            except P2PError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
         return tuple(self.view_session(session_id) for session_id in resumed)
 
     def lost_trainings(self) -> tuple[JobView, ...]:

@@ -19,8 +19,13 @@ class Room(Wiring):
         """
         require_disk(self.runs.path, self.settings.min_free_disk_gb)
 
-    def require_memory(self, configs: Iterable[TrainConfig], spec: EnvSpec) -> int:
+    def require_memory(self, configs: Iterable[TrainConfig], spec: EnvSpec, backend: str | None = None) -> int:
         """Refuse trainings that do not fit into this machine's memory; those elsewhere are not looked at.
+
+        Args:
+            configs: Of the trainings.
+            spec: Their environment.
+            backend: Where they run; None for where this process has its trainings run.
 
         Returns:
             What the largest of them needs [MiB].
@@ -29,7 +34,7 @@ class Room(Wiring):
             EnvironmentProblem: one needs more than is free.
         """
         needed = max((training_memory_mb(config, spec.obs_dim, spec.action_dim) for config in configs), default=0)
-        if self.settings.backend == "local":
+        if (backend or self.settings.backend) == "local":
             require_memory(needed)
         return needed
 

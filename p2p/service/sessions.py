@@ -57,6 +57,7 @@ class Sessions(Rewards):
             prompt=request.prompt.strip(),
             session_id=session_id or self.runs.new_session_id(),
             created_at=now(),
+            backend=self.settings.backend,
         )
         record = self.runs.session(session.session_id)
         if record.exists:

@@ -53,9 +53,17 @@ class Setup(Wiring):
             MissingExtra: a package that training needs is not installed.
             UnknownName, InvalidInput, EnvironmentProblem: trainings are to run on a node that is not known or prepared.
         """
+        self.require_packages()
+        self.training_backend.capacity(JOB_MEMORY_MB)
+
+    def require_packages(self) -> None:
+        """Refuse what needs packages for training where one is missing; of sessions that know where they are trained.
+
+        Raises:
+            MissingExtra: it is not installed.
+        """
         if (module := packages.missing_module()) is not None:
             raise MissingExtra(module, packages.EXTRA)
-        self.training_backend.capacity(JOB_MEMORY_MB)
 
     def _interrupted(self) -> Iterator[SetupCheck]:
         """Sessions that were being worked on when that ended; nothing is said where there are none."""

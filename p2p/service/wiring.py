@@ -5,6 +5,7 @@ from functools import cached_property
 from p2p import registry
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.protocols import Author, Backend, Judge
+from p2p.contracts.session import Session
 from p2p.scheduler.backends.by_directory import open_backend, require_backend
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
@@ -33,6 +34,10 @@ class Wiring:
     def training_backend(self) -> Backend:
         """Where trainings run."""
         return open_backend(self.settings.backend, self.node_store)
+
+    def backend_of(self, session: Session) -> str:
+        """Name of the backend that a session's trainings run on: the one it was begun with, or told since."""
+        return session.backend or self.settings.backend
 
     @cached_property
     def node_store(self) -> NodeStore:

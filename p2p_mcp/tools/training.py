@@ -34,7 +34,10 @@ def add(toolbox: Toolbox) -> None:
         timesteps: Annotated[
             int | None, Field(ge=1000, le=1_000_000_000, description="Environment steps of each run; null: what suits.")
         ] = None,
-        backend: Annotated[str | None, Field(max_length=40, description="Where to train; null: here.")] = None,
+        backend: Annotated[
+            str | None,
+            Field(max_length=80, description="Where to train from now on: local, ssh:NODE, pool; null: as before."),
+        ] = None,
         idempotency_key: IdempotencyKey = None,
         wait_seconds: WaitSeconds = 0,
     ) -> Annotated[CallToolResult, JobAnswer]:
