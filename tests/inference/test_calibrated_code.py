@@ -28,8 +28,8 @@ def judge(features):
 
 
 def _author(seen: Seen) -> Reply:
-    """Plans, writes, and finds no fault; what is to be still is left to eyes."""
-    if "stay still" in seen.system:
+    """Plans, writes, and finds no fault; all but swimming forward is left to eyes."""
+    if "swim forward" not in seen.system:
         return answers({"measurable": False, "reason": "A matter of taste."})
     stage = re.search(r"does_what_was_asked: (\w+)", seen.text)
     assert stage is not None, seen.text
@@ -57,12 +57,12 @@ def test_a_model_writes_the_code_once_for_each_sentence_and_it_is_kept(
     words = [word for counts in judge["verdicts"].values() for word in counts]
     assert {"failed", "no_verdict"} <= set(words)
     reasons = {mistake["sentence"]: mistake["reason"] for mistake in judge["mistakes"] if mistake["passed"] is None}
-    assert reasons == {"stay still": "A matter of taste."}
+    assert len(reasons) > 1
+    assert set(reasons.values()) == {"A matter of taste."}
     kept = tmp_path / "runs/calibration/judge_functions/anthropic_claude-of-a-test"
-    files = sorted(path.relative_to(kept).as_posix() for path in kept.rglob("*.py"))
-    assert "swimmer-v5/swim_forward.py" in files
-    assert (kept / files[0]).read_text() == SOURCE
-    assert len(stub.seen) == 4 * len(files) + 1, "four questions for each function, and one where there is none"
+    assert [path.relative_to(kept).as_posix() for path in kept.rglob("*.py")] == ["swimmer-v5/swim_forward.py"]
+    assert (kept / "swimmer-v5/swim_forward.py").read_text() == SOURCE
+    assert len(stub.seen) == 4 + len(reasons), "four questions for a function, and one where there is none"
     assert main(["judge", "calibrate", *CLIPS, "--judge-code", str(kept), "--json"]) == 3, "too few for a target"
     again = json.loads(capsys.readouterr().out)["judges"][1]
     assert again["judge"] == "code:anthropic_claude-of-a-test"
