@@ -117,7 +117,7 @@ class Candidates(Rewards, Training):
 
     def _candidate(self, record: SessionRecord, place: CandidatePlace) -> RewardDraft:
         """The first of a later iteration is what the revision says; the others are written to be unlike it."""
-        session, intent, author = record.read_session(), record.read_criteria(), self.author_of(record)
+        session, intent, author = record.read_session(), self.elicit_intent(record.session_id), self.author_of(record)
         if place.revision is not None and place.number == 1:
             return self._draft(record, place.iteration)
         assert intent is not None, "a session without an intent brings its reward"
@@ -133,17 +133,19 @@ class Candidates(Rewards, Training):
     def _train_some(self, record: SessionRecord, number: int) -> None:
         """Train the accepted candidates for a short time, as far as the session's cap has room; one is not compared."""
         session, iteration = record.read_session(), record.iteration(number)
-        kept, seed = CandidateRecords(iteration), session.seeds[0]
+        kept = CandidateRecords(iteration)
         drafts = {index: draft for index in _accepted(record, number) if (draft := kept.present(index).read_draft())}
         cap = session.caps.environment_steps
         left = None if cap is None else cap - steps_done(record)
         wanted = {index: steps_of(session, draft) for index, draft in drafts.items()}
-        done = [index for index in drafts if kept.run(index, seed).read_summary() is not None]
-        wanted |= {index: Steps(trial=0, whole=wanted[index].whole) for index in done}
+        paid = [index for index in drafts if kept.run(index, session.seeds[0]).read_summary() is not None]
+        wanted |= {index: Steps(trial=0, whole=wanted[index].whole) for index in paid}
         chosen = affordable(wanted, left)
-        runs = [self._prepared(record, number, index, drafts[index]) for index in chosen if index not in done]
+        if len(chosen) < FEWEST:
+            return
+        runs = [self._prepared(record, number, index, drafts[index]) for index in chosen]
         runs = [run for run in runs if not _failed(run)]
-        if len(chosen) < FEWEST or not runs:
+        if not runs:
             return
         self.require_disk()
         configs = [config for run in runs if (config := run.read_config()) is not None]

@@ -1,0 +1,199 @@
+"""Several rewards for one iteration: written by a scripted model, with real checks and real short trainings."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_model_authors import FALLING, UP, UPRIGHT, WRONG
+from typer.testing import CliRunner
+from wire_formats import Reply
+from wire_stub import CANARY, Fault, Stub, answers, files_with
+
+from p2p.cli.app import app
+from p2p.contracts.budget import Caps
+from p2p.contracts.candidates import CandidateState
+from p2p.contracts.errors import ModelRefused
+from p2p.contracts.events import EventName
+from p2p.contracts.rollout import Purpose, first_seed
+from p2p.contracts.session import NewSession, SessionStatus
+from p2p.service import Service
+from p2p.session.run_session import drive
+from p2p.settings import Settings
+from p2p.store.candidates import CandidateRecords
+
+pytestmark = pytest.mark.slow
+Serve = Callable[..., Stub]
+STEPS = 40_000
+TRIAL = 4096
+APPROVED = answers({"approved": True, "reasoning": "fine"})
+CHOOSE = "import sys; from p2p.service import Service; Service().choose_reward(sys.argv[1], 1)"
+
+
+def wrote(source: str, reasoning: str = "as told") -> Reply:
+    return answers({"source": source, "reasoning": reasoning})
+
+
+def script(*rewards: Reply | Fault) -> Mapping[str, Any]:
+    """What each role answers."""
+    return {
+        "You turn one sentence": [answers({"criteria": [UP], "episode_s": 5.0})],
+        "You write reward functions": list(rewards),
+        "You review a reward": [APPROVED] * len(rewards),
+    }
+
+
+def begun(tmp_path: Path, candidates: int = 2, **caps: Any) -> tuple[Service, str]:
+    service = Service(Settings(runs_dir=tmp_path / "runs", model_patience_s=5, model_silence_s=2))
+    request = NewSession(
+        prompt="keep the pole balanced",
+        env_id="InvertedPendulum-v5",
+        author="anthropic:claude-opus-5-5",
+        candidates=candidates,
+        n_seeds=1,
+        max_iterations=1,
+        n_report_rollouts=10,
+        config={"total_timesteps": STEPS, "num_evals": 2, "n_eval_episodes": 5},
+        caps=Caps(**caps),
+    )
+    session_id = service.create_session(request).session_id
+    return service, session_id
+
+
+def asked(stub: Stub, role: str) -> list[str]:
+    """The questions to a role, in order."""
+    return [seen.last for seen in stub.seen if role in seen.system]
+
+
+def test_the_better_of_two_rewards_is_trained_and_the_other_leaves_a_lesson(serve: Serve, tmp_path: Path) -> None:
+    stub = serve(by_prompt=script(wrote(WRONG), wrote(FALLING, "leaning"), wrote(UPRIGHT, "upright")))
+    service, session_id = begun(tmp_path)
+    code = drive(service, session_id)
+    record = service.record(session_id)
+    status = record.read_status()
+    assert status is not None
+    assert (code, status.status) == (0, SessionStatus.PASSED), status.error
+    assert record.iteration(1).read_draft().source == UPRIGHT
+
+    choice = service.view_iteration(session_id, 1).candidates
+    leaning, upright = choice.candidates
+    assert choice.chosen == 2
+    assert [one.state for one in choice.candidates] == [CandidateState.TRAINED] * 2
+    assert (leaning.mended, upright.mended) == (True, False)
+    assert leaning.score < upright.score
+    assert leaning.environment_steps == upright.environment_steps == TRIAL
+
+    questions = asked(stub, "You write reward functions")
+    assert "number 1 of 2" in questions[0]
+    assert "number 2 of 2" in questions[2]
+    costs = service.costs(session_id)
+    short, whole = costs.trainings
+    assert (short.candidates, short.environment_steps) == (2, 2 * TRIAL)
+    assert (whole.candidates, whole.iteration) == (0, 1)
+    calls = {(row.role, row.iteration): row.calls for row in costs.rows}
+    assert calls["reward_author", 1] == 3
+    assert calls["code_review", 1] == 2
+
+    (lesson,) = (lesson for lesson in record.read_lineage().lessons if lesson.tier == "SOFT")
+    assert "candidate 1 of 2 (lean)" in lesson.text
+    assert f"{TRIAL:,} steps" in lesson.text
+    seeds = _seeds(CandidateRecords(record.iteration(1)))
+    assert seeds
+    assert all(seed < first_seed(Purpose.REPORT, 0) for seed in seeds)
+    shown = CliRunner().invoke(app, ["show", session_id, "--runs-dir", str(service.runs.path)])
+    assert "2, chosen" in shown.output
+    assert not files_with(CANARY, tmp_path)
+
+
+def _seeds(kept: CandidateRecords) -> list[int]:
+    found = [checkpoint.read_evaluation() for run in kept.runs() for checkpoint in run.checkpoints()]
+    return [rollout.seed for evaluation in found if evaluation is not None for rollout in evaluation.rollouts]
+
+
+def test_a_choice_that_was_killed_twice_pays_and_trains_nothing_again(serve: Serve, tmp_path: Path) -> None:
+    stub = serve(by_prompt=script(wrote(FALLING), wrote(UPRIGHT)))
+    service, session_id = begun(tmp_path)
+    service.elicit_intent(session_id)
+    record = service.record(session_id)
+    kept = CandidateRecords(record.iteration(1))
+    _killed_when(service, session_id, lambda: kept.first(1).read_reward_report() is not None)
+    _killed_when(service, session_id, lambda: any(run.read_status() is not None for run in kept.runs()))
+    choice = service.choose_reward(session_id, 1)
+    assert choice is not None
+    assert choice.chosen == 2
+    assert stub.remaining() == 0
+    assert len(asked(stub, "You write reward functions")) == 2
+    for run in kept.runs():
+        steps = [row["global_step"] for row in run.parse_scalars()[0]]
+        assert steps == sorted(set(steps))
+    before = sum(cost.environment_steps for cost in service.costs(session_id).trainings)
+    assert before == 2 * TRIAL
+    record.iteration(1).draft_path.unlink()  # killed while the chosen one was taken over
+    assert service.choose_reward(session_id, 1) == choice
+    assert service.choose_reward(session_id, 1) is None
+    assert record.iteration(1).read_draft().source == UPRIGHT
+    ends = [event for event in record.events.read() if event.event is EventName.CANDIDATES_END]
+    assert len(ends) == 1
+
+
+def _killed_when(service: Service, session_id: str, condition: Callable[[], bool]) -> None:
+    """Another process chooses, and is killed as soon as something is there."""
+    environment = {**os.environ, "P2P_RUNS_DIR": str(service.runs.path)}
+    process = subprocess.Popen([sys.executable, "-c", CHOOSE, session_id], env=environment)
+    try:
+        while not condition():
+            assert process.poll() is None, "it ended by itself"
+            time.sleep(0.01)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_candidate_that_would_go_past_the_cap_on_steps_is_not_trained(serve: Serve, tmp_path: Path) -> None:
+    serve(by_prompt=script(wrote(UPRIGHT), wrote(FALLING)))
+    service, session_id = begun(tmp_path, environment_steps=STEPS + TRIAL)
+    choice = service.choose_reward(session_id, 1)
+    assert choice is not None
+    assert choice.chosen == 1
+    assert [one.state for one in choice.candidates] == [CandidateState.NO_ROOM] * 2
+    assert service.costs(session_id).trainings == ()
+    assert CandidateRecords(service.record(session_id).iteration(1)).runs() == []
+
+
+def test_refused_and_missing_candidates_leave_the_one_that_is_left(serve: Serve, tmp_path: Path) -> None:
+    stub = serve(by_prompt=script(Fault.REFUSAL, wrote(WRONG), wrote(WRONG + "\n"), wrote(UPRIGHT)))
+    service, session_id = begun(tmp_path, candidates=3)
+    service.elicit_intent(session_id)
+    choice = service.choose_reward(session_id, 1)
+    assert choice is not None
+    states = [one.state for one in choice.candidates]
+    assert states == [CandidateState.UNWRITTEN, CandidateState.REFUSED, CandidateState.ACCEPTED]
+    assert choice.chosen == 3
+    assert service.write_reward(session_id, 1).accepted
+    assert len(asked(stub, "You write reward functions")) == 4
+    shown = CliRunner().invoke(app, ["show", session_id, "--iteration", "1", "--runs-dir", str(service.runs.path)])
+    assert "unwritten" in shown.output
+    assert "candidate 2: error" in shown.output
+
+
+def test_where_all_are_refused_one_is_mended_as_a_single_reward_would_be(serve: Serve, tmp_path: Path) -> None:
+    broken = [wrote(WRONG.replace("import os", f"import {name}")) for name in ("os", "sys", "socket", "shutil")]
+    serve(by_prompt=script(*broken, wrote(UPRIGHT)))
+    service, session_id = begun(tmp_path)
+    service.elicit_intent(session_id)
+    choice = service.choose_reward(session_id, 1)
+    assert choice is not None
+    assert [one.state for one in choice.candidates] == [CandidateState.REFUSED] * 2
+    assert service.write_reward(session_id, 1).accepted
+
+
+def test_where_the_model_writes_none_its_problem_is_told(serve: Serve, tmp_path: Path) -> None:
+    serve(by_prompt=script(Fault.REFUSAL, Fault.REFUSAL))
+    service, session_id = begun(tmp_path)
+    service.elicit_intent(session_id)
+    with pytest.raises(ModelRefused):
+        service.choose_reward(session_id, 1)
