@@ -100,6 +100,15 @@ def model_fields(
     return {"author": chosen, "model": chosen, "light_model": lighter, "effort": effort, "price": paid}
 
 
+def judge_fields(model: str | None, author: str | None) -> dict[str, str]:
+    """Fields of a session that say which models judge in it; both are empty where none does.
+
+    Raises:
+        InvalidInput: a name is not written provider:model.
+    """
+    return {"judge_model": parse_model(model), "judge_author": parse_model(author)}
+
+
 def parse_model(text: str | None) -> str:
     """The name of a model; empty where none is given.
 

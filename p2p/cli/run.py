@@ -17,9 +17,9 @@ from p2p.cli.model_options import (
     LightModel,
     Model,
     PriceOption,
+    judge_fields,
     model_fields,
     parse_caps,
-    parse_model,
 )
 from p2p.cli.options import (
     AllowWeakSandbox,
@@ -106,8 +106,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)
     request = new_session(
         **model_fields(service.settings, model, light_model, effort, price),
-        judge_model=parse_model(judge_model),
-        judge_author=parse_model(judge_author),
+        **judge_fields(judge_model, judge_author),
         candidates=candidates,
         caps=parse_caps(cap or ()),
         prompt=sentence,
@@ -122,8 +121,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         config=fields,
         stop_when_clear=stop_when_clear,
     )
-    session_id = _start(service, output, request)
-    finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
+    finish(service, _start(service, output, request), output, detach=detach, stop_on_exit=stop_on_exit)
 
 
 def train(  # noqa: PLR0913  typer reads one parameter per option
