@@ -165,7 +165,7 @@ def test_a_loop_that_ends_without_passing_is_done_all_the_same(service):
         env_id="InvertedPendulum-v5",
         n_seeds=1,
         n_report_rollouts=10,
-        max_iterations=1,
+        max_iterations=2,
         pass_threshold=1.0,
         config={**SHORT, "total_timesteps": 1024},
     )
@@ -175,7 +175,8 @@ def test_a_loop_that_ends_without_passing_is_done_all_the_same(service):
     done = ended(service, job.job_id)
     view = service.view_session(name)
     assert (done.state, view.status) == (JobState.COMPLETED, SessionStatus.MAX_ITERATIONS)
-    assert (done.iteration, done.step) == (1, 1024)
+    assert (done.iteration, done.step, done.total) == (2, 2 * 1024, 2 * 1024)
+    assert sum(run.step for run in done.runs) == 1024, "of the newest iteration"
     assert service.start_loop(name, "all of it").job_id == job.job_id
     with pytest.raises(InvalidInput, match="has ended as max_iterations"):
         service.start_loop(name)

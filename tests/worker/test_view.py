@@ -11,13 +11,14 @@ from PIL import Image
 from pydantic import ValidationError
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidInput
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewCamera, ViewRequest
 from p2p.store.arrays import save_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import ViewRecord
 from p2p.worker.engine.environment import compiled_model
+from p2p.worker.pictures import view_video
 from p2p.worker.pictures.frame_files import pick
 from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import ShownRollout, draw_moments
@@ -176,6 +177,34 @@ def test_a_video_at_real_speed_shows_the_whole_rollout(tmp_path: Path) -> None:
     fps, frames = film(record.video_path, 240, 180)
     assert len(frames) / fps == pytest.approx(5.0, abs=0.1)
     assert result.sizes["video.mp4"] == (240, 180)
+
+
+def test_a_video_that_is_cut_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_video, "MOST", 20)
+    rollout = recorded(tmp_path, CHEETAH, leaping(1.0))
+    record, result = viewed(tmp_path, rollout, video=True, width=240, path_of="torso")
+    assert "video 0.05-1.05 s, cut at 20 frames: ask for a later part to see the rest" in result.note
+    assert len(film(record.video_path, 240, 180)[1]) == 20
+
+
+def test_the_path_of_a_body_is_drawn_over_every_kind_of_picture(tmp_path: Path) -> None:
+    flip, hop = (recorded(tmp_path, CHEETAH, leaping(turns)) for turns in (1.0, 0.0))
+    plain, _ = viewed(tmp_path, flip, frames=1)
+    record, result = viewed(tmp_path, flip, frames=1, path_of="ffoot")
+    (name,) = (frame.path for frame in result.frames if frame.path is not None)
+    for file in (record.sheet_path, record.path / name):
+        assert purple(pixels(file)).sum() > 100
+        assert purple(pixels(plain.path / file.relative_to(record.path))).sum() < 10
+    assert "purple: the path of ffoot" in result.note
+    two, _ = viewed(tmp_path, flip, hop, compare_with=2, path_of="ffoot")
+    above, below = np.split(purple(pixels(two.sheet_path))[:644], 2)
+    assert min(above.sum(), below.sum()) > 50
+    with pytest.raises(UnknownName, match=r"Unknown body 'foot'\. Did you mean"):
+        viewed(tmp_path, flip, path_of="foot")
+
+
+def purple(picture: np.ndarray) -> np.ndarray:
+    return np.asarray((picture[..., 0] > 140) & (picture[..., 1] < 90) & (picture[..., 2] > 110))
 
 
 def test_two_rollouts_beside_one_another_are_at_the_same_time(tmp_path: Path) -> None:

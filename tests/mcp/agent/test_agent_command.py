@@ -60,6 +60,14 @@ def test_a_dry_run_as_json_is_one_object(tmp_path: Path, capfd: pytest.CaptureFi
     assert plan["model"] == "claude-x"
 
 
+def test_p2p_mcp_agent_is_p2p_agent(tmp_path: Path) -> None:
+    words = ["agent", "do a backflip", "--dry-run", "--json", "--max-turns", "7", "--runs-dir", str(tmp_path / "runs")]
+    done = subprocess.run([sys.executable, "-m", "p2p_mcp", *words], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["limits"]["turns"] == 7
+    refused = subprocess.run([sys.executable, "-m", "p2p_mcp", "agent"], capture_output=True, text=True)
+    assert (refused.returncode, "Say what to do" in refused.stderr) == (2, True)
+
+
 def test_the_model_is_a_setting(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

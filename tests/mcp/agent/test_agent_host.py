@@ -47,6 +47,18 @@ def test_the_result_of_a_tool_reaches_the_model_under_the_id_of_its_call(agent: 
     assert "Hopper-v5" in said(result)
 
 
+def test_what_a_tool_answered_is_shown_in_a_line_and_not_as_json(agent: Sittings) -> None:
+    refused = calls("write_reward", source="x = (", session_id="none")
+    agent.run(
+        calls("list_environments"), CREATE, calls("describe_environment", env_id="Hopper-v5"), refused, DONE, DONE
+    )
+    environments, created, described, failed = agent.texts("result")
+    assert environments.endswith(" environments")
+    assert ", Hopper-v5: pending, iteration 0 of " in created
+    assert described == "Hopper-v5: 11 observations, 3 actuators"
+    assert failed.startswith("failed: ")
+
+
 def test_the_words_of_the_model_are_shown_as_they_come(agent: Sittings) -> None:
     agent.run(says("I am done."), says("Really."))
     assert agent.texts("text") == ["I am done.", "Really."]
