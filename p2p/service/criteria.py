@@ -10,6 +10,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Criterion, Intent, Predicate
 from p2p.service.catalog import Catalog
+from p2p.store.candidates import all_runs
 
 
 class Criteria(Catalog):
@@ -71,7 +72,7 @@ class Criteria(Catalog):
         """
         record = self.record(session_id)
         session, present = record.read_session(), record.read_criteria()
-        begun = [iteration.number for iteration in record.iteration_records() if iteration.runs()]
+        begun = [iteration.number for iteration in record.iteration_records() if all_runs(iteration)]
         if begun:
             raise InvalidInput(
                 f"Iteration {begun[0]} of {session_id} has been trained under its criteria, which stay as they are. "

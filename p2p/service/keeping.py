@@ -9,6 +9,7 @@ from p2p.contracts.job import JobState
 from p2p.contracts.session import MetadataChange, SessionStatus, SessionView
 from p2p.service.background import Background
 from p2p.service.progress import view
+from p2p.store.candidates import all_runs
 from p2p.store.clock import now
 from p2p.store.sessions import SessionRecord
 
@@ -160,7 +161,7 @@ class Keeping(Background):
         for ticket in self.jobs.tickets(record.session_id):
             if not (state := self.get_job(ticket.job_id).state).finished:
                 return f"{ticket.job_id} is {state}"
-        runs = [run for iteration in record.iteration_records() for run in iteration.runs()]
+        runs = [run for iteration in record.iteration_records() for run in all_runs(iteration)]
         return next((f"{run.iteration_id} still trains" for run in runs if self._lives(run.path)), None)
 
     def _require_free(self, record: SessionRecord, alias: str) -> None:

@@ -11,6 +11,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState, JobStatus
 from p2p.service.wiring import Wiring
 from p2p.store.background import BackgroundDirectory, BackgroundRecord
+from p2p.store.candidates import all_runs
 from p2p.store.clock import now, seconds_between
 
 POLL_S = 0.2
@@ -83,7 +84,7 @@ class Queue(Wiring):
         else:
             requests = ((iteration, iteration.read_training_request()) for iteration in iterations)
             owned = [iteration for iteration, request in requests if request is not None and request.job_id == job_id]
-        return any(self._lives(run.path) for iteration in owned for run in iteration.runs())
+        return any(self._lives(run.path) for iteration in owned for run in all_runs(iteration))
 
     def _lives(self, directory: Path) -> bool:
         """Whether the job of a directory runs, or waits to."""

@@ -57,3 +57,8 @@ class CandidateRecords:
     def _places(self) -> list[IterationRecord]:
         found = sorted(self._path.glob("candidate_*"))
         return [IterationRecord(path) for path in found if layout.CANDIDATE.fullmatch(path.name)]
+
+
+def all_runs(iteration: IterationRecord) -> list[IterationRecord]:
+    """Every training of an iteration: its own, and the short ones of its candidates."""
+    return [*iteration.runs(), *CandidateRecords(iteration).runs()]
