@@ -69,7 +69,7 @@ def changes(before: SessionView | None, now: SessionView) -> list[str]:
         lines.append(f"session {now.session.session_id} on {now.session.env_id}: {now.session.prompt or 'own reward'}")
     if now.step != "done" and (before is None or _place(before) != _place(now)):
         lines.append(f"iteration {max(1, now.iteration)}/{now.session.max_iterations}: {now.step}")
-    if _planned(now) and (before is None or not _planned(before)):
+    if _planned(now) and (before is None or _planned(before) != _planned(now)):
         lines.append(plan_in_words(now))
     same = before is not None and before.iteration == now.iteration
     earlier = {run.run_id: run for run in before.runs} if before is not None and same else {}
@@ -84,7 +84,8 @@ def _place(view: SessionView) -> tuple[int, str]:
 
 def _planned(view: SessionView) -> tuple[int, str] | None:
     """Where a training with a known duration is; None without one."""
-    return _place(view) if view.step == "train" and view.remaining_s is not None else None
+    trains = view.step == "train" or (view.plan is not None and view.plan.candidate_steps > 0)
+    return _place(view) if trains and view.remaining_s is not None else None
 
 
 def _judged(line: IterationData) -> str:
