@@ -82,12 +82,13 @@ def prepare_trial(directory: Path, source: str, names: Sequence[str], known: Pat
 
 def read(directory: Path) -> tuple[RolloutFinding, ...] | str:
     """What the call in a job's directory says of each rollout, or in words why not: a crash is no score of 0."""
-    result = CodeCallRecord(directory).read_result()
-    if result is None:
+    record = CodeCallRecord(directory)
+    request, result = record.read_request(), record.read_result()
+    if request is None or result is None:
         return "it was not called"
     if result.value is None:
-        words = with_fix(result.error)
-        return words if result.line is None else f"line {result.line}: {words}"
+        words, own_lines = with_fix(result.error), request.source.removesuffix(FOR_ALL).count("\n") + 1
+        return words if result.line is None or result.line > own_lines else f"line {result.line}: {words}"
     found = []
     for number in sorted(result.value, key=int):
         said = result.value[number]

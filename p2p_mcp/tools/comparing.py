@@ -18,8 +18,12 @@ TOOLSET = "judging"
 
 Step = Annotated[int | None, Field(ge=0, description="Step of one of its checkpoints; null: what is judged.")]
 Looks = Annotated[
-    tuple[Compared, Compared] | None,
-    Field(description="What you saw in each picture, in their order, each as if it were the only one."),
+    tuple[Compared, ...] | None,
+    Field(
+        min_length=2,
+        max_length=2,
+        description="What you saw in each picture, in their order, each as if it were the only one.",
+    ),
 ]
 
 
@@ -45,9 +49,6 @@ def add(toolbox: Toolbox) -> None:
         second: IterationNumber,
         first_checkpoint: Step = None,
         second_checkpoint: Step = None,
-        label: Annotated[
-            Literal["p10", "median", "p90"], Field(description="Which of the recorded rollouts.")
-        ] = "median",
         camera: Annotated[ViewCamera, Field(description="Where from.")] = ViewCamera.TRACKING,
         mode: Annotated[
             Literal["auto", "api", "calling_agent"],
@@ -65,9 +66,9 @@ def add(toolbox: Toolbox) -> None:
             Candidate(iteration=first, checkpoint=first_checkpoint),
             Candidate(iteration=second, checkpoint=second_checkpoint),
         )
-        view = ViewRequest(label=label, camera=camera)
+        view = ViewRequest(camera=camera)
         if looks is not None:
-            return _said(service, service.submit_preference(session_id, *pair, looks, view, model))
+            return _said(service, service.submit_preference(session_id, *pair, (looks[0], looks[1]), view, model))
         if _asks_a_model(service, session_id, mode):
             return _said(service, service.prefer(session_id, *pair, view))
         shown = service.pair_to_compare(session_id, *pair, view)

@@ -84,6 +84,8 @@ def test_every_tool_can_be_called_in_the_order_of_the_loop(node: Node, p2p_url: 
     call("revise_reward", session_id=mine, source=f"{source}\n# calmer\n", lesson="less force")
     call("compare_iterations", session_id=mine, first=1, second=2)
     call("get_session", session_id=mine)
+    call("write_judge_code", session_id=mine)
+    call("compare_videos", session_id=mine, first=1, second=1, first_checkpoint=1024)
     call("view_rollout", session_id=done)
     call("export_policy", session_id=done)
     call("show_dashboard", session_id=done)

@@ -68,6 +68,13 @@ async def test_the_whole_loop_needs_no_key_and_survives_a_new_server(tmp_path: P
         compared = await call("compare_iterations", session_id=session_id, first=1, second=2)
         assert compared["better"] == 2
         assert "calm" in [change["name"] for change in compared["changes"]]
+        two = await call.result("compare_videos", session_id=session_id, first=1, second=2)
+        assert sum(isinstance(block, ImageContent) for block in two.content) == 2
+        looks = [{"above": "It stands.", "below": "It stands too.", "better": "same"}] * 2
+        tie = await call("compare_videos", session_id=session_id, first=1, second=2, looks=looks)
+        assert (tie["preference"]["better"], tie["preference"]["agreed"]) == (None, True)
+        compared = await call("compare_iterations", session_id=session_id, first=1, second=2)
+        assert compared["preferences"] == [tie["preference"]]
         side_by_side = await call("get_metrics", session_id=session_id, view="compare")
         assert side_by_side["comparison"]["second"]["verdict"] == "passed"
         assert [line["state"] for line in (await call("list_jobs", session_id=session_id))["jobs"]] == ["completed"] * 2

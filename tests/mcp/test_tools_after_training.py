@@ -20,8 +20,11 @@ from mcp.types import (
 from pole import CALMER, GOOD, SESSION, STEPS
 from tool_caller import Caller, Connect
 
+from p2p.contracts.observation import hash_of
+from p2p.contracts.preference import Candidate, Compared
 from p2p.service import Service
 from p2p.settings import Settings
+from p2p.store.preferences import PreferencesRecord
 from p2p_mcp.server import build_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -184,12 +187,121 @@ async def test_a_model_that_does_not_keep_to_the_form_leaves_it_to_the_caller(
     assert len(_pictures(result)) == 1
 
 
+def _checkpoints(service: Service, session_id: str) -> dict[str, int]:
+    """Two policies of the only iteration, as arguments of compare_videos."""
+    steps = [checkpoint.step for checkpoint in service.record(session_id).iteration(1).runs()[0].checkpoints()]
+    return {"first": 1, "second": 1, "first_checkpoint": steps[0], "second_checkpoint": steps[-1]}
+
+
+def _places(service: Service, session_id: str, pair: dict[str, int]) -> list[str]:
+    """Which place the first of two has in each picture that a caller is shown, told from the files alone."""
+    one, two = (Candidate(iteration=1, checkpoint=pair[f"{name}_checkpoint"]) for name in ("first", "second"))
+    shown = service.pair_to_compare(session_id, one, two).pictures
+    turned = service.submit_preference(session_id, one, two, (_better("above"), _better("below")))
+    return ["above", "below"] if turned.pictures[0].path == shown[0] else ["below", "above"]
+
+
+def _better(place: str) -> Compared:
+    return Compared.model_validate({"above": "It leans.", "below": "It falls.", "better": place})
+
+
+async def test_two_checkpoints_are_compared_by_the_caller_in_both_orders(
+    connect: Connect, service: Service, caller: Calls, session_id: str
+) -> None:
+    pair = _checkpoints(service, session_id)
+    ask = {"session_id": session_id, **pair}
+    async with connect(service) as client:
+        call = caller(client)
+        result = await call.result("compare_videos", **ask)
+        shown: dict[str, Any] = result.structured_content or {}
+        assert len(_pictures(result)) == len(set(shown["pair"]["pictures"])) == 2
+        assert shown["preference"] is None
+        assert "above" in shown["pair"]["rubric"]
+        for place in ("first", "second"):  # nothing tells which of them is above
+            assert str(pair[f"{place}_checkpoint"]) not in "".join(shown["pair"]["pictures"] + shown["pair"]["notes"])
+        looks = [_better(place).model_dump() for place in _places(service, session_id, pair)]
+        found = (await call("compare_videos", **ask, looks=looks, model="a model"))["preference"]
+        assert (found["better"], found["agreed"]) == (found["first"], True)
+        assert (found["observer"], found["model"]) == ("calling_agent", "a model")
+        assert found["prompt_hash"] == hash_of(shown["pair"]["rubric"])
+        assert sorted(picture["path"] for picture in found["pictures"]) == sorted(shown["pair"]["pictures"])
+        always_above = [_better("above").model_dump()] * 2
+        tie = await call("compare_videos", **ask, looks=always_above)
+        assert (tie["preference"]["better"], tie["preference"]["agreed"]) == (None, False)
+        assert "depended on which was shown above" in tie["next_step"]
+        kept = PreferencesRecord(service.record(session_id).path).read()
+        assert [one.model for one in kept][-2:] == ["a model", None]
+        assert "No provider is configured" in await call.error("compare_videos", **ask, mode="api")
+        assert "Two different ones" in await call.error("compare_videos", session_id=session_id, first=1, second=1)
+        assert "has no checkpoint 7" in await call.error("compare_videos", **{**ask, "first_checkpoint": 7})
+
+
+CALM = """
+def judge(features):
+    speed = float(np.mean(features["joint_speed"]))
+    return {"score": float(np.clip(100.0 / (1.0 + speed), 0.0, 1.0)), "evidence": f"mean speed {speed:.2f} rad/s"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("import os\n" + CALM, ["line 1", "imports 'os'", "It may import"]),
+        (CALM.replace("speed =", "open('x') or"), ["line 3", "No files can be read"]),
+        (CALM.replace("1.0 + speed", "0"), ["line 4", "ZeroDivisionError", "Guard the divisor"]),
+        ("def score(features):\n    return 1\n", ["'judge' is not defined", "Define judge(features)"]),
+        ("def judge(features):\n    return 1\n", ["expected a dict", 'Return {"score"']),
+        (CALM.replace("joint_speed", "speed"), ["line 3", "KeyError", "their names are in the rules"]),
+    ],
+)
+async def test_judge_code_that_cannot_be_used_is_refused_with_line_reason_and_fix(
+    service: Service, session_id: str, source: str, told: list[str]
+) -> None:
+    async with Client(build_server(service)) as client:
+        answer = await Caller(client)("write_judge_code", session_id=session_id, criterion="calm", source=source)
+        assert not answer["report"]["accepted"]
+        assert all(words in answer["report"]["errors"][0] for words in told), answer["report"]["errors"]
+        shown = await Caller(client)("judge_videos", session_id=session_id, detail="none")
+        assert shown["only_eyes_can_judge"] == ["calm"], "nothing is judged with it"
+
+
+async def test_judge_code_of_the_caller_measures_with_evidence_and_is_signed(
+    connect: Connect, service: Service, caller: Calls, session_id: str
+) -> None:
+    write = {"session_id": session_id, "criterion": "calm", "source": CALM}
+    async with connect(service) as client:
+        call = caller(client)
+        task = (await call("write_judge_code", session_id=session_id))["task"]
+        assert [one["key"] for one in task["to_measure"]] == ["calm"]
+        assert "`joint_speed` [rad/s]" in task["rules"]
+        assert "Unknown criterion 'cam'" in await call.error("write_judge_code", **{**write, "criterion": "cam"})
+        assert "by its predicate" in await call.error("write_judge_code", **{**write, "criterion": "upright"})
+        done = await call("write_judge_code", **write, reasoning="fast joints shake", model="a model")
+        assert (done["report"]["accepted"], done["report"]["errors"]) == (True, [])
+        code = (await call("judge_videos", session_id=session_id))["code"]
+        (found,) = code["by_written_code"]
+        assert (found["key"], found["written_by"], found["problem"]) == ("calm", "calling_agent a model", "")
+        assert len(found["scores"]) == code["n_rollouts"]
+        assert found["worst"]["evidence"].startswith("mean speed ")
+        assert found["code_hash"] == done["report"]["code_hash"]
+        assert found["code_hash"] in code["provenance"]["code_hash"]
+        assert [one["by_eyes"] for one in code["criteria"]] == [False, False]
+        judged = await call("submit_judgment", **{**SEEN, "session_id": session_id, "is_what_was_meant": False})
+        assert judged["judgment"]["by_written_code"] == code["by_written_code"]
+        assert "is judged, and what it was judged by stands" in await call.error("write_judge_code", **write)
+
+
 async def test_what_is_shown_on_request(connect: Connect, service: Service, caller: Calls, session_id: str) -> None:
     async with connect(service) as client:
         result = await caller(client).result("view_rollout", session_id=session_id, camera="side", frames=2)
         shown: dict[str, Any] = result.structured_content or {}
         assert len(_pictures(result)) == 1 + len(shown["frame_files"])
         assert (service.runs.path / shown["sheet"]["path"]).is_file()
+        path = await caller(client)("view_rollout", session_id=session_id, camera="side", path_of="pole")
+        assert "purple: the path of pole" in path["note"]
+        assert path["sheet"] != shown["sheet"]
+        words = await caller(client).error("view_rollout", session_id=session_id, path_of="tail")
+        assert "Unknown body 'tail'. Known: cart, pole" in words
         words = await caller(client).error("view_rollout", session_id=session_id, iteration=1, compare_with=1)
         assert "itself" in words
 
