@@ -23,6 +23,10 @@ IdempotencyKey = Annotated[
     str | None,
     Field(min_length=1, max_length=200, description="Any text; called again with it, nothing is started twice."),
 ]
+Backend = Annotated[
+    str | None,
+    Field(max_length=80, description='"local", "ssh:NODE" (see list_nodes) or "pool", kept; null: as before.'),
+]
 IterationNumber = Annotated[int, Field(ge=1, le=1000, description="Number of an iteration.")]
 RunId = Annotated[
     str | None,

@@ -87,6 +87,7 @@ class Toolbox:
         self.server.add_tool(
             told if inspect.iscoroutinefunction(told) else self._patience.within_limit(told),
             title=title,
+            description=inspect.getdoc(function),  # without its indentation, which models would read 30 times
             annotations=ToolAnnotations(
                 title=title,
                 read_only_hint=nature.read_only,

@@ -1,5 +1,6 @@
 """The other machines that trainings may run on."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,16 @@ class Nodes(Wiring):
             return self._view(node, NodeState.UNREACHABLE, str(error))
         except EnvironmentProblem as error:
             return self._view(self.node_store.get(name), NodeState.NOT_READY, str(error))
+
+    def check_nodes(self) -> tuple[NodeView, ...]:
+        """Look at all nodes now, by name, at the same time.
+
+        Raises:
+            MissingExtra: what reaches them is not installed.
+        """
+        names = sorted(self.node_store.all())
+        with ThreadPoolExecutor(max(1, len(names))) as threads:
+            return tuple(threads.map(self.check_node, names))
 
     def bootstrap_node(self, name: str) -> NodeView:
         """Give a node all that a training needs; what is there already is kept.

@@ -13,6 +13,7 @@ from p2p_mcp.tools import (
     keeping,
     labelling,
     metrics,
+    nodes,
     rewards,
     sessions,
     training,
@@ -23,7 +24,7 @@ from p2p_mcp.tools import (
 def add_all(toolbox: Toolbox) -> None:
     """Offer every tool the toolbox wants."""
     for module in (
-        *(catalog, create, sessions, keeping, rewards, training, jobs),
+        *(catalog, nodes, create, sessions, keeping, rewards, training, jobs),
         *(metrics, judging, judge_code, comparing, labelling, viewing, export, dashboard),
     ):
         module.add(toolbox)

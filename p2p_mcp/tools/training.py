@@ -8,7 +8,7 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from p2p.contracts.background import JobView, StartTraining
-from p2p_mcp.fields import IdempotencyKey, SessionId, WaitSeconds
+from p2p_mcp.fields import Backend, IdempotencyKey, SessionId, WaitSeconds
 from p2p_mcp.live.tasks import TASK_HANDLE
 from p2p_mcp.toolbox import REPEATABLE, Toolbox
 from p2p_mcp.views.content import reply
@@ -34,10 +34,7 @@ def add(toolbox: Toolbox) -> None:
         timesteps: Annotated[
             int | None, Field(ge=1000, le=1_000_000_000, description="Environment steps of each run; null: what suits.")
         ] = None,
-        backend: Annotated[
-            str | None,
-            Field(max_length=80, description="Where to train from now on: local, ssh:NODE, pool; null: as before."),
-        ] = None,
+        backend: Backend = None,
         idempotency_key: IdempotencyKey = None,
         wait_seconds: WaitSeconds = 0,
     ) -> Annotated[CallToolResult, JobAnswer]:

@@ -68,6 +68,7 @@ def test_every_tool_can_be_called_in_the_order_of_the_loop(node: Node, p2p_url: 
     call, done = Caller(node, p2p_url), trained.session_id
     source = (trained.runs_dir / done / "iter_1" / "reward_fn.py").read_text()
     call("list_environments")
+    call("list_nodes")
     call("describe_environment", env_id=ENVIRONMENT)
     call("check_setup")
     new = {"intent": SENTENCE, "environment": ENVIRONMENT, "n_seeds": 1, "max_iterations": 3, "config": TINY}

@@ -15,6 +15,7 @@ from p2p.service import Service
 pytestmark = pytest.mark.anyio
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 TOOLS = [
+    "list_nodes",
     *("create_session", "write_reward", "train_iteration", "get_metrics", "judge_videos", "revise_reward"),
     *("submit_judgment", "check_reward", "view_rollout", "compare_iterations", "get_session", "list_sessions"),
     *("get_job", "list_jobs", "cancel_job", "steer_session", "run_session", "export_policy", "list_environments"),
@@ -25,7 +26,7 @@ TOOLS = [
 READ_ONLY = {
     *("list_environments", "describe_environment", "check_setup", "get_session", "list_sessions", "get_job"),
     *("list_jobs", "get_metrics", "compare_iterations", "check_reward", "view_rollout", "show_dashboard"),
-    "read_dashboard",
+    *("read_dashboard", "list_nodes"),
 }
 
 

@@ -1,11 +1,15 @@
+import socket
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from mcp.client import Client
 from pole import EYES, GOOD, HOLD
 from tool_caller import Caller, Connect
 
+from p2p.contracts.node import Node
 from p2p.service import Service
+from p2p.settings import Settings
 
 pytestmark = pytest.mark.anyio
 Calls = Callable[[Client], Caller]
@@ -28,6 +32,30 @@ async def test_the_setup_is_told(connect: Connect, service: Service, caller: Cal
         setup = await caller(client)("check_setup")
     assert setup["usable"]
     assert {check["name"] for check in setup["checks"]}
+
+
+async def test_other_machines_are_told_with_what_they_lack_and_none_is_added_here(
+    connect: Connect, tmp_path: Path, caller: Calls
+) -> None:
+    service = Service(Settings(runs_dir=tmp_path / "runs", nodes_dir=tmp_path / "nodes"))
+    async with connect(service) as client:
+        call = caller(client)
+        none = await call("list_nodes")
+        assert none["nodes"] == []
+        assert "p2p nodes --help" in none["next_step"]
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+        service.add_node(Node(name="attic", host="127.0.0.1", port=port))
+        (line,) = (await call("list_nodes"))["nodes"]
+        assert (line["backend"], line["reachable"], line["prepared"], line["cores"]) == (
+            "ssh:attic",
+            False,
+            False,
+            None,
+        )
+        assert "attic" in line["problem"]
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+    assert not {name for name in tools if "node" in name} - {"list_nodes"}
 
 
 async def test_a_session_begins_with_criteria_and_the_rules_of_rewards(

@@ -57,6 +57,8 @@ def test_a_host_key_is_trusted_only_explicitly_and_only_the_one_that_was_looked_
         service.trust_node("attic", "SHA256:another")
     assert service.trust_node("attic", key.fingerprint).trusted
     assert service.check_node("attic").state is NodeState.READY
+    service.add_node(lab.node.model_copy(update={"name": "barn", "host": "127.0.0.2", "port": 1, "facts": None}))
+    assert [view.state for view in service.check_nodes()] == [NodeState.READY, NodeState.UNREACHABLE]
 
 
 def test_a_host_key_that_changed_is_refused_until_it_is_trusted_again(lab: Lab, service: Service) -> None:
