@@ -39,9 +39,9 @@ class Viewing(Plotting):
         """
         record, request = self.record(session_id), request or ViewRequest()
         shown = self._shown(record, iteration)
-        self._require_body(record, request.path_of)
         chosen = [shown, *self._other(session_id, shown, request.compare_with)]
         recorded = [(each, *self._rollout(record, each, request.label)) for each in chosen]
+        _require_body(recorded[0][1], request.path_of)
         order = PictureRequest(
             rollouts=tuple(_named(record, shown, request.label, *each) for each in recorded), view=request
         )
@@ -59,11 +59,6 @@ class Viewing(Plotting):
             video=self._file(job.path, result, result.video) if result.video is not None else None,
             note=result.note,
         )
-
-    def _require_body(self, record: SessionRecord, name: str | None) -> None:
-        known = [body.name for body in self.describe_environment(record.read_session().env_id).bodies]
-        if name is not None and name not in known:
-            raise UnknownName("body", name, known)
 
     def _shown(self, record: SessionRecord, number: int | None) -> IterationRecord:
         """The iteration meant."""
@@ -128,3 +123,10 @@ def _named(
         trajectory=path_from_view(shown.path, path),
         title=f"Iteration {iteration.number}, {label} rollout{training}, {session.env_id}: {session.prompt}",
     )
+
+
+def _require_body(run: IterationRecord, name: str | None) -> None:
+    spec = run.read_env_spec()
+    known = [body.name for body in spec.bodies] if spec is not None else []
+    if name is not None and spec is not None and name not in known:
+        raise UnknownName("body", name, known)

@@ -63,8 +63,7 @@ def add(toolbox: Toolbox) -> None:
 
         Made once and kept. It judges nothing: judge_videos does.
         """
-        if start_s is not None and end_s is not None and end_s <= start_s:
-            raise InvalidInput(f"end_s must be later than start_s, got {start_s:g} to {end_s:g}.")
+        _require_order(start_s, end_s)
         request = ViewRequest(
             label=label,
             camera=camera,
@@ -90,3 +89,8 @@ def add(toolbox: Toolbox) -> None:
 
 def _paths(runs_dir: Path, shown: RolloutPictures) -> list[Path]:
     return [runs_dir / file.path for file in (shown.sheet, *shown.frame_files)]
+
+
+def _require_order(start_s: float | None, end_s: float | None) -> None:
+    if start_s is not None and end_s is not None and end_s <= start_s:
+        raise InvalidInput(f"end_s must be later than start_s, got {start_s:g} to {end_s:g}.")
