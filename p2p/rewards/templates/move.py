@@ -5,7 +5,7 @@ from math import inf
 from p2p.contracts.intent import Category, Criterion, Predicate, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body, Pacing
 from p2p.rewards.templates.criteria import below, on_feature, stays_upright
-from p2p.rewards.templates.move_guards import AXIS, SIGN, guards, keeps_moving
+from p2p.rewards.templates.move_guards import AXIS, SIGN, guards, keeps_moving, lifts_feet
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse
@@ -60,7 +60,7 @@ class Move(Template):
             guards=(
                 *stays_upright(body, params),
                 *guards(direction, pacing, body, band, gait),
-                *((keeps_moving(direction, pacing),) if stage.alone else ()),
+                *((keeps_moving(direction, pacing), *lifts_feet(body, gait)) if stage.alone else ()),
             ),
             definitions=definitions,
             recipe=_recipe(params, body),

@@ -16,6 +16,10 @@ FLIGHT_CLEARANCE = 0.03
 """Clearance of a flight phase [m]: feet that vibrate leave the floor too, by less."""
 MOVING_SHARE = 0.4
 """Share of the steps that must go at half the speed asked for; trained gaits reach 0.63 (swimming) to 0.99."""
+STEPPING_GAITS = frozenset({"walk", "run", "trot"})
+STEPPING_SHARE = 0.1
+"""Share of the steps at which a foot must be off the floor; of feet that slide none is, and trained gaits have 0.2
+(walking slowly) to 1."""
 TRUNK_SHARE = 0.3
 """Share of the time a crawler's trunk may drag."""
 
@@ -77,6 +81,22 @@ def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
         category=Category.GAIT,
         predicate=on_steps(Statistic.FRACTION, (bound,), Band(MOVING_SHARE), margin=MOVING_SHARE),
     )
+
+
+def lifts_feet(body: Body, gait: str) -> tuple[Criterion, ...]:
+    """Without it, sliding on legs that stand still would be walking; nothing where no gait is said, or one leg."""
+    if gait not in STEPPING_GAITS or sum(name.startswith("contact_") for name in body.features) < 2:
+        return ()
+    criterion = Criterion(
+        key="lifts_feet",
+        title="Lifts its feet",
+        description=f"In {STEPPING_SHARE:.0%} of the steps or more at least one foot is off the floor.",
+        category=Category.GAIT,
+        predicate=on_steps(
+            Statistic.FRACTION, (at_most("feet_down", 0.99),), Band(STEPPING_SHARE), margin=STEPPING_SHARE
+        ),
+    )
+    return (criterion,)
 
 
 def _leaves_the_ground() -> Criterion:

@@ -8,13 +8,13 @@ import numpy as np
 
 from p2p.contracts.calibration import Claim, Clip, ClipSet, ClipsRequest
 from p2p.envs import catalog
-from p2p.worker.calibration import flipping, jumping, resting, travelling, turning
+from p2p.worker.calibration import flipping, jumping, resting, sliding, travelling, turning
 from p2p.worker.calibration.motion import Motion
 from p2p.worker.calibration.robots import ROBOTS, Robot
 from p2p.worker.calibration.scene import NEGATIVE, Recipe, Scene
 from p2p.worker.calibration.stage import Played, Stage
 
-FAMILIES = (resting, travelling, jumping, flipping, turning)
+FAMILIES = (resting, travelling, jumping, flipping, turning, sliding)
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,8 @@ class Robot:
     sideways: bool = False
     """Whether it can go and turn to the left and right."""
     floor: bool = True
+    steps: bool = True
+    """Whether it has legs that step in turn."""
     bounce: float = 0.1
     """Height of its hops [m]."""
 
@@ -97,6 +99,7 @@ CHEETAH = Robot(
 )
 HOPPER = Robot(
     env_id="Hopper-v5",
+    steps=False,
     asked=(
         Asked("run forward as fast as you can", "move", low=1.4),
         Asked("run backward", "move", low=1.4, way=-1.0),
@@ -177,5 +180,6 @@ SWIMMER = Robot(
     seconds=10.0,
     sideways=True,
     floor=False,
+    steps=False,
 )
 ROBOTS = {robot.env_id: robot for robot in (CHEETAH, HOPPER, WALKER, ANT, HUMANOID, SWIMMER)}

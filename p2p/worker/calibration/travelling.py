@@ -63,7 +63,7 @@ def _of_sentence(asked: Asked, robot: Robot) -> list[Recipe]:
     return found
 
 
-def _speed(asked: Asked, rng: Random) -> float:
+def right_speed(asked: Asked, rng: Random) -> float:
     """A speed that is right for a sentence, without its sign [m/s]."""
     if asked.low == asked.high:
         return asked.low
@@ -76,7 +76,7 @@ def _gait(rng: Random) -> tuple[float, float]:
     return float(rng.uniform(1.5, 2.5)), float(rng.uniform(0.0, 2.0 * np.pi))
 
 
-def _velocity(asked: Asked, speed: float, across: bool = False) -> dict[str, float]:
+def velocity_of(asked: Asked, speed: float, across: bool = False) -> dict[str, float]:
     """The velocity with its axis."""
     return {"vy" if asked.sideways != across else "vx": asked.way * speed}
 
@@ -84,8 +84,8 @@ def _velocity(asked: Asked, speed: float, across: bool = False) -> dict[str, flo
 def _steady(asked: Asked, share: float, across: bool = False) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
         limit = {0.8: asked.low, 1.35: asked.high}.get(share)
-        speed = _speed(asked, rng) * share if limit is None else limit * share * rng.uniform(0.97, 1.03)
-        velocity = _velocity(asked, speed, across)
+        speed = right_speed(asked, rng) * share if limit is None else limit * share * rng.uniform(0.97, 1.03)
+        velocity = velocity_of(asked, speed, across)
         return Scene(_of(rng, lambda m: travel(m, **velocity)), velocity, speed_kinds(robot, **velocity))
 
     return make
@@ -95,8 +95,8 @@ def _trick(asked: Asked, draw: Draw, exploit: bool) -> Callable[[Robot, Random],
     """What has the mean velocity of a positive, or seems to have it, and is none."""
 
     def make(robot: Robot, rng: Random) -> Scene:
-        speed = _speed(asked, rng)
-        velocity = _velocity(asked, speed)
+        speed = right_speed(asked, rng)
+        velocity = velocity_of(asked, speed)
         vx, vy = velocity.get("vx", 0.0), velocity.get("vy", 0.0)
         kinds: Kinds = speed_kinds(robot, vx, vy)
         seeming = cheating(kinds) if exploit else spoilt(kinds)
@@ -173,8 +173,8 @@ def _fallen(motion: Motion, robot: Robot, start: float) -> Motion:
 
 def _askew(asked: Asked) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
-        speed = _speed(asked, rng)
-        along, side = _velocity(asked, speed), _velocity(asked, 1.5 * speed, across=True)
+        speed = right_speed(asked, rng)
+        along, side = velocity_of(asked, speed), velocity_of(asked, 1.5 * speed, across=True)
         velocity = along | side
         return Scene(_of(rng, lambda m: travel(m, **velocity)), velocity, speed_kinds(robot, **velocity))
 

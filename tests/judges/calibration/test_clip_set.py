@@ -17,6 +17,7 @@ WANTED = (
     *("jump 3 times", "jump without turning", "flip 0.5", "flip 1 backward", "flip 2 forward", "and fall at once"),
     *("spin 1 to the left", "spin 2 to the right", "roll over", "crawl", "rear for", "fall in the last second"),
     *("vibrat", "slide on the back", "one velocity spike", "stand for the alive bonus", "cross the line by falling"),
+    "slide on still feet",
 )
 
 

@@ -56,6 +56,17 @@ def test_travel_has_the_velocity_it_says(made: Made) -> None:
             assert gone[1] == pytest.approx(one.clip.parameters["vy"], abs=1e-9)
 
 
+def test_sliding_feet_are_always_on_the_floor_and_walking_ones_are_not(made: Made, model: mujoco.MjModel) -> None:
+    for one in named(made, "slide on still feet|travel as asked"):
+        joints = one.played.qpos[:, FREE if model.jnt_type[0] == 0 else 3 :]
+        slides = one.clip.motion.startswith("slide")
+        assert bool(np.ptp(joints, axis=0).max() == 0.0) is slides
+        gone = (one.played.qpos[-1, :2] - one.played.qpos[0, :2]) / one.clip.seconds
+        assert np.abs(gone).max() == pytest.approx(max(map(abs, one.clip.parameters.values())))
+        if slides:
+            assert touches(one, model).all()
+
+
 def test_spikes_and_bursts_get_the_same_place_while_standing_almost_always(made: Made) -> None:
     for one in named(made, "one velocity spike|a burst"):
         path = one.played.qpos[:, 0]
