@@ -13,6 +13,7 @@ from p2p.service.plan import as_trained, base_config
 from p2p.service.variants import revision_within
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
+from p2p.store.views import take_over
 from p2p.training.tuning import HYPERPARAMETERS
 
 
@@ -87,12 +88,14 @@ class Judging(Authors):
         )
         report = IterationRecord(iteration.report.path)
         if iteration.report.read_request() == request and completed(self.backend, report.path):
+            take_over(report.path, iteration.path)
             return
         report.save_env_spec(self.describe_environment(session.env_id))
         if (intent := record.read_criteria()) is not None:
             report.save_criteria(intent)
         iteration.report.save_request(request)
         run_to_end(self.backend, "evaluate", report.path)
+        take_over(report.path, iteration.path)
 
     def _verdict(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
         """The judgment that is kept: by code alone, where no eyes take part."""

@@ -53,6 +53,8 @@ class ReportRecord(EvaluationRecord):
         super().__init__(path)
         self.trajectories_dir = path / layout.TRAJECTORIES
         self.videos_dir = path / layout.VIDEOS
+        self.learning_curve_path = path / layout.LEARNING_CURVE
+        """Where its worker draws it, for the iteration."""
 
     def save_request(self, request: EvaluateRequest) -> None:
         """Write what the worker is to do."""

@@ -30,6 +30,23 @@ class SheetRecord:
         return files.read_model(self._notes_path, PictureResult)
 
 
+def take_over(report: Path, iteration: Path) -> None:
+    """Bring the pictures that the worker of a report has made to where those of its iteration are.
+
+    Raises:
+        StorageProblem: they cannot be moved.
+    """
+    try:
+        for name in (layout.LEARNING_CURVE, layout.CONTACT_SHEET, layout.FRAMES, layout.CONTACT_SHEET_NOTES):
+            made = report / name  # what tells of the others comes last
+            if made.is_dir():
+                files.discard_all(iteration / name)
+            if made.exists():
+                made.replace(iteration / name)
+    except OSError as error:
+        raise files.storage_problem(iteration, error) from error
+
+
 class ViewRecord:
     """The job directory of pictures that were asked for."""
 

@@ -103,13 +103,13 @@ def _save(job: Report, rollouts: list[RecordedRollout], labels: dict[int, str], 
 
 
 def _picture(job: Report, model: mujoco.MjModel) -> None:
-    """Videos of the kept rollouts, and two pictures of the iteration the report belongs to."""
-    step, iteration = job.request.checkpoint, IterationRecord(job.record.path.parent)
+    """Videos of the kept rollouts, and two pictures for the iteration that the report belongs to."""
+    step = job.request.checkpoint
     prompt = f": {job.intent.prompt}" if job.intent else ""
     title = f"{job.spec.env_id}{prompt}"
     films = [(job.record.trajectory(step, label), job.record.video(label)) for label in LABELS]
     film(job.spec, model, films)
     median = job.record.trajectory(step, "median")
-    picture_rollout(SheetRecord(iteration.path), job.spec, model, median, f"{job.spec.env_id}, median{prompt}")
+    picture_rollout(SheetRecord(job.record.path), job.spec, model, median, f"{job.spec.env_id}, median{prompt}")
     siblings = [IterationRecord((job.record.path / name).resolve()) for name in job.request.sibling_runs]
-    picture_learning(iteration.learning_curve_path, [job.run, *siblings], title)
+    picture_learning(job.record.learning_curve_path, [job.run, *siblings], title)

@@ -38,10 +38,9 @@ def _film(job_dir: Path) -> Places:
 
 
 def _evaluate(job_dir: Path) -> Places:
-    """The pictures of a report are the iteration's, in the directory above."""
     request = ReportRecord(job_dir).read_request()
     runs = (request.run_dir, *request.sibling_runs) if request else ()
-    return Places((job_dir, job_dir.parent), _named(job_dir, runs))
+    return Places((job_dir,), _named(job_dir, runs))
 
 
 def _view(job_dir: Path) -> Places:

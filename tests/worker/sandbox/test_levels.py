@@ -108,5 +108,5 @@ def test_a_request_that_cannot_be_read_opens_nothing_but_the_job(tmp_path: Path,
     (job / "request.json").write_text("{broken")
     places = places_of(verb, job)
     assert places.writable[0] == job
-    assert set(places.writable) <= {job, job.parent if verb == "evaluate" else job}
+    assert set(places.writable) <= {job}
     assert places.readable == ()

@@ -12,6 +12,7 @@ from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.work import EvaluateRequest, FilmRequest
 from p2p.store.arrays import load_arrays, load_features
 from p2p.store.iterations import IterationRecord
+from p2p.store.views import SheetRecord, take_over
 from p2p.worker.deliver import deliver
 from p2p.worker.pictures import report_pictures as pictures
 from p2p.worker.report import report
@@ -211,6 +212,9 @@ def test_the_report_is_made_on_seeds_nobody_selected_on(run):
     for label in LABELS:
         assert iteration.report.trajectory(2048, label).exists()
         assert iteration.report.video(label).exists()
+    take_over(job.path, iteration.path)
+    notes = SheetRecord(iteration.path).read_result()
+    assert all((iteration.path / note.path).exists() for note in notes.frames if note.path)
     assert iteration.contact_sheet_path.exists()
     assert iteration.learning_curve_path.exists()
 
