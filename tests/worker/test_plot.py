@@ -73,11 +73,11 @@ def test_two_iterations_have_two_colours_and_each_run_its_line(tmp_path: Path) -
 
 def test_a_checkpoint_that_passed_clearly_has_a_star(tmp_path: Path) -> None:
     pictures = []
-    for clear in ({}, {"clear": False}, {"clear": True}):
-        (run := IterationRecord(tmp_path / "baseline_seed_10" / str(clear))).path.mkdir(parents=True)
+    for number, clear in enumerate(({}, {"clear": False}, {"clear": True})):
+        run = IterationRecord(tmp_path / str(number) / "baseline_seed_10")
         for step in (1024, 2048):
             run.append_scalars({"type": "eval", "global_step": step, "mean_return": 1.0, "success_rate": 1.0, **clear})
-        iteration = RunsToPlot(name="iteration 1", runs=(f"../baseline_seed_10/{clear}",))
+        iteration = RunsToPlot(name="iteration 1", runs=(f"../{number}/baseline_seed_10",))
         pictures.append(plotted(tmp_path, MetricsPlot.CURVE, iteration).read_bytes())
     assert pictures[0] == pictures[1]
     assert pictures[0] != pictures[2]

@@ -157,7 +157,8 @@ def _draw_run(returns: Axes, success: Axes | None, run: TrainedRun, colour: str,
     if success is not None:
         known = run.evaluated("success_rate")
         success.plot(*known, "o-", color=colour, linewidth=1.2, markersize=4, label=label, clip_on=False)
-        success.plot(*_clear(run), "*", color=colour, markersize=11, markeredgecolor="white", clip_on=False)
+        if (stars := _clear(run))[0]:  # a line of no points that is not clipped would break the layout
+            success.plot(*stars, "*", color=colour, markersize=11, markeredgecolor="white", clip_on=False)
 
 
 def _clear(run: TrainedRun) -> Curve:

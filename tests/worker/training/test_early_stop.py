@@ -45,22 +45,24 @@ def selection(step, clear):
     )
 
 
-@pytest.mark.parametrize(
-    ("course", "expected"),
-    [
-        ([], False),
-        ([True], False),
-        ([False, True], False),
-        ([True, False], False),
-        ([True, True], True),
-        ([True, False, True], False),
-        ([False, True, True], True),
-    ],
-)
-def test_two_clear_checkpoints_in_a_row_are_needed(course, expected, made):
-    checkpoints = Checkpoints(Run.open(made()), beside=False)
-    checkpoints.restore([selection(step, clear) for step, clear in enumerate(course)], [])
-    assert checkpoints.clear() is expected
+COURSES = [
+    ([], False),
+    ([True], False),
+    ([False, True], False),
+    ([True, False], False),
+    ([True, True], True),
+    ([True, False, True], False),
+    ([False, True, True], True),
+]
+"""Which checkpoints were clear, and whether the training may end at the last one."""
+
+
+def test_two_clear_checkpoints_in_a_row_are_needed(made):
+    run = Run.open(made())
+    for course, expected in COURSES:
+        checkpoints = Checkpoints(run, beside=False)
+        checkpoints.restore([selection(step, clear) for step, clear in enumerate(course)], [])
+        assert checkpoints.clear() is expected, course
 
 
 def test_checkpoints_are_chosen_by_success_then_score_then_return_and_not_by_age():
@@ -73,42 +75,35 @@ def test_checkpoints_are_chosen_by_success_then_score_then_return_and_not_by_age
 
 
 @pytest.mark.slow
-def test_a_training_ends_at_the_second_clear_checkpoint_and_says_so(made):
-    record = made()
-    train(record.path)
-    summary, (rows, evaluations) = record.read_summary(), record.parse_scalars()
-    assert (summary.early_stop.step, summary.early_stop.planned, summary.early_stop.steps_saved) == (1024, 2048, 1024)
-    assert "at steps 512 and 1,024 passed" in summary.early_stop.reason
-    assert summary.total_timesteps == 1024
-    assert [row["global_step"] for row in rows] == [256, 512, 768, 1024]
-    assert [row["clear"] for row in evaluations] == [True, True]
-    assert summary.best_checkpoint in (512, 1024)
-    first = first_seed(Purpose.SELECTION, record.read_config().seed)
-    for checkpoint in record.checkpoints():
-        seeds = [rollout.seed for rollout in checkpoint.read_evaluation().rollouts]
-        assert seeds == list(range(first, first + 16)), "what ends a training is what chooses among its checkpoints"
-
-
-@pytest.mark.slow
-def test_until_it_ends_such_a_training_is_as_any_other_to_the_bit(made):
+def test_a_training_ends_at_the_second_clear_checkpoint_and_is_as_any_other_until_then(made):
     whole = made(stop_at_score=None)
     train(whole.path)
     policies = {checkpoint.step: load_arrays(checkpoint.policy_path) for checkpoint in whole.checkpoints()}
     assert sorted(policies) == [512, 1024, 1536, 2048]
     assert whole.read_summary().early_stop is None
     assert "clear" not in whole.parse_scalars()[1][0]
+
     early = made()
     train(early.path)
+    summary, (rows, evaluations) = early.read_summary(), early.parse_scalars()
+    stop = summary.early_stop
+    assert (stop.step, stop.planned, stop.steps_saved, summary.total_timesteps) == (1024, 2048, 1024, 1024)
+    assert "at steps 512 and 1,024 passed" in stop.reason
+    assert [row["global_step"] for row in rows] == [256, 512, 768, 1024]
+    assert [row["clear"] for row in evaluations] == [True, True]
+    assert summary.best_checkpoint in (512, 1024)
+    first = first_seed(Purpose.SELECTION, early.read_config().seed)
     for checkpoint in early.checkpoints():
+        seeds = [rollout.seed for rollout in checkpoint.read_evaluation().rollouts]
+        assert seeds == list(range(first, first + 16)), "what ends a training is what chooses among its checkpoints"
         mine, theirs = load_arrays(checkpoint.policy_path), policies[checkpoint.step]
         assert all(np.array_equal(mine[name], theirs[name]) for name in theirs)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("case", "options"), [("misses", {"at_least": 50.0}), ("too few", {"n_eval_episodes": 15})])
-def test_a_training_whose_verdict_is_not_clear_makes_all_its_steps(case, options, made):
-    record = made(**options)
+def test_a_training_whose_verdict_is_not_clear_makes_all_its_steps(made):
+    record = made(at_least=50.0)
     train(record.path)
     summary = record.read_summary()
-    assert (summary.total_timesteps, summary.early_stop) == (2048, None), case
+    assert (summary.total_timesteps, summary.early_stop) == (2048, None)
     assert [row["clear"] for row in record.parse_scalars()[1]] == [False] * 4

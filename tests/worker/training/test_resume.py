@@ -139,9 +139,8 @@ def two_runs(tmp_path, cheetah, small):
     ("case", "kills", "threads", "options"),
     [
         ("memory and starts in the air", 3, 1, {"start_states": StartStates(share=0.5, pitch=(-1.0, 1.0))}),
-        ("evaluations beside the training", 2, 2, {}),
+        ("evaluations beside it end it early", 2, 2, {"num_evals": 3, "stop_at_score": 0.8, "n_eval_episodes": 16}),
         ("stable-baselines3", 1, 1, {"learner": "sb3"}),
-        ("a verdict that is clear", 2, 2, {"num_evals": 3, "stop_at_score": 0.8, "n_eval_episodes": 16}),
     ],
 )
 def test_a_training_that_is_killed_again_and_again_ends_as_one_that_was_not(case, kills, threads, options, two_runs):
