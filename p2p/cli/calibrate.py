@@ -54,6 +54,16 @@ Readme = Annotated[
         exists=True, dir_okay=False, help="File that gets the table, between its `judges` or `judge-code` markers."
     ),
 ]
+Policies = Annotated[
+    int | None,
+    typer.Option(
+        "--policies",
+        metavar="STEPS",
+        min=1,
+        help="Train policies for so many steps, and judge clips of them too.",
+        show_default="none",
+    ),
+]
 Limit = Annotated[
     int | None, typer.Option(min=1, help="Most questions to each judge, drawn evenly.", show_default="all")
 ]
@@ -69,6 +79,7 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     env: Robots = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance in the clips.")] = _DEFAULTS.seed,
     variations: Annotated[int, typer.Option(min=1, max=100, help="Clips of each motion.")] = _DEFAULTS.variations,
+    policies: Policies = None,
     limit: Limit = None,
     cap: CapOption = None,
     readme: Readme = None,
@@ -93,6 +104,7 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
         env_ids=tuple(env or _DEFAULTS.env_ids),
         seed=seed,
         variations=variations,
+        policy_steps=policies,
         limit=limit,
         caps=Caps.model_validate(parse_caps(cap or ())),
     )

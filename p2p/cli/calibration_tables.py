@@ -72,6 +72,8 @@ def _confusion(judge: JudgeCalibration) -> RenderableType:
 def _rates(judge: JudgeCalibration) -> RenderableType:
     made = table("measured", "value", "target", right=("value", "target"))
     made.add_row("false passes, near misses and exploits", _share(judge.costly), f"≤ {MOST_FALSE_PASSES:.0%}")
+    if judge.trained is not None:
+        made.add_row("wrong or missing, trained policies", _share(judge.trained), "")
     made.add_row("AUROC of the score", _number(judge.auroc, "{:.4f}"), f"≥ {LEAST_AUROC:g}")
     made.add_row(f"variance, {judge.repeated} repeated", _number(judge.score_variance, "{:.2g}"), "0")
     made.add_row("a verdict takes", f"{1000 * judge.seconds_per_verdict:.2g} ms", "")

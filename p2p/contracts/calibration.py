@@ -38,7 +38,7 @@ class Claim(Contract):
 
 
 class Clip(Contract):
-    """One motion of one robot, prescribed at every step."""
+    """One motion of one robot, prescribed at every step, or done by a policy that was trained here."""
 
     clip_id: str
     env_id: str
@@ -48,6 +48,8 @@ class Clip(Contract):
     """What it was made from: speeds [m/s], heights [m], turns, times [s] …"""
     seconds: float
     claims: tuple[Claim, ...]
+    trained: bool = False
+    """Whether a policy does it: then its parameters are measured, and only what is far from a limit is claimed."""
 
     def kind_for(self, sentence: str) -> ClaimKind | None:
         """What it is for a sentence; None where that is not clear, and no judge is asked."""
@@ -75,6 +77,8 @@ class ClipsRequest(Contract):
     seed: int = Field(default=0, ge=0)
     variations: int = Field(default=4, ge=1, le=100)
     """Clips of each motion."""
+    policies: tuple[str, ...] = ()
+    """Runs whose checkpoints make clips too, relative to the job's directory."""
 
 
 class CalibrationRequest(Contract):
@@ -93,6 +97,8 @@ class CalibrationRequest(Contract):
     """Of all that is left to chance in the clips. The criteria were mended on seed 0: report on others."""
     variations: int = Field(default=2, ge=1, le=100)
     """Clips of each motion."""
+    policy_steps: int | None = Field(default=None, ge=1)
+    """Length of trainings whose policies make clips too; None trains none."""
     limit: int | None = Field(default=None, ge=1)
     """Most claims that each judge is asked about, drawn evenly from all; None asks about all."""
 
@@ -170,6 +176,8 @@ class JudgeCalibration(Contract):
     """Positives that did not pass."""
     by_robot: dict[str, Share]
     """Wrong or missing verdicts."""
+    trained: Share | None = None
+    """The same of clips that policies made; None without such clips."""
     auroc: float | None
     """That a positive scores higher than anything else, ties counting half; None without both."""
     score_variance: float | None

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from p2p import registry
@@ -20,6 +20,7 @@ from p2p.contracts.intent import Intent
 from p2p.judges.album import Album
 from p2p.scheduler.resources import parallel_jobs
 from p2p.service.calibrated_code import CalibratedCode, robots_of, sentences_of
+from p2p.service.calibrated_policies import CalibratedPolicies
 from p2p.service.jobs import raise_failure, run_to_end, wait, worker_job
 from p2p.store import files
 from p2p.store.calibration import CalibrationRecord, CalibrationReportRecord, ClipsRecord
@@ -27,7 +28,7 @@ from p2p.store.calibration import CalibrationRecord, CalibrationReportRecord, Cl
 Tick = Callable[[str], None]
 
 
-class Calibrating(CalibratedCode):
+class Calibrating(CalibratedCode, CalibratedPolicies):
     """Measures judges."""
 
     def calibrate(self, request: CalibrationRequest, tick: Tick = lambda _: None) -> Calibration:
@@ -50,8 +51,11 @@ class Calibrating(CalibratedCode):
             request = request.model_copy(update={"env_ids": robots_of(folders, request.env_ids)})
             judges += [self._folder_to_calibrate(folder) for folder in folders]
         begun = time.monotonic()
+        steps, policies = request.policy_steps, dict[str, tuple[Path, ...]]()
+        if steps is not None:
+            policies = self._train_for_clips(request.env_ids, steps, tick)
         tick(f"clips of {len(request.env_ids)} robots")
-        directories = self._make_clips(request)
+        directories = self._make_clips(request, policies)
         intents = self._intents(directories)
         if folders:
             intents = {pair: intents[pair] for pair in sentences_of(folders, intents)}
@@ -85,13 +89,16 @@ class Calibrating(CalibratedCode):
         video, sheet = (str(path.relative_to(self.runs.path)) for path in (film.video_path, film.sheet_path))
         return ClipVideo(clip=clip, video=video, sheet=sheet)
 
-    def _make_clips(self, request: CalibrationRequest) -> list[Path]:
-        """The clips of all robots, several robots at a time."""
+    def _make_clips(self, request: CalibrationRequest, policies: Mapping[str, tuple[Path, ...]]) -> list[Path]:
+        """The clips of all robots, several robots at a time; `policies` are runs of each whose policies make some."""
         record, directories = CalibrationRecord(self.runs.path), []
         for env_id in request.env_ids:
             clips = record.clips(env_id)
             files.discard(clips.path)
-            clips.save_request(ClipsRequest(env_id=env_id, seed=request.seed, variations=request.variations))
+            runs = tuple(os.path.relpath(run, clips.path) for run in policies.get(env_id, ()))
+            clips.save_request(
+                ClipsRequest(env_id=env_id, seed=request.seed, variations=request.variations, policies=runs)
+            )
             directories.append(clips.path)
         at_once = self.settings.max_parallel or parallel_jobs()
         for start in range(0, len(directories), at_once):

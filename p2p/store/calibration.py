@@ -68,6 +68,10 @@ class CalibrationRecord:
         """The clips of one robot."""
         return ClipsRecord(self.path / env_id.lower())
 
+    def policies(self, env_id: str) -> Path:
+        """Directory of the runs whose policies make clips of a robot."""
+        return self.path / layout.POLICIES / env_id.lower()
+
     def known_motions(self, env_id: str) -> ClipsRecord:
         """Motions that judge functions are tried on while they are written; others than those they are measured on."""
         return ClipsRecord(self.path / layout.KNOWN_MOTIONS / env_id.lower())

@@ -127,6 +127,8 @@ CALIBRATION = "calibration"
 CLIPS = "clips.json"
 CLIP_STATES = "states.npz"
 CALIBRATION_REPORT = "report.json"
+POLICIES = "policies"
+"""Runs whose policies make clips."""
 JUDGE_FUNCTIONS = "judge_functions"
 """Folders of judge functions that models wrote."""
 
@@ -169,6 +171,8 @@ MIRROR_LOCK = "mirror.lock"
 NODES = "nodes.json"
 NODES_LOCK = "nodes.lock"
 KNOWN_HOSTS = "known_hosts"
+SERVED_MODELS = "served_models.json"
+SERVED_MODELS_LOCK = "served_models.lock"
 
 ITERATION = re.compile(r"iter_(\d+)")
 RUN = re.compile(r"(?P<config>[a-z0-9][a-z0-9_-]*)_seed_(?P<seed>\d+)")
@@ -225,3 +229,8 @@ def resume_arrays_name(digest: str) -> str:
 def export_name(iteration_id: str, run_id: str, step: int) -> str:
     """Folder of an exported checkpoint."""
     return f"{iteration_id}_{run_id}_{step}"
+
+
+def served_model_log(port: int) -> str:
+    """File name of what the server of a language model at a port says."""
+    return f"vllm_{port}.log"

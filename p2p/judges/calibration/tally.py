@@ -47,6 +47,7 @@ def tally(judge: str, answers: Sequence[Answer]) -> JudgeCalibration:
     wrong = {kind: _share(found, lambda a: a.verdict.passed is True) for kind, found in of_kind.items()}
     costly = [answer for kind in COSTLY for answer in of_kind[kind]]
     robots = dict.fromkeys(answer.clip.env_id for answer in answers)
+    trained = [answer for answer in answers if answer.clip.trained]
     of_robot = {name: [a for a in answers if a.clip.env_id == name] for name in robots}
     return JudgeCalibration(
         judge=judge,
@@ -55,6 +56,7 @@ def tally(judge: str, answers: Sequence[Answer]) -> JudgeCalibration:
         costly=_share(costly, lambda a: a.verdict.passed is True),
         false_fails=_share(of_kind[ClaimKind.POSITIVE], lambda a: a.verdict.passed is not True),
         by_robot={name: _share(found, lambda a: not a.right) for name, found in of_robot.items()},
+        trained=_share(trained, lambda a: not a.right) if trained else None,
         auroc=auroc(_scores(answers, holds=True), _scores(answers, holds=False)),
         score_variance=None,
         unsteady=0,

@@ -7,7 +7,9 @@ import numpy as np
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.store.arrays import save_arrays, save_features
 from p2p.store.calibration import ClipsRecord
+from p2p.store.iterations import IterationRecord
 from p2p.worker.calibration.clips import make_clips
+from p2p.worker.calibration.policies import policy_clips
 from p2p.worker.calibration.robots import ROBOTS
 
 
@@ -25,6 +27,9 @@ def make(job_dir: Path) -> None:
     if request.env_id not in ROBOTS:
         raise UnknownName("robot of the calibration set", request.env_id, ROBOTS)
     clips, made = make_clips(request)
+    runs = [IterationRecord((job_dir / name).resolve()) for name in request.policies]
+    made += policy_clips(ROBOTS[request.env_id], runs)
+    clips = clips.model_copy(update={"clips": tuple(one.clip for one in made)})
     qpos = np.stack([one.played.qpos for one in made])
     qvel = np.stack([one.played.qvel for one in made])
     save_arrays(record.states_path, {"qpos": qpos, "qvel": qvel, "actions": np.stack([m.played.actions for m in made])})

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from p2p.store.calibration import ClipVideoRecord
+from p2p.store.calibration import ClipsRecord, ClipVideoRecord
 from p2p.store.evaluations import ReportRecord
 from p2p.store.exports import ExportRecord
 from p2p.store.iterations import IterationRecord
@@ -66,6 +66,11 @@ def _measure(job_dir: Path) -> Places:
     return Places((job_dir,), _named(job_dir, request.beside if request else ()))
 
 
+def _clips(job_dir: Path) -> Places:
+    request = ClipsRecord(job_dir).read_request()
+    return Places((job_dir,), _named(job_dir, request.policies if request else ()))
+
+
 def _clip_video(job_dir: Path) -> Places:
     request = ClipVideoRecord(job_dir).read_request()
     return Places((job_dir,), _named(job_dir, (request.clips,) if request else ()))
@@ -76,6 +81,7 @@ def _named(job_dir: Path, names: "tuple[str, ...] | list[str]") -> tuple[Path, .
 
 
 _BY_VERB: dict[str, Callable[[Path], Places]] = {
+    "clips": _clips,
     "clip_video": _clip_video,
     "film": _film,
     "evaluate": _evaluate,
