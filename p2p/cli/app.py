@@ -16,6 +16,7 @@ from p2p.cli.export import EXPORT_EXAMPLES, export
 from p2p.cli.jobs import JOBS_EXAMPLES, jobs
 from p2p.cli.keeping import DELETE_EXAMPLES, TAG_EXAMPLES, TRASH_EXAMPLES, delete, tag, trash
 from p2p.cli.label import LABEL_EXAMPLES, label
+from p2p.cli.models import models
 from p2p.cli.nodes import nodes
 from p2p.cli.options import examples
 from p2p.cli.run import RUN_EXAMPLES, TRAIN_EXAMPLES, run, train
@@ -96,4 +97,5 @@ app.command(epilog=EXPORT_EXAMPLES)(export)
 app.command(epilog=ENVS_EXAMPLES)(envs)
 app.command(epilog=DOCTOR_EXAMPLES)(doctor)
 app.add_typer(bench)
+app.add_typer(models)
 app.add_typer(nodes)

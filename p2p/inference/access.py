@@ -5,6 +5,7 @@ from pydantic import SecretStr
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import AuthenticationFailed
 from p2p.settings import variables
+from p2p.store.served_models import ServedModelStore
 
 KEYS = {
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -42,6 +43,8 @@ def variables_of(provider: str) -> tuple[str, ...]:
 def access_to(provider: str, silence_s: float = 120.0) -> Access:
     """Key and address of a provider: `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`, and so on for each.
 
+    Where no variable says where vLLM is, it is the server that `p2p models serve` started last.
+
     Args:
         provider: Its registered name.
         silence_s: A connection that says nothing for so long is given up [s].
@@ -53,7 +56,10 @@ def access_to(provider: str, silence_s: float = 120.0) -> Access:
     said = variables()
     names = KEYS.get(provider, (f"{provider.upper()}_API_KEY",))
     key = next((said[name].strip() for name in names if said.get(name, "").strip()), None)
-    base_url = said.get(_address(provider)) or LOCAL.get(provider)
+    base_url = said.get(_address(provider))
+    if provider == "vllm" and base_url is None and (servers := ServedModelStore().all()):
+        key, base_url = servers[-1].key, servers[-1].base_url
+    base_url = base_url or LOCAL.get(provider)
     if key is None and provider not in LOCAL:
         raise AuthenticationFailed(
             f"{provider} needs a key, and {names[0]} is not set. Set it, or write it under [keys] in the "

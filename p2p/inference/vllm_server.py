@@ -14,12 +14,9 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
-from pydantic import Field
-
-from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.serving import HOST, ServedModel, VllmOptions
 
-HOST = "127.0.0.1"
 POLL_S = 0.5
 PROBE_S = 3.0
 GRACE_S = 15.0
@@ -27,20 +24,6 @@ GRACE_S = 15.0
 TAIL = 2_000
 """Characters of the log that an error shows."""
 COMMAND = ("vllm", "serve")
-
-
-class VllmOptions(Contract):
-    """What is served, and how."""
-
-    model: str
-    port: int = Field(default=8000, ge=1, le=65_535)
-    max_model_len: int = Field(default=32_768, ge=1)
-    """Longest conversation [tokens]."""
-    gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
-    devices: str | None = None
-    """`CUDA_VISIBLE_DEVICES`; None leaves all."""
-    start_s: float = Field(default=600.0, gt=0)
-    """How long it may take until it answers [s]: it loads the model."""
 
 
 class VllmServer:
@@ -96,25 +79,28 @@ class VllmServer:
 
     def healthy(self) -> bool:
         """Whether it answers, and serves the model."""
-        return self._get("/health") is not None and self.options.model in self.models()
+        return _serves(self.options.port, self._key, self.options.model)
 
     def models(self) -> tuple[str, ...]:
         """Names of the models it serves; none while it does not answer."""
-        try:
-            answer = json.loads(self._get("/v1/models") or b"{}")
-            return tuple(str(entry["id"]) for entry in answer["data"])
-        except (ValueError, KeyError, TypeError):
-            return ()
+        return _models(self.options.port, self._key)
+
+    def leave(self) -> int:
+        """Let the server go on without this object; returns the number of its process, which leads its group."""
+        process, self._process = self._process, None
+        assert process is not None, "there is a server to leave"
+        process.returncode = 0  # not ours to wait for any more, which its destructor would mention
+        return process.pid
 
     def stop(self) -> None:
         """End the server and all it started; does nothing when it is not there."""
         process, self._process = self._process, None
         if process is None:
             return
-        _signal(process, 15)
+        _signal(process.pid, 15)
         with suppress(subprocess.TimeoutExpired):
             process.wait(GRACE_S)
-        _signal(process, 9)  # also what it left behind in its group
+        _signal(process.pid, 9)  # also what it left behind in its group
         process.wait()
 
     def __enter__(self) -> "VllmServer":
@@ -136,14 +122,6 @@ class VllmServer:
             heartbeat()
             time.sleep(POLL_S)
 
-    def _get(self, path: str) -> bytes | None:
-        request = Request(f"http://{HOST}:{self.options.port}{path}", headers={"Authorization": f"Bearer {self._key}"})
-        try:
-            with urlopen(request, timeout=PROBE_S) as response:
-                return bytes(response.read())
-        except (URLError, OSError):
-            return None
-
     def _inherited(self) -> dict[str, str]:
         """This process's variables without the keys of others; its own key goes this way, where `ps` shows nothing."""
         env = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
@@ -159,6 +137,54 @@ class VllmServer:
         return f" The end of {self._log}:\n{text}" if text else f" Its log {self._log} is empty."
 
 
+def answers(server: ServedModel) -> bool:
+    """Whether a server that was left answers, and serves its model."""
+    return _serves(server.port, server.key, server.model)
+
+
+def end_group(pid: int) -> None:
+    """End a server that was left, and all it started: by asking, then by force."""
+    for number in (15, 9):  # the second also for what the first one left behind in its group
+        _signal(pid, number)
+        deadline = time.monotonic() + GRACE_S
+        while not has_ended(pid) and time.monotonic() < deadline:
+            time.sleep(POLL_S / 5)
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone; one that only waits for its parent to take note is."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] in ("Z", "X")
+    except OSError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def _serves(port: int, key: str, model: str) -> bool:
+    return _get(port, key, "/health") is not None and model in _models(port, key)
+
+
+def _models(port: int, key: str) -> tuple[str, ...]:
+    try:
+        answer = json.loads(_get(port, key, "/v1/models") or b"{}")
+        return tuple(str(entry["id"]) for entry in answer["data"])
+    except (ValueError, KeyError, TypeError):
+        return ()
+
+
+def _get(port: int, key: str, path: str) -> bytes | None:
+    request = Request(f"http://{HOST}:{port}{path}", headers={"Authorization": f"Bearer {key}"})
+    try:
+        with urlopen(request, timeout=PROBE_S) as response:
+            return bytes(response.read())
+    except (URLError, OSError):
+        return None
+
+
 def _arguments(options: VllmOptions) -> list[str]:
     return [
         options.model,
@@ -169,7 +195,7 @@ def _arguments(options: VllmOptions) -> list[str]:
     ]
 
 
-def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+def _signal(pid: int, number: int) -> None:
     """Signal the whole group of a process that we started as the first of its group."""
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
+        os.killpg(pid, number)

@@ -22,6 +22,7 @@ from p2p.service.preferring import Preferring
 from p2p.service.repairing import Repairing
 from p2p.service.revising import Revising
 from p2p.service.rewards import Rewards
+from p2p.service.serving import Serving
 from p2p.service.sessions import Sessions
 from p2p.service.setup import Setup
 from p2p.service.steering import Steers
@@ -56,6 +57,7 @@ class Service(
     Artefacts,
     Details,
     Exports,
+    Serving,
     Setup,
     Transcripts,
     Viewing,

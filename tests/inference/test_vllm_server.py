@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.serving import VllmOptions
 from p2p.inference import vllm_server
-from p2p.inference.vllm_server import VllmOptions, VllmServer
+from p2p.inference.vllm_server import VllmServer
 
 STAND_IN = (sys.executable, str(Path(__file__).parent / "stand_in_server.py"))
 

@@ -1,0 +1,105 @@
+"""Servers of language models on this machine: started, looked at, and stopped."""
+
+import socket
+from collections.abc import Callable
+
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
+from p2p.contracts.serving import HOST, ServedModel, ServedModelView, VllmOptions
+from p2p.inference.vllm_server import VllmServer, answers, end_group, has_ended
+from p2p.scheduler import supervisor
+from p2p.service.wiring import Wiring
+from p2p.store.clock import now
+from p2p.store.served_models import ServedModelStore
+
+
+class Serving(Wiring):
+    """What `p2p models` does."""
+
+    def serve_model(self, options: VllmOptions, heartbeat: Callable[[], None] = lambda: None) -> ServedModelView:
+        """Start a server and wait until it serves its model; it goes on without this process.
+
+        Sessions that ask `vllm:MODEL` find it where `VLLM_BASE_URL` says nothing.
+
+        Args:
+            options: What is served.
+            heartbeat: Called about twice a second while it is waited for.
+
+        Raises:
+            InvalidInput: something listens at its port already.
+            EnvironmentProblem: vLLM is not installed, or it does not come to serve the model.
+        """
+        store = ServedModelStore()
+        _require_free(options.port)
+        server = VllmServer(options, store.log_of(options.port))
+        server.start(heartbeat)
+        pid = server.leave()
+        served = ServedModel(
+            model=options.model,
+            port=options.port,
+            key=server.environment()["VLLM_API_KEY"],
+            pid=pid,
+            began=_began(pid),
+            log=str(store.log_of(options.port)),
+            started_at=now(),
+        )
+        store.add(served)
+        return _view(served)
+
+    def served_models(self) -> tuple[ServedModelView, ...]:
+        """Every server that was started here, as it answers now; the one that sessions ask is the last."""
+        return tuple(_view(server) for server in ServedModelStore().all())
+
+    def stop_model(self, model: str | None = None) -> tuple[ServedModelView, ...]:
+        """End a server with all it started, and forget it.
+
+        Args:
+            model: What it serves, with or without `vllm:`; None ends all.
+
+        Raises:
+            UnknownName: none was started here that serves it.
+        """
+        store, name = ServedModelStore(), (model or "").removeprefix("vllm:")
+        servers = [server for server in store.all() if model is None or server.model == name]
+        if not servers and model is not None:
+            raise UnknownName("served model", model, [server.model for server in store.all()])
+        for server in servers:
+            if _lives(server):
+                end_group(server.pid)
+            store.remove(server)
+        return tuple(_view(server) for server in servers)
+
+
+def _view(server: ServedModel) -> ServedModelView:
+    state = "ended" if not _lives(server) else "ready" if answers(server) else "silent"
+    return ServedModelView(
+        model=server.model,
+        name=f"vllm:{server.model}",
+        base_url=server.base_url,
+        state=state,
+        pid=server.pid,
+        log=server.log,
+        started_at=server.started_at,
+    )
+
+
+def _lives(server: ServedModel) -> bool:
+    return _began(server.pid) == server.began and not has_ended(server.pid)
+
+
+def _began(pid: int) -> str:
+    """When a process began; empty where there is none."""
+    return supervisor.processes().get(pid, (0, ""))[1]
+
+
+def _require_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except PermissionError as error:
+            raise EnvironmentProblem(f"Port {port} is not ours to use. Choose one above 1023: --port 8001.") from error
+        except OSError as error:
+            raise InvalidInput(
+                f"Something listens at port {port} already. See what p2p serves: p2p models list; end it: p2p models "
+                "stop; or choose another port: --port 8001."
+            ) from error
