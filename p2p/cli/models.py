@@ -33,7 +33,7 @@ Which = Annotated[str | None, typer.Argument(metavar="[MODEL]", help="Which one;
     epilog=examples(
         "p2p models serve Qwen/Qwen3-VL-8B-Instruct",
         "p2p models serve Qwen/Qwen3-32B --port 8001 --devices 0,1",
-        'p2p run "hop on the spot" --env Hopper-v5 --model vllm:Qwen/Qwen3-VL-8B-Instruct --price 0,0',
+        'p2p run "hop on the spot" --env Hopper-v5 --model vllm:Qwen/Qwen3-VL-8B-Instruct',
     )
 )
 def serve(  # noqa: PLR0913  typer reads one parameter per option
