@@ -31,6 +31,8 @@ class Settings(Contract):
 
     max_jobs: int = Field(default=1, ge=1)
     """Background jobs at a time (`P2P_MAX_JOBS`); others wait for their turn."""
+    max_memory_share: float = Field(default=0.5, gt=0, le=1)
+    """Share of its machine's memory at which a training is ended (`P2P_MAX_MEMORY_SHARE`)."""
     min_free_disk_gb: float = Field(default=1.0, ge=0)
     """Free disk below which no training starts [GiB] (`P2P_MIN_FREE_DISK_GB`)."""
     model: str = ""

@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from p2p.contracts.base import Contract
 
 
@@ -35,6 +37,8 @@ class JobSpec(Contract):
     """Names of variables that are passed on from the submitter; their values are never written."""
     max_memory_mb: int | None = None
     """Most memory [MiB]: what each process allocates, and what is resident of all together, shared memory included."""
+    max_memory_share: float | None = Field(default=None, gt=0, le=1)
+    """Most of the memory of the machine it runs on, resident of all its processes together; 1 GiB is always allowed."""
     max_cpu_s: int | None = None
     """Most processor time of each process [s]."""
     max_wall_s: int | None = None

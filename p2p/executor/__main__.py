@@ -63,7 +63,7 @@ def _train(service: Service, record: IterationRecord) -> int:
     film.save_film_request(FilmRequest(runs=("..",)))
     for verb, directory in (("train", record.path), ("film", film.path)):
         try:
-            service.backend.submit(worker_job(verb), directory)
+            service.backend.submit(worker_job(verb, memory_share=service.settings.max_memory_share), directory)
             _follow(service, directory)
         except KeyboardInterrupt:
             service.backend.cancel(directory)

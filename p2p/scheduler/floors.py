@@ -4,6 +4,7 @@ from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, StorageProblem
 from p2p.contracts.training import TrainConfig
+from p2p.scheduler.limits import ALWAYS_MB
 from p2p.scheduler.resources import disk_free_mb, memory_mb
 
 BASE_MEMORY_MB = 250
@@ -40,17 +41,26 @@ def training_memory_mb(config: TrainConfig, obs_dim: int, action_dim: int) -> in
     return BASE_MEMORY_MB + COPIES * 8 * numbers // (1 << 20)
 
 
-def require_memory(needed_mb: int) -> None:
+def require_memory(needed_mb: int, share: float = 1.0) -> None:
     """Refuse what does not fit into memory.
 
+    Args:
+        needed_mb: What a training needs [MiB].
+        share: Of the machine's memory that it may take before it is ended.
+
     Raises:
-        EnvironmentProblem: `needed_mb` are more than is free now, or than there will ever be.
+        EnvironmentProblem: that is more than is free now, than there will ever be, or than it may take.
     """
     total, free = memory_mb()
     if total is not None and needed_mb > total:
         raise EnvironmentProblem(
             f"A training of this size needs {needed_mb:,} MiB of memory; this machine has {total:,}. "
             "It can never run here: set fewer n_envs or n_steps."
+        )
+    if total is not None and needed_mb > max(ALWAYS_MB, share * total):
+        raise EnvironmentProblem(
+            f"A training of this size needs {needed_mb:,} MiB of memory; it may take {share:.0%} of this machine's "
+            f"{total:,}. Set fewer n_envs or n_steps, or P2P_MAX_MEMORY_SHARE higher."
         )
     if free is not None and needed_mb > free:
         raise EnvironmentProblem(

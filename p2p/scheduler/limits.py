@@ -1,15 +1,17 @@
 """What the processes of a job take and may take, and when its supervisor ends it. A file of its own, like that one.
 
-max_memory_mb   of each process what it allocates, by the kernel; of all together what is resident, shared memory
-                included, by looking
-max_cpu_s       processor time of each process, by the kernel
-max_wall_s      from its start, by looking
-max_log_mb      output.log, by looking
-max_disk_mb     all files in its directory, by looking
+max_memory_mb      of each process what it allocates, by the kernel; of all together what is resident, shared memory
+                   included, by looking
+max_memory_share   what is resident of all together, of this machine's memory, by looking
+max_cpu_s          processor time of each process, by the kernel
+max_wall_s         from its start, by looking
+max_log_mb         output.log, by looking
+max_disk_mb        all files in its directory, by looking
 """
 
 import os
 import resource
+import runpy
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +21,9 @@ from typing import Any
 
 LOG = "output.log"
 LOOK_S, LOOK_AT_FILES_S = 0.5, 5.0
+ALWAYS_MB = 1024
+"""Memory that a share allows on any machine; where there is less, the kernel decides."""
+REMEDY = {"max_memory_share": " Set fewer n_envs or n_steps, or P2P_MAX_MEMORY_SHARE higher."}
 LOOK_SHARE = 0.01
 """Most of one core that looking may take."""
 MB = 1 << 20
@@ -33,7 +38,9 @@ class Limits:
     """
 
     def __init__(self, spec: Mapping[str, Any], directory: Path) -> None:
-        self._spec, self._directory = spec, directory
+        self._spec, self._directory = dict(spec), directory
+        if share := spec.get("max_memory_share"):
+            self._spec["max_memory_share"] = round(max(ALWAYS_MB, share * machine_mb()))
         self._begun = self._looked = self._looked_at_files = time.monotonic()
         self._pause_s = LOOK_S
         self.broken: str | None = None
@@ -65,16 +72,28 @@ class Limits:
         found = [("max_wall_s", self._looked - self._begun, "ran for {:.0f} s"), *self._sizes(memory)]
         for name, value, words in found:
             if (limit := self._spec.get(name)) and value > limit:
-                return f"The job was ended: it {words.format(value)}, and its limit ({name}) is {limit}."
+                limit_in_words = f"and its limit ({name}) is {limit}.{REMEDY.get(name, '')}"
+                return f"The job was ended: it {words.format(value)}, {limit_in_words}"
         return None
 
     def _sizes(self, memory: float) -> Iterable[tuple[str, float, str]]:
         with suppress(OSError):
             yield "max_log_mb", (self._directory / LOG).stat().st_size / MB, "wrote {:.0f} MiB into its log"
-        yield "max_memory_mb", memory, "took {:.0f} MiB of memory"
+        for name in ("max_memory_mb", "max_memory_share"):
+            yield name, memory, "took {:.0f} MiB of memory"
         if self._spec.get("max_disk_mb") and self._looked - self._looked_at_files >= LOOK_AT_FILES_S:
             self._looked_at_files = self._looked
             yield "max_disk_mb", directory_mb(self._directory), "filled {:.0f} MiB of its directory"
+
+
+def machine_mb() -> float:
+    """Memory that processes here may have, by the control groups they are in too [MiB]."""
+    sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / MB]
+    names = runpy.run_path(str(Path(__file__).with_name("cores.py")))
+    for group in names["control_groups"](Path("/"), "memory"):
+        found = (names["positive_number"](group / file) for file in ("memory.max", "memory.limit_in_bytes"))
+        sizes += [size / MB for size in found if size]
+    return min(sizes)
 
 
 def memory_mb(pids: Iterable[int]) -> tuple[float, float]:

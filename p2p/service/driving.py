@@ -149,6 +149,7 @@ class Driving(Sessions, JobViews):
         """What a background job must be told, since it reads its own environment."""
         env = {"P2P_MAX_JOBS": str(self.settings.max_jobs)}
         env["P2P_MIN_FREE_DISK_GB"] = str(self.settings.min_free_disk_gb)
+        env["P2P_MAX_MEMORY_SHARE"] = str(self.settings.max_memory_share)
         if self.settings.max_parallel is not None:
             env["P2P_MAX_PARALLEL"] = str(self.settings.max_parallel)
         return env

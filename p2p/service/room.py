@@ -35,7 +35,7 @@ class Room(Wiring):
         """
         needed = max((training_memory_mb(config, spec.obs_dim, spec.action_dim) for config in configs), default=0)
         if (backend or self.settings.backend) == "local":
-            require_memory(needed)
+            require_memory(needed, self.settings.max_memory_share)
         return needed
 
     def has_room_for_videos(self) -> bool:

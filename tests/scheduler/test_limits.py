@@ -1,5 +1,7 @@
 """The limits of a job: each attack on the machine's resources is ended, and the job says why."""
 
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -7,7 +9,9 @@ import pytest
 from job_helpers import until
 
 from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.scheduler import limits
 from p2p.scheduler.backends.local import LocalBackend
+from p2p.scheduler.resources import memory_mb
 
 SHARED = """
 import mmap, time
@@ -43,15 +47,15 @@ COMPUTE = "while True: pass"
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass"
 
 
-def end_of(directory: Path, script: str, **limits: int) -> JobStatus:
+def end_of(directory: Path, script: str, **allowed: int) -> JobStatus:
     backend = LocalBackend()
-    backend.submit(JobSpec(argv=("{python}", "-c", script), **limits), directory)
+    backend.submit(JobSpec(argv=("{python}", "-c", script), **allowed), directory)
     until(lambda: backend.status(directory).state.finished)
     return backend.status(directory)
 
 
 @pytest.mark.parametrize(
-    ("script", "limits", "says"),
+    ("script", "allowed", "says"),
     [
         pytest.param(SHARED, {"max_memory_mb": 200}, "MiB of memory", id="shared memory"),
         pytest.param(PRIVATE, {"max_memory_mb": 200}, "MemoryError", id="private memory"),
@@ -61,9 +65,9 @@ def end_of(directory: Path, script: str, **limits: int) -> JobStatus:
     ],
 )
 def test_a_job_that_breaks_a_limit_is_ended_and_says_which(
-    jobs: Path, script: str, limits: dict[str, int], says: str
+    jobs: Path, script: str, allowed: dict[str, int], says: str
 ) -> None:
-    status = end_of(jobs / "a", script, **limits)
+    status = end_of(jobs / "a", script, **allowed)
     assert status.state is JobState.FAILED
     assert says in (status.error or "")
     assert status.over_a_limit is (script != PRIVATE)
@@ -80,6 +84,28 @@ def test_processor_time_is_limited_by_the_kernel(jobs: Path) -> None:
 def test_the_peak_of_memory_is_that_of_all_processes_with_what_they_share_counted_once(jobs: Path) -> None:
     status = end_of(jobs / "a", SHARING)
     assert 40 + 30 + 30 < (status.peak_memory_mb or 0) < 40 + 30 + 30 + 40
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_job_that_takes_more_than_its_share_of_the_machine_is_ended_and_says_how_to_have_more(
+    jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs.mkdir()
+    monkeypatch.setattr(limits, "ALWAYS_MB", 40)
+    watched = limits.Limits({"max_memory_share": 1e-6}, jobs)
+    greedy = subprocess.Popen([sys.executable, "-c", "import time; x = bytearray(b'x') * (60 << 20); time.sleep(60)"])
+    try:
+        until(lambda: watched.enforce(lambda: [greedy.pid]) or watched.broken)
+        assert greedy.wait(10) == -signal.SIGKILL
+    finally:
+        greedy.kill()
+    status = JobStatus(state=JobState.FAILED, error=watched.broken)
+    assert "(max_memory_share) is 40. Set fewer n_envs or n_steps, or P2P_MAX_MEMORY_SHARE" in (status.error or "")
+    assert status.over_a_limit
+
+
+def test_the_memory_of_the_machine_is_that_of_its_control_group() -> None:
+    assert round(limits.machine_mb()) == pytest.approx(memory_mb()[0], abs=1)
 
 
 def test_a_job_within_its_limits_completes(jobs: Path) -> None:

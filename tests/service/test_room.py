@@ -7,12 +7,16 @@ import pytest
 from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import EnvironmentProblem, StorageProblem
 from p2p.contracts.events import EventName
+from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.scheduler.floors import require_memory, training_memory_mb
+from p2p.scheduler.resources import memory_mb
 from p2p.service import Service
+from p2p.service.jobs import worker_job
 from p2p.settings import Settings
+from p2p.store import layout
 
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
 MORE_THAN_ANY_DISK_GB = 1e9
@@ -66,6 +70,23 @@ def test_what_no_memory_of_this_machine_can_hold_is_refused_with_both_figures(tm
     with pytest.raises(EnvironmentProblem, match=r"needs [\d,]+ MiB of memory; this machine has [\d,]+\. It can never"):
         service.start_training(name, wanted)
     assert service.list_jobs() == ()
+
+
+def test_what_may_not_take_so_much_is_refused_before_it_is_ended_for_it() -> None:
+    total, _ = memory_mb()
+    assert total is not None
+    assert total > 2048, "on less, what is always allowed is all there is"
+    with pytest.raises(EnvironmentProblem, match=r"may take 50% of .*P2P_MAX_MEMORY_SHARE"):
+        require_memory(total * 3 // 4, 0.5)
+
+
+def test_every_worker_has_a_limit_of_memory_and_a_training_that_of_the_settings(tmp_path: Path) -> None:
+    assert worker_job("film").max_memory_share == 0.5
+    service = Service(Settings(runs_dir=tmp_path, max_memory_share=0.25))
+    job = service.start_training(accepted(service))
+    spec = JobSpec.model_validate_json((service.jobs.new(job.job_id).path / layout.JOB).read_bytes())
+    service.cancel_job(job.job_id)
+    assert spec.env["P2P_MAX_MEMORY_SHARE"] == "0.25"
 
 
 def test_a_training_needs_more_memory_the_more_it_records() -> None:
