@@ -86,13 +86,14 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
     returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
     measured = evaluations[-1] if evaluations else {}
     summary = run.read_summary() if job is not None and job.state is JobState.COMPLETED else None
+    left = max(0, total - step) if summary is None else 0
     return RunProgress(
         run_id=run.iteration_id,
         state=str(job.state) if job is not None else run.derive_status(),
         step=min(step, total),
         total_timesteps=total,
         steps_per_second=rate,
-        eta_s=max(0.0, total - step) * elapsed / step if elapsed and step else None,
+        eta_s=left * elapsed / step if elapsed and step else None,
         episode_return=returns[-1] if returns else None,
         returns=tuple(returns[:: max(1, -(-len(returns) // MAX_RETURNS))]),
         criteria=measured.get("criteria", {}),

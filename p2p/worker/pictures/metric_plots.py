@@ -174,7 +174,7 @@ def _finish_return_and_success(returns: Axes, success: Axes | None, runs: Sequen
     if success is not None:
         success.set_ylim(-0.03, 1.03)
         success.yaxis.set_major_formatter(PercentFormatter(1.0))
-        stars = "; star: passed clearly" if any(_clear(run)[0] for run in runs) else ""
+        stars = "; star: clear" if any(_clear(run)[0] for run in runs) else ""
         _finish(success, f"success on selection rollouts{stars}", legend=False)
 
 
