@@ -19,6 +19,7 @@ from p2p.contracts.budget import Caps
 from p2p.contracts.candidates import CandidateState
 from p2p.contracts.errors import ModelRefused
 from p2p.contracts.events import EventName
+from p2p.contracts.revision import Revision
 from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
@@ -70,7 +71,7 @@ def asked(stub: Stub, role: str) -> list[str]:
 
 
 def test_the_better_of_two_rewards_is_trained_and_the_other_leaves_a_lesson(serve: Serve, tmp_path: Path) -> None:
-    stub = serve(by_prompt=script(wrote(WRONG), wrote(FALLING, "leaning"), wrote(UPRIGHT, "upright")))
+    stub = serve(by_prompt=script(wrote(FALLING, "leaning"), wrote(UPRIGHT, "upright")))
     service, session_id = begun(tmp_path)
     code = drive(service, session_id)
     record = service.record(session_id)
@@ -83,20 +84,18 @@ def test_the_better_of_two_rewards_is_trained_and_the_other_leaves_a_lesson(serv
     leaning, upright = choice.candidates
     assert choice.chosen == 2
     assert [one.state for one in choice.candidates] == [CandidateState.TRAINED] * 2
-    assert (leaning.mended, upright.mended) == (True, False)
     assert leaning.score < upright.score
     assert leaning.environment_steps == upright.environment_steps == TRIAL
 
     questions = asked(stub, "You write reward functions")
     assert "number 1 of 2" in questions[0]
-    assert "number 2 of 2" in questions[2]
+    assert "number 2 of 2" in questions[1]
     costs = service.costs(session_id)
     short, whole = costs.trainings
     assert (short.candidates, short.environment_steps) == (2, 2 * TRIAL)
     assert (whole.candidates, whole.iteration) == (0, 1)
     calls = {(row.role, row.iteration): row.calls for row in costs.rows}
-    assert calls["reward_author", 1] == 3
-    assert calls["code_review", 1] == 2
+    assert calls["reward_author", 1] == calls["code_review", 1] == 2
 
     (lesson,) = (lesson for lesson in record.read_lineage().lessons if lesson.tier == "SOFT")
     assert "candidate 1 of 2 (lean)" in lesson.text
@@ -153,47 +152,48 @@ def _killed_when(service: Service, session_id: str, condition: Callable[[], bool
         process.wait()
 
 
-def test_a_candidate_that_would_go_past_the_cap_on_steps_is_not_trained(serve: Serve, tmp_path: Path) -> None:
-    serve(by_prompt=script(wrote(UPRIGHT), wrote(FALLING)))
-    service, session_id = begun(tmp_path, environment_steps=STEPS + TRIAL)
+def test_refused_and_missing_rewards_leave_one_that_is_mended_as_a_single_one_would_be(
+    serve: Serve, tmp_path: Path
+) -> None:
+    again = wrote(WRONG.replace("import os", "import sys"))
+    stub = serve(by_prompt=script(Fault.REFUSAL, wrote(WRONG), again, wrote(UPRIGHT)))
+    service, session_id = begun(tmp_path)
     choice = service.choose_reward(session_id, 1)
     assert choice is not None
-    assert choice.chosen == 1
-    assert [one.state for one in choice.candidates] == [CandidateState.NO_ROOM] * 2
-    assert service.costs(session_id).trainings == ()
-    assert CandidateRecords(service.record(session_id).iteration(1)).runs() == []
-
-
-def test_refused_and_missing_candidates_leave_the_one_that_is_left(serve: Serve, tmp_path: Path) -> None:
-    stub = serve(by_prompt=script(Fault.REFUSAL, wrote(WRONG), wrote(WRONG + "\n"), wrote(UPRIGHT)))
-    service, session_id = begun(tmp_path, candidates=3)
-    service.elicit_intent(session_id)
-    choice = service.choose_reward(session_id, 1)
-    assert choice is not None
-    states = [one.state for one in choice.candidates]
-    assert states == [CandidateState.UNWRITTEN, CandidateState.REFUSED, CandidateState.ACCEPTED]
-    assert choice.chosen == 3
+    assert [one.state for one in choice.candidates] == [CandidateState.UNWRITTEN, CandidateState.REFUSED]
+    assert (choice.chosen, choice.candidates[1].mended) == (2, True)
+    assert len(asked(stub, "You write reward functions")) == 3  # mended once
     assert service.write_reward(session_id, 1).accepted
-    assert len(asked(stub, "You write reward functions")) == 4
+    assert service.record(session_id).iteration(1).read_draft().source == UPRIGHT
     shown = CliRunner().invoke(app, ["show", session_id, "--iteration", "1", "--runs-dir", str(service.runs.path)])
     assert "unwritten" in shown.output
     assert "candidate 2: error" in shown.output
 
 
-def test_where_all_are_refused_one_is_mended_as_a_single_reward_would_be(serve: Serve, tmp_path: Path) -> None:
-    broken = [wrote(WRONG.replace("import os", f"import {name}")) for name in ("os", "sys", "socket", "shutil")]
-    serve(by_prompt=script(*broken, wrote(UPRIGHT)))
-    service, session_id = begun(tmp_path)
-    service.elicit_intent(session_id)
-    choice = service.choose_reward(session_id, 1)
+def test_a_revision_is_the_first_candidate_and_the_others_answer_the_same_diagnosis(
+    serve: Serve, tmp_path: Path
+) -> None:
+    stub = serve(by_prompt=script(wrote(UPRIGHT)))
+    service, session_id = begun(tmp_path, environment_steps=STEPS)  # nothing is trained
+    revision = Revision(
+        based_on=1, diagnosis="It leans.", lesson="", changes=(), source=FALLING, config_changes={"gamma": 0.98}
+    )
+    record = service.record(session_id)
+    record.iteration(1).save_revision(revision)
+    choice = service.choose_reward(session_id, 2)
     assert choice is not None
-    assert [one.state for one in choice.candidates] == [CandidateState.REFUSED] * 2
-    assert service.write_reward(session_id, 1).accepted
+    assert [one.state for one in choice.candidates] == [CandidateState.NO_ROOM] * 2
+    assert choice.candidates[0].terms == ("lean",)
+    (question,) = asked(stub, "You write reward functions")
+    assert "number 2 of 2" in question
+    assert "It leans." in question
+    drafts = [CandidateRecords(record.iteration(2)).first(number).read_draft() for number in (1, 2)]
+    assert [draft.config_changes for draft in drafts] == [{"gamma": 0.98}] * 2
+    assert {row.role: row.iteration for row in service.costs(session_id).rows}["reward_author"] == 2
 
 
 def test_where_the_model_writes_none_its_problem_is_told(serve: Serve, tmp_path: Path) -> None:
     serve(by_prompt=script(Fault.REFUSAL, Fault.REFUSAL))
     service, session_id = begun(tmp_path)
-    service.elicit_intent(session_id)
     with pytest.raises(ModelRefused):
         service.choose_reward(session_id, 1)

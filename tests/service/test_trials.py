@@ -9,10 +9,11 @@ from typer.testing import CliRunner
 from p2p.agents.lessons import with_lesson
 from p2p.cli.app import app
 from p2p.cli.formats import plan_in_words
+from p2p.contracts.budget import Caps
 from p2p.contracts.candidates import Candidate, CandidateChoice, CandidatePlace, CandidateState
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.revision import Lesson, Revision
-from p2p.contracts.reward import RewardDraft
+from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.contracts.session import NewSession, Session
 from p2p.contracts.training import RunSummary, TrainingPlan
 from p2p.prompts import render
@@ -174,3 +175,46 @@ def test_the_others_leave_soft_lessons_which_stay_beside_those_of_the_revision(s
     assert "line 2: no os" in refused.text
     lessons = with_lesson(with_all((), (first, refused)), Lesson(text="Leaning does not pay.", learned_at=1))
     assert with_all(lessons, (first, refused)) == lessons
+
+
+def written_before(service: Service, **caps: Any) -> SessionRecord:
+    """A session with two candidates that were accepted, and one that was refused twice."""
+    caps = Caps(dollars=None, tokens=1_000, **caps)
+    record = service.record(service.create_session(PENDULUM.model_copy(update={"caps": caps})).session_id)
+    session = record.read_session()
+    record.save_session(Session.model_validate({**session.model_dump(), "candidates": 3, "author": "openai:gpt-5.4"}))
+    kept = CandidateRecords(record.iteration(1))
+    refusal = RewardReport(spec=None, issues=(RewardIssue(severity="error", message="no os", line=2),))
+    places = {kept.first(1): RewardReport(spec=None), kept.first(2): RewardReport(spec=None), kept.first(3): refusal}
+    for place, report in {**places, kept.mended(3): refusal}.items():
+        place.save_draft(RewardDraft(source=f"# {place.iteration_id}", config_changes={"gamma": 0.98}))
+        place.save_reward_report(report)
+    return record
+
+
+def test_a_candidate_that_would_go_past_the_cap_on_steps_is_not_trained(service: Service) -> None:
+    record = written_before(service, environment_steps=2 * 300_000 + 30_720)  # two seeds, and one short training
+    choice = service.choose_reward(record.session_id, 1)
+    assert choice is not None
+    states = [one.state for one in choice.candidates]
+    assert states == [CandidateState.NO_ROOM, CandidateState.NO_ROOM, REFUSED]
+    assert choice.chosen == 1
+    assert service.costs(record.session_id).trainings == ()
+    draft = record.iteration(1).read_draft()
+    assert draft is not None
+    assert draft.source == "# candidate_1"
+
+
+def test_the_only_candidate_that_was_accepted_is_not_compared(service: Service) -> None:
+    record = written_before(service)
+    kept = CandidateRecords(record.iteration(1))
+    refused = kept.first(3).read_reward_report()
+    assert refused is not None
+    for place in (kept.first(1), kept.mended(1)):
+        place.save_draft(RewardDraft(source="# refused"))
+        place.save_reward_report(refused)
+    choice = service.choose_reward(record.session_id, 1)
+    assert choice is not None
+    assert [one.state for one in choice.candidates] == [REFUSED, ACCEPTED, REFUSED]
+    assert choice.chosen == 2
+    assert service.choose_reward(record.session_id, 1) is None
