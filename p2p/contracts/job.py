@@ -49,6 +49,8 @@ class JobSpec(Contract):
     """Most that the files in its directory may take [MiB]."""
     cores: int = 0
     """How many cores of the machine it owns while it runs, and waits for; 0 for a job that runs beside others."""
+    niceness: int = Field(default=0, ge=0, le=19)
+    """How far it gives way to other processes, as nice(1) counts."""
 
 
 LIMIT_BROKEN = "The job was ended:"

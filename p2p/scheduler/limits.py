@@ -49,11 +49,12 @@ class Limits:
         """The largest sum of what each of its processes had at most, shared memory once [MiB]; None without /proc."""
 
     def lower(self) -> None:
-        """Set what the kernel watches, for this process and those it will start."""
+        """Set what the kernel watches, and how far to give way, for this process and those it will start."""
         memory, seconds = (self._spec.get("max_memory_mb") or 0) * MB, self._spec.get("max_cpu_s") or 0
         for number, limit in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, seconds)):
             if limit:
                 resource.setrlimit(number, (limit, limit))
+        os.nice(self._spec.get("niceness", 0))
 
     def enforce(self, family: Callable[[], Iterable[int]]) -> None:
         """Look at the job, not too often, and kill the processes of its `family` when it broke a limit."""

@@ -22,6 +22,8 @@ MAX_LOG_MB, MAX_DISK_MB = 64, 20_000
 """A worker that writes more, into its log or into its directory, is out of control."""
 MAX_MEMORY_SHARE = 0.5
 """A worker that takes more of the machine's memory is ended before the machine is."""
+TRAINING_NICENESS = 10
+"""On the machine of the one who waits, who works on it meanwhile, and whose server shall answer at once."""
 
 POLL_S = 0.2
 
@@ -32,10 +34,10 @@ ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 
 def worker_job(verb: str, threads: int = 1, memory_share: float = MAX_MEMORY_SHARE) -> JobSpec:
     """The job that runs one verb of the worker in its directory; a training owns the cores that it uses."""
     env = SINGLE_THREAD | LITTLE_MEMORY | {"P2P_THREADS": str(threads)}
-    owned = threads if verb == "train" else 0
+    owned, niceness = (threads, TRAINING_NICENESS) if verb == "train" else (0, 0)
     command = ("{python}", "-m", "p2p.worker", verb, ".")
     limits = {"max_log_mb": MAX_LOG_MB, "max_disk_mb": MAX_DISK_MB}
-    return JobSpec(argv=command, env=env, cores=owned, max_memory_share=memory_share, **limits)
+    return JobSpec(argv=command, env=env, cores=owned, niceness=niceness, max_memory_share=memory_share, **limits)
 
 
 def run_to_end(backend: Backend, verb: str, directory: Path) -> None:

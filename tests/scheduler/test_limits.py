@@ -1,5 +1,6 @@
 """The limits of a job: each attack on the machine's resources is ended, and the job says why."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -111,3 +112,10 @@ def test_the_memory_of_the_machine_is_that_of_its_control_group() -> None:
 def test_a_job_within_its_limits_completes(jobs: Path) -> None:
     status = end_of(jobs / "a", "import time; time.sleep(0.7)", max_memory_mb=1000, max_log_mb=1, max_disk_mb=10)
     assert status.state is JobState.COMPLETED
+
+
+@pytest.mark.parametrize("niceness", [0, 5])
+def test_a_job_gives_way_as_far_as_asked(jobs: Path, niceness: int) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    end_of(jobs / "a", "import os; print(os.getpriority(os.PRIO_PROCESS, 0))", niceness=niceness)
+    assert int((jobs / "a/output.log").read_text()) == min(19, own + niceness)

@@ -204,9 +204,9 @@ def _record(directory: Path) -> RemoteJobRecord:
 
 
 def _as_here(spec: JobSpec) -> JobSpec:
-    """The job with what a person decided here for all trainings."""
+    """The job with what a person decided here for all trainings; on a node, where nobody sits, it gives way to none."""
     decided = {name: value for name in DECIDED if (value := os.environ.get(name))}
-    return spec.model_copy(update={"env": decided | spec.env})
+    return spec.model_copy(update={"env": decided | spec.env, "niceness": 0})
 
 
 def _last(record: RemoteJobRecord) -> JobStatus:
