@@ -15,7 +15,7 @@ from p2p.worker.rollout.evaluate import Policy
 from p2p.worker.rollout.policy import load_policy
 from p2p.worker.rollout.vec_env import VecEnv
 from p2p.worker.training.selection import Run
-from p2p.worker.training.train import train
+from p2p.worker.training.train import train_run
 
 EPISODES = 20
 
@@ -26,12 +26,13 @@ def learn(job_dir: Path) -> None:
     Raises:
         InvalidInput, InvalidReward, InvalidConfig, RewardFailed: as in a training.
     """
-    train(job_dir)
     run = Run.open(IterationRecord(job_dir))
+    points = train_run(run)
     checkpoint = run.record.checkpoints()[-1]
     first = first_seed(Purpose.REPORT, run.config.seed)
     returns = standard_returns(run, load_policy(checkpoint.policy_path), range(first, first + EPISODES))
     checkpoint.save_returns(StandardReturns(first_seed=first, returns=returns))
+    points.remove()
 
 
 def standard_returns(run: Run, policy: Policy, seeds: range) -> tuple[float, ...]:

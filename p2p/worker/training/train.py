@@ -10,11 +10,12 @@ from p2p.analysis.clear_verdict import IN_A_ROW
 from p2p.analysis.guardrails import hacking_warning
 from p2p.analysis.term_statistics import term_statistics
 from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
-from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.errors import InvalidConfig, RewardFailed
 from p2p.contracts.resume import ResumePoint
 from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.training import EarlyStop, RunSummary, TrainConfig
 from p2p.store.iterations import IterationRecord
+from p2p.worker.code_host.host_process import HostFailed
 from p2p.worker.learners.advantages import explained_variance
 from p2p.worker.learners.learner import Learner
 from p2p.worker.learners.registry import make_learner
@@ -48,12 +49,25 @@ def train(job_dir: Path) -> None:
         InvalidConfig: the environment refuses the configuration.
         RewardFailed: the reward raised, or returned what is not a finite number; the metrics so far stay.
     """
-    run, threads = Run.open(IterationRecord(job_dir)), int(os.environ.get(THREADS, "1"))
+    train_run(Run.open(IterationRecord(job_dir))).remove()
+
+
+def train_run(run: Run) -> ResumePoints:
+    """Train a run to its summary; its resume points are returned, to be removed when all that follows is done.
+
+    Raises:
+        InvalidConfig, RewardFailed: as in `train`. A reward that has failed by itself would again, and leaves no point.
+    """
+    threads, points = int(os.environ.get(THREADS, "1")), ResumePoints(run)
     run.record.save_reward_spec(run.reward.spec)
-    points = ResumePoints(run)
     training = begin(run, threads, points)
-    training.run(points)
-    points.remove()
+    try:
+        training.run(points)
+    except RewardFailed as failure:
+        if not isinstance(failure.__cause__, HostFailed):  # its process was ended, or too slow: perhaps not its fault
+            points.remove()
+        raise
+    return points
 
 
 def begin(run: Run, threads: int, points: ResumePoints) -> "Training":

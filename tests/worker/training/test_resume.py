@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 
+from p2p.contracts.errors import RewardFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.training import StartStates
@@ -19,9 +20,10 @@ from p2p.store.arrays import load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.resume_points import ResumeRecord
 from p2p.training.trainer import Trainer
+from p2p.worker.rollout.collector import Collector
 from p2p.worker.training.resume import INTERVAL, ResumePoints, inputs_of
 from p2p.worker.training.selection import Run
-from p2p.worker.training.train import Training
+from p2p.worker.training.train import Training, train_run
 from p2p.worker.training.train import train as train_here
 
 pytestmark = pytest.mark.slow
@@ -170,6 +172,39 @@ def test_a_job_that_is_killed_with_its_supervisor_goes_on_when_it_is_submitted_a
     assert LocalBackend().status(killed.path).state is JobState.COMPLETED
     assert killed.read_summary().resumed == 1
     assert_the_same(whole, killed)
+
+
+def test_what_follows_a_training_is_done_again_and_the_training_is_not(two_runs, class_reward):
+    _, killed = two_runs(class_reward, total_timesteps=8 * 256, num_evals=1)
+    command = [sys.executable, "-m", "p2p.worker", "learn", str(killed.path)]
+    process, done = subprocess.Popen(command, env=variables()), threading.Event()
+    while killed.read_summary() is None:
+        done.wait(0.002)
+    process.kill()
+    process.wait()
+    again = subprocess.run(command, env=variables(), capture_output=True, text=True, check=True)
+    assert "The training goes on after rollout 7." in again.stderr
+    assert killed.checkpoints()[-1].read_returns() is not None
+    assert not list(killed.path.glob("resume*"))
+
+
+def test_a_reward_whose_process_was_killed_may_be_gone_on_with(two_runs, class_reward, monkeypatch):
+    _, killed = two_runs(class_reward, total_timesteps=8 * 256, num_evals=1)
+    run = Run.open(killed)
+    training, points = Training(run, threads=1), ResumePoints(run)
+    training.learn(256)
+    points.save(training.point(points), training.state())
+    collect = Collector.collect
+
+    def without_its_reward(collector):
+        os.kill(again.reward.pid, signal.SIGKILL)
+        return collect(collector)
+
+    monkeypatch.setattr(Collector, "collect", without_its_reward)
+    again = Run.open(killed)
+    with pytest.raises(RewardFailed, match="SIGKILL"):
+        train_run(again)
+    assert ResumePoints(again).last() is not None
 
 
 def _kill_job_and_supervisor(record):

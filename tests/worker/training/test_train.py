@@ -19,6 +19,7 @@ from p2p.worker.report import report
 from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.rollout.evaluate import judged_config, run_episodes
 from p2p.worker.rollout.policy import load_policy
+from p2p.worker.training.resume import INTERVAL
 from p2p.worker.training.train import train
 
 pytestmark = pytest.mark.slow
@@ -231,7 +232,8 @@ def test_a_report_without_its_run_is_refused(tmp_path, cheetah):
         report(job.path)
 
 
-def test_a_nan_reward_ends_the_run_named_and_leaves_the_metrics_readable(make_run, small):
+def test_a_nan_reward_ends_the_run_named_and_leaves_the_metrics_readable(make_run, small, monkeypatch):
+    monkeypatch.setenv(INTERVAL, "0")
     config = small.model_copy(update={"episode_s": 8.0, "num_evals": 1})
     record = make_run(config, NAN_LATE.replace("0.97", "6.97"))
     with pytest.raises(RewardFailed, match=r"term 'bad' became nan at step 22\d\d .*step 140 of its episode"):
@@ -239,6 +241,7 @@ def test_a_nan_reward_ends_the_run_named_and_leaves_the_metrics_readable(make_ru
     training, _ = record.parse_scalars()
     assert [row["global_step"] for row in training] == [1024, 2048]
     assert record.read_summary() is None
+    assert not list(record.path.glob("resume*")), "it would fail there again"
 
 
 def test_the_command_ends_with_the_errors_code_and_message(make_run, small):
