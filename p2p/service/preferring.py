@@ -5,7 +5,7 @@ from pathlib import Path
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.observation import hash_of
+from p2p.contracts.observation import Observer, hash_of
 from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference, preference
 from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
 from p2p.judges.album import Shown
@@ -48,26 +48,25 @@ class Preferring(Looking):
         return found
 
     def pair_to_compare(
-        self, session_id: str, first: Candidate, second: Candidate, request: ViewRequest | None = None
+        self, session_id: str, pair: tuple[Candidate, Candidate], request: ViewRequest | None = None
     ) -> PairToCompare:
         """Two of a session as their caller is to compare them, for `submit_preference`.
 
         Args:
             session_id: Whose they are.
-            first: One of them.
-            second: The other.
+            pair: The two.
             request: Which rollout, from where; a comparison and a video in it count nothing.
 
         Raises:
             UnknownName: there is no such session, iteration or checkpoint.
             InvalidInput: they are the same, or nothing is recorded of one.
         """
-        record, pair = self.record(session_id), (first, second)
+        record = self.record(session_id)
         shown = _turned(self._in_both_orders(record, pair, request))
         return PairToCompare(
             session_id=session_id,
-            first=first,
-            second=second,
+            first=pair[0],
+            second=pair[1],
             rubric=self._question(record),
             pictures=(shown[0].sent.path, shown[1].sent.path),
             notes=(shown[0].note, shown[1].note),
@@ -76,27 +75,27 @@ class Preferring(Looking):
     def submit_preference(
         self,
         session_id: str,
-        first: Candidate,
-        second: Candidate,
+        pair: tuple[Candidate, Candidate],
         said: tuple[Compared, Compared],
         request: ViewRequest | None = None,
+        observer: Observer = "calling_agent",
         model: str | None = None,
     ) -> Preference:
         """Keep what the caller saw in the pictures of `pair_to_compare`, which was asked the same.
 
         Args:
             session_id: Whose they are.
-            first: One of them.
-            second: The other.
+            pair: The two.
             said: What was seen in each picture, in their order.
             request: Which rollout, from where.
-            model: The name of the caller's model, for the record.
+            observer: Who looked.
+            model: The name of the model, for the record.
 
         Raises:
             UnknownName: there is no such session, iteration or checkpoint.
             InvalidInput: they are the same, or nothing is recorded of one.
         """
-        record, pair = self.record(session_id), (first, second)
+        record = self.record(session_id)
         pictures = self._in_both_orders(record, pair, request)
         by_picture = dict(zip(_turned(pictures), said, strict=True))
         found = preference(
@@ -104,7 +103,7 @@ class Preferring(Looking):
             pair,
             (pictures[0].sent, pictures[1].sent),
             (by_picture[pictures[0]], by_picture[pictures[1]]),
-            observer="calling_agent",
+            observer=observer,
             model=model,
             prompt_hash=hash_of(self._question(record)),
         )

@@ -1,17 +1,21 @@
 """Two policies held against each other by eyes, in both orders."""
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult
+from mcp.server.mcpserver import Context, Resolve, Sample
+from mcp.types import CallToolResult, CreateMessageResult
 from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference
 from p2p.contracts.work import ViewCamera, ViewRequest
 from p2p.service import Service
+from p2p_mcp import sampling_pairs
+from p2p_mcp.errors import telling
 from p2p_mcp.fields import IterationNumber, SessionId
 from p2p_mcp.toolbox import WRITES, Toolbox
+from p2p_mcp.tools.judging import asks_a_model
 from p2p_mcp.views.content import reply
 
 TOOLSET = "judging"
@@ -25,6 +29,10 @@ Looks = Annotated[
         description="What you saw in each picture, in their order, each as if it were the only one.",
     ),
 ]
+Mode = Annotated[
+    Literal["auto", "api", "client_sampling", "calling_agent"],
+    Field(description="Who looks; auto: whoever can, and else you."),
+]
 
 
 class ComparisonAnswer(Contract):
@@ -34,6 +42,8 @@ class ComparisonAnswer(Contract):
     """Null until somebody has looked."""
     pair: PairToCompare | None
     """The pictures of this result and how to compare; null where somebody has looked."""
+    note: str
+    """Why nobody else looked, where that was tried."""
     runs_dir: str
     """Paths are relative to it."""
     next_step: str
@@ -42,18 +52,18 @@ class ComparisonAnswer(Contract):
 def add(toolbox: Toolbox) -> None:
     """Offer it."""
     service = toolbox.service
+    ask_one, ask_two = _asking(service, 0), _asking(service, 1)
 
-    def compare_videos(  # noqa: PLR0913  one parameter per choice
+    def compare_videos(  # noqa: PLR0913  two of them are filled by the server
         session_id: SessionId,
         first: IterationNumber,
         second: IterationNumber,
+        one: Annotated[CreateMessageResult | None, Resolve(ask_one)],
+        two: Annotated[CreateMessageResult | None, Resolve(ask_two)],
         first_checkpoint: Step = None,
         second_checkpoint: Step = None,
         camera: Annotated[ViewCamera, Field(description="Where from.")] = ViewCamera.TRACKING,
-        mode: Annotated[
-            Literal["auto", "api", "calling_agent"],
-            Field(description="Who looks; auto: the session's judge_model, and else you."),
-        ] = "auto",
+        mode: Mode = "auto",
         looks: Looks = None,
         model: Annotated[str | None, Field(max_length=100, description="Your model's name, for the record.")] = None,
     ) -> Annotated[CallToolResult, ComparisonAnswer]:
@@ -62,48 +72,77 @@ def add(toolbox: Toolbox) -> None:
         Where nobody else looks, two pictures come back to you, with the two changing places: look, then call it again
         with `looks`. An answer that depends on the order is a tie. No judgment changes.
         """
-        pair = (
-            Candidate(iteration=first, checkpoint=first_checkpoint),
-            Candidate(iteration=second, checkpoint=second_checkpoint),
-        )
-        view = ViewRequest(camera=camera)
+        pair, view = _pair(first, second, first_checkpoint, second_checkpoint), ViewRequest(camera=camera)
         if looks is not None:
-            return _said(service, service.submit_preference(session_id, *pair, (looks[0], looks[1]), view, model))
-        if _asks_a_model(service, session_id, mode):
+            return _said(service, service.submit_preference(session_id, pair, (looks[0], looks[1]), view, model=model))
+        if asks_a_model(service, session_id, mode, "compare_videos"):
             return _said(service, service.prefer(session_id, *pair, view))
-        shown = service.pair_to_compare(session_id, *pair, view)
-        answer = ComparisonAnswer(
-            preference=None,
-            pair=shown,
-            runs_dir=str(service.runs.path),
-            next_step="Look at each picture by the rubric, then call compare_videos again with the same arguments and "
-            'looks=[{"above": "...", "below": "...", "better": "above|below|same"}, {...}]',
-        )
-        return reply(answer, [service.runs.path / path for path in shown.pictures])
+        said, note = sampling_pairs.read_both(one, two)
+        if said is not None and one is not None:
+            lent = (one.model or "")[:100] or None
+            return _said(service, service.submit_preference(session_id, pair, said, view, "client_sampling", lent))
+        if mode == "client_sampling" and not note:
+            note = "This client lends no model: it declares no sampling capability."
+        return _shown(service, service.pair_to_compare(session_id, pair, view), note)
 
     toolbox.add(compare_videos, "Compare videos", TOOLSET, WRITES)
 
 
-def _asks_a_model(service: Service, session_id: str, mode: str) -> bool:
-    """Whether p2p itself asks a model.
+def _asking(service: Service, place: int) -> Callable[..., Sample | None]:
+    """What asks the client's model about one of the two pictures, which knows nothing of the other."""
 
-    Raises:
-        ToolError: it is told to, and no model is configured.
-    """
-    if mode == "api" and not service.eyes_of(session_id):
-        raise ToolError(
-            "No provider is configured that could look at pictures. Call compare_videos with mode='calling_agent', "
-            "and look at them yourself."
-        )
-    return mode == "api" or (mode == "auto" and bool(service.view_session(session_id).session.judge_model))
+    @telling
+    def ask(  # noqa: PLR0913  the arguments of the tool
+        session_id: str,
+        first: int,
+        second: int,
+        first_checkpoint: int | None,
+        second_checkpoint: int | None,
+        camera: ViewCamera,
+        mode: str,
+        looks: tuple[Compared, ...] | None,
+        ctx: Context[Any, Any],
+    ) -> Sample | None:
+        capabilities = ctx.client_capabilities
+        lends = capabilities is not None and capabilities.sampling is not None
+        if not lends or looks is not None or mode not in ("auto", "client_sampling"):
+            return None
+        if asks_a_model(service, session_id, mode, "compare_videos"):
+            return None
+        pair = _pair(first, second, first_checkpoint, second_checkpoint)
+        shown = service.pair_to_compare(session_id, pair, ViewRequest(camera=camera))
+        picture = service.runs.path / shown.pictures[place]
+        return Sample(sampling_pairs.question(shown, picture), max_tokens=sampling_pairs.MAX_TOKENS)
+
+    return ask
+
+
+def _pair(
+    first: int, second: int, first_checkpoint: int | None, second_checkpoint: int | None
+) -> tuple[Candidate, Candidate]:
+    return (
+        Candidate(iteration=first, checkpoint=first_checkpoint),
+        Candidate(iteration=second, checkpoint=second_checkpoint),
+    )
+
+
+def _shown(service: Service, pair: PairToCompare, note: str) -> CallToolResult:
+    answer = ComparisonAnswer(
+        preference=None,
+        pair=pair,
+        note=note,
+        runs_dir=str(service.runs.path),
+        next_step="Look at each picture by the rubric, then call compare_videos again with the same arguments and "
+        'looks=[{"above": "...", "below": "...", "better": "above|below|same"}, {...}]',
+    )
+    return reply(answer, [service.runs.path / path for path in pair.pictures])
 
 
 def _said(service: Service, found: Preference) -> CallToolResult:
     better = f"{found.better} is better" if found.better is not None else "It is a tie"
     why = "" if found.agreed else ": the answer depended on which was shown above"
     last = f'compare_iterations(session_id="{found.session_id}", ...) says what differs.'
-    return reply(
-        ComparisonAnswer(
-            preference=found, pair=None, runs_dir=str(service.runs.path), next_step=f"{better}{why}. {last}"
-        )
+    answer = ComparisonAnswer(
+        preference=found, pair=None, note="", runs_dir=str(service.runs.path), next_step=f"{better}{why}. {last}"
     )
+    return reply(answer)

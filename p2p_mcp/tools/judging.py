@@ -56,7 +56,7 @@ def add(toolbox: Toolbox) -> None:
         Where nobody else can look, they come back to you with the rubric: look at them, then call submit_judgment.
         A session passes only by what code measured and what eyes saw together.
         """
-        asks = _asks_a_model(service, session_id, mode)
+        asks = asks_a_model(service, session_id, mode, "judge_videos")
         evidence = service.judge_evidence(session_id, iteration)
         if asks and (mode == "api" or _by_somebody_before(service, evidence) is None):
             service.judge_by_model(session_id, evidence.iteration)
@@ -72,16 +72,22 @@ def add(toolbox: Toolbox) -> None:
     _add_submitting(toolbox)
 
 
-def _asks_a_model(service: Service, session_id: str, mode: str) -> bool:
+def asks_a_model(service: Service, session_id: str, mode: str, tool: str) -> bool:
     """Whether p2p itself asks a model to look: when told to, and of itself where the session names one for it.
+
+    Args:
+        service: Knows the session.
+        session_id: Whose pictures they are.
+        mode: Who is to look.
+        tool: Which tool its caller can call to look itself.
 
     Raises:
         ToolError: it is told to, and no model is configured.
     """
     if mode == "api" and not service.eyes_of(session_id):
         raise ToolError(
-            "No provider is configured that could look at pictures. Call judge_videos with mode='calling_agent', "
-            "look at them yourself, then submit_judgment."
+            f"No provider is configured that could look at pictures. Call {tool} with mode='calling_agent', "
+            "and look at them yourself."
         )
     return mode == "api" or (mode == "auto" and bool(service.view_session(session_id).session.judge_model))
 
@@ -165,7 +171,7 @@ def _to_sample(
     capabilities = ctx.client_capabilities
     if mode not in ("auto", "client_sampling") or capabilities is None or capabilities.sampling is None:
         return None
-    if _asks_a_model(service, session_id, mode):
+    if asks_a_model(service, session_id, mode, "judge_videos"):
         return None
     evidence = service.judge_evidence(session_id, iteration)
     return evidence if evidence.contact_sheet and _by_somebody_before(service, evidence) is None else None

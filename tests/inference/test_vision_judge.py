@@ -65,7 +65,7 @@ def look(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_model_looks_asks_for_more_and_all_that_it_saw_is_kept(model: str, look: Look) -> None:
-    closer = calls("show_more", start_s=0.2, end_s=1.0, camera="front")
+    closer = calls("show_more", start_s=0.2, end_s=1.0, camera="front", path_of="pole")
     service, stub = look(model, closer, calls("show_more", start_s=1, end_s=0.5), answers(GOOD))
     judgment = service.judge("watched", 1)
     seen, signed = judgment.observation, judgment.provenance
@@ -83,6 +83,8 @@ def test_a_model_looks_asks_for_more_and_all_that_it_saw_is_kept(model: str, loo
         assert hashlib.sha256((service.runs.path / one.path).read_bytes()).hexdigest() == one.sha256
     assert stub.seen[0].pictures == 1 + video
     assert stub.seen[1].pictures == 2 + video
+    assert seen.pictures[-1].shows.endswith("front camera, 0.2 s to 1 s, path of pole")
+    assert "Bodies whose path show_more can draw: cart, pole." in stub.seen[0].text
     assert "That part of time is none" in stub.seen[2].results[0]
     assert "Do not estimate" not in stub.seen[0].system
     assert "share of the time with pole_angle <= 0.2" in stub.seen[0].text

@@ -20,10 +20,12 @@ from mcp.types import (
 from pole import CALMER, GOOD, SESSION, STEPS
 from tool_caller import Caller, Connect
 
+from p2p.contracts.judge_code import Decomposition, JudgeCode, JudgeFunction
 from p2p.contracts.observation import hash_of
 from p2p.contracts.preference import Candidate, Compared
 from p2p.service import Service
 from p2p.settings import Settings
+from p2p.store.judge_code import JudgeCodeRecord
 from p2p.store.preferences import PreferencesRecord
 from p2p_mcp.server import build_server
 
@@ -196,8 +198,8 @@ def _checkpoints(service: Service, session_id: str) -> dict[str, int]:
 def _places(service: Service, session_id: str, pair: dict[str, int]) -> list[str]:
     """Which place the first of two has in each picture that a caller is shown, told from the files alone."""
     one, two = (Candidate(iteration=1, checkpoint=pair[f"{name}_checkpoint"]) for name in ("first", "second"))
-    shown = service.pair_to_compare(session_id, one, two).pictures
-    turned = service.submit_preference(session_id, one, two, (_better("above"), _better("below")))
+    shown = service.pair_to_compare(session_id, (one, two)).pictures
+    turned = service.submit_preference(session_id, (one, two), (_better("above"), _better("below")))
     return ["above", "below"] if turned.pictures[0].path == shown[0] else ["below", "above"]
 
 
@@ -234,6 +236,52 @@ async def test_two_checkpoints_are_compared_by_the_caller_in_both_orders(
         assert "No provider is configured" in await call.error("compare_videos", **ask, mode="api")
         assert "Two different ones" in await call.error("compare_videos", session_id=session_id, first=1, second=1)
         assert "has no checkpoint 7" in await call.error("compare_videos", **{**ask, "first_checkpoint": 7})
+
+
+async def test_the_model_of_a_client_compares_each_picture_by_itself(
+    connect: Connect, service: Service, caller: Calls, session_id: str
+) -> None:
+    ask = {"session_id": session_id, **_checkpoints(service, session_id)}
+    model = Model(*[_better(place).model_dump_json() for place in ("above", "same")], "I see two poles.", "{}")
+    async with connect(service, sampling_callback=model) as client:
+        found = (await caller(client)("compare_videos", **ask))["preference"]
+        assert (found["observer"], found["model"]) == ("client_sampling", "lent-model")
+        assert (found["better"], found["agreed"]) == (None, False)
+        assert len({str(asked.messages[0].content) for asked in model.asked}) == 2
+        result = await caller(client).result("compare_videos", **ask)
+        unread: dict[str, Any] = result.structured_content or {}
+        assert "no JSON object" in unread["note"]
+        assert len(_pictures(result)) == 2
+    assert model.replies == []
+
+
+LATE = """
+def judge(features):
+    if len(features["time"]) > 40:
+        raise ValueError("too long")
+    return {"score": 1.0}
+"""
+
+
+async def test_judge_code_that_fails_on_rollouts_counts_nothing_and_can_be_mended_even_then(
+    service: Service, session_id: str
+) -> None:
+    plan = Decomposition(measurable=True, reason="handed in before there were rollouts")
+    late = JudgeFunction(key="calm", decomposition=plan, source=LATE, written_by="calling_agent")
+    JudgeCodeRecord(service.record(session_id).path).save(JudgeCode(written_by="calling_agent", functions=(late,)))
+    async with Client(build_server(service)) as client:
+        call = Caller(client)
+        shown = await call("judge_videos", session_id=session_id)
+        (found,) = shown["code"]["by_written_code"]
+        assert found["problem"].startswith("line 4: the function raised ValueError: too long.")
+        assert (shown["code"]["verdict"], found["scores"], found["worst"]) == ("no_verdict", [], None)
+        assert shown["only_eyes_can_judge"] == ["calm"]
+        assert shown["next_step"].startswith("write_judge_code mends calm, or decide it by eye.")
+        bad = {**SEEN, "is_what_was_meant": False}
+        assert (await call("submit_judgment", session_id=session_id, **bad))["judgment"]["verdict"] == "failed"
+        mended = await call("write_judge_code", session_id=session_id, criterion="calm", source=CALM)
+        assert mended["report"]["accepted"]
+        assert (await call("judge_videos", session_id=session_id))["code"]["by_written_code"][0]["problem"] == ""
 
 
 CALM = """

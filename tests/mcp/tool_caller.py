@@ -8,6 +8,8 @@ from typing import Any
 from mcp.client import Client
 from mcp.types import CallToolResult, TextContent
 
+STILL_AT_WORK = "Call it again with the same arguments"
+"""What a tool says on a machine with too much to do."""
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
@@ -24,6 +26,8 @@ class Caller:
 
     async def result(self, name: str, **arguments: Any) -> CallToolResult:
         result = await self.client.call_tool(name, arguments)
+        while result.is_error and STILL_AT_WORK in str(result.content):
+            result = await self.client.call_tool(name, arguments)
         assert not result.is_error, result.content
         first = result.content[0]
         assert isinstance(first, TextContent)
