@@ -48,7 +48,11 @@ class Preferring(Looking):
         return found
 
     def pair_to_compare(
-        self, session_id: str, pair: tuple[Candidate, Candidate], request: ViewRequest | None = None
+        self,
+        session_id: str,
+        pair: tuple[Candidate, Candidate],
+        request: ViewRequest | None = None,
+        wait_s: float | None = None,
     ) -> PairToCompare:
         """Two of a session as their caller is to compare them, for `submit_preference`.
 
@@ -56,13 +60,15 @@ class Preferring(Looking):
             session_id: Whose they are.
             pair: The two.
             request: Which rollout, from where; a comparison and a video in it count nothing.
+            wait_s: How long the caller can wait for each picture [s]; asked again, it finds them made.
 
         Raises:
             UnknownName: there is no such session, iteration or checkpoint.
             InvalidInput: they are the same, or nothing is recorded of one.
+            EnvironmentProblem: this machine is too busy to make them in `wait_s`.
         """
         record = self.record(session_id)
-        shown = _turned(self._in_both_orders(record, pair, request))
+        shown = _turned(self._in_both_orders(record, pair, request, wait_s))
         return PairToCompare(
             session_id=session_id,
             first=pair[0],
@@ -117,14 +123,18 @@ class Preferring(Looking):
         return ask(record.read_session().prompt, intent.criteria if intent is not None else ())
 
     def _in_both_orders(
-        self, record: SessionRecord, pair: tuple[Candidate, Candidate], request: ViewRequest | None
+        self,
+        record: SessionRecord,
+        pair: tuple[Candidate, Candidate],
+        request: ViewRequest | None,
+        wait_s: float | None = None,
     ) -> tuple[Shown, Shown]:
         """One picture with the first above, and one with the second above."""
         if pair[0] == pair[1]:
             raise InvalidInput(f"Two different ones can be compared, got {pair[0]} twice.")
         view = request or ViewRequest()
         recorded = [(each, *self._recorded(record, each, view.label)) for each in pair]
-        return self._both(record, recorded, view), self._both(record, recorded[::-1], view)
+        return self._both(record, recorded, view, wait_s), self._both(record, recorded[::-1], view, wait_s)
 
     def _recorded(
         self, record: SessionRecord, candidate: Candidate, label: str
@@ -151,6 +161,7 @@ class Preferring(Looking):
         record: SessionRecord,
         pair: list[tuple[Candidate, IterationRecord, IterationRecord, Path]],
         view: ViewRequest,
+        wait_s: float | None,
     ) -> Shown:
         """One picture of both, the first of the pair above; nothing on it tells which is which."""
         home = pair[0][1]
@@ -165,7 +176,7 @@ class Preferring(Looking):
         plain = view.model_copy(update={"compare_with": None, "video": False, "slow_motion": 1.0, "frames": 0})
         order = PictureRequest(rollouts=named, view=plain)
         job = view_record(home.path, order, state_of(path for *_, path in pair))
-        result = self._made(job, "view", order, None)
+        result = self._made(job, "view", order, wait_s)
         shows = f"{pair[0][0]} above, {pair[1][0]} below, {view.label} rollouts"
         return self._kept(home, job.path / result.sheet, shows, result.note)
 

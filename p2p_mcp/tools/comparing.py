@@ -19,6 +19,8 @@ from p2p_mcp.tools.judging import asks_a_model
 from p2p_mcp.views.content import reply
 
 TOOLSET = "judging"
+WAIT_S = 20.0
+"""For each picture that a client's model is asked about [s]: the client waits for both."""
 
 Step = Annotated[int | None, Field(ge=0, description="Step of one of its checkpoints; null: what is judged.")]
 Looks = Annotated[
@@ -110,7 +112,7 @@ def _asking(service: Service, place: int) -> Callable[..., Sample | None]:
         if asks_a_model(service, session_id, mode, "compare_videos"):
             return None
         pair = _pair(first, second, first_checkpoint, second_checkpoint)
-        shown = service.pair_to_compare(session_id, pair, ViewRequest(camera=camera))
+        shown = service.pair_to_compare(session_id, pair, ViewRequest(camera=camera), WAIT_S)
         picture = service.runs.path / shown.pictures[place]
         return Sample(sampling_pairs.question(shown, picture), max_tokens=sampling_pairs.MAX_TOKENS)
 
