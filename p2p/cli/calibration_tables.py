@@ -29,8 +29,8 @@ def calibration_tables(calibration: Calibration) -> list[RenderableType]:
 def markdown(calibration: Calibration) -> str:
     """The table of a README."""
     head = (
-        "| judge | near misses that pass | exploits that pass | others that pass | positives that fail | AUROC | "
-        "variance | a verdict takes | costs |\n" + "|---" * 9 + "|"
+        "| judge | near misses that pass | exploits that pass | others that pass | positives that fail | no verdict "
+        "| AUROC | variance | a verdict takes | costs |\n" + "|---" * 10 + "|"
     )
     return "\n".join([head, *(_row(judge) for judge in calibration.judges), "", _setting(calibration)])
 
@@ -42,6 +42,7 @@ def _row(judge: JudgeCalibration) -> str:
         judge.judge,
         *(_share(passes[kind]) if kind in passes else "–" for kind in kinds),
         _share(judge.false_fails),
+        f"{sum(counts.get('no_verdict', 0) for counts in judge.verdicts.values()):,}",
         _number(judge.auroc, "{:.4f}"),
         _number(judge.score_variance, "{:.2g}"),
         f"{1000 * judge.seconds_per_verdict:.1f} ms",
