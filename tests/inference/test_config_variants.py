@@ -1,6 +1,7 @@
 """A session of several configurations: what a model proposes beside the base, and what the lineage says of each."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,17 @@ from wire_stub import CANARY, Stub, answers, calls, files_with
 from p2p.contracts.budget import Caps
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
-from p2p.contracts.job import JobState
-from p2p.contracts.judgment import Judgment, Provenance, Verdict
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
-from p2p.contracts.training import RunSummary
 from p2p.service import Service
-from p2p.service.aggregation import aggregate
 from p2p.service.lineage import record_iteration
 from p2p.service.plan import run_configs
 from p2p.service.variants import settled
 from p2p.settings import Settings
 from p2p.store.sessions import SessionRecord
+
+sys.path.append(str(Path(__file__).parents[1] / "session"))
+from finished_iterations import judgment, leave_training
 
 Serve = Callable[..., Stub]
 SENTENCE = "keep the pole balanced"
@@ -62,63 +62,17 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tupl
         session = service.create_session(NewSession(**{**request, **more}), intent=INTENT)
         record = service.record(session.session_id)
         written = RewardDraft(source=UPRIGHT, config_changes={"total_timesteps": STEPS, "episode_s": 4.0})
-        record.iteration(1).save_draft(settled(record, 1, written))
-        train(record, 1, best)
+        train(record, 1, settled(record, 1, written), best)
         return service, record
 
     return begin
 
 
-def train(record: SessionRecord, number: int, best: str) -> None:
+def train(record: SessionRecord, number: int, draft: RewardDraft, best: str) -> None:
     """Leave what a training and its judgment leave."""
-    iteration = record.iteration(number)
-    draft = iteration.read_draft()
-    assert draft is not None
-    runs = []
-    for (config_id, seed), config in run_configs(record.read_session(), draft).items():
-        run = iteration.run(config_id, seed)
-        runs.append(run)
-        run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))
-        run.save_summary(summary(config.total_timesteps, 0.5 if config_id == best else 0.1 * (seed % 10)))
-        run.set_status(JobState.COMPLETED)
-    aggregation = aggregate(runs)
-    assert aggregation is not None
-    iteration.save_aggregation(aggregation)
-    iteration.save_judgment(judgment(aggregation.best_run_id))
+    run_id = leave_training(record, number, draft, best)
+    record.iteration(number).save_judgment(judgment(run_id, 0.3, STEPS))
     record_iteration(record, number)
-
-
-def summary(steps: int, score: float) -> RunSummary:
-    return RunSummary(
-        total_timesteps=steps,
-        training_time_s=1.0,
-        final_episodic_return=10 * score,
-        total_episodes=10,
-        steps_per_second=1000.0,
-        best_checkpoint=steps,
-        best_selection_score=score,
-        best_selection_success=0.0,
-        best_selection_return=1.0,
-    )
-
-
-def judgment(run_id: str) -> Judgment:
-    return Judgment(
-        verdict=Verdict.FAILED,
-        intent_score=0.3,
-        pass_threshold=0.8,
-        success_rate=0.0,
-        success_low=0.0,
-        success_high=0.1,
-        n_rollouts=4,
-        criteria=(),
-        rollouts=(),
-        diagnosis="The pole lies.",
-        failure_tags=("up_not_met",),
-        run_id=run_id,
-        best_checkpoint=STEPS,
-        provenance=Provenance(judge="code", code_hash="0" * 16),
-    )
 
 
 def script(plan: dict[str, Any], *variants: dict[str, Any]) -> dict[str, Any]:
@@ -215,8 +169,7 @@ def test_the_lineage_has_what_every_configuration_was_really_trained_with(
 ) -> None:
     service, record = begun(best="slow", config={"vf_coef": 0.6})
     serve(by_prompt=script(PLANNED, BOTH))
-    record.iteration(2).save_draft(next_draft(service, record))
-    train(record, 2, "conservative")
+    train(record, 2, next_draft(service, record), "conservative")
     first, second = record.read_lineage().iterations.values()
     assert list(first.configs) == ["baseline", "fast", "slow"]
     assert [use.hyperparameters["learning_rate"] for use in first.configs.values()] == [7e-4, 14e-4, 3.5e-4]

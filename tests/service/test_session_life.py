@@ -1,48 +1,23 @@
+import sys
 from pathlib import Path
 
 import pytest
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProblem, TrainingFailed
 from p2p.contracts.events import EventName
-from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.contracts.training import RunSummary
 from p2p.service import Service
 from p2p.session import run_session
 from p2p.settings import Settings
 from p2p.store import files
-from p2p.store.iterations import IterationRecord
+
+sys.path.append(str(Path(__file__).parents[1] / "session"))
+from finished_iterations import FinishedJobs, summary
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
-SUMMARY = RunSummary(
-    total_timesteps=1000,
-    training_time_s=1.0,
-    final_episodic_return=1.0,
-    total_episodes=10,
-    steps_per_second=1000.0,
-    best_checkpoint=1000,
-    best_selection_score=0.5,
-    best_selection_success=0.5,
-    best_selection_return=1.0,
-    warnings=("the return rose and the score did not",),
-)
-
-
-class FinishedJobs:
-    """A backend whose jobs have ended; none of those still called running lives, and none can be started."""
-
-    def capacity(self, _job_memory_mb: int) -> Capacity:
-        return Capacity(runs=2, cores=2, cores_per_run=2)
-
-    def submit(self, _spec: JobSpec, directory: Path) -> JobStatus:
-        return self.status(directory)
-
-    def status(self, directory: Path) -> JobStatus:
-        status = IterationRecord(directory).read_status()
-        if status is None:
-            raise InvalidInput("no job")
-        return status if status.state.finished else status.model_copy(update={"state": JobState.LOST})
+SUMMARY = summary(1000, 0.5).model_copy(update={"warnings": ("the return rose and the score did not",)})
 
 
 @pytest.fixture
