@@ -1,5 +1,6 @@
 """The server over Streamable HTTP: on this machine by default, elsewhere only with a token and named hosts."""
 
+import gc
 import hmac
 import socket
 import sys
@@ -72,6 +73,8 @@ def serve_http(server: MCPServer[Any], options: HttpOptions) -> None:
     listener = _bind(options)
     host = f"[{options.host.strip('[]')}]" if ":" in options.host else options.host
     print(f"p2p-mcp listens on http://{host}:{listener.getsockname()[1]}{PATH}", file=sys.stderr, flush=True)
+    gc.collect()
+    gc.freeze()  # what is loaded stays: no later collection stops all clients to look through it
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_S, server_header=False)
     uvicorn.Server(config).run(sockets=[listener])
 
