@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.training import TrainConfig
+from p2p.envs import catalog
 
 FAST = Predicate(
     statistic=Statistic.MEAN,
@@ -65,6 +66,14 @@ def test_a_configuration_may_be_spelt_as_in_cleanrl() -> None:
 @pytest.mark.parametrize(("dt", "steps"), [(0.05, 100), (0.008, 625), (0.015, 333), (0.04, 125)])
 def test_episodes_last_five_seconds_in_every_environment(dt: float, steps: int) -> None:
     assert TrainConfig().episode_steps(dt) == steps
+
+
+@pytest.mark.parametrize("env_id", catalog.known())
+def test_an_episode_has_as_many_steps_as_its_seconds_take_in_each_environment(env_id: str) -> None:
+    dt = catalog.load(env_id).dt
+    assert TrainConfig(episode_s=2.5).episode_steps(dt) == round(2.5 / dt)
+    assert TrainConfig(episode_s=dt / 100).episode_steps(dt) == 1
+    assert TrainConfig(max_episode_steps=7).episode_steps(dt) == 7
 
 
 @pytest.mark.parametrize("module", ["p2p.contracts.protocols", "p2p.service", "p2p.cli.app", "p2p.session.run_session"])

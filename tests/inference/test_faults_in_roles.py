@@ -9,10 +9,10 @@ from wire_stub import TRANSPORT, Fault, Step, Stub, answers
 
 from p2p.agents.model.asking import Role
 from p2p.agents.model.intent_elicitor import elicit
-from p2p.agents.model.reward_author import review_reward, write_reward
+from p2p.agents.model.reward_author import repair_reward, review_reward, write_reward
 from p2p.contracts.errors import AuthenticationFailed, ModelProblem
 from p2p.contracts.intent import Intent
-from p2p.contracts.reward import RewardDraft
+from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.envs import catalog
 
 SENTENCE = "do a backflip and land upright"
@@ -85,6 +85,19 @@ def test_a_reward_that_is_never_sent_whole_has_a_name(
     serve(Fault.TRUNCATED, Fault.TRUNCATED, Fault.TRUNCATED)
     with pytest.raises(ModelProblem):
         ask_for_a_reward(Role(session_models().for_role("reward_author")))
+
+
+def test_a_repair_is_told_what_the_check_found_and_where(
+    session_models: Callable[..., Any], serve: Callable[..., Stub]
+) -> None:
+    stub = serve(WRITTEN)
+    found = RewardIssue(severity="error", message="KeyError 'velocty_x'. Did you mean info['x_velocity']?", line=5)
+    draft = RewardDraft(source="def reward_fn(obs, action, next_obs, info): ...", config_changes={"gamma": 0.98})
+    role = Role(session_models().for_role("reward_author"))
+    mended = repair_reward(role, intent(), CHEETAH, "", draft, RewardReport(spec=None, issues=(found,)))
+    assert "line 5: KeyError 'velocty_x'. Did you mean info['x_velocity']?" in stub.seen[0].text
+    assert draft.source in stub.seen[0].text
+    assert (mended.source, mended.config_changes) == (SOURCE, {"gamma": 0.98})
 
 
 @pytest.mark.parametrize("value", [float("nan"), "3e-4", None, True, [1, 2]])

@@ -1,6 +1,7 @@
 """One loop for all roles: what a model calls is answered, also when it cannot be done, and it comes to an end."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from wire_stub import TRANSPORT, Fault, Reply, Stub, calls, says
@@ -8,14 +9,17 @@ from wire_stub import TRANSPORT, Fault, Reply, Stub, calls, says
 from p2p.contracts.base import Contract
 from p2p.contracts.budget import Caps
 from p2p.contracts.errors import BudgetExceeded, ModelRefused, ReplyMalformed, ReplyTruncated
+from p2p.contracts.events import EventName
 from p2p.contracts.inference import ImagePart, ModelRequest, user
 from p2p.inference.client import SessionModels
 from p2p.inference.tool_loop import MAX_RESULT, NoArguments, Tool, ToolOutput, converse
+from p2p.store.events import EventLog
 
 Serve = Callable[..., Stub]
 Make = Callable[..., SessionModels]
 
 
+MODEL = "anthropic:claude-opus-5-5"
 DOT = ImagePart(media_type="image/png", data="iVBORw0KGgo=")
 
 
@@ -62,6 +66,33 @@ def test_what_goes_wrong_is_told_to_the_model(
     stub = serve(step, says("I see."))
     assert converse(session_models(model_name).for_role("reviser"), QUESTION, TOOLS).reply.text == "I see."
     assert told in stub.seen[1].results[0]
+
+
+def test_a_tool_that_breaks_stops_none_that_was_called_beside_it(
+    serve: Serve, session_models: Make, model_name: str
+) -> None:
+    beside = Reply(calls=(("break_it", {}), ("no_such_tool", {}), ("get_scores", {"top_k": 2})))
+    stub = serve(beside, says("I see."))
+    assert converse(session_models(model_name).for_role("reviser"), QUESTION, TOOLS).reply.text == "I see."
+    broken, unknown, scores = stub.seen[1].results
+    assert "on fire" in broken
+    assert "no tool" in unknown
+    assert "[0.1, 0.1]" in scores.replace("\\", "")
+
+
+def test_a_reason_to_stop_that_nobody_has_heard_of_ends_it(serve: Serve, session_models: Make) -> None:
+    stub = serve(calls("get_scores"), Reply(text="Enough.", stop="out_of_tea"))
+    assert converse(session_models(MODEL).for_role("reviser"), QUESTION, TOOLS).reply.text == "Enough."
+    assert stub.remaining() == 0
+
+
+def test_every_round_of_a_conversation_is_an_event_that_names_its_role(
+    serve: Serve, session_models: Make, tmp_path: Path
+) -> None:
+    serve(calls("get_scores"), says("Go on."))
+    converse(session_models().for_role("reviser"), QUESTION, TOOLS)
+    rounds = [event for event in EventLog(tmp_path / "events.jsonl").read() if event.event is EventName.LLM_CALL]
+    assert [event.data["role"] for event in rounds] == ["reviser", "reviser"]
 
 
 def test_input_that_is_no_object_is_told_to_the_model(serve: Serve, session_models: Make) -> None:
