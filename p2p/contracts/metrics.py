@@ -7,7 +7,7 @@ from p2p.contracts.judgment import Verdict
 from p2p.contracts.preference import Preference
 from p2p.contracts.revision import Change
 from p2p.contracts.reward import TermStatistics
-from p2p.contracts.training import EarlyStop
+from p2p.contracts.session import RunLine
 
 
 class MetricsKind(StrEnum):
@@ -23,27 +23,6 @@ class MetricsKind(StrEnum):
     """approx_kl, clip_fraction, explained_variance and std, with their summary."""
     COMPARE = "compare"
     """Two iterations side by side."""
-
-
-class RunLine(Contract):
-    """Where one run is, or what it reached."""
-
-    run_id: str
-    state: str
-    step: int
-    total_timesteps: int
-    steps_per_second: float | None
-    eta_s: float | None
-    """[s]."""
-    episode_return: float | None
-    """Of the last training episodes."""
-    success_rate: float | None
-    """On the selection rollouts of the last evaluation."""
-    criteria: dict[str, float | None]
-    """Measured value per criterion there."""
-    error: str | None
-    early_stop: EarlyStop | None = None
-    """Where and why it ended before its last step; None where it did not."""
 
 
 class Curve(Contract):

@@ -176,8 +176,8 @@ class History(Contract):
     error: str | None = None
 
 
-class RunProgress(Contract):
-    """Where one training run is."""
+class RunLine(Contract):
+    """Where one training run is, or what it reached, in few numbers."""
 
     run_id: str
     state: str
@@ -185,20 +185,27 @@ class RunProgress(Contract):
     total_timesteps: int
     steps_per_second: float | None
     eta_s: float | None
+    """Expected time until it is trained [s]."""
     episode_return: float | None
-    returns: tuple[float, ...] = ()
-    """Recent training returns, at most 60, oldest first."""
-    criteria: dict[str, float | None] = {}
-    """Measured value per criterion at the last evaluation."""
+    """Of the last training episodes."""
     success_rate: float | None = None
     """On the selection rollouts of the last evaluation."""
+    criteria: dict[str, float | None] = {}
+    """Measured value per criterion there."""
     error: str | None = None
+    early_stop: EarlyStop | None = None
+    """Where and why its training ended before its last step; None while it runs, or where it did not."""
+
+
+class RunProgress(RunLine):
+    """Where one training run is, with all that is known of it."""
+
+    returns: tuple[float, ...] = ()
+    """Recent training returns, at most 60, oldest first."""
     waits_for: str | None = None
     """Who owns the cores that it waits for, in words; None when it does not wait."""
     resumed: int = 0
     """How often its training went on after an interruption; known when it has ended."""
-    early_stop: EarlyStop | None = None
-    """Where and why its training ended early; None while it runs, or where it did not."""
 
 
 class Artefacts(Contract):

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.metrics import Curve, IterationComparison, MetricsKind, MetricsView, RunLine
+from p2p.contracts.metrics import Curve, IterationComparison, MetricsKind, MetricsView
+from p2p.contracts.session import RunLine
 from p2p.contracts.training import RunSummary
 from p2p.service.comparing import Comparing
 from p2p.service.curves import curve
@@ -13,6 +14,8 @@ from p2p.service.rounding import short
 from p2p.store.iterations import IterationRecord
 
 MIN_POINTS, MAX_POINTS = 2, 50
+ROUNDED = ("steps_per_second", "eta_s", "episode_return", "success_rate")
+"""Numbers of a run that are shown with few digits."""
 TERM = "reward_term_"
 DYNAMICS = ("approx_kl", "clip_fraction", "explained_variance", "entropy", "policy_std", "value_loss")
 
@@ -86,19 +89,9 @@ class Metrics(Comparing):
 
     def _run_line(self, run: IterationRecord) -> RunLine:
         progress = run_progress(run, self.backend)
-        return RunLine(
-            run_id=progress.run_id,
-            state=progress.state,
-            step=progress.step,
-            total_timesteps=progress.total_timesteps,
-            steps_per_second=short(progress.steps_per_second),
-            eta_s=short(progress.eta_s),
-            episode_return=short(progress.episode_return),
-            success_rate=short(progress.success_rate),
-            criteria={key: short(value) for key, value in progress.criteria.items()},
-            error=progress.error,
-            early_stop=progress.early_stop,
-        )
+        line = {name: getattr(progress, name) for name in RunLine.model_fields}
+        line |= {name: short(line[name]) for name in ROUNDED}
+        return RunLine(**{**line, "criteria": {key: short(value) for key, value in progress.criteria.items()}})
 
 
 def _wanted(
