@@ -12,11 +12,8 @@ from p2p.contracts.job import JobState, JobStatus
 from p2p.service.wiring import Wiring
 from p2p.store.background import BackgroundDirectory, BackgroundRecord
 from p2p.store.candidates import all_runs
-from p2p.store.clock import now, seconds_between
 
 POLL_S = 0.2
-SUBMITTED_WITHIN_S = 60.0
-"""How long a job may have a ticket and no process; after that its caller died in between [s]."""
 
 
 class Queue(Wiring):
@@ -61,8 +58,12 @@ class Queue(Wiring):
         try:
             status = self.backend.status(self.job_directory(ticket))
         except InvalidInput:  # its caller has written the ticket, and is about to submit it, or has died
-            young = seconds_between(ticket.created_at, now()) < SUBMITTED_WITHIN_S
-            return JobStatus(state=JobState.QUEUED if young else JobState.LOST)
+            if self.jobs.someone_starts():
+                return JobStatus(state=JobState.QUEUED)
+            try:  # it was submitted meanwhile, or never will be
+                status = self.backend.status(self.job_directory(ticket))
+            except InvalidInput:
+                return JobStatus(state=JobState.LOST)
         killed = status.state is JobState.FAILED and status.signal is not None
         return status.model_copy(update={"state": JobState.LOST}) if killed else status
 

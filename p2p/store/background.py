@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ from p2p.store import files, layout
 from p2p.store.index import Index
 
 KIND = "job"
+_STARTS = threading.local()
+"""`here`: the directory of jobs in which this thread starts one."""
 SHOWN = 10
 """Known ids that an error names."""
 
@@ -139,9 +142,27 @@ class BackgroundDirectory:
         handle = _open(self._path / layout.JOB_STARTING)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
+            _STARTS.here = self._path
             yield
         finally:
+            _STARTS.here = None
             os.close(handle)
+
+    def someone_starts(self) -> bool:
+        """Whether another caller is about to start a job now, which has its ticket then, and perhaps no process yet."""
+        if getattr(_STARTS, "here", None) == self._path:  # this thread does, and therefore nobody else
+            return False
+        try:
+            handle = os.open(self._path / layout.JOB_STARTING, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(handle)
+        return False
 
     # queue
     def enter_queue(self, job_id: str) -> None:

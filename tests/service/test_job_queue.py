@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +99,25 @@ def test_one_that_is_killed_is_lost_and_holds_up_nobody(service: Service, sessio
     again = service.start_training(session_id)
     assert (again.job_id != first.job_id, again.queue_position) == (True, 2)
     assert service.get_job(first.job_id).state is JobState.LOST
+
+
+def test_a_ticket_without_a_process_waits_as_long_as_somebody_starts_jobs_and_no_longer(
+    service: Service, session_id: str
+) -> None:
+    """Whatever the clock says: its caller holds a lock, which the kernel opens when it dies."""
+    job_id, seen = f"job_{'c' * 32}", list[JobState]()
+    for created_at in ("2020-01-01T00:00:00.000+00:00", "2099-01-01T00:00:00.000+00:00"):
+        ticket = JobTicket(
+            job_id=job_id, kind=JobKind.TRAINING, session_id=session_id, iteration=1, created_at=created_at
+        )
+        service.jobs.new(job_id).save_ticket(ticket)
+        with service.jobs.starting():
+            assert service.get_job(job_id).state is JobState.LOST, "who holds the lock knows that nobody else does"
+            other = threading.Thread(target=lambda: seen.append(service.get_job(job_id).state))
+            other.start()
+            other.join()
+        assert service.get_job(job_id).state is JobState.LOST
+    assert seen == [JobState.QUEUED] * 2
 
 
 def test_a_start_that_says_nothing_goes_on_with_what_a_lost_job_was_asked_for(
