@@ -25,6 +25,7 @@ from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
 from p2p.session.run_session import drive
 from p2p.settings import Settings
+from p2p.store import layout
 from p2p.store.candidates import CandidateRecords
 
 pytestmark = pytest.mark.slow
@@ -120,6 +121,10 @@ def test_a_choice_that_was_killed_twice_pays_and_trains_nothing_again(serve: Ser
     record = service.record(session_id)
     kept = CandidateRecords(record.iteration(1))
     _killed_when(service, session_id, lambda: kept.first(1).read_reward_report() is not None)
+    service.stop_session(session_id)
+    assert all(
+        service.backend.status(place).state.finished for place in kept.job_dirs() if (place / layout.JOB).exists()
+    )
     _killed_when(service, session_id, lambda: any(run.read_status() is not None for run in kept.runs()))
     choice = service.choose_reward(session_id, 1)
     assert choice is not None
