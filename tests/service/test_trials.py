@@ -6,19 +6,20 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from p2p.agents.lessons import with_lesson
 from p2p.cli.app import app
 from p2p.cli.formats import plan_in_words
 from p2p.contracts.budget import Caps
 from p2p.contracts.candidates import Candidate, CandidateChoice, CandidatePlace, CandidateState
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.revision import Lesson, Revision
+from p2p.contracts.judgment import Judgment, Provenance, Verdict
+from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.contracts.session import NewSession, Session
 from p2p.contracts.training import RunSummary, TrainingPlan
 from p2p.prompts import render
 from p2p.service import Service
-from p2p.service.candidate_lessons import candidate_lessons, with_all
+from p2p.service.candidate_lessons import candidate_lessons
+from p2p.service.lineage import record_iteration
 from p2p.service.trials import Steps, affordable, best_of, trial_config
 from p2p.settings import Settings
 from p2p.store.candidates import CandidateRecords
@@ -26,6 +27,20 @@ from p2p.store.sessions import SessionRecord
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
 TRAINED, ACCEPTED, REFUSED = CandidateState.TRAINED, CandidateState.ACCEPTED, CandidateState.REFUSED
+
+JUDGMENT = Judgment(
+    verdict=Verdict.FAILED,
+    intent_score=0.4,
+    pass_threshold=0.8,
+    success_rate=0.0,
+    success_low=0.0,
+    success_high=0.1,
+    n_rollouts=50,
+    criteria=(),
+    rollouts=(),
+    diagnosis="It falls.",
+    provenance=Provenance(judge="code_judge", code_hash="0" * 16),
+)
 
 
 def candidate(number: int, state: CandidateState = TRAINED, **fields: Any) -> Candidate:
@@ -173,8 +188,20 @@ def test_the_others_leave_soft_lessons_which_stay_beside_those_of_the_revision(s
     assert "score 0.25 and return 12, the chosen one score 0.75" in first.text
     assert "leaning pays" in first.text
     assert "line 2: no os" in refused.text
-    lessons = with_lesson(with_all((), (first, refused)), Lesson(text="Leaning does not pay.", learned_at=1))
-    assert with_all(lessons, (first, refused)) == lessons
+    record.iteration(1).save_judgment(JUDGMENT)
+    record_iteration(record, 1)
+    lineage = record.read_lineage()
+    retired = lineage.lessons[0].model_copy(update={"tier": "RETIRED"})
+    record.save_lineage(lineage.model_copy(update={"lessons": (retired, *lineage.lessons[1:])}))
+    revised = Revision(based_on=1, diagnosis="It falls.", lesson="Leaning does not pay.", changes=(), source="…")
+    record.iteration(1).save_revision(revised)
+    record.iteration(2).save_judgment(JUDGMENT)
+    for _ in range(2):
+        record_iteration(record, 2)
+        lessons = [(lesson.text, lesson.tier) for lesson in record.read_lineage().lessons]
+        assert sorted(lessons) == sorted(
+            [(first.text, "RETIRED"), (refused.text, "SOFT"), ("Leaning does not pay.", "STRONG")]
+        )
 
 
 def written_before(service: Service, **caps: Any) -> SessionRecord:
