@@ -177,7 +177,7 @@ def test_a_part_outside_the_rollout_is_refused_in_words(trained: tuple[Service, 
     with pytest.raises(InvalidInput, match="Choose a part within it"):
         service.view_rollout(session_id, 1, ViewRequest(start_s=900.0))
     assert {*views.iterdir()} == before, "it leaves nothing"
-    with pytest.raises(UnknownName, match=r"Unknown body 'fot'\. Did you mean 'bfoot'"):
+    with pytest.raises(UnknownName, match=r"Unknown body 'fot'\. Did you mean 'ffoot'"):
         service.view_rollout(session_id, 1, ViewRequest(path_of="fot"))
 
 
