@@ -21,6 +21,7 @@ from p2p.service import Service
 from p2p.service.jobs import raise_failure, wait, worker_job
 from p2p.service.plan import parse_config
 from p2p.store.measurements import MeasurementRecord
+from p2p.training.presets import preset
 
 REWARD = '''
 import numpy as np
@@ -86,10 +87,10 @@ CASES = (
     Case(name="hopper", env_id="Hopper-v5"),
     Case(name="ant", env_id="Ant-v5"),
     Case(name="humanoid", env_id="Humanoid-v5"),
-    Case(name="halfcheetah-p2p", env_id="HalfCheetah-v5", settings={}),
-    Case(name="humanoid-p2p", env_id="Humanoid-v5", settings={}),
+    Case(name="halfcheetah-p2p", env_id="HalfCheetah-v5", settings=preset("HalfCheetah-v5")),
+    Case(name="humanoid-p2p", env_id="Humanoid-v5", settings=preset("Humanoid-v5")),
 )
-"""At the defaults of stable-baselines3, and those that are called p2p at its own."""
+"""At the defaults of stable-baselines3, and those that are called p2p as p2p trains: with the environment's preset."""
 
 
 class Plan(Contract):
@@ -172,7 +173,7 @@ class ThroughputBenchmark:
     def _config(self, case: Case) -> TrainConfig:
         steps = self._service.describe_environment(case.env_id).max_episode_steps
         own = {"env_id": case.env_id, "net_arch": case.net_arch, "max_episode_steps": steps}
-        return parse_config({**SETTINGS, **case.settings, **own, **self._plan.changes})
+        return parse_config({**case.settings, **SETTINGS, **own, **self._plan.changes})
 
     def _baseline(self, case: Case) -> TrainConfig:
         ours = self._config(case)

@@ -60,6 +60,7 @@ def main(arguments: list[str]) -> int:
     """Do one piece of work; returns the exit code."""
     for variable in THREADS:  # read when numpy loads, so before any verb is imported
         os.environ.setdefault(variable, "1")
+    os.environ["MUJOCO_GL"] = "disabled"  # here; what draws is started with a platform of its own, and this saves 4 MB
     try:
         verb, directory = _parse(arguments)
         if verb in RUN_CODE:
