@@ -138,7 +138,7 @@ def test_code_that_tells_no_known_motion_from_another_is_refused(text: str, usab
     assert intent is not None
     session = service.record("watched").read_session()
     request = NewSession.model_validate(
-        session.model_dump(exclude={"session_id", "created_at"}) | {"env_id": "Hopper-v5"}
+        session.model_dump(include=set(NewSession.model_fields)) | {"env_id": "Hopper-v5"}
     )
     calm = Intent(prompt="hop calmly", env_id="Hopper-v5", criteria=intent.criteria[1:], episode_s=5.0)
     service.create_session(request.model_copy(update={"prompt": "hop"}), session_id="hopping", intent=calm)
