@@ -47,10 +47,16 @@ class Sessions(Rewards):
             UnknownPhrase: the sentence is not understood.
             InvalidConfig: a field of the configuration is wrong.
             MissingExtra: it names a learner that is not installed.
-            InvalidInput: neither a sentence nor a reward was given, or there is a session of this id.
+            InvalidInput: neither a sentence nor a reward was given, there is a session of this id, or its trainings are
+                to end by criteria that there are not.
         """
         if not request.prompt.strip() and reward is None:
             raise InvalidInput("Say what to do, for example: p2p run 'run forward as fast as you can'.")
+        if not request.prompt.strip() and request.stop_when_clear:
+            raise InvalidInput(
+                "Without a sentence there are no criteria by which a verdict could be clear. "
+                "Give one with --intent, or leave out --stop-when-clear."
+            )
         intent = self._first_look(request, intent)
         session = Session(
             **request.model_dump(exclude={"prompt"}),

@@ -119,6 +119,7 @@ def test_without_a_source_the_author_of_the_session_writes_where_it_understands(
     request = PENDULUM.model_copy(update={"prompt": "do something only a model understands"})
     intent = service.intent_of(request.prompt, request.env_id, (criterion(),))
     odd = service.create_session(request, intent=intent).session_id
+    assert service.elicit_intent(odd) == intent, "criteria that were given are not asked for again"
     with pytest.raises(UnknownPhrase):
         service.submit_reward(odd)
     assert service.submit_reward(odd, GOOD).report.accepted

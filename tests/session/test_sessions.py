@@ -52,6 +52,12 @@ def test_a_request_that_cannot_work_is_refused_and_leaves_nothing(
     assert [path for path in service.runs.path.rglob("*") if path.is_file()] == []
 
 
+def test_without_a_sentence_no_verdict_can_be_clear(service: Service) -> None:
+    with pytest.raises(InvalidInput, match="Give one with --intent, or leave out --stop-when-clear"):
+        service.create_session(NewSession(author="given", stop_when_clear=True), reward="x = 1\n")
+    assert service.list_sessions() == ()
+
+
 @pytest.mark.slow
 def test_a_session_leaves_every_file_of_the_contract_and_no_key(
     service: Service, monkeypatch: pytest.MonkeyPatch
