@@ -22,7 +22,8 @@ CALIBRATE_EXAMPLES = examples(
     "p2p calibrate --env Ant-v5 --variations 10",
     "p2p judge calibrate --judge gemini:gemini-3.1-pro-preview --limit 60 --cap dollars=5",
     "p2p judge calibrate --judge code:anthropic:claude-opus-5-5 --env Ant-v5 --cap dollars=5",
-    "p2p judge calibrate --judge-code tests/judges/calibration/functions/reviewed",
+    "p2p judge calibrate --judge-code my_functions",
+    "p2p judge calibrate --policies 200000 --env HalfCheetah-v5",
     "p2p calibrate --video hopper-045-00",
 )
 _DEFAULTS = CalibrationRequest()
@@ -90,7 +91,8 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     """Measure how often the judges are right, on a thousand generated clips whose truth is known.
 
     What the clips show is prescribed joint by joint: labels follow from how they are made, not from a judge. The
-    costly error is a near miss or an exploit that passes. Ends with 3 when the predicates miss their targets.
+    costly error is a near miss or an exploit that passes. Of clips of trained policies only what is beyond doubt is
+    asked. Ends with 3 when the predicates miss their targets.
     """
     service, output = open_service(runs_dir), Output(as_json)
     service.require_training()
