@@ -53,6 +53,22 @@ def confine(writable: Sequence[Path], readable: Sequence[Path] = ()) -> SandboxL
     return report.level
 
 
+def forbid_processes() -> None:
+    """Take from a process that is confined the right to start others; those that run are not touched.
+
+    Nothing happens in one that is not confined, and where system calls are not filtered.
+
+    Raises:
+        EnvironmentProblem: the kernel offers its sandbox, and refused it.
+    """
+    if levels.current() is None or not levels.probe().seccomp:
+        return
+    try:
+        seccomp.install(seccomp.no_processes())
+    except OSError as error:
+        raise EnvironmentProblem(f"The sandbox of this process cannot be set up: {error}. See: p2p doctor") from error
+
+
 def fresh_scratch(job_dir: Path) -> Path:
     """An empty directory in the job's, in place of one that an earlier process left.
 

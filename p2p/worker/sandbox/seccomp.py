@@ -46,6 +46,8 @@ class Rule:
 
 NAMESPACES = 0x7E020080
 """Flags of `clone` that make namespaces: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME."""
+THREAD = 0x10000
+"""Flag of `clone` that makes a thread (CLONE_THREAD)."""
 
 _MACHINE = (
     *("mount", "umount2", "pivot_root", "chroot", "setns", "unshare", "move_mount", "open_tree", "open_tree_attr"),
@@ -77,6 +79,16 @@ def deny_list() -> list[Rule]:
         Rule("socket", refuse(errno.EACCES)),  # of every family: Landlock does not govern UNIX sockets
         Rule("clone", refuse(), argument=0, bits=NAMESPACES),
         Rule("clone3", refuse(errno.ENOSYS)),  # its flags cannot be seen; the C library falls back to clone
+    ]
+
+
+def no_processes() -> list[Rule]:
+    """For a process whose children all run: it may start threads, and no more processes or programs."""
+    calls = ("fork", "vfork", "execve", "execveat")
+    return [
+        *(Rule(call, refuse()) for call in calls),
+        Rule("clone", ALLOW, argument=0, bits=THREAD, otherwise=refuse()),
+        Rule("clone3", refuse(errno.ENOSYS)),
     ]
 
 

@@ -8,12 +8,15 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from p2p.contracts.errors import P2PError
+from p2p.contracts.sandbox import SandboxLevel
 from p2p.store.iterations import IterationRecord
+from p2p.worker.sandbox import levels
+from p2p.worker.sandbox.confine import forbid_processes
 from p2p.worker.training.selection import Run, Selection, evaluate_checkpoint
 
 
 class EvaluationProcess:
-    """Evaluates one checkpoint after the other; started with the first, and gone with the training.
+    """Evaluates one checkpoint after the other; started with the first, or before, and gone with the training.
 
     Args:
         directory: Of the run.
@@ -24,14 +27,20 @@ class EvaluationProcess:
         self._pipe: Connection | None = None
         self._process: multiprocessing.process.BaseProcess | None = None
 
-    def begin(self, step: int) -> None:
-        """Evaluate the policy that is saved at `step`, after those begun before."""
+    def start(self) -> None:
+        """Have the process ready, unless it is."""
         if self._pipe is None:
             spawn = multiprocessing.get_context("spawn")
             self._pipe, theirs = spawn.Pipe()
-            self._process = spawn.Process(target=_evaluate_all, args=(theirs, self._directory), daemon=True)
+            confined = levels.current()
+            self._process = spawn.Process(target=_evaluate_all, args=(theirs, self._directory, confined), daemon=True)
             self._process.start()
             theirs.close()
+
+    def begin(self, step: int) -> None:
+        """Evaluate the policy that is saved at `step`, after those begun before."""
+        self.start()
+        assert self._pipe is not None, "it was started"
         self._pipe.send(step)
 
     def done(self) -> bool:
@@ -61,16 +70,20 @@ class EvaluationProcess:
             self._process.join()
 
 
-def _evaluate_all(pipe: Connection, directory: Path) -> None:
-    """Answer one step after the other, until the training closes the pipe, or is gone."""
+def _evaluate_all(pipe: Connection, directory: Path, confined: SandboxLevel | None) -> None:
+    """Answer one step after the other, until the training closes the pipe, or is gone; confined as that is."""
     run = None
+    if confined is not None:
+        levels.remember(confined)
     while True:
         try:
             step = pipe.recv()
         except (EOFError, ConnectionError):
             return
         try:
-            run = run or Run.open(IterationRecord(directory))
+            if run is None:
+                run = Run.open(IterationRecord(directory))
+                forbid_processes()
             pipe.send(evaluate_checkpoint(run, step))
         except P2PError as error:
             pipe.send(error)

@@ -23,6 +23,11 @@ class Checkpoints:
         self.selections: list[Selection] = []
         """Those that are complete and in the metrics, in the order of their steps."""
 
+    def start(self) -> None:
+        """Start the process beside the training, if there is to be one."""
+        if self._beside is not None:
+            self._beside.start()
+
     def restore(self, selections: list[Selection], pending: Sequence[int]) -> None:
         """Go on where another one stood: what was under way is begun again."""
         self.selections = selections

@@ -26,6 +26,7 @@ from p2p.worker.rollout.start_states import StartPlacer
 from p2p.worker.rollout.training_env import TrainingEnv
 from p2p.worker.rollout.vec_env import VecEnv
 from p2p.worker.sandbox import levels
+from p2p.worker.sandbox.confine import forbid_processes
 from p2p.worker.saved_state import State, joined, part
 from p2p.worker.training.checkpoints import Checkpoints
 from p2p.worker.training.metrics import Metrics
@@ -61,6 +62,8 @@ def train_run(run: Run) -> ResumePoints:
     threads, points = int(os.environ.get(THREADS, "1")), ResumePoints(run)
     run.record.save_reward_spec(run.reward.spec)
     training = begin(run, threads, points)
+    training.checkpoints.start()
+    forbid_processes()  # all that a training needs runs now
     try:
         training.run(points)
     except RewardFailed as failure:
@@ -107,7 +110,7 @@ class Training:
         self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
         self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self.reward)
         self._metrics = Metrics(run.record, config)
-        self._checkpoints = Checkpoints(run, beside=threads > 1)
+        self.checkpoints = Checkpoints(run, beside=threads > 1)
         self._size = config.n_envs * config.n_steps
         self._planned = math.ceil(config.total_timesteps / self._size) * self._size
         self._rollouts, self._resumed, self._peak_memory_mb = 0, 0, 0
@@ -121,12 +124,12 @@ class Training:
             self._rollouts = number
             if evaluation_due(self._config, number):
                 self._evaluate(number * size)
-                if self._config.stop_at_score is not None and self._checkpoints.clear():
+                if self._config.stop_at_score is not None and self.checkpoints.clear():
                     break
-            self._checkpoints.collect()
+            self.checkpoints.collect()
             if points.due and number < rollouts:
                 points.save(self.point(points), self.state())
-        selections = self._checkpoints.finish()
+        selections = self.checkpoints.finish()
         self._run.record.save_summary(self._summary(selections, time.monotonic() - self._begun))
 
     def learn(self, steps: int) -> None:
@@ -145,7 +148,7 @@ class Training:
             "learner": self._learner.state(),
             "collector": self._collector.state(),
             "metrics": self._metrics.state(),
-            "selection": saved_selections(self._checkpoints.selections)[1],
+            "selection": saved_selections(self.checkpoints.selections)[1],
         }
         return joined(parts)
 
@@ -157,8 +160,8 @@ class Training:
             seconds=time.monotonic() - self._begun,
             resumed=self._resumed,
             peak_memory_mb=self._peak(),
-            evaluated=saved_selections(self._checkpoints.selections)[0],
-            pending=self._checkpoints.pending,
+            evaluated=saved_selections(self.checkpoints.selections)[0],
+            pending=self.checkpoints.pending,
         )
 
     def restore(self, point: ResumePoint, state: State) -> None:
@@ -173,14 +176,14 @@ class Training:
         self._metrics.restore(part(state, "metrics"))
         self._rollouts, self._resumed, self._peak_memory_mb = point.rollouts, point.resumed + 1, point.peak_memory_mb
         self._begun = time.monotonic() - point.seconds
-        self._checkpoints.restore(restored_selections(point.evaluated, part(state, "selection")), point.pending)
+        self.checkpoints.restore(restored_selections(point.evaluated, part(state, "selection")), point.pending)
 
     def _peak(self) -> int:
         return max(self._peak_memory_mb, peak_memory_mb())
 
     def _evaluate(self, step: int) -> None:
         policy_of(self._config, self._learner, self._collector).save(self._run.record.checkpoint(step).policy_path)
-        self._checkpoints.evaluate(step)
+        self.checkpoints.evaluate(step)
 
     def _summary(self, selections: list[Selection], seconds: float) -> RunSummary:
         steps, best = self._rollouts * self._size, max(selections, key=lambda selection: selection.rank)

@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,51 @@ def test_a_verb_works_confined_and_leaves_nothing_but_its_answer(tmp_path: Path)
     assert all(CANARY not in path.read_text() for path in tmp_path.iterdir())
 
 
+ALL_STARTED = """
+import os, subprocess, sys, threading
+from pathlib import Path
+from p2p.worker.sandbox import confine
+
+def refused(call):
+    try:
+        call()
+    except PermissionError:
+        return
+    raise SystemExit(f"{call} was made")
+
+confine.forbid_processes()
+subprocess.run(["true"], check=True)  # it is not confined, and nothing was forbidden
+confine.confine([Path(sys.argv[1])])
+child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+confine.forbid_processes()
+for call in (os.fork, lambda: subprocess.run(["true"]), lambda: os.posix_spawn("/bin/true", ["true"], {})):
+    refused(call)
+refused(lambda: os.execv("/bin/true", ["true"]))
+heard = []
+thread = threading.Thread(target=lambda: heard.append(child.communicate(b"still there")[0]))
+thread.start()
+thread.join()
+print(heard[0].decode(), child.wait())
+"""
+
+
+@CONFINES
+def test_a_training_whose_children_run_can_start_threads_and_nothing_else(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ALL_STARTED, str(tmp_path)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("still there 0\n", "")
+
+
+def filters_of(pid: int) -> int:
+    """How many filters of system calls a process has; 0 when it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Seccomp_filters")), 0)
+
+
 @CONFINES
 @pytest.mark.slow
 def test_a_run_says_how_it_was_confined_and_holds_no_key(tmp_path: Path, cheetah: EnvSpec, class_reward: str) -> None:
@@ -90,8 +136,14 @@ def test_a_run_says_how_it_was_confined_and_holds_no_key(tmp_path: Path, cheetah
     record.save_config(TrainConfig(total_timesteps=512, n_envs=4, num_evals=1, n_eval_episodes=3, episode_s=1.0))
     record.save_env_spec(cheetah)
     record.save_reward_source(class_reward)
-    done = worker("train", tmp_path, ANTHROPIC_API_KEY=CANARY, P2P_THREADS="2")
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-m", "p2p.worker", "train", str(tmp_path)]
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "P2P_THREADS": "2", "ANTHROPIC_API_KEY": CANARY}
+    process, ended, filters = subprocess.Popen(command, env=env), threading.Event(), {0}
+    while process.poll() is None:
+        filters.add(filters_of(process.pid))
+        ended.wait(0.01)
+    assert process.returncode == 0
+    assert max(filters) == 2, "when its children run it may start no more"
     summary = record.read_summary()
     assert summary is not None
     assert summary.sandbox is SandboxLevel.STRICT
