@@ -1,6 +1,9 @@
 import os
 import signal
+import socket
 import tempfile
+from ipaddress import ip_address
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,29 @@ os.environ["P2P_CORES_DIR"] = _CORES.name
 """Tests own the cores of this machine among themselves, whoever trains on it besides."""
 # a shell starts its background commands with Ctrl-C ignored, and what they start inherits that
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _only_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reaches another machine, whatever it asks a library to do."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_here(address[0]):
+            raise ConnectionRefusedError(f"A test asked for {address}: tests reach this machine alone.")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+def _is_here(host: str) -> bool:
+    if host in ("", "localhost"):
+        return True
+    try:
+        address = ip_address(host.split("%")[0])
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
 
 
 @pytest.fixture(autouse=True)
