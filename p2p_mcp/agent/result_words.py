@@ -21,7 +21,7 @@ def in_one_line(tool: str, result: Block) -> str:
     blocks: list[Block] = result["content"]
     text = next((str(block["text"]) for block in blocks if block["type"] == "text"), "")
     if result["is_error"]:
-        return _cut(f"failed: {text}")
+        return _cut(f"failed: {text.removeprefix(f'Error executing tool {tool}: ')}")
     answer = _object(text)
     if answer is None:
         return _cut(text)
