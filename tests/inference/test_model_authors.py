@@ -66,9 +66,11 @@ PLAN = {
 }
 
 
-def script() -> Mapping[str, Any]:
+def script(n_configs: int) -> Mapping[str, Any]:
     """What each role answers."""
+    variants = answers({"variants": [{"directive": "another_way", "config_changes": {"gae_lambda": 0.9}}]})
     return {
+        "You choose hyperparameters": [variants] * (n_configs - 1),
         "You turn one sentence": [answers({"criteria": [UP], "episode_s": 5.0})],
         "You write reward functions": [
             Fault.OVERLOADED,
@@ -88,11 +90,11 @@ def script() -> Mapping[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "n_configs"), list(zip(MODELS, (2, 1, 1), strict=True)), ids=MODELS)
 def test_a_model_writes_mends_and_revises_until_it_passes(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: str, n_configs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stub = Stub(by_prompt=script(), repeat_last=False)
+    stub = Stub(by_prompt=script(n_configs), repeat_last=False)
     with stub.serving():
         for name, value in stub.environment().items():
             monkeypatch.setenv(name, value)
@@ -102,6 +104,7 @@ def test_a_model_writes_mends_and_revises_until_it_passes(
             env_id="InvertedPendulum-v5",
             author=model,
             n_seeds=1,
+            n_configs=n_configs,
             max_iterations=2,
             n_report_rollouts=10,
             config={"num_evals": 1, "n_eval_episodes": 3},
@@ -117,7 +120,11 @@ def test_a_model_writes_mends_and_revises_until_it_passes(
     first, second = (record.iteration(number) for number in (1, 2))
     assert first.read_draft().source == FALLING
     assert second.read_draft().source == UPRIGHT
-    assert second.read_draft().config_changes == {"total_timesteps": 16384}
+    assert second.read_draft().config_changes["total_timesteps"] == 16384
+    assert [run.config_id for run in first.runs()] == ["baseline", "fast"][:n_configs]
+    *_, tried = record.read_lineage().iterations.values()
+    assert list(tried.configs) == ["baseline", "another_way"][:n_configs]
+    assert [use.hyperparameters["gae_lambda"] for use in tried.configs.values()] == [0.95, 0.9][:n_configs]
     revision = first.read_revision()
     assert [change.name for change in revision.changes] == ["lean", "total_timesteps"]
     assert (revision.based_on, revision.lesson) == (1, "Paying for the angle makes it fall.")
