@@ -15,10 +15,11 @@ from p2p.contracts.training import canonical_names
 from p2p.service import packages
 from p2p.service.differences import changes_between, common_share
 from p2p.service.driving import Driving
-from p2p.service.judging import Judging
+from p2p.service.judging import Judging, attempt
 from p2p.service.plan import run_configs
 from p2p.service.progress import live_training
 from p2p.service.rewards import Rewards
+from p2p.service.variants import refuse_fixed
 from p2p.store import files
 from p2p.store.candidates import CandidateRecords
 from p2p.store.replacing import forget_revision, forget_reward
@@ -90,6 +91,7 @@ class Drafting(Driving, Rewards, Judging):
 
     def _hand_in(self, record: SessionRecord, given: Submission) -> DraftReport:
         session = record.read_session()
+        refuse_fixed(session, given.config_changes)
         number = self._number_to_write(record, session)
         intent = self.elicit_intent(record.session_id)
         based_on = _based_on(record, number, given) if given.source is not None and number > 1 else None
@@ -203,8 +205,7 @@ def _draft_of(record: SessionRecord, based_on: int | None, given: Submission) ->
     """What was handed in, with the configuration of what it was changed from; None where the author is to write."""
     if given.source is None:
         return None
-    before = record.iteration(based_on).read_draft() if based_on is not None else None
-    inherited = canonical_names(before.config_changes) if before is not None else {}
+    inherited = canonical_names(attempt(record, based_on).config_changes) if based_on is not None else {}
     changes = {**inherited, **canonical_names(given.config_changes)}
     return RewardDraft(source=given.source, config_changes=changes, reasoning=given.reasoning.strip())
 

@@ -1,6 +1,6 @@
 """What is trained beside the base of an iteration, and that nothing is changed which is fixed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.events import EventName
@@ -11,7 +11,7 @@ from p2p.contracts.training import TrainConfig, canonical_names
 from p2p.service.models import steps_done
 from p2p.service.plan import base_config
 from p2p.store.sessions import SessionRecord
-from p2p.training.tuning import TASK_FIELDS, without_hyperparameters
+from p2p.training.tuning import HYPERPARAMETERS, TASK_FIELDS, without_hyperparameters
 from p2p.training.variants import usual_variants, varied
 
 
@@ -56,6 +56,20 @@ def revision_within(session: NewSession, revision: Revision) -> Revision:
     kept = tuple(change for change in revision.changes if change.kind == "reward" or change.name in TASK_FIELDS)
     left = without_hyperparameters(canonical_names(revision.config_changes))
     return revision.model_copy(update={"changes": kept, "config_changes": left, "variants": ()})
+
+
+def refuse_fixed(session: NewSession, changes: Mapping[str, object]) -> None:
+    """Do nothing where a caller may change what it wants to.
+
+    Raises:
+        InvalidConfig: it wants to change hyperparameters, and they are fixed.
+    """
+    wanted = sorted(set(canonical_names(changes)) & set(HYPERPARAMETERS))
+    if session.reward_only and wanted:
+        raise InvalidConfig(
+            f"The hyperparameters are fixed in this session, {', '.join(wanted)} among them. Leave them out of "
+            f"config_changes, which may set {', '.join(TASK_FIELDS)}."
+        )
 
 
 def _different(proposed: Iterable[ConfigVariant], base: TrainConfig, session: NewSession) -> list[ConfigVariant]:

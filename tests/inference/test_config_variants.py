@@ -164,6 +164,21 @@ def test_a_variant_that_did_best_is_the_base_of_the_next_iteration(begun: Callab
     assert '"learning_rate":0.00035' in stub.seen[-2].system
 
 
+def test_a_caller_goes_on_from_the_variant_that_did_best(begun: Callable[..., Any]) -> None:
+    service, record = begun(best="slow")
+    assert service.revision_brief(record.session_id).config_changes["learning_rate"] == 3.5e-4
+    service.revise_session(record.session_id, UPRIGHT.replace("0.1", "0.2"), config_changes={"gamma": 0.98})
+    draft = record.iteration(2).read_draft()
+    assert draft is not None
+    assert draft.config_changes == {
+        "total_timesteps": STEPS,
+        "episode_s": 4.0,
+        "learning_rate": 3.5e-4,
+        "gamma": 0.98,
+    }
+    assert [variant.changes for variant in draft.variants] == [{"learning_rate": 7e-4}, {"learning_rate": 1.75e-4}]
+
+
 def test_the_lineage_has_what_every_configuration_was_really_trained_with(
     begun: Callable[..., Any], serve: Serve
 ) -> None:

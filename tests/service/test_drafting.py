@@ -96,6 +96,14 @@ def test_a_configuration_no_author_may_choose_is_refused_and_the_reward_before_i
     assert service.record(name).iteration(1).read_draft().source == GOOD
 
 
+def test_a_caller_is_told_where_the_hyperparameters_are_fixed(service):
+    name = service.create_session(PENDULUM.model_copy(update={"reward_only": True})).session_id
+    with pytest.raises(InvalidConfig, match=r"learning_rate, n_envs among them\. Leave them out"):
+        service.submit_reward(name, GOOD, config_changes={"num_envs": 8, "learning_rate": 1e-3, "episode_s": 4.0})
+    assert service.record(name).iteration_records() == []
+    assert service.submit_reward(name, GOOD, config_changes={"episode_s": 4.0}).report.accepted
+
+
 @pytest.mark.parametrize(
     ("status", "words"),
     [
