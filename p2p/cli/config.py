@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.session import NewSession
@@ -49,8 +50,13 @@ def new_session(**fields: Any) -> NewSession:
     try:
         return NewSession(**fields)
     except ValidationError as error:
-        lines = [f"  {'.'.join(map(str, p['loc']))}: {p['msg']}, got {p['input']!r}" for p in error.errors()]
-        raise InvalidInput("\n".join(["This cannot be asked for:", *lines])) from error
+        raise InvalidInput("\n".join(["This cannot be asked for:", *map(_explain, error.errors())])) from error
+
+
+def _explain(problem: ErrorDetails) -> str:
+    if not problem["loc"]:  # a rule over several fields names them itself
+        return f"  {problem['msg'].removeprefix('Value error, ')}"
+    return f"  {'.'.join(map(str, problem['loc']))}: {problem['msg']}, got {problem['input']!r}"
 
 
 def _read(file: Path) -> dict[str, object]:

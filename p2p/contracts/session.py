@@ -91,8 +91,8 @@ class NewSession(Contract):
     def _variants_need_hyperparameters(self) -> Self:
         if self.reward_only and self.n_configs > len(self.configs):
             raise ValueError(
-                f"n_configs {self.n_configs} asks for variants of the hyperparameters, which reward_only leaves alone: "
-                "ask for one of them, or name the configurations in configs"
+                f"{self.n_configs} configurations are variants of the hyperparameters, and reward_only has none "
+                "of them changed: ask for one of the two, or name the configurations yourself in configs"
             )
         return self
 

@@ -249,7 +249,7 @@ def test_reward_only_holds_for_the_built_in_author_too(begun: Callable[..., Any]
 
 
 def test_variants_of_what_is_fixed_are_not_asked_for() -> None:
-    with pytest.raises(ValueError, match="n_configs 3 asks for variants"):
+    with pytest.raises(ValueError, match="3 configurations are variants"):
         NewSession(prompt=SENTENCE, n_configs=3, reward_only=True)
     named = {"baseline": {}, "long": {"gamma": 0.999}}
     assert NewSession(prompt=SENTENCE, n_configs=2, reward_only=True, configs=named).n_configs == 2
