@@ -30,8 +30,8 @@ from p2p.store.candidates import CandidateRecords
 
 pytestmark = pytest.mark.slow
 Serve = Callable[..., Stub]
-STEPS = 40_000
-TRIAL = 4096
+STEPS = 61_440
+TRIAL = 6144
 APPROVED = answers({"approved": True, "reasoning": "fine"})
 CHOOSE = "import sys; from p2p.service import Service; Service().choose_reward(sys.argv[1], 1)"
 
