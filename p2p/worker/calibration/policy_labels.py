@@ -35,7 +35,8 @@ class Course:
     up: Floats
     """Up-component of its vertical axis, shape (T + 1,)."""
     pitch: Floats
-    """Of its forward axis, unwrapped, from its start, nose up positive, shape (T + 1,) [rad]."""
+    """Of its forward axis, from its start, nose up positive, shape (T + 1,) [rad]; unwrapped where it moves in a plane,
+    else against the horizontal."""
     yaw: Floats
     """Of its forward axis about the vertical, the same, to the left positive [rad]."""
     touching: NDArray[np.bool_]
@@ -56,14 +57,15 @@ class Course:
             attitude.append(data.xmat[torso].reshape(3, 3).copy())
             bodies = [model.geom_bodyid[list(contact.geom)] for contact in data.contact[: data.ncon]]
             touching.append(any(0 in pair for pair in bodies))
-        axes = np.array(attitude)
+        axes, free = np.array(attitude), model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE
+        ahead = np.hypot(axes[:, 0, 0], axes[:, 1, 0]) if free else axes[:, 0, 0]
         return cls(
             place=np.array(place),
             up=axes[:, 2, 2],
-            pitch=_turned(axes[:, 2, 0], axes[:, 0, 0]),
+            pitch=_turned(axes[:, 2, 0], ahead),
             yaw=_turned(axes[:, 1, 0], axes[:, 0, 0]),
             touching=np.array(touching),
-            joints=qpos[:, 7 if model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE else 3 :],
+            joints=qpos[:, 7 if free else 3 :],
             seconds=seconds,
         )
 
