@@ -10,7 +10,6 @@ from pathlib import Path
 from p2p.contracts.errors import P2PError
 from p2p.contracts.sandbox import SandboxLevel
 from p2p.store.iterations import IterationRecord
-from p2p.worker.engine.environment import compiled_model
 from p2p.worker.rollout.vec_env import VecEnv
 from p2p.worker.sandbox import levels
 from p2p.worker.sandbox.confine import forbid_processes
@@ -85,7 +84,6 @@ def _evaluate_all(pipe: Connection, directory: Path, confined: SandboxLevel | No
         try:
             if run is None:
                 run = Run.open(IterationRecord(directory))
-                compiled_model(run.spec, run.config.env_kwargs)  # its libraries start a program when they are loaded
                 VecEnv(run.config, run.spec, 1).close()  # a library that it loads starts a program
                 forbid_processes()
             pipe.send(evaluate_checkpoint(run, step))
