@@ -55,6 +55,7 @@ def test_from_an_unknown_machine_to_a_verdict(lab: Lab, tmp_path: Path) -> None:
     done = person.types("run", *sentence, *options)
     assert done.returncode in (0, 3), done.stderr
     view = json.loads(done.stdout)
+    assert view["judgment"], (view["error"], view["runs"])
     assert view["judgment"]["verdict"] in ("passed", "failed")
     (run,) = (tmp_path / "runs").glob("*/iter_1/*_seed_*")
     remote = json.loads((run / "remote.json").read_text())
