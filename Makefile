@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses auto
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
 
 .DEFAULT_GOAL := help
@@ -15,7 +16,7 @@ demo: $(VENV)/.demo  ## Set up, then train a cheetah to run from one sentence, w
 	$(BIN)/p2p run "run forward as fast as you can" --env HalfCheetah-v5
 
 test: $(VENV)/.dev  ## Set up, then run every test, the ones that train included
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
 	P2P_EXTERNAL=1 $(BIN)/python -m pytest tests/external
@@ -34,10 +35,10 @@ lint: $(VENV)/.dev
 	$(BIN)/python tests/size_budget.py
 
 fast-tests: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 slow-tests: $(VENV)/.dev  ## The tests that train a policy or run a whole session
-	$(BIN)/python -m pytest -m slow
+	$(PYTEST) -m slow
 
 docs: $(VENV)/.dev  ## Write the tables of the documents that are made from the code
 	$(BIN)/python -m p2p_mcp.docs docs/tools.md

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.pop("COLUMNS", None)  # with processes beside it, pytest-xdist sets the width of its own terminal
 _CORES = tempfile.TemporaryDirectory(prefix="p2p-cores-")
 os.environ["P2P_CORES_DIR"] = _CORES.name
 """Tests own the cores of this machine among themselves, whoever trains on it besides."""
