@@ -32,12 +32,16 @@ class HandedCode(JudgeCoding):
     def judge_code_task(self, session_id: str) -> JudgeCodeTask:
         """What there is to measure with code, by which rules, and the functions there are.
 
+        Where the session names a model that writes them, it has written them now.
+
         Raises:
             UnknownName: there is no such session.
+            ModelProblem: that model gives no answer that can be used.
+            BudgetExceeded: it would cost more than the session may.
         """
         record = self.record(session_id)
         rules: Callable[..., str] = registry.load("judge", registry.JUDGES, "code_rules")
-        code = JudgeCodeRecord(record.path).read()
+        code = self.write_judge_code(session_id)
         return JudgeCodeTask(
             session_id=session_id,
             to_measure=_to_measure(record),

@@ -93,6 +93,15 @@ def test_code_is_planned_reviewed_written_attacked_and_judges_without_eyes(writt
     assert stub.remaining() == 0
 
 
+def test_whoever_asks_for_the_task_finds_what_the_model_of_the_session_wrote(written: Written) -> None:
+    service, stub = written(answers(PLAN), answers(PLAN), source(CALM), answers(FINE))
+    for _ in range(2):
+        assert [one.source for one in service.judge_code_task("watched").functions] == [CALM]
+    (found,) = service.judge_evidence("watched", 1).code.by_written_code
+    assert (found.key, found.written_by, found.problem) == ("calm", "anthropic:claude-of-a-test", "")
+    assert stub.remaining() == 0
+
+
 @pytest.mark.parametrize(
     ("broken", "problem"),
     [(CRASHES, "ZeroDivisionError"), (TEXT, "expected a dict with a number"), (IMPORTS, "imports"), (LATE, "too long")],
