@@ -157,3 +157,11 @@ def test_code_that_tells_no_known_motion_from_another_is_refused(text: str, usab
     assert usable or "known motions the score 1: it tells nothing apart" in code.functions[0].problems[0]
     assert service.write_judge_code("hopping") == code, "written once"
     assert "known motions" in stub.seen[-1].system or usable
+    if usable:
+        refused = service.submit_judge_code("hopping", "calm", OUTSIDE)
+        assert refused.errors[0].endswith(
+            "it tells nothing apart. Let the score grow with what the criterion asks for."
+        )
+        known = service.submit_judge_code("hopping", "calm", CALM).known_motions
+        assert known[0].score == max(one.score for one in known) > 0
+        assert len({one.motion for one in known}) > 1
