@@ -11,8 +11,8 @@ from p2p.contracts.errors import InvalidInput, TrainingFailed
 from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.scheduler.resources import parallel_jobs
 from p2p.service import Service
-from p2p.service.jobs import last_line, worker_job
-from p2p.service.plan import parse_config
+from p2p.service.training.jobs import last_line, worker_job
+from p2p.service.training.plan import parse_config
 from p2p.store.iterations import IterationRecord
 from p2p.training.presets import preset
 from p2p.training.trainer import Trainer

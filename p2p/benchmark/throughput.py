@@ -18,8 +18,8 @@ from p2p.contracts.measurement import (
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler.resources import cores
 from p2p.service import Service
-from p2p.service.jobs import raise_failure, wait, worker_job
-from p2p.service.plan import parse_config
+from p2p.service.training.jobs import raise_failure, wait, worker_job
+from p2p.service.training.plan import parse_config
 from p2p.store.measurements import MeasurementRecord
 from p2p.training.presets import preset
 

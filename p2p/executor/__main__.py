@@ -13,8 +13,8 @@ from p2p.contracts.errors import INTERRUPTED, InvalidConfig, InvalidInput, P2PEr
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import FilmRequest
 from p2p.service import Service
-from p2p.service.jobs import raise_failure, wait, worker_job
-from p2p.service.plan import parse_config
+from p2p.service.training.jobs import raise_failure, wait, worker_job
+from p2p.service.training.plan import parse_config
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
 

@@ -16,9 +16,9 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.service import Service
-from p2p.service.lineage import record_iteration
-from p2p.service.plan import run_configs
-from p2p.service.variants import settled
+from p2p.service.authoring.variants import settled
+from p2p.service.sessions.lineage import record_iteration
+from p2p.service.training.plan import run_configs
 from p2p.settings import Settings
 from p2p.store.sessions import SessionRecord
 

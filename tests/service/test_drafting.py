@@ -9,7 +9,7 @@ from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec, RewardTerm, TermStatistics
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
-from p2p.service.differences import changes_between, common_share, source_diff
+from p2p.service.authoring.differences import changes_between, common_share, source_diff
 from p2p.settings import Settings
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")

@@ -1,7 +1,7 @@
 import pytest
 
 from p2p.contracts.errors import InvalidConfig, InvalidInput
-from p2p.service.plan import parse_config
+from p2p.service.training.plan import parse_config
 from p2p.settings import Settings
 
 

@@ -14,7 +14,7 @@ from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.scheduler.floors import require_memory, training_memory_mb
 from p2p.scheduler.resources import memory_mb
 from p2p.service import Service
-from p2p.service.jobs import worker_job
+from p2p.service.training.jobs import worker_job
 from p2p.settings import Settings
 from p2p.store import layout
 

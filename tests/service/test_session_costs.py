@@ -14,7 +14,7 @@ from p2p.contracts.inference import ModelRequest, user
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import RunSummary
 from p2p.service import Service
-from p2p.service.models import model_variables, seconds_at_work
+from p2p.service.authoring.models import model_variables, seconds_at_work
 from p2p.settings import Settings
 
 sys.path.append(str(Path(__file__).parents[1] / "inference"))

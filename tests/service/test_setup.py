@@ -7,7 +7,7 @@ from p2p.contracts.errors import MissingExtra
 from p2p.contracts.session import NewSession
 from p2p.contracts.setup import Level, SetupCheck, SetupReport
 from p2p.service import Service
-from p2p.service.packages import within
+from p2p.service.machines.packages import within
 from p2p.settings import Settings
 
 

@@ -5,7 +5,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.training import RunSummary
 from p2p.scheduler.backends.local import LocalBackend
-from p2p.service.aggregation import aggregate
+from p2p.service.training.aggregation import aggregate
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
 from p2p.training.trainer import RETRIES, Trainer

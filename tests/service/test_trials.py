@@ -18,9 +18,9 @@ from p2p.contracts.session import NewSession, Session
 from p2p.contracts.training import RunSummary, TrainingPlan
 from p2p.prompts import render
 from p2p.service import Service
-from p2p.service.candidate_lessons import candidate_lessons
-from p2p.service.lineage import record_iteration
-from p2p.service.trials import Steps, affordable, best_of, trial_config
+from p2p.service.authoring.candidate_lessons import candidate_lessons
+from p2p.service.authoring.trials import Steps, affordable, best_of, trial_config
+from p2p.service.sessions.lineage import record_iteration
 from p2p.settings import Settings
 from p2p.store.candidates import CandidateRecords
 from p2p.store.sessions import SessionRecord

@@ -7,8 +7,8 @@ from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.contracts.judgment import Judgment, Provenance, Verdict
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.training import RunSummary
-from p2p.service.aggregation import aggregate
-from p2p.service.plan import run_configs
+from p2p.service.training.aggregation import aggregate
+from p2p.service.training.plan import run_configs
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 

@@ -5,7 +5,7 @@ from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
-from p2p.service.plan import base_config
+from p2p.service.training.plan import base_config
 from p2p.training.presets import LONG, preset
 from p2p.training.tuning import BOUNDS, check_bounds
 

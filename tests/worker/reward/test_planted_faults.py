@@ -9,7 +9,7 @@ from p2p.contracts.reward import RewardIssue
 from p2p.contracts.session import NewSession
 from p2p.contracts.work import CheckRequest
 from p2p.envs import catalog
-from p2p.service.plan import base_config
+from p2p.service.training.plan import base_config
 from p2p.store.iterations import IterationRecord
 from p2p.worker.check import check
 

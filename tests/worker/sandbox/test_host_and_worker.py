@@ -17,7 +17,7 @@ from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.contracts.setup import Level
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import DescribeRequest
-from p2p.service.sandbox_check import described
+from p2p.service.machines.sandbox_check import described
 from p2p.store.iterations import IterationRecord
 from p2p.worker.code_host.host_process import HostFailed, HostProcess
 from p2p.worker.sandbox import landlock, levels, strict, system_calls

@@ -1,0 +1,1 @@
+"""Judgments: by measurement, by code, by eyes and by people."""

@@ -1,0 +1,42 @@
+"""What `p2p doctor` says about the sandbox of this machine."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from p2p.contracts.errors import P2PError
+from p2p.contracts.protocols import Backend
+from p2p.contracts.sandbox import SandboxLevel, SandboxReport
+from p2p.contracts.setup import Level, SetupCheck
+from p2p.service.training.jobs import run_to_end
+from p2p.store import sandbox
+
+ALLOW = "To train all the same: --allow-weak-sandbox, or P2P_ALLOW_WEAK_SANDBOX=1."
+
+
+def sandbox_check(backend: Backend, allowed: bool) -> SetupCheck:
+    """Have a worker look, since it is the worker that is confined."""
+    with tempfile.TemporaryDirectory(prefix="p2p-probe-", ignore_cleanup_errors=True) as scratch:
+        try:
+            run_to_end(backend, "sandbox", Path(scratch))
+        except P2PError as error:
+            return SetupCheck(name="sandbox", level=Level.PROBLEM, found=str(error), remedy="See the log of the probe.")
+        report = sandbox.read_report(Path(scratch))
+    if report is None:
+        return SetupCheck(name="sandbox", level=Level.PROBLEM, found="the probe left no answer")
+    return described(report, allowed)
+
+
+def described(report: SandboxReport, allowed: bool) -> SetupCheck:
+    """The report as a line of the table."""
+    landlock = f"Landlock ABI {report.landlock_abi}" if report.landlock_abi else "no Landlock"
+    found = f"{report.level} ({landlock}, {'seccomp' if report.seccomp else 'no seccomp'})"
+    missing = f"Missing: {'; '.join(report.missing)}." if report.missing else ""
+    if sys.platform == "darwin":
+        found += "; the sandbox profile of macOS is applied, and nobody has tested it"
+    if report.level.is_weak:
+        level = Level.WARNING if allowed else Level.PROBLEM
+        remedy = f"{missing} {'It was allowed.' if allowed else ALLOW}"
+        return SetupCheck(name="sandbox", level=level, found=found, remedy=remedy.strip())
+    level = Level.OK if report.level is SandboxLevel.STRICT else Level.WARNING
+    return SetupCheck(name="sandbox", level=level, found=found, remedy=missing)

@@ -1,0 +1,179 @@
+"""What this machine has, and what it lacks."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from p2p import config_file
+from p2p.contracts.errors import MissingExtra, P2PError
+from p2p.contracts.session import SessionStatus
+from p2p.contracts.setup import Level, SetupCheck, SetupReport
+from p2p.scheduler import resources
+from p2p.service.machines import packages
+from p2p.service.machines.sandbox_check import sandbox_check
+from p2p.service.sessions.listing import session_views
+from p2p.service.training.jobs import run_to_end
+from p2p.service.wiring import Wiring
+from p2p.settings import exposed_keys, keys_present
+from p2p.store.iterations import IterationRecord
+
+MIN_PYTHON = (3, 11)
+JOB_MEMORY_MB = 500
+"""What one training takes, generously."""
+SESSION_DISK_MB, TIGHT_DISK_MB = 200, 2000
+"""Less than the first is too little for one session, less than the second for a few."""
+
+
+class Setup(Wiring):
+    """What `p2p doctor` shows."""
+
+    def check_setup(self) -> SetupReport:
+        """Look at packages, renderers, sandbox, cores, memory, disk, keys; takes a few seconds and leaves nothing."""
+        directory = self.runs.path
+        checks = [
+            _python(),
+            *packages.checks(),
+            self._renderer(),
+            sandbox_check(self.backend, self.settings.allow_weak_sandbox),
+            _ffmpeg(),
+            *_machine(directory),
+            _writable(directory),
+            *self._interrupted(),
+        ]
+        return SetupReport(checks=(*checks, *_keys(), *_config_file(), *self._nodes()))
+
+    def require_training(self) -> None:
+        """Refuse early what could only fail once the first job starts.
+
+        Raises:
+            MissingExtra: a package that training needs is not installed.
+            UnknownName, InvalidInput, EnvironmentProblem: trainings are to run on a node that is not known or prepared.
+        """
+        self.require_packages()
+        self.training_backend.capacity(JOB_MEMORY_MB)
+
+    def require_packages(self) -> None:
+        """Refuse what needs packages for training where one is missing; of sessions that know where they are trained.
+
+        Raises:
+            MissingExtra: it is not installed.
+        """
+        if (module := packages.missing_module()) is not None:
+            raise MissingExtra(module, packages.EXTRA)
+
+    def _interrupted(self) -> Iterator[SetupCheck]:
+        """Sessions that were being worked on when that ended; nothing is said where there are none."""
+        views = session_views(self.runs, self.backend)
+        names = [view.session.session_id for view in views if view.status is SessionStatus.INTERRUPTED]
+        if names:
+            found = f"{len(names)} interrupted: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
+            remedy = "To go on with all of them: p2p resume --all"
+            yield SetupCheck(name="sessions", level=Level.WARNING, found=found, remedy=remedy)
+
+    def _nodes(self) -> Iterator[SetupCheck]:
+        """The other machines; they are not asked."""
+        if nodes := self.node_store.all():
+            names = ", ".join(name if node.facts else f"{name} (not prepared)" for name, node in sorted(nodes.items()))
+            yield SetupCheck(name="nodes", level=Level.OK, found=f"{names}; to ask one: p2p nodes check NODE")
+
+    def _renderer(self) -> SetupCheck:
+        if find_spec("mujoco") is None:
+            return SetupCheck(name="renderer", level=Level.WARNING, found="not looked at: mujoco is not installed")
+        with tempfile.TemporaryDirectory(prefix="p2p-probe-", ignore_cleanup_errors=True) as scratch:
+            try:
+                run_to_end(self.backend, "probe", Path(scratch))
+            except P2PError as error:
+                remedy = "Trainings run all the same; set P2P_RENDERER=raycast to use the built-in renderer."
+                return SetupCheck(name="renderer", level=Level.WARNING, found=str(error), remedy=remedy)
+            report = IterationRecord(Path(scratch)).read_renderer_report()
+        if report is None:
+            return SetupCheck(name="renderer", level=Level.WARNING, found="the probe left no answer")
+        if report.chosen != "raycast":
+            return SetupCheck(name="renderer", level=Level.OK, found=f"{report.chosen} (OpenGL without a display)")
+        failures = "; ".join(f"{name}: {reason}" for name, reason in report.failures.items())
+        return SetupCheck(
+            name="renderer",
+            level=Level.OK,
+            found=f"raycast, the built-in renderer{f' ({failures})' if failures else ''}",
+            remedy="Nothing is needed; libegl1 or libosmesa6 would add OpenGL pictures.",
+        )
+
+
+def _python() -> SetupCheck:
+    found = f"{sys.version.split()[0]} ({sys.executable})"
+    if sys.version_info < MIN_PYTHON:
+        return SetupCheck(name="python", level=Level.PROBLEM, found=found, remedy="Install Python 3.11 or newer.")
+    return SetupCheck(name="python", level=Level.OK, found=found)
+
+
+def _ffmpeg() -> SetupCheck:
+    """The binary that imageio-ffmpeg brings, or what is used in its place; nothing is imported or run."""
+    if set_to := os.environ.get("IMAGEIO_FFMPEG_EXE"):
+        return _found_ffmpeg(Path(set_to) if Path(set_to).is_file() else None)
+    spec = find_spec("imageio_ffmpeg")
+    places = spec.submodule_search_locations if spec is not None else None
+    bundled = sorted(path for place in places or () for path in Path(place).glob("binaries/ffmpeg-*"))
+    own = shutil.which("ffmpeg")
+    return _found_ffmpeg(bundled[0] if bundled else Path(own) if own else None)
+
+
+def _found_ffmpeg(path: Path | None) -> SetupCheck:
+    if path is None:
+        remedy = "For videos run: pip install 'imageio[ffmpeg]'; a training does not need it."
+        return SetupCheck(name="ffmpeg", level=Level.WARNING, found="not found", remedy=remedy)
+    return SetupCheck(name="ffmpeg", level=Level.OK, found=str(path))
+
+
+def _machine(directory: Path) -> Iterator[SetupCheck]:
+    here = resources.measure(directory)
+    yield SetupCheck(name="cores", level=Level.OK, found=f"{here.cores} usable")
+    if here.memory_mb is not None and here.memory_free_mb is not None:
+        tight = here.memory_free_mb < JOB_MEMORY_MB
+        yield SetupCheck(
+            name="memory",
+            level=Level.WARNING if tight else Level.OK,
+            found=f"{here.memory_free_mb:,} MiB free of {here.memory_mb:,} MiB",
+            remedy="Close other programs, or train one run at a time: P2P_MAX_PARALLEL=1." if tight else "",
+        )
+    free = here.disk_free_mb
+    level = Level.PROBLEM if free < SESSION_DISK_MB else Level.WARNING if free < TIGHT_DISK_MB else Level.OK
+    yield SetupCheck(
+        name="disk",
+        level=level,
+        found=f"{free:,} MiB free for {directory}",
+        remedy="" if level is Level.OK else "Free some space, or choose another place with --runs-dir or P2P_RUNS_DIR.",
+    )
+
+
+def _writable(directory: Path) -> SetupCheck:
+    """Whether sessions can be kept in a directory, found out by a file without a name in it or its nearest parent."""
+    existing = next(path for path in (directory, *directory.parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        remedy = "Choose another place with --runs-dir or P2P_RUNS_DIR."
+        found = f"{directory} cannot be written: {error.strerror or error}"
+        return SetupCheck(name="runs directory", level=Level.PROBLEM, found=found, remedy=remedy)
+    return SetupCheck(name="runs directory", level=Level.OK, found=f"{directory} can be written")
+
+
+def _keys() -> Iterator[SetupCheck]:
+    for name, present in keys_present().items():
+        found = "set" if present else "not set; the built-in author needs none"
+        yield SetupCheck(name=name, level=Level.OK, found=found)
+
+
+def _config_file() -> Iterator[SetupCheck]:
+    path = config_file.location()
+    if not path.is_file():
+        found = f"none at {path}; it would hold keys for programs that start without a shell"
+        yield SetupCheck(name="configuration", level=Level.OK, found=found)
+    elif problem := exposed_keys():
+        yield SetupCheck(name="configuration", level=Level.WARNING, found=problem, remedy=f"Run: chmod 600 {path}")
+    else:
+        yield SetupCheck(name="configuration", level=Level.OK, found=str(path))

@@ -1,0 +1,1 @@
+"""Pictures and files of what was done, on request."""

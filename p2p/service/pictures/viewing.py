@@ -1,0 +1,132 @@
+"""Recorded rollouts, shown on request."""
+
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.pictures import FrameNote, RolloutPictures
+from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
+from p2p.service.pictures.picturing import best_of
+from p2p.service.training.plotting import Plotting
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+from p2p.store.views import path_from_view, state_of, view_record
+
+
+class Viewing(Plotting):
+    """What shows what was recorded. Paths are relative to the runs directory."""
+
+    def view_rollout(
+        self,
+        session_id: str,
+        iteration: int | None = None,
+        request: ViewRequest | None = None,
+        wait_s: float | None = None,
+    ) -> RolloutPictures:
+        """Show a recorded rollout: the one that is judged, or while an iteration trains that of its last evaluation.
+
+        The same request is answered by the same files, which are made once.
+
+        Args:
+            session_id: The session.
+            iteration: Its number; None takes the best one, and before any is judged the newest with a rollout.
+            request: Which rollout, from where, how slow.
+            wait_s: How long the caller can wait [s]; what takes longer goes on, and the same request finds it made.
+
+        Raises:
+            UnknownName: there is no such session, iteration or body.
+            InvalidInput: nothing is recorded yet, or the part to show is not in the rollout.
+            EnvironmentProblem: this machine is too busy to make them in `wait_s`.
+        """
+        record, request = self.record(session_id), request or ViewRequest()
+        shown = self._shown(record, iteration)
+        chosen = [shown, *self._other(session_id, shown, request.compare_with)]
+        recorded = [(each, *self._rollout(record, each, request.label)) for each in chosen]
+        _require_body(recorded[0][1], request.path_of)
+        order = PictureRequest(
+            rollouts=tuple(_named(record, shown, request.label, *each) for each in recorded), view=request
+        )
+        job = view_record(shown.path, order, state_of(trajectory for _, _, trajectory in recorded))
+        result = self._made(job, "view", order, wait_s)
+        single = [frame.path for frame in result.frames if frame.path is not None]
+        return RolloutPictures(
+            session_id=session_id,
+            iteration=shown.number,
+            compared_with=request.compare_with,
+            label=request.label,
+            sheet=self._file(job.path, result, result.sheet),
+            frames=self._placed(job.path, result),
+            frame_files=tuple(self._file(job.path, result, name) for name in single),
+            video=self._file(job.path, result, result.video) if result.video is not None else None,
+            note=result.note,
+        )
+
+    def _shown(self, record: SessionRecord, number: int | None) -> IterationRecord:
+        """The iteration meant."""
+        if number is not None:
+            return self.iteration_begun(record.session_id, number)
+        iterations = record.iteration_records()
+        if not iterations:
+            raise InvalidInput(
+                f"{record.session_id} has no iteration yet: nothing is recorded. {self._at_work(record)}"
+            )
+        if (best := best_of(iterations)) is not None:
+            return best
+        recorded = [each for each in iterations if _recorded(each, "median") is not None]
+        return (recorded or iterations)[-1]
+
+    def _rollout(self, record: SessionRecord, iteration: IterationRecord, label: str) -> tuple[IterationRecord, Path]:
+        """A recorded rollout and the run it is of."""
+        found = _recorded(iteration, label)
+        if found is None:
+            raise InvalidInput(
+                f"Iteration {iteration.number} of {record.session_id} has no recorded rollouts yet: a run records "
+                f"the first ones at its first evaluation. {self._at_work(record)}"
+            )
+        return found
+
+    def _placed(self, directory: Path, result: PictureResult) -> tuple[FrameNote, ...]:
+        """The moments, with paths relative to the runs directory."""
+        return tuple(
+            frame.model_copy(update={"path": self._relative(directory / frame.path) if frame.path else None})
+            for frame in result.frames
+        )
+
+
+def _recorded(iteration: IterationRecord, label: str) -> tuple[IterationRecord, Path] | None:
+    """The run and the file of a rollout: the report's, or before that the one of the latest evaluation."""
+    report = iteration.report.read_evaluation()
+    if report is not None:
+        path = iteration.report.trajectory(report.checkpoint, label)
+        return (IterationRecord(iteration.path / report.run_id), path) if path.exists() else None
+    found = [
+        (checkpoint.step, run, path)
+        for run in iteration.runs()
+        for checkpoint in run.checkpoints()
+        if (path := run.trajectory(checkpoint.step, label)).exists()
+    ]
+    latest = max(found, key=lambda each: each[0], default=None)
+    return latest[1:] if latest is not None else None
+
+
+def _named(
+    record: SessionRecord,
+    shown: IterationRecord,
+    label: str,
+    iteration: IterationRecord,
+    run: IterationRecord,
+    path: Path,
+) -> RecordedFile:
+    session = record.read_session()
+    training = "" if path.parent == iteration.report.trajectories_dir else " while training"
+    return RecordedFile(
+        run_dir=path_from_view(shown.path, run.path),
+        trajectory=path_from_view(shown.path, path),
+        title=f"Iteration {iteration.number}, {label} rollout{training}, {session.env_id}: {session.prompt}",
+    )
+
+
+def _require_body(run: IterationRecord, name: str | None) -> None:
+    spec = run.read_env_spec()
+    known = [body.name for body in spec.bodies] if spec is not None else []
+    if name is not None and spec is not None and name not in known:
+        raise UnknownName("body", name, known)

@@ -1,0 +1,1 @@
+"""Sessions: begun, driven, looked at, kept and thrown away."""

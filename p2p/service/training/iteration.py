@@ -1,0 +1,101 @@
+"""Training an iteration: configurations x seeds, and what came of them."""
+
+from p2p.contracts.errors import P2PError, TrainingFailed
+from p2p.contracts.events import EventName
+from p2p.contracts.training import IterationAggregation, TrainingPlan
+from p2p.scheduler.resources import JOB_MEMORY_MB
+from p2p.service.authoring.authors import Authors
+from p2p.service.authoring.models import require_steps
+from p2p.service.judging.streaming import CheckpointJudgments
+from p2p.service.training.aggregation import aggregate, run_result
+from p2p.service.training.jobs import ERRORS, last_line, worker_job
+from p2p.service.training.plan import run_configs
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+from p2p.training.trainer import Trainer
+
+
+class Training(Authors):
+    """Step three of the loop."""
+
+    def train(self, session_id: str, number: int) -> IterationAggregation:
+        """Train every run of iteration `number` that is not trained yet.
+
+        Raises:
+            TrainingFailed, InvalidInput, EnvironmentProblem: no run reached its end; the message holds the first error.
+        """
+        record = self.record(session_id)
+        iteration = record.iteration(number)
+        if (aggregation := iteration.read_aggregation()) is not None:
+            return aggregation
+        runs = self._prepare(record, iteration)
+        configs = [config for run in runs if (config := run.read_config()) is not None]
+        require_steps(record, [run for run in runs if run.read_summary() is None])
+        self.require_disk()
+        needed_mb = self.require_memory(configs, self.describe_environment(configs[0].env_id))
+        plan = self._plan(len(runs), needed_mb)
+        iteration.save_plan(plan)
+        with record.events.span(
+            EventName.TRAIN_START,
+            EventName.TRAIN_END,
+            number,
+            num_runs=len(runs),
+            parallel=plan.parallel,
+            cores=plan.cores,
+            env_id=configs[0].env_id,
+            total_timesteps=configs[0].total_timesteps,
+        ) as result:
+            job = worker_job("train", plan.threads, self.settings.max_memory_share)
+            checkpoints = CheckpointJudgments(record, number, runs, record.touch_heartbeat)
+            Trainer(self.training_backend, job, plan.parallel, checkpoints.look).train(runs)
+            checkpoints.look()
+            aggregation = aggregate(runs)
+            if aggregation is None:
+                raise _failure(number, runs)
+            _warn(record, number, runs)
+            iteration.save_aggregation(aggregation)
+            result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
+        return aggregation
+
+    def _plan(self, n_runs: int, needed_mb: int) -> TrainingPlan:
+        """One core for each run, and more only where there are fewer runs than cores."""
+        there = self.training_backend.capacity(max(JOB_MEMORY_MB, needed_mb))
+        allowed = self.settings.max_parallel or there.runs
+        parallel = min(n_runs, allowed, max(there.cores, there.runs))  # more would only wait for a core
+        usable = min(allowed, there.cores, parallel * there.cores_per_run)
+        return TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, usable))
+
+    def _prepare(self, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
+        """Write what each run needs into its directory, where that has not been done."""
+        session, intent = record.read_session(), record.read_criteria()
+        draft = iteration.read_draft()
+        assert draft is not None, "an iteration is trained after its reward is written"
+        spec, request = self.describe_environment(session.env_id), iteration.read_training_request()
+        runs = []
+        for (config_id, seed), config in run_configs(session, draft, request.start if request else None).items():
+            run = iteration.run(config_id, seed)
+            runs.append(run)
+            if run.read_config() is not None:
+                continue
+            run.save_reward_source(draft.source)
+            run.save_env_spec(spec)
+            if intent is not None:
+                run.save_criteria(intent)
+            run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))
+        return runs
+
+
+def _failure(number: int, runs: list[IterationRecord]) -> P2PError:
+    """The error of an iteration without a finished run: of the runs' own kind where they all ended alike."""
+    codes = {status.exit_code if (status := run.read_status()) is not None else None for run in runs}
+    kind = ERRORS.get(codes.pop(), TrainingFailed) if len(codes) == 1 else TrainingFailed
+    first = last_line(run_result(runs[0]).error)
+    return kind(f"No run of iteration {number} reached its end. {runs[0].iteration_id}: {first}")
+
+
+def _warn(record: SessionRecord, number: int, runs: list[IterationRecord]) -> None:
+    """Announce what looks wrong in the trainings."""
+    for run in runs:
+        summary = run.read_summary()
+        for message in summary.warnings if summary is not None else ():
+            record.events.emit(EventName.GUARDRAIL, number, run_id=run.iteration_id, message=message)
