@@ -155,10 +155,11 @@ def test_a_job_recorded_but_never_started_is_queued_and_can_be_cancelled(jobs: P
     assert backend.cancel(jobs / "a").state is JobState.CANCELLED
 
 
-def test_a_broken_status_file_does_not_keep_a_job_from_starting(jobs: Path) -> None:
+def test_a_job_whose_status_file_is_broken_is_lost_and_may_start_again(jobs: Path) -> None:
     backend.submit(shell("exit 1"), jobs / "a")
     next(backend.wait([jobs / "a"]))
     (jobs / "a/status.json").write_text('{"state": "compl')
+    assert next(backend.wait([jobs / "a"]))[1].state is JobState.LOST  # nobody waits for it for ever
     backend.submit(shell("true"), jobs / "a")
     assert next(backend.wait([jobs / "a"]))[1].state is JobState.COMPLETED
 

@@ -61,6 +61,8 @@ class LocalBackend:
             before, supervised, after = _read(directory), is_supervised(directory), _read(directory)
             if supervised:
                 return _with_heartbeat(directory, after or JobStatus(state=JobState.SUBMITTING))
+            if after is None and (directory / supervisor.STATUS).exists():
+                return JobStatus(state=JobState.LOST, error="Its status.json cannot be read; submit the job again.")
             if after is None:
                 return JobStatus(state=JobState.QUEUED)
             if after.state.finished:
