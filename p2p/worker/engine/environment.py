@@ -9,6 +9,7 @@ import mujoco
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
+from p2p.worker.engine.headless import without_windows
 from p2p.worker.rollout.mujoco_warnings import redirect_warnings
 
 EnvKwargs = Mapping[str, bool | int | float | str]
@@ -27,6 +28,7 @@ def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, termina
         InvalidConfig: the environment refuses `env_kwargs`, or they change the body.
     """
     redirect_warnings()
+    without_windows()
     kwargs: dict[str, Any] = dict(env_kwargs or {})
     if _knows(spec.env_id, _TERMINATE):
         kwargs[_TERMINATE] = terminate_when_unhealthy

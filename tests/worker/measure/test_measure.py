@@ -110,9 +110,12 @@ def test_the_baseline_pays_the_reward_of_every_step_and_ends_episodes_as_gymnasi
         assert (terminated, truncated) == (False, t == 6)
 
 
-def test_our_training_is_measured_without_torch(tmp_path):
+def test_our_training_loads_neither_torch_nor_what_opens_windows(tmp_path):
     record = prepared(tmp_path / "job", "ours")
-    code = "import sys; from p2p.worker.__main__ import main; main(sys.argv[1:]); sys.exit('torch' in sys.modules)"
+    code = (
+        "import sys; from p2p.worker.__main__ import main; main(sys.argv[1:]);"
+        "sys.exit(bool({'torch', 'glfw', 'imageio'} & set(sys.modules)))"
+    )
     words = [sys.executable, "-c", code, "measure", str(record.path)]
     assert subprocess.run(words, env=os.environ, check=False).returncode == 0
     assert record.read_result() is not None
