@@ -93,8 +93,7 @@ def _under_a_server(count: int, place: Path, clock: Path, variables: dict[str, s
 
 def _under_a_training(place: Path, variables: dict[str, str], findings: Findings) -> None:
     """A worker of its own, so that it has the variables of the other clock, which no supervisor passes on."""
-    session_id = next(path.parent.name for path in place.glob("session_*/session.json"))
-    source = next(place.glob(f"{session_id}/iter_1/*_seed_*/config.json")).parent
+    source = next(place.glob("session_*/iter_1/*_seed_*/config.json")).parent
     directory = place / "trainings" / source.name
     directory.mkdir(parents=True)
     for name in INPUTS:
