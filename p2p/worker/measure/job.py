@@ -19,8 +19,8 @@ SUBJECTS = {
     "physics": "p2p.worker.measure.physics:step",
 }
 """Subject -> what goes on until the stopwatch says it is enough, imported on use: only the baseline needs torch."""
-HOSTED = ("ours", "confinement")
-"""Subjects whose reward has a process of its own, as in a training; the others are not charged with one."""
+HOSTED = ("ours", "confinement", "physics")
+"""Subjects that train as p2p does, with the reward in a process of its own; the baseline is not charged with one."""
 
 
 def measure(job_dir: Path) -> None:

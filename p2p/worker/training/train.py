@@ -105,7 +105,7 @@ class Training:
         first = _first_seed(config)
         env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
         placer = StartPlacer(env, config.start_states, first) if config.start_states else None
-        space = env.simulation.action_space
+        self.simulation, space = env.simulation, env.simulation.action_space
         self._learner: Learner = make_learner(config.learner, config, env.simulation.observation_space, space)
         self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
         self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self.reward)
