@@ -1,9 +1,10 @@
 """Stands by one job: starts it, keeps its status, ends everything it started.
 
-    python -m p2p.scheduler.supervisor JOB_DIR
+    python -m p2p.scheduler.supervisor JOB_DIR [SEEN]
 
 Prints a handle once the job runs, or waits for a core, and goes on in the background. On a live or completed job it
 changes nothing and prints the same handle. Needs Python 3.11 and no more: copies of it, cores.py, limits.py will do.
+SEEN is `updated_at` of the status at the submission: one who comes late starts nothing that has moved on since.
 A job runs in its directory and dies with its supervisor; not so on macOS, which lacks prctl and /proc.
 
     job.json     what to run: argv, env, secrets, cores (that it is to own), limits (see limits.py)
@@ -43,16 +44,16 @@ PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: None
 
 def main(arguments: list[str]) -> int:
     """Start or find the job of a directory; 0 when it was, 2 when there is no job in it, else 1."""
-    directory = Path(arguments[0]).resolve() if len(arguments) == 1 else Path()
+    directory = Path(arguments[0]).resolve() if arguments else Path()
     spec = read(directory / JOB)
     if not spec.get("argv"):
-        print(f"usage: supervisor.py JOB_DIR, with a command as 'argv' in {directory / JOB}", file=sys.stderr)
+        print(f"usage: supervisor.py JOB_DIR [SEEN], with a command as 'argv' in {directory / JOB}", file=sys.stderr)
         return 2
     if os.environ.get(SUPERVISOR_TAG) != str(directory):  # begin again: a job can read its parent's first environment
         clean = environment(os.environ, {}, spec.get("secrets", ())) | {SUPERVISOR_TAG: str(directory)}
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], clean)
     try:
-        if claim(directory) and read(directory / STATUS).get("state") != "completed":
+        if claim(directory, arguments[1:]) and read(directory / STATUS).get("state") != "completed":
             start(directory, spec)
     except OSError as error:
         print(f"Cannot start the job in {directory}: {error}.", file=sys.stderr)
@@ -69,14 +70,14 @@ def environment(inherited: Mapping[str, str], added: Mapping[str, str], secrets:
     return {k: v for k, v in {**kept, **added}.items() if k not in hidden}
 
 
-def claim(directory: Path) -> bool:
-    """Take the lock for life; False when a live job has it. Those who only test it, or leave, are waited for."""
+def claim(directory: Path, seen: list[str]) -> bool:
+    """Take the lock for life; False when a live job has it, or had. Those who only test it, or leave, are waited for."""
     lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
         with suppress(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
+            return not seen or (read(directory / STATUS).get("updated_at") or "") in seen
         ended = read(directory / STATUS).get("state") in ("completed", "failed", "cancelled")
         if not ended and is_alive(read(directory / HANDLE)):
             return False

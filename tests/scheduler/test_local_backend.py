@@ -13,6 +13,7 @@ from job_helpers import is_running, pid_in, shell, until
 
 from p2p.contracts.errors import StorageProblem
 from p2p.contracts.job import JobSpec, JobState
+from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
 
 backend = LocalBackend()
@@ -164,11 +165,23 @@ def test_a_job_whose_status_file_is_broken_is_lost_and_may_start_again(jobs: Pat
     assert next(backend.wait([jobs / "a"]))[1].state is JobState.COMPLETED
 
 
+def test_a_submission_that_comes_late_starts_nothing_again(jobs: Path) -> None:
+    late = [sys.executable, "-I", "-S", supervisor.__file__, str(jobs / "b"), ""]  # whoever sent it saw no status
+    backend.submit(shell("echo run >> count; exec sleep 60"), jobs / "b")
+    until(lambda: (jobs / "b/count").exists())
+    backend.cancel(jobs / "b")
+    assert subprocess.run(late, check=False).returncode == 0
+    assert backend.status(jobs / "b").state is JobState.CANCELLED
+    assert (jobs / "b/count").read_text() == "run\n"
+    backend.submit(shell("echo run >> count"), jobs / "b")
+    assert next(backend.wait([jobs / "b"]))[1].state is JobState.COMPLETED
+
+
 def test_a_job_whose_directory_is_removed_ends(jobs: Path) -> None:
     backend.submit(shell("echo $$ > pid; exec sleep 60"), jobs / "a")
-    pid, supervisor = pid_in(jobs / "a/pid"), supervisor_of(jobs / "a")
+    pid, pid_above = pid_in(jobs / "a/pid"), supervisor_of(jobs / "a")
     (jobs / "a").rename(jobs / "away")
-    until(lambda: not is_running(pid) and not is_running(supervisor))
+    until(lambda: not is_running(pid) and not is_running(pid_above))
 
 
 def test_keys_reach_a_job_only_when_it_names_them(jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

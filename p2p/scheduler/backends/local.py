@@ -47,7 +47,7 @@ class LocalBackend:
             time.sleep(0.01)  # it is about to leave
         if not is_supervised(directory) and not (status and status.state is JobState.COMPLETED):
             files.write_model(directory / supervisor.JOB, spec)
-        _start_supervisor(directory)
+        _start_supervisor(directory, supervisor.read(directory / supervisor.STATUS).get("updated_at") or "")
         return self.status(directory)
 
     def status(self, directory: Path) -> JobStatus:
@@ -123,8 +123,8 @@ class LocalBackend:
                 time.sleep(poll_s)
 
 
-def _start_supervisor(directory: Path) -> None:
-    command = [sys.executable, "-I", "-S", supervisor.__file__, str(directory)]
+def _start_supervisor(directory: Path, seen: str) -> None:
+    command = [sys.executable, "-I", "-S", supervisor.__file__, str(directory), seen]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, start_new_session=True
