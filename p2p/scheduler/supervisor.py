@@ -71,7 +71,7 @@ def environment(inherited: Mapping[str, str], added: Mapping[str, str], secrets:
 
 
 def claim(directory: Path, seen: list[str]) -> bool:
-    """Take the lock for life; False when a live job has it, or had. Those who only test it, or leave, are waited for."""
+    """Take the lock for life; False when a live job has it, or had. Those who test it, or leave, are waited for."""
     lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
