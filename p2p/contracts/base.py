@@ -9,6 +9,4 @@ class Contract(BaseModel):
     One class is the JSON file, the REST body, the MCP output and the model's output schema.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)

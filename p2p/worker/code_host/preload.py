@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from p2p.contracts.reward import RewardTerm
-
 MODULES = (
     *("__future__", "abc", "collections", "collections.abc", "dataclasses", "enum", "functools", "itertools"),
     *("math", "statistics", "typing", "inspect", "linecache", "textwrap", "tokenize", "types", "warnings"),
@@ -32,7 +30,6 @@ def warm_up() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.warn("seen", stacklevel=1)
-    RewardTerm(name="first", description="builds what contracts are built with")
     for other in (np.zeros(2), "x"):
         try:
             square + other
