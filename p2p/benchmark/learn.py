@@ -14,6 +14,7 @@ from p2p.service import Service
 from p2p.service.training.jobs import last_line, worker_job
 from p2p.service.training.plan import parse_config
 from p2p.store.iterations import IterationRecord
+from p2p.store.run_inputs import save_inputs
 from p2p.training.presets import preset
 from p2p.training.trainer import Trainer
 
@@ -96,9 +97,7 @@ class LearnBenchmark:
     def _prepare(self, name: str, config: TrainConfig) -> IterationRecord:
         run = IterationRecord(self._root / name.replace(": ", "_").replace(" ", "_") / f"seed_{config.seed}")
         if run.read_config() is None:
-            run.save_reward_source(OWN_REWARD)
-            run.save_env_spec(self._service.describe_environment(config.env_id))
-            run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))
+            save_inputs(run, OWN_REWARD, self._service.describe_environment(config.env_id), config)
         return run
 
 

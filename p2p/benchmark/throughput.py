@@ -21,6 +21,7 @@ from p2p.service import Service
 from p2p.service.training.jobs import raise_failure, wait, worker_job
 from p2p.service.training.plan import parse_config
 from p2p.store.measurements import MeasurementRecord
+from p2p.store.run_inputs import save_inputs
 from p2p.training.presets import preset
 
 REWARD = '''
@@ -166,9 +167,8 @@ class ThroughputBenchmark:
 
     def _prepare(self, record: MeasurementRecord, case: Case, subject: Subject, seed: int) -> None:
         config = self._baseline(case) if subject == "baseline" else self._config(case)
-        record.run.save_config(config.model_copy(update={"seed": seed}))
-        record.run.save_env_spec(self._service.describe_environment(case.env_id))
-        record.run.save_reward_source(REWARD)
+        spec = self._service.describe_environment(case.env_id)
+        save_inputs(record.run, REWARD, spec, config.model_copy(update={"seed": seed}))
 
     def _config(self, case: Case) -> TrainConfig:
         steps = self._service.describe_environment(case.env_id).max_episode_steps

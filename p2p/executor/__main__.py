@@ -17,6 +17,7 @@ from p2p.service.training.jobs import raise_failure, wait, worker_job
 from p2p.service.training.plan import parse_config
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
+from p2p.store.run_inputs import save_inputs
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,9 +52,7 @@ def _prepare(service: Service, options: argparse.Namespace) -> IterationRecord:
     record = IterationRecord(session.path)
     if record.read_summary() is not None:
         raise InvalidInput(f"{record.path} holds a finished run. Choose another --iteration-id, or delete it.")
-    record.save_reward_source(source)
-    record.save_env_spec(spec)
-    record.save_config(config.model_copy(update={"iteration_id": iteration_id}))
+    save_inputs(record, source, spec, config)
     return record
 
 

@@ -16,6 +16,7 @@ from p2p.service.training.iteration import Training
 from p2p.service.training.jobs import worker_job
 from p2p.store.candidates import CandidateRecords
 from p2p.store.iterations import IterationRecord
+from p2p.store.run_inputs import save_inputs
 from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
 
@@ -68,10 +69,7 @@ class Candidates(CandidateWriting, Training):
         runs = [run for run in runs if not _failed(run)]
         if not runs:
             return
-        self.require_disk()
-        configs = [config for run in runs if (config := run.read_config()) is not None]
-        needed_mb = self.require_memory(configs, self.describe_environment(session.env_id))
-        plan = self._plan(len(runs), needed_mb)
+        configs, plan = self._plan(runs)
         steps = configs[0].total_timesteps
         iteration.save_plan(plan.model_copy(update={"candidate_steps": steps}))
         told = {"num_runs": len(runs), "total_timesteps": steps}
@@ -85,11 +83,8 @@ class Candidates(CandidateWriting, Training):
         session, intent = record.read_session(), record.read_criteria()
         run = CandidateRecords(record.iteration(number)).run(index, session.seeds[0])
         if run.read_config() is None:
-            run.save_reward_source(draft.source)
-            run.save_env_spec(self.describe_environment(session.env_id))
-            if intent is not None:
-                run.save_criteria(intent)
-            run.save_config(trial_config(session, draft).model_copy(update={"iteration_id": run.iteration_id}))
+            spec = self.describe_environment(session.env_id)
+            save_inputs(run, draft.source, spec, trial_config(session, draft), intent)
         return run
 
     def _take(self, record: SessionRecord, number: int, chosen: IterationRecord) -> None:

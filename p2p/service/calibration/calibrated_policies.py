@@ -13,6 +13,7 @@ from p2p.service.training.plan import parse_config
 from p2p.store import files
 from p2p.store.calibration import CalibrationRecord
 from p2p.store.iterations import IterationRecord
+from p2p.store.run_inputs import save_inputs
 from p2p.training.presets import preset
 from p2p.training.trainer import Trainer
 
@@ -77,9 +78,7 @@ def _prepared(run: IterationRecord, spec: EnvSpec, aim: str, steps: int) -> Iter
         files.discard(run.path)
         weight, feature = AIMS[aim]
         up = 'info["up"]' if "up" in spec.feature_names else "0.0"
-        run.save_reward_source(REWARD.format(weight=weight, feature=feature, up=up))
-        run.save_env_spec(spec)
-        run.save_config(config)
+        save_inputs(run, REWARD.format(weight=weight, feature=feature, up=up), spec, config)
     return run
 
 

@@ -1,8 +1,10 @@
 """Training an iteration: configurations x seeds, and what came of them."""
 
+from collections.abc import Sequence
+
 from p2p.contracts.errors import P2PError, TrainingFailed
 from p2p.contracts.events import EventName
-from p2p.contracts.training import IterationAggregation, TrainingPlan
+from p2p.contracts.training import IterationAggregation, TrainConfig, TrainingPlan
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.authoring.authors import Authors
 from p2p.service.authoring.models import require_steps
@@ -11,6 +13,7 @@ from p2p.service.training.aggregation import aggregate, run_result
 from p2p.service.training.jobs import ERRORS, last_line, worker_job
 from p2p.service.training.plan import run_configs
 from p2p.store.iterations import IterationRecord
+from p2p.store.run_inputs import save_inputs
 from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
 
@@ -29,11 +32,8 @@ class Training(Authors):
         if (aggregation := iteration.read_aggregation()) is not None:
             return aggregation
         runs = self._prepare(record, iteration)
-        configs = [config for run in runs if (config := run.read_config()) is not None]
         require_steps(record, [run for run in runs if run.read_summary() is None])
-        self.require_disk()
-        needed_mb = self.require_memory(configs, self.describe_environment(configs[0].env_id))
-        plan = self._plan(len(runs), needed_mb)
+        configs, plan = self._plan(runs)
         iteration.save_plan(plan)
         with record.events.span(
             EventName.TRAIN_START,
@@ -57,7 +57,18 @@ class Training(Authors):
             result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
         return aggregation
 
-    def _plan(self, n_runs: int, needed_mb: int) -> TrainingPlan:
+    def _plan(self, runs: Sequence[IterationRecord]) -> tuple[list[TrainConfig], TrainingPlan]:
+        """The configurations of runs, and how they share the cores.
+
+        Raises:
+            StorageProblem, EnvironmentProblem: there is no room for them on this machine.
+        """
+        configs = [config for run in runs if (config := run.read_config()) is not None]
+        self.require_disk()
+        needed_mb = self.require_memory(configs, self.describe_environment(configs[0].env_id))
+        return configs, self._cores_for(len(runs), needed_mb)
+
+    def _cores_for(self, n_runs: int, needed_mb: int) -> TrainingPlan:
         """One core for each run, and more only where there are fewer runs than cores."""
         there = self.training_backend.capacity(max(JOB_MEMORY_MB, needed_mb))
         allowed = self.settings.max_parallel or there.runs
@@ -75,13 +86,8 @@ class Training(Authors):
         for (config_id, seed), config in run_configs(session, draft, request.start if request else None).items():
             run = iteration.run(config_id, seed)
             runs.append(run)
-            if run.read_config() is not None:
-                continue
-            run.save_reward_source(draft.source)
-            run.save_env_spec(spec)
-            if intent is not None:
-                run.save_criteria(intent)
-            run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))
+            if run.read_config() is None:
+                save_inputs(run, draft.source, spec, config, intent)
         return runs
 
 

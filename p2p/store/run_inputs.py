@@ -1,0 +1,25 @@
+"""What the training of a run reads."""
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.intent import Intent
+from p2p.contracts.training import TrainConfig
+from p2p.store.iterations import IterationRecord
+
+
+def save_inputs(
+    run: IterationRecord, source: str, spec: EnvSpec, config: TrainConfig, intent: Intent | None = None
+) -> None:
+    """Write all of it into the directory of a run; the configuration, which says that it is complete, comes last.
+
+    Args:
+        run: Which run.
+        source: Of the reward.
+        spec: Of the environment.
+        config: Its `iteration_id` becomes the run's.
+        intent: By which checkpoints are chosen; None where nothing is judged.
+    """
+    run.save_reward_source(source)
+    run.save_env_spec(spec)
+    if intent is not None:
+        run.save_criteria(intent)
+    run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))
