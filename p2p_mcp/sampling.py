@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from mcp.types import CreateMessageResult, SamplingMessage, TextContent
-from pydantic import ValidationError
 
 from p2p.contracts.evidence import Evidence
 from p2p.contracts.observation import Observation
+from p2p_mcp.model_replies import read_object, text_of
 from p2p_mcp.views.content import picture_block
 
 MAX_TOKENS = 1500
@@ -36,27 +36,21 @@ def correction(evidence: Evidence, asked: list[SamplingMessage], reply: CreateMe
     """The question once more, with what was wrong with the first reply."""
     problem = read(reply, evidence)
     words = TextContent(type="text", text=f"That could not be read: {problem} {_form(evidence)}")
-    said = TextContent(type="text", text=_text(reply)[:4000] or "(nothing)")
+    said = TextContent(type="text", text=text_of(reply)[:4000] or "(nothing)")
     return [*asked, SamplingMessage(role="assistant", content=said), SamplingMessage(role="user", content=words)]
 
 
 def read(reply: CreateMessageResult, evidence: Evidence) -> Observation | str:
     """What the model saw; or in words why its reply cannot be taken."""
-    text = _text(reply)
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        return "there is no JSON object in it."
-    try:
-        said: Any = json.loads(text[start : end + 1])
+
+    def observation_of(said: dict[str, Any]) -> Observation:
         kept = {key: value for key, value in said.items() if key not in WHO}
-        observation = Observation.model_validate(
-            {**kept, "observer": "client_sampling", "model": (reply.model or "")[:100] or None}
-        )
-    except json.JSONDecodeError as error:
-        return f"it is not JSON ({error.msg} at {error.pos})."
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        return f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}."
+        who = {"observer": "client_sampling", "model": (reply.model or "")[:100] or None}
+        return Observation.model_validate({**kept, **who})
+
+    observation = read_object(reply, observation_of)
+    if isinstance(observation, str):
+        return observation
     known = {criterion.key for criterion in evidence.criteria}
     if missing := [key for key in evidence.unjudged if key not in observation.criteria]:
         return f"criteria does not decide {', '.join(missing)}."
@@ -68,7 +62,3 @@ def read(reply: CreateMessageResult, evidence: Evidence) -> Observation | str:
 def _form(evidence: Evidence) -> str:
     keys = ", ".join(f'"{key}": true or false' for key in evidence.unjudged)
     return FORM.replace("{criteria}", f"{{{keys}}}")
-
-
-def _text(reply: CreateMessageResult) -> str:
-    return reply.content.text if isinstance(reply.content, TextContent) else ""

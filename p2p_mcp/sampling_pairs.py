@@ -1,13 +1,11 @@
 """The client's own model as eyes that compare: what it is asked about one picture, and what is read in its reply."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 from mcp.types import CreateMessageResult, SamplingMessage, TextContent
-from pydantic import ValidationError
 
 from p2p.contracts.preference import Compared, PairToCompare
+from p2p_mcp.model_replies import read_object
 from p2p_mcp.views.content import picture_block
 
 MAX_TOKENS = 800
@@ -28,24 +26,8 @@ def read_both(
     """What the model saw in both pictures; or in words why its replies cannot be taken, where it was asked."""
     if one is None or two is None:
         return None, ""
-    first, second = _read(one), _read(two)
+    first, second = (read_object(reply, Compared.model_validate) for reply in (one, two))
     if isinstance(first, Compared) and isinstance(second, Compared):
         return (first, second), ""
     wrong = first if isinstance(first, str) else second
     return None, f"The client's model was asked, and its reply could not be read: {wrong}"
-
-
-def _read(reply: CreateMessageResult) -> Compared | str:
-    """What the model saw; or in words why its reply cannot be taken."""
-    text = reply.content.text if isinstance(reply.content, TextContent) else ""
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        return "there is no JSON object in it."
-    try:
-        said: Any = json.loads(text[start : end + 1])
-        return Compared.model_validate(said)
-    except json.JSONDecodeError as error:
-        return f"it is not JSON ({error.msg} at {error.pos})."
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        return f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}."

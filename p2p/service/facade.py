@@ -8,12 +8,12 @@ from p2p.service.authoring.repairing import Repairing
 from p2p.service.authoring.revising import Revising
 from p2p.service.authoring.rewards import Rewards
 from p2p.service.calibration.calibrating import Calibrating
+from p2p.service.catalog import Catalog
 from p2p.service.judging.handed_code import HandedCode
 from p2p.service.judging.labelling import Labelling
 from p2p.service.judging.observing import Observing
 from p2p.service.judging.preferring import Preferring
 from p2p.service.judging.verdicts import Judging
-from p2p.service.machines.catalog import Catalog
 from p2p.service.machines.nodes import Nodes
 from p2p.service.machines.serving import Serving
 from p2p.service.machines.setup import Setup

@@ -5,7 +5,7 @@ from p2p.contracts.protocols import Author, AuthorLimits
 from p2p.contracts.session import NewSession
 from p2p.service.authoring.models import session_models, steps_done
 from p2p.service.authoring.variants import n_variants
-from p2p.service.machines.catalog import Catalog
+from p2p.service.catalog import Catalog
 from p2p.service.wording import reward_constraints
 from p2p.store.sessions import SessionRecord
 

@@ -9,7 +9,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Criterion, Intent, Predicate
-from p2p.service.machines.catalog import Catalog
+from p2p.service.catalog import Catalog
 from p2p.store.candidates import all_runs
 
 

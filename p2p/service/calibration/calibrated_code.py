@@ -15,8 +15,8 @@ from p2p.inference.client import SessionModels
 from p2p.judges.album import Album
 from p2p.judges.calibration.whole_sentence import KEY, whole
 from p2p.service.calibration.calibrated_eyes import CalibratedEyes
+from p2p.service.catalog import Catalog
 from p2p.service.judging.judge_trials import JudgeTrials
-from p2p.service.machines.catalog import Catalog
 from p2p.service.training.jobs import run_to_end
 from p2p.store import files
 from p2p.store.calibration import CalibrationRecord

@@ -7,7 +7,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import TrainingFailed
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler.resources import parallel_jobs
-from p2p.service.machines.catalog import Catalog
+from p2p.service.catalog import Catalog
 from p2p.service.training.jobs import worker_job
 from p2p.service.training.plan import parse_config
 from p2p.store import files

@@ -1,7 +1,7 @@
 """Gymnasium's MuJoCo environments without what opens windows, which nobody here does.
 
-Gymnasium imports its renderer with the first of these environments, and with it glfw and imageio: 7 MB in every
-training, 0.1 s, and a program that glfw starts to look for its library.
+Gymnasium imports its renderer with the first of these environments, and with it glfw and imageio: 3 MB in every
+training, and a program that glfw starts to look for its library.
 """
 
 import sys

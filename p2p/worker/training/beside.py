@@ -84,7 +84,7 @@ def _evaluate_all(pipe: Connection, directory: Path, confined: SandboxLevel | No
         try:
             if run is None:
                 run = Run.open(IterationRecord(directory))
-                VecEnv(run.config, run.spec, 1).close()  # a library that it loads starts a program
+                VecEnv(run.config, run.spec, 1).close()  # what an environment loads may start a program
                 forbid_processes()
             pipe.send(evaluate_checkpoint(run, step))
         except P2PError as error:
