@@ -1,6 +1,8 @@
 """Three judged iterations, of which the second was best."""
 
-from p2p.contracts.judgment import Judgment, Provenance, RolloutScore, Verdict
+import made_up
+
+from p2p.contracts.judgment import RolloutScore
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.training import TrainConfig
 
@@ -12,21 +14,13 @@ def attempt(number: int, score: float, *tags: str, based_on: int | None = None, 
         RolloutScore(seed=i, episode_return=1.0, label=label, intent_score=score, success=False, values={"fast": score})
         for i, label in enumerate(("p10", "median", "p90", None))
     )
-    judgment = Judgment(
-        verdict=Verdict.FAILED,
+    judgment = made_up.judgment(
         intent_score=score,
-        pass_threshold=0.8,
-        success_rate=0.0,
-        success_low=0.0,
-        success_high=0.1,
         n_rollouts=4,
-        criteria=(),
         rollouts=rollouts,
-        diagnosis="It falls.",
         failure_tags=tags,
         run_id="baseline_seed_10",
         best_checkpoint=4096,
-        provenance=Provenance(judge="code", code_hash="0" * 16),
     )
     return Attempt(
         number=number,

@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+from made_up import run_summary
 from session_attempts import ATTEMPTS, SOURCE
 
 from p2p.agents.history import SessionHistory, tag_history, trend
 from p2p.agents.model.revise_tools import revise_tools
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.revision import Change, Lesson, Lineage, Revision
-from p2p.contracts.training import RunSummary, TrainConfig
+from p2p.contracts.training import TrainConfig
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
@@ -89,20 +90,7 @@ def test_single_things_are_looked_up(record: SessionRecord) -> None:
 def test_a_run_without_a_summary_is_told_and_one_with_it_shows_how_it_trained(record: SessionRecord) -> None:
     assert "no summary" in ask(record, "get_iteration_training_dynamics", iteration=3)["note"]
     run = IterationRecord(record.iteration(3).path / "baseline_seed_10")
-    run.save_summary(
-        RunSummary(
-            total_timesteps=4096,
-            training_time_s=1.0,
-            final_episodic_return=None,
-            total_episodes=1,
-            steps_per_second=4096.0,
-            best_checkpoint=None,
-            best_selection_score=None,
-            best_selection_success=None,
-            best_selection_return=0.0,
-            dynamics={"approx_kl": 0.01},
-        )
-    )
+    run.save_summary(run_summary(total_timesteps=4096, dynamics={"approx_kl": 0.01}))
     assert ask(record, "get_iteration_training_dynamics", iteration=3)["dynamics"] == {"approx_kl": 0.01}
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from made_up import run_summary
 
 from p2p.contracts.errors import InvalidInput, TrainingFailed
 from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
@@ -49,12 +50,8 @@ class OneCore:
 
 
 def _summary(outcome: dict[str, float]) -> RunSummary:
-    return RunSummary(
-        total_timesteps=1000,
-        training_time_s=1.0,
+    return run_summary(
         final_episodic_return=outcome["return"],
-        total_episodes=10,
-        steps_per_second=1000.0,
         best_checkpoint=1000,
         best_selection_score=outcome["score"],
         best_selection_success=outcome["success"],

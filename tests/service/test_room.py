@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from made_up import run_summary
 
 from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import EnvironmentProblem, StorageProblem
@@ -10,7 +11,7 @@ from p2p.contracts.events import EventName
 from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.contracts.training import RunSummary, TrainConfig
+from p2p.contracts.training import TrainConfig
 from p2p.scheduler.floors import require_memory, training_memory_mb
 from p2p.scheduler.resources import memory_mb
 from p2p.service import Service
@@ -20,17 +21,7 @@ from p2p.store import layout
 
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
 MORE_THAN_ANY_DISK_GB = 1e9
-SUMMARY = RunSummary(
-    total_timesteps=1000,
-    training_time_s=1.0,
-    final_episodic_return=1.0,
-    total_episodes=10,
-    steps_per_second=1000.0,
-    best_checkpoint=1000,
-    best_selection_score=0.5,
-    best_selection_success=0.5,
-    best_selection_return=1.0,
-)
+SUMMARY = run_summary()
 
 
 def accepted(service: Service) -> str:

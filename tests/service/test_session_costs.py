@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from made_up import run_summary
 from typer.testing import CliRunner
 
 from p2p.cli.app import app
@@ -12,7 +13,6 @@ from p2p.contracts.errors import AuthenticationFailed, BudgetExceeded, InvalidIn
 from p2p.contracts.events import Event, EventName
 from p2p.contracts.inference import ModelRequest, user
 from p2p.contracts.session import NewSession
-from p2p.contracts.training import RunSummary
 from p2p.service import Service
 from p2p.service.authoring.models import model_variables, seconds_at_work
 from p2p.settings import Settings
@@ -67,19 +67,7 @@ def test_environment_steps_are_capped_with_those_already_made(service: Service) 
     session_id = service.create_session(session).session_id
     service.require_steps(session_id, 10_000)
     run = service.record(session_id).iteration(1).run("baseline", 10)
-    run.save_summary(
-        RunSummary(
-            total_timesteps=4_000,
-            training_time_s=1,
-            final_episodic_return=1,
-            total_episodes=1,
-            steps_per_second=1,
-            best_checkpoint=None,
-            best_selection_score=None,
-            best_selection_success=None,
-            best_selection_return=0,
-        )
-    )
+    run.save_summary(run_summary(total_timesteps=4_000))
     service.require_steps(session_id, 6_000)
     with pytest.raises(BudgetExceeded, match="4,000 done, 6,001 planned"):
         service.require_steps(session_id, 6_001)

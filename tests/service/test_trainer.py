@@ -1,9 +1,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from made_up import run_summary
+
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
-from p2p.contracts.training import RunSummary
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.service.training.aggregation import aggregate
 from p2p.store import files
@@ -78,12 +79,8 @@ def test_a_run_that_is_killed_again_and_again_is_given_up(tmp_path: Path) -> Non
 
 
 def _finish(run: IterationRecord, success: float, score: float, final: float) -> None:
-    summary = RunSummary(
-        total_timesteps=1000,
-        training_time_s=1.0,
+    summary = run_summary(
         final_episodic_return=final,
-        total_episodes=10,
-        steps_per_second=1000.0,
         best_checkpoint=1000,
         best_selection_score=score,
         best_selection_success=success,

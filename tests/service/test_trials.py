@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up import judgment, run_summary
 from typer.testing import CliRunner
 
 from p2p.cli.app import app
@@ -11,11 +12,10 @@ from p2p.cli.formats import plan_in_words
 from p2p.contracts.budget import Caps
 from p2p.contracts.candidates import Candidate, CandidateChoice, CandidatePlace, CandidateState
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.judgment import Judgment, Provenance, Verdict
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.contracts.session import NewSession, Session
-from p2p.contracts.training import RunSummary, TrainingPlan
+from p2p.contracts.training import TrainingPlan
 from p2p.prompts import render
 from p2p.service import Service
 from p2p.service.authoring.candidate_lessons import candidate_lessons
@@ -28,19 +28,7 @@ from p2p.store.sessions import SessionRecord
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
 TRAINED, ACCEPTED, REFUSED = CandidateState.TRAINED, CandidateState.ACCEPTED, CandidateState.REFUSED
 
-JUDGMENT = Judgment(
-    verdict=Verdict.FAILED,
-    intent_score=0.4,
-    pass_threshold=0.8,
-    success_rate=0.0,
-    success_low=0.0,
-    success_high=0.1,
-    n_rollouts=50,
-    criteria=(),
-    rollouts=(),
-    diagnosis="It falls.",
-    provenance=Provenance(judge="code_judge", code_hash="0" * 16),
-)
+JUDGMENT = judgment()
 
 
 def candidate(number: int, state: CandidateState = TRAINED, **fields: Any) -> Candidate:
@@ -138,19 +126,7 @@ def session_with_choice(service: Service) -> SessionRecord:
     record.save_session(Session.model_validate({**session.model_dump(), "candidates": 3, "author": "openai:gpt-5.4"}))
     kept = CandidateRecords(record.iteration(1))
     for number in (1, 2):
-        kept.run(number, 10).save_summary(
-            RunSummary(
-                total_timesteps=4_096,
-                training_time_s=1,
-                final_episodic_return=1,
-                total_episodes=1,
-                steps_per_second=1,
-                best_checkpoint=None,
-                best_selection_score=None,
-                best_selection_success=None,
-                best_selection_return=0,
-            )
-        )
+        kept.run(number, 10).save_summary(run_summary(total_timesteps=4_096))
     kept.save_choice(
         CandidateChoice(
             chosen=2,

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import made_up
+from made_up import run_summary
+
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
-from p2p.contracts.judgment import Judgment, Provenance, Verdict
+from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.training import RunSummary
 from p2p.service.training.aggregation import aggregate
@@ -32,35 +35,26 @@ class FinishedJobs:
 
 
 def summary(steps: int, score: float) -> RunSummary:
-    return RunSummary(
+    return run_summary(
         total_timesteps=steps,
-        training_time_s=1.0,
         final_episodic_return=10 * score,
-        total_episodes=10,
-        steps_per_second=1000.0,
         best_checkpoint=steps,
         best_selection_score=score,
         best_selection_success=0.0,
-        best_selection_return=1.0,
     )
 
 
 def judgment(run_id: str, score: float, steps: int, passed: bool = False) -> Judgment:
-    return Judgment(
+    return made_up.judgment(
         verdict=Verdict.PASSED if passed else Verdict.FAILED,
         intent_score=score,
-        pass_threshold=0.8,
         success_rate=1.0 if passed else 0.0,
-        success_low=0.0,
         success_high=1.0,
         n_rollouts=10,
-        criteria=(),
-        rollouts=(),
         diagnosis="It is up all the time." if passed else "The pole lies.",
         failure_tags=() if passed else ("up_not_met",),
         run_id=run_id,
         best_checkpoint=steps,
-        provenance=Provenance(judge="code", code_hash="0" * 16),
     )
 
 

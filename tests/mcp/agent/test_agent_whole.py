@@ -79,6 +79,20 @@ def command(tmp_path: Path, *words: str) -> list[str]:
     return [sys.executable, "-m", "p2p.cli", "agent", *words, "--runs-dir", str(tmp_path / "runs")]
 
 
+def readable(said_to_the_person: str) -> None:
+    """Of every result there was one line, in words."""
+    told = [line for line in said_to_the_person.splitlines() if line.startswith("← ")]
+    assert len(told) == 12
+    assert not [line for line in told if "{" in line or len(line) > 230]
+    assert told[1].startswith("← refused: ")
+    assert told[3].startswith("← accepted, terms alive, upright")
+    assert told[4] == "← iteration 1 completed, 4,096 of 4,096 steps"
+    assert told[5].startswith("← measured: ")
+    assert told[5].endswith(" · 1 picture")
+    assert told[6].startswith("← failed, score ")
+    assert told[7].startswith("← iteration 1 failed, ")
+
+
 @pytest.mark.slow
 def test_two_iterations_with_everything_that_can_go_wrong_on_the_way(tmp_path: Path) -> None:
     script = [
@@ -131,17 +145,7 @@ def test_two_iterations_with_everything_that_can_go_wrong_on_the_way(tmp_path: P
     assert pictures[9] == 1
     assert pictures[10] == 0, "they are cleared after judging"
     assert KEY not in done.stderr
-
-    told = [line for line in done.stderr.splitlines() if line.startswith("← ")]
-    assert len(told) == 12
-    assert not [line for line in told if "{" in line or len(line) > 230]
-    assert told[1].startswith("← refused: ")
-    assert told[3].startswith("← accepted, terms alive, upright")
-    assert told[4] == "← iteration 1 completed, 4,096 of 4,096 steps"
-    assert told[5].startswith("← measured: ")
-    assert told[5].endswith(" · 1 picture")
-    assert told[6].startswith("← failed, score ")
-    assert told[7].startswith("← iteration 1 failed, ")
+    readable(done.stderr)
 
 
 @pytest.mark.slow
