@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.reward import Method
+from p2p.contracts.reward_rules import Method
 from p2p.contracts.training import TrainConfig
 
 Subject = Literal["ours", "confinement", "baseline", "physics"]

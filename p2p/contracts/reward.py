@@ -1,21 +1,9 @@
 """A reward function: its formula, and what checking it on real transitions showed."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-
-Method = Literal["vectorised", "hand-written", "loop"]
-"""How a reward is evaluated: all steps of a rollout at once, by its rewritten source or its own `compute_batch`, or one
-after the other."""
-
-
-ALLOWED_IMPORTS = (
-    *("__future__", "abc", "collections", "dataclasses", "enum", "functools", "itertools", "math", "typing"),
-    *("numpy", "p2p.rewards", "p2p.training.reward_function"),
-)
-"""What a reward may import."""
+from p2p.contracts.reward_rules import Method
 
 
 class RewardTerm(Contract):

@@ -7,7 +7,8 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from p2p.contracts.base import Contract
-from p2p.contracts.reward import Method, TermStatistics
+from p2p.contracts.reward import TermStatistics
+from p2p.contracts.reward_rules import Method
 from p2p.contracts.sandbox import SandboxLevel
 
 

@@ -3,7 +3,7 @@
 from pydantic import SecretStr
 
 from p2p.contracts.base import Contract
-from p2p.contracts.errors import AuthenticationFailed
+from p2p.contracts.model_problems import AuthenticationFailed
 from p2p.settings import variables
 from p2p.store.served_models import ServedModelStore
 

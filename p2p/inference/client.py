@@ -7,9 +7,10 @@ from functools import cached_property
 
 from p2p import registry
 from p2p.contracts.budget import CallLine, CallRecord, ModelChoice
-from p2p.contracts.errors import BudgetExceeded, ModelProblem
+from p2p.contracts.errors import BudgetExceeded
 from p2p.contracts.events import EventName
 from p2p.contracts.inference import ModelName, ModelReply, ModelRequest, Provider, StopReason
+from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.usage import Price, Usage, cost
 from p2p.inference.access import access_to
 from p2p.inference.budget import Budget

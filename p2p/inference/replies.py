@@ -1,7 +1,7 @@
 """Whether an answer can be used."""
 
-from p2p.contracts.errors import ModelRefused, ReplyMalformed, ReplyTruncated
 from p2p.contracts.inference import ModelReply, StopReason
+from p2p.contracts.model_problems import ModelRefused, ReplyMalformed, ReplyTruncated
 
 
 def usable(reply: ModelReply) -> ModelReply:

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from p2p.contracts.errors import ReplyMalformed, RequestRejected
 from p2p.contracts.inference import Message, ModelReply, ModelRequest, user
+from p2p.contracts.model_problems import ReplyMalformed, RequestRejected
 from p2p.inference.client import SessionModel
 
 M = TypeVar("M", bound=BaseModel)

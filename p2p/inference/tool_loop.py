@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from p2p.contracts.base import Contract
-from p2p.contracts.errors import BudgetExceeded, ModelProblem, ReplyTruncated
+from p2p.contracts.errors import BudgetExceeded
 from p2p.contracts.inference import (
     ImagePart,
     Message,
@@ -21,6 +21,7 @@ from p2p.contracts.inference import (
     ToolSpec,
     user,
 )
+from p2p.contracts.model_problems import ModelProblem, ReplyTruncated
 from p2p.inference.client import SessionModel
 from p2p.inference.replies import usable
 

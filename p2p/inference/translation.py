@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx2
 
-from p2p.contracts.errors import (
+from p2p.contracts.inference import Part, ToolCall, VideoPart
+from p2p.contracts.model_problems import (
     AuthenticationFailed,
     ModelProblem,
     ModelTimeout,
@@ -18,7 +19,6 @@ from p2p.contracts.errors import (
     ReplyMalformed,
     RequestRejected,
 )
-from p2p.contracts.inference import Part, ToolCall, VideoPart
 from p2p.contracts.usage import Usage
 from p2p.redaction import redact_text
 

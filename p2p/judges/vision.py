@@ -7,9 +7,10 @@ from pydantic import BeforeValidator, Field
 
 from p2p.agents.model.asking import Asked, Role
 from p2p.contracts.base import Contract
-from p2p.contracts.errors import InvalidInput, RequestRejected
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.evidence import Evidence
 from p2p.contracts.inference import ModelName
+from p2p.contracts.model_problems import RequestRejected
 from p2p.contracts.observation import Finding, Observation, SentPicture, Sight, Tag, hash_of
 from p2p.inference.client import SessionModel
 from p2p.inference.tool_loop import Tool, ToolOutput

@@ -7,14 +7,17 @@ actions, and sums over the episode. Signs: pitch is positive nose up, yaw to the
 from collections.abc import Mapping
 from dataclasses import fields
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.env import EnvSpec
 from p2p.rewards.formulas import Features, formulas_for
 from p2p.rewards.rotations import forward_axis, left_axis, rotation_vector
 from p2p.rewards.states import Floats, Sample, States, Sums
+
+if TYPE_CHECKING:  # rewards may import these features, and where rewards run nothing heavier is loaded
+    from p2p.contracts.env import EnvSpec
 
 __all__ = ["FeatureTracker", "Features", "States", "measure_trajectory"]
 
@@ -32,7 +35,7 @@ class FeatureTracker:
         n: How many.
     """
 
-    def __init__(self, spec: EnvSpec, n: int) -> None:
+    def __init__(self, spec: "EnvSpec", n: int) -> None:
         self._meter, self._n = _Meter(spec), n
         self._sums = Sums(np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)))
         self._action = np.zeros((n, spec.action_dim))
@@ -70,7 +73,7 @@ class FeatureTracker:
         self._sums = Sums(**{field.name: state[field.name] for field in fields(Sums)})
 
 
-def measure_trajectory(spec: EnvSpec, states: States, actions: NDArray[np.floating]) -> Features:
+def measure_trajectory(spec: "EnvSpec", states: States, actions: NDArray[np.floating]) -> Features:
     """Features of one whole episode, to the bit what its steps give among others.
 
     Args:
@@ -123,7 +126,7 @@ def _running(start: Floats, increments: Floats) -> Floats:
 class _Meter:
     """What is constant while an environment is measured."""
 
-    def __init__(self, spec: EnvSpec) -> None:
+    def __init__(self, spec: "EnvSpec") -> None:
         self._spec, self._names = spec, spec.feature_names
         self._formulas = formulas_for(self._names)
         self._low = np.array([actuator.low for actuator in spec.action])

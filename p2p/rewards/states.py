@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.env import EnvSpec
+if TYPE_CHECKING:  # see `p2p.rewards.features`
+    from p2p.contracts.env import EnvSpec
 
 Floats = NDArray[np.float64]
 
@@ -83,7 +84,7 @@ class Sums(Rows):
 class Sample:
     """Everything the features of B samples depend on."""
 
-    spec: EnvSpec
+    spec: "EnvSpec"
     before: States
     after: States
     rates: Floats

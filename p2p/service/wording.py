@@ -4,7 +4,7 @@ from importlib.resources import files
 from string import Template
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.reward import ALLOWED_IMPORTS
+from p2p.contracts.reward_rules import ALLOWED_IMPORTS
 from p2p.training.tuning import BOUNDS
 
 

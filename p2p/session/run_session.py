@@ -10,16 +10,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from p2p.contracts.errors import (
-    INTERRUPTED,
-    AuthenticationFailed,
-    BudgetExceeded,
-    InvalidConfig,
-    InvalidReward,
-    P2PError,
-    RateLimited,
-)
+from p2p.contracts.errors import INTERRUPTED, BudgetExceeded, InvalidConfig, InvalidReward, P2PError
 from p2p.contracts.events import EventName
+from p2p.contracts.model_problems import AuthenticationFailed, RateLimited
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
 from p2p.session.loop import run

@@ -17,8 +17,8 @@ from wire_stub import CANARY, Fault, Stub, answers, files_with
 from p2p.cli.app import app
 from p2p.contracts.budget import Caps
 from p2p.contracts.candidates import CandidateState
-from p2p.contracts.errors import ModelRefused
 from p2p.contracts.events import EventName
+from p2p.contracts.model_problems import ModelRefused
 from p2p.contracts.revision import Revision
 from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.session import NewSession, SessionStatus

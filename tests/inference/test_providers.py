@@ -8,16 +8,7 @@ import pytest
 from wire_stub import TRANSPORT, Fault, Reply, Stub, calls, says
 
 from p2p import registry
-from p2p.contracts.errors import (
-    AuthenticationFailed,
-    MissingExtra,
-    ModelProblem,
-    ModelTimeout,
-    ModelUnavailable,
-    RateLimited,
-    ReplyMalformed,
-    RequestRejected,
-)
+from p2p.contracts.errors import MissingExtra
 from p2p.contracts.inference import (
     ImagePart,
     Message,
@@ -30,6 +21,15 @@ from p2p.contracts.inference import (
     ToolSpec,
     VideoPart,
     user,
+)
+from p2p.contracts.model_problems import (
+    AuthenticationFailed,
+    ModelProblem,
+    ModelTimeout,
+    ModelUnavailable,
+    RateLimited,
+    ReplyMalformed,
+    RequestRejected,
 )
 from p2p.contracts.usage import Usage
 from p2p.inference.access import access_to

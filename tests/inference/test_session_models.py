@@ -14,10 +14,11 @@ import pytest
 from wire_stub import CANARY, TRANSPORT, Fault, Reply, Stub, calls, files_with, says
 
 from p2p.contracts.budget import Caps
-from p2p.contracts.errors import (
+from p2p.contracts.errors import BudgetExceeded, InvalidInput
+from p2p.contracts.events import EventName
+from p2p.contracts.inference import ImagePart, ModelRequest, user
+from p2p.contracts.model_problems import (
     AuthenticationFailed,
-    BudgetExceeded,
-    InvalidInput,
     ModelProblem,
     ModelRefused,
     ModelTimeout,
@@ -25,8 +26,6 @@ from p2p.contracts.errors import (
     ReplyMalformed,
     ReplyTruncated,
 )
-from p2p.contracts.events import EventName
-from p2p.contracts.inference import ImagePart, ModelRequest, user
 from p2p.inference.client import SessionModels
 from p2p.inference.retry import Patience
 from p2p.store.events import EventLog

@@ -13,8 +13,9 @@ from watched_session import train_watched
 from wire_formats import Reply
 from wire_stub import CANARY, Fault, Step, Stub, answers, calls, files_with, says
 
-from p2p.contracts.errors import InvalidInput, ReplyMalformed
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Verdict
+from p2p.contracts.model_problems import ReplyMalformed
 from p2p.contracts.observation import hash_of
 from p2p.contracts.preference import Candidate
 from p2p.service import Service

@@ -9,9 +9,10 @@ from typer.testing import CliRunner
 
 from p2p.cli.app import app
 from p2p.contracts.budget import Caps
-from p2p.contracts.errors import AuthenticationFailed, BudgetExceeded, InvalidInput, UnknownName
+from p2p.contracts.errors import BudgetExceeded, InvalidInput, UnknownName
 from p2p.contracts.events import Event, EventName
 from p2p.contracts.inference import ModelRequest, user
+from p2p.contracts.model_problems import AuthenticationFailed
 from p2p.contracts.session import NewSession
 from p2p.service import Service
 from p2p.service.authoring.models import model_variables, seconds_at_work

@@ -6,16 +6,9 @@ from pathlib import Path
 import pytest
 from finished_iterations import FinishedJobs, judgment, leave_training
 
-from p2p.contracts.errors import (
-    AuthenticationFailed,
-    BudgetExceeded,
-    InvalidReward,
-    ModelTimeout,
-    P2PError,
-    RateLimited,
-    TrainingFailed,
-)
+from p2p.contracts.errors import BudgetExceeded, InvalidReward, P2PError, TrainingFailed
 from p2p.contracts.events import EventName
+from p2p.contracts.model_problems import AuthenticationFailed, ModelTimeout, RateLimited
 from p2p.contracts.revision import Change, Revision
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus

@@ -7,7 +7,8 @@ from pydantic import Field
 
 from p2p.agents.model.asking import Asked, Role
 from p2p.contracts.base import Contract
-from p2p.contracts.errors import InvalidConfig, ReplyMalformed
+from p2p.contracts.errors import InvalidConfig
+from p2p.contracts.model_problems import ReplyMalformed
 from p2p.contracts.reward import ConfigVariant
 from p2p.contracts.training import TrainConfig
 from p2p.prompts import render

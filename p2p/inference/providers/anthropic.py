@@ -4,7 +4,6 @@ from typing import Any
 
 import anthropic
 
-from p2p.contracts.errors import ModelProblem
 from p2p.contracts.inference import (
     Echo,
     ImagePart,
@@ -17,6 +16,7 @@ from p2p.contracts.inference import (
     ToolCall,
     ToolResult,
 )
+from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.usage import Usage
 from p2p.inference.access import Access
 from p2p.inference.connection import http_client

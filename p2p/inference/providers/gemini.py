@@ -7,7 +7,6 @@ from typing import Any
 
 from google.genai import Client, errors, types
 
-from p2p.contracts.errors import ModelProblem
 from p2p.contracts.inference import (
     Echo,
     Effort,
@@ -22,6 +21,7 @@ from p2p.contracts.inference import (
     ToolResult,
     VideoPart,
 )
+from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.usage import Usage
 from p2p.inference.access import Access
 from p2p.inference.connection import http_client

@@ -4,7 +4,6 @@ from typing import Any
 
 import openai
 
-from p2p.contracts.errors import ModelProblem
 from p2p.contracts.inference import (
     Effort,
     ImagePart,
@@ -18,6 +17,7 @@ from p2p.contracts.inference import (
     ToolResult,
     VideoPart,
 )
+from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.usage import Usage
 from p2p.inference.access import Access
 from p2p.inference.connection import http_client

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Callable
 
 from p2p.contracts.calibration import ClipVerdict
-from p2p.contracts.errors import BudgetExceeded, ModelProblem
+from p2p.contracts.errors import BudgetExceeded
 from p2p.contracts.evidence import Evidence
 from p2p.contracts.inference import ModelName, ModelReply, ModelRequest
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Judgment, Verdict
+from p2p.contracts.model_problems import ModelProblem
 from p2p.inference.client import SessionModel, SessionModels
 from p2p.judges import agreement, synthesis
 from p2p.judges.album import Album

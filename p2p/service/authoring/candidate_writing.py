@@ -3,15 +3,9 @@
 from collections.abc import Callable
 
 from p2p.contracts.candidates import CandidatePlace
-from p2p.contracts.errors import (
-    InvalidConfig,
-    InvalidInput,
-    ModelProblem,
-    ModelRefused,
-    ReplyMalformed,
-    ReplyTruncated,
-)
+from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.events import EventName
+from p2p.contracts.model_problems import ModelProblem, ModelRefused, ReplyMalformed, ReplyTruncated
 from p2p.contracts.protocols import CandidateAuthor, Repairer
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.service.authoring.rewards import Rewards

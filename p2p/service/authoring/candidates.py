@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from p2p.contracts.candidates import Candidate, CandidateChoice, CandidateState
-from p2p.contracts.errors import ModelProblem
 from p2p.contracts.events import EventName
 from p2p.contracts.job import JobState
+from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.reward import RewardDraft
 from p2p.service.authoring.candidate_writing import CandidateWriting
 from p2p.service.authoring.models import steps_done

@@ -7,10 +7,11 @@ from typing import Any
 
 from p2p import registry
 from p2p.contracts.calibration import ROBOTS, CalibrationRequest
-from p2p.contracts.errors import BudgetExceeded, InvalidInput, ModelProblem
+from p2p.contracts.errors import BudgetExceeded, InvalidInput
 from p2p.contracts.inference import ModelName
 from p2p.contracts.intent import Intent
 from p2p.contracts.judge_code import Decomposition, JudgeFunction
+from p2p.contracts.model_problems import ModelProblem
 from p2p.inference.client import SessionModels
 from p2p.judges.album import Album
 from p2p.judges.calibration.whole_sentence import KEY, whole

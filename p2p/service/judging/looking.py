@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from p2p import registry
-from p2p.contracts.errors import InvalidInput, ModelRefused, ReplyMalformed, ReplyTruncated
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.evidence import Evidence
 from p2p.contracts.inference import ModelName
 from p2p.contracts.judgment import Judgment, Verdict
+from p2p.contracts.model_problems import ModelRefused, ReplyMalformed, ReplyTruncated
 from p2p.contracts.observation import Observation, SentPicture
 from p2p.contracts.session import Session
 from p2p.contracts.work import ViewCamera, ViewRequest

@@ -3,8 +3,9 @@
 from p2p import registry
 from p2p.agents.model.asking import Role
 from p2p.contracts.analysis import SessionAnalysis
-from p2p.contracts.errors import BudgetExceeded, InvalidInput, ModelProblem
+from p2p.contracts.errors import BudgetExceeded, InvalidInput
 from p2p.contracts.intent import Intent
+from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.protocols import Attempt
 from p2p.service.authoring.authors import writes_by_model
 from p2p.service.authoring.models import session_models

@@ -19,6 +19,7 @@ from p2p.worker.sandbox import strict
 
 SERVICES = {
     "reward": "p2p.worker.reward.service:RewardService",
+    "trial": "p2p.worker.reward.trial_service:TrialService",
     "function": "p2p.worker.code_host.functions:FunctionService",
 }
 """What is done with the code -> "module:class"."""

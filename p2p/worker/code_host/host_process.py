@@ -24,7 +24,7 @@ from p2p.worker.code_host.boxes import Arrays, Box
 from p2p.worker.code_host.message import SIZE, UNFORESEEN, Kind, Message
 from p2p.worker.code_host.untrusted_text import one_line, without_controls
 
-Service = Literal["reward", "function"]
+Service = Literal["reward", "trial", "function"]
 """What a host does with the code it gets: see `p2p.worker.code_host.__main__`."""
 START_LIMIT_S = 60.0
 """From the start of the process until it is confined and waits."""

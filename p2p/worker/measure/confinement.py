@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import median
 
 from p2p.contracts.measurement import Measurement
-from p2p.contracts.reward import Method
+from p2p.contracts.reward_rules import Method
 from p2p.worker.measure.stopwatch import WARM_UP_LAPS, Stopwatch
 from p2p.worker.reward.evaluator import Evaluation
 from p2p.worker.reward.hosted import HostedReward

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.measurement import Measurement, MeasureRequest
-from p2p.contracts.reward import Method
+from p2p.contracts.reward_rules import Method
 from p2p.store.measurements import MeasurementRecord
 from p2p.worker.training.process import age_s, peak_memory_mb
 

@@ -11,22 +11,36 @@ Terms:
 import io
 import re
 import tokenize
+from dataclasses import dataclass
 from inspect import cleandoc
-
-from p2p.contracts.reward import RewardSpec, RewardTerm
+from typing import Any
 
 _SECTION = re.compile(r"^(latex|terms|args|arguments|returns|raises|notes?|examples?):(.*)$", re.IGNORECASE)
 _TERM = re.compile(r"^[-*]?\s*[`'\"]?(\w+)[`'\"]?\s*(?:\([^)]*\)\s*)?:\s*(.*)$")
 _INVISIBLE = (tokenize.NL, tokenize.COMMENT, tokenize.ENCODING, tokenize.INDENT, tokenize.DEDENT)
 
 
-def read_docstring(docstring: str | None) -> RewardSpec:
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a reward says about itself."""
+
+    latex: str
+    terms: dict[str, str]
+    """Name -> description."""
+    words: str
+
+    def fields(self) -> dict[str, Any]:
+        """As a `RewardSpec` in JSON."""
+        terms = [{"name": name, "description": text} for name, text in self.terms.items()]
+        return {"latex": self.latex, "terms": terms, "description": self.words}
+
+
+def read_docstring(docstring: str | None) -> Description:
     """The formula, the terms and the words before them; what is missing stays empty."""
     sections = _sections(cleandoc(docstring or ""))
     latex = " ".join(line.strip() for line in sections.get("latex", []) if line.strip())
-    terms = tuple(RewardTerm(name=name, description=text) for name, text in _terms(sections.get("terms", [])).items())
-    description = " ".join(line.strip() for line in sections[""] if line.strip())
-    return RewardSpec(latex=latex, terms=terms, description=description)
+    words = " ".join(line.strip() for line in sections[""] if line.strip())
+    return Description(latex, _terms(sections.get("terms", [])), words)
 
 
 def with_raw_docstrings(source: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from p2p.contracts.reward import Method
+from p2p.contracts.reward import RewardSpec
+from p2p.contracts.reward_rules import Method
 from p2p.contracts.training import RewardEvaluation
 from p2p.worker.engine.simulation import Simulation
 from p2p.worker.reward.history import EpisodeHistory
@@ -24,6 +25,11 @@ from p2p.worker.saved_state import State, joined, part
 Reward = HostedReward | LoadedReward
 """What a model wrote is hosted, in a process of its own. Only what p2p itself wrote, for tests and for the measurement
 of what that process costs, is loaded into this one."""
+
+
+def spec_of(reward: Reward) -> RewardSpec:
+    """What a reward says about itself."""
+    return reward.spec if isinstance(reward, HostedReward) else RewardSpec.model_validate(reward.description.fields())
 
 
 class Evaluation(Protocol):

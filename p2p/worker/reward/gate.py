@@ -4,7 +4,7 @@ import ast
 import warnings
 
 from p2p.contracts.errors import InvalidReward
-from p2p.contracts.reward import ALLOWED_IMPORTS, RewardIssue
+from p2p.contracts.reward_rules import ALLOWED_IMPORTS
 from p2p.worker.code_host.gate import Gate, Violation, too_long
 from p2p.worker.code_host.interruption import REWARD_FILE
 from p2p.worker.reward.docs import with_raw_docstrings
@@ -39,15 +39,6 @@ def violations(source: str) -> tuple[Violation, ...]:
         InvalidReward: it is not valid Python, or too long.
     """
     return GATE.violations(parse(source))
-
-
-def gate_issues(source: str) -> tuple[RewardIssue, ...]:
-    """The same as issues of a report; none for source that is not valid Python."""
-    try:
-        found = violations(source)
-    except InvalidReward:
-        return ()
-    return tuple(RewardIssue(severity="error", message=one.message, line=one.line) for one in found)
 
 
 def admit(source: str) -> ast.Module:

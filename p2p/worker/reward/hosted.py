@@ -10,7 +10,8 @@ from pydantic import Field, ValidationError
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidReward, RewardFailed
-from p2p.contracts.reward import Method, RewardReport, RewardSpec
+from p2p.contracts.reward import RewardReport, RewardSpec
+from p2p.contracts.reward_rules import Method
 from p2p.worker.code_host.boxes import Arrays
 from p2p.worker.code_host.host_process import Answer, CodeRefused, HostFailed, HostProcess
 from p2p.worker.code_host.untrusted_text import one_line
@@ -213,7 +214,7 @@ def try_hosted(source: str, recording: Recording, limit_s: float) -> RewardRepor
 
     The report of a reward that ran out of time says so, with the line at which it was.
     """
-    host = HostProcess("reward")
+    host = HostProcess("trial")
     try:
         answer = host.ask("try", {"source": source}, arrays_of(recording), limit_s)
         return RewardReport.model_validate(answer.fields)

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from p2p.contracts.errors import InvalidReward
-from p2p.contracts.reward import RewardSpec, RewardTerm
 from p2p.training.reward_function import Floats, RewardFunction
 from p2p.worker.code_host.interruption import REWARD_FILE
-from p2p.worker.reward.docs import read_docstring
+from p2p.worker.reward.docs import Description, read_docstring
 from p2p.worker.reward.gate import admit, parse
 
 MODULE = "reward_fn"
@@ -46,7 +45,7 @@ class LoadedReward:
         self.source = source
         self._code = _compile(source)
         instance = self.fresh()
-        self.spec = _describe(instance)
+        self.description = _describe(instance)
 
     @classmethod
     def from_file(cls, path: Path) -> "LoadedReward":
@@ -114,7 +113,7 @@ class LegacyReward(RewardFunction):
 
     def __init__(self, function: Any) -> None:
         self.function = function
-        self._spec = read_docstring(function.__doc__)
+        self._said = read_docstring(function.__doc__)
 
     def compute(
         self, obs: Floats, action: Floats, next_obs: Floats, info: Mapping[str, Any]
@@ -126,17 +125,17 @@ class LegacyReward(RewardFunction):
     @property
     def latex(self) -> str:
         """The formula in its docstring."""
-        return self._spec.latex
+        return self._said.latex
 
     @property
     def terms(self) -> dict[str, str]:
         """The terms in its docstring."""
-        return {term.name: term.description for term in self._spec.terms}
+        return self._said.terms
 
     @property
     def description(self) -> str:
         """The words in its docstring."""
-        return self._spec.description
+        return self._said.words
 
 
 def _execute(code: CodeType, namespace: dict[str, Any]) -> RewardFunction:
@@ -208,7 +207,7 @@ def _or_them(missing: list[str]) -> str:
     return "it" if len(missing) == 1 else "them"
 
 
-def _describe(reward: RewardFunction) -> RewardSpec:
+def _describe(reward: RewardFunction) -> Description:
     try:
         latex, terms, description = reward.latex, reward.terms, reward.description
     except FAILURES as error:
@@ -217,8 +216,7 @@ def _describe(reward: RewardFunction) -> RewardSpec:
         raise InvalidReward("`latex` and `description` must be properties that return text.")
     if not isinstance(terms, dict) or not all(isinstance(v, str) for pair in terms.items() for v in pair):
         raise InvalidReward("`terms` must be a property that returns a dict from term name to description.")
-    described = tuple(RewardTerm(name=name, description=text) for name, text in terms.items())
-    return RewardSpec(latex=latex, terms=described, description=description)
+    return Description(latex, dict(terms), description)
 
 
 def named(error: BaseException) -> str:

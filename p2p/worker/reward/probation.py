@@ -11,7 +11,7 @@ import numpy as np
 
 from p2p.analysis.reward_audit import return_line, term_line
 from p2p.analysis.term_statistics import term_statistics
-from p2p.contracts.reward import RewardIssue, RewardReport
+from p2p.contracts.reward import RewardIssue, RewardReport, RewardSpec
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.reward.loader import FAILURES, LoadedReward, line_of, named
 from p2p.worker.reward.recording import Recording, Transition
@@ -73,7 +73,7 @@ class Probation:
         self._note_declared()
         warnings = [] if errors else list(self._notes.values())
         return RewardReport(
-            spec=self._reward.spec,
+            spec=RewardSpec.model_validate(self._reward.description.fields()),
             terms=terms,
             issues=(*errors, *warnings),
             transitions=len(self._totals),
@@ -140,8 +140,7 @@ class Probation:
             raise _Refused(f"could not be made anew for another episode: {error}", line_of(error)) from error
 
     def _note_declared(self) -> None:
-        spec = self._reward.spec
-        declared = {term.name for term in spec.terms} if spec else set()
+        declared = set(self._reward.description.terms)
         if self._names and declared != set(self._names):
             astray = sorted(declared ^ set(self._names))[0]
             self._note(

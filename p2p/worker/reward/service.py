@@ -13,7 +13,6 @@ from p2p.worker.reward.recording import Recording
 from p2p.worker.reward.runner import RewardRunner
 from p2p.worker.reward.steps import Steps
 from p2p.worker.reward.steps_evaluator import StepsEvaluator
-from p2p.worker.reward.trial import try_source
 
 Fields = Mapping[str, Any]
 Arrays = Mapping[str, NDArray[Any]]
@@ -23,7 +22,7 @@ ROWS = ("obs", "actions", "next_obs", "starts")
 
 
 class RewardService:
-    """One reward, loaded, evaluated and tried. The other end is `HostedReward`.
+    """One reward, loaded and evaluated. The other end is `HostedReward`.
 
     Args:
         progress: Where the row that is being computed is written.
@@ -46,11 +45,7 @@ class RewardService:
 
     def _load(self, fields: Fields, _arrays: Arrays) -> Result:
         self._reward = LoadedReward(fields["source"])
-        return self._reward.spec.model_dump(), None
-
-    def _try(self, fields: Fields, arrays: Arrays) -> Result:
-        recording = Recording(**{name: arrays[name] for name in ROWS}, columns=_columns(arrays))
-        return try_source(fields["source"], recording).model_dump(mode="json"), None
+        return self._reward.description.fields(), None
 
     def _run(self, _fields: Fields, arrays: Arrays) -> Result:
         steps = _steps(arrays)
@@ -88,9 +83,10 @@ def arrays_of(steps: Steps | Recording) -> dict[str, NDArray[Any]]:
     return plain | {COLUMN + name: column for name, column in numbers.items()}
 
 
-def _columns(arrays: Arrays) -> dict[str, NDArray[Any]]:
+def columns_of(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """What rewards read as `info`, of the arrays that were sent."""
     return {name.removeprefix(COLUMN): array for name, array in arrays.items() if name.startswith(COLUMN)}
 
 
 def _steps(arrays: Arrays) -> Steps:
-    return Steps(**{name: arrays[name] for name in ROWS}, columns=_columns(arrays))
+    return Steps(**{name: arrays[name] for name in ROWS}, columns=columns_of(arrays))

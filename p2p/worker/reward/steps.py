@@ -33,6 +33,15 @@ class Steps:
         """T * n."""
         return int(self.starts.size)
 
+    def shown(self) -> "Taken":
+        """The arguments of all rows, where they lie; nobody can write to them."""
+        return Taken(
+            obs=_read_only(self.obs),
+            actions=_read_only(np.asarray(self.actions, dtype=np.float64)),
+            next_obs=_read_only(self.next_obs),
+            info={name: _read_only(column) for name, column in self.columns.items()},
+        )
+
     def taken(self, rows: NDArray[np.intp]) -> "Taken":
         """Copies of the arguments of some rows, in that order."""
         return Taken(
@@ -45,12 +54,18 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Copies of a reward's arguments."""
+    """A reward's arguments."""
 
     obs: Floats
     actions: Floats
     next_obs: Floats
     info: dict[str, NDArray[Any]]
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 class Clock:

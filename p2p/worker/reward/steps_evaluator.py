@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from p2p.contracts.reward import Method
+from p2p.contracts.reward_rules import Method
 from p2p.worker.reward.loader import FAILURES, LoadedReward, named
 from p2p.worker.reward.runner import Progress, RewardRunner, info_rows
 from p2p.worker.reward.steps import Floats, Steps
@@ -109,7 +109,7 @@ class StepsEvaluator:
 
     def _batch(self, vector: VectorReward, steps: Steps) -> Floats | None:
         """The block through the batch; None when it fails, or differs from what a single step gives."""
-        rows = steps.taken(np.arange(steps.rows))
+        rows = steps.shown()
         try:
             totals, terms, names = vector(rows.obs, rows.actions, rows.next_obs, rows.info)
         except (NotVectorised, *FAILURES) as error:

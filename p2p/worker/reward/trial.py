@@ -4,7 +4,7 @@ import re
 
 from p2p.contracts.errors import InvalidReward
 from p2p.contracts.reward import RewardIssue, RewardReport
-from p2p.worker.reward.gate import gate_issues
+from p2p.worker.reward.gate import violations
 from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.probation import Probation
 from p2p.worker.reward.recording import Recording
@@ -32,3 +32,12 @@ def refused_with(message: str, line: int | None = None) -> RewardReport:
 def refused(*issues: RewardIssue) -> RewardReport:
     """The same, for all that was found at once."""
     return RewardReport(spec=None, issues=issues)
+
+
+def gate_issues(source: str) -> tuple[RewardIssue, ...]:
+    """What the gate finds in a reward; nothing in source that is not valid Python."""
+    try:
+        found = violations(source)
+    except InvalidReward:
+        return ()
+    return tuple(RewardIssue(severity="error", message=one.message, line=one.line) for one in found)

@@ -19,7 +19,7 @@ from p2p.worker.code_host.host_process import HostFailed
 from p2p.worker.learners.advantages import explained_variance
 from p2p.worker.learners.learner import Learner
 from p2p.worker.learners.registry import make_learner
-from p2p.worker.reward.evaluator import RewardEvaluator
+from p2p.worker.reward.evaluator import RewardEvaluator, spec_of
 from p2p.worker.rollout.collector import Collector
 from p2p.worker.rollout.policy import NumpyPolicy
 from p2p.worker.rollout.start_states import StartPlacer
@@ -60,7 +60,7 @@ def train_run(run: Run) -> ResumePoints:
         InvalidConfig, RewardFailed: as in `train`. A reward that has failed by itself would again, and leaves no point.
     """
     threads, points = int(os.environ.get(THREADS, "1")), ResumePoints(run)
-    run.record.save_reward_spec(run.reward.spec)
+    run.record.save_reward_spec(spec_of(run.reward))
     training = begin(run, threads, points)
     training.checkpoints.start()
     forbid_processes()  # all that a training needs runs now

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from p2p.contracts.errors import InvalidReward
-from p2p.worker.reward.gate import gate_issues, violations
+from p2p.worker.reward.gate import violations
 
 HEAD = "def reward_fn(obs, action, next_obs, info):\n"
 """Line 1 of a reward whose body is the second line."""
@@ -63,9 +63,7 @@ def test_ordinary_code_passes(body):
 
 def test_everything_is_told_at_once_in_the_order_of_the_lines():
     source = f"import os\nimport sys\n{HEAD}    x = open('x')\n    return eval('1'), {{}}\n"
-    issues = gate_issues(source)
-    assert [issue.line for issue in issues] == [1, 2, 4, 5]
-    assert {issue.severity for issue in issues} == {"error"}
+    assert [found.line for found in violations(source)] == [1, 2, 4, 5]
 
 
 def test_text_that_is_no_program_or_too_much_of_one_is_refused_in_words():

@@ -20,6 +20,7 @@ from p2p.worker.reward.evaluator import RewardEvaluator, run_steps
 from p2p.worker.reward.hosted import HostedReward, try_hosted
 from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.steps import Steps
+from p2p.worker.reward.steps_evaluator import StepsEvaluator
 from p2p.worker.reward.transitions import record_episodes
 from p2p.worker.reward.trial import try_source
 from p2p.worker.rollout.vec_env import VecEnv
@@ -40,6 +41,40 @@ class Smooth(RewardFunction):
 
 def function(body, head=""):
     return f"{head}\ndef reward_fn(obs, action, next_obs, info):\n    {body}\n"
+
+
+def test_the_process_of_a_reward_loads_no_validation_which_would_double_its_memory():
+    code = (
+        "import sys, importlib; from p2p.worker.code_host import __main__ as host, preload; from p2p import registry;"
+        "registry.load('service', host.SERVICES, 'reward'); [importlib.import_module(m) for m in preload.MODULES];"
+        "print({'pydantic', 'mujoco', 'gymnasium'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_a_batch_that_writes_into_what_it_is_shown_is_not_used_and_changes_nothing():
+    source = """
+class Greedy(RewardFunction):
+    latex, terms = "r", {"r": "first number"}
+
+    def compute(self, obs, action, next_obs, info):
+        return obs[0], {"r": obs[0]}
+
+    def compute_batch(self, obs, action, next_obs, info):
+        first = obs[:, 0].copy()
+        if len(obs) == 12:
+            info["time"][:] = 0
+        return first, {"r": first}
+"""
+    evaluator = StepsEvaluator(LoadedReward(source), 2, 0)
+    evaluator.evaluate(made_up(n=2, count=3))
+    assert evaluator.method == "hand-written"
+    steps = made_up(n=2, count=6)
+    assert evaluator.evaluate(steps)[:, 0].tolist() == steps.obs[:, 0].tolist()
+    assert evaluator.method == "loop"
+    assert "read-only" in evaluator.reason
+    assert steps.columns["time"].tolist() == list(range(12))
 
 
 def made_up(n=2, count=3, columns=None):

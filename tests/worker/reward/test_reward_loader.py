@@ -58,8 +58,8 @@ def reward_fn(obs, action, next_obs, info):
 
 def test_a_class_as_printed_in_the_reference_loads(class_reward):
     reward = LoadedReward(class_reward)
-    assert reward.spec.latex == r"r = v_x - 0.1 \|a\|^2"
-    assert {term.name: term.description for term in reward.spec.terms} == {
+    assert reward.description.latex == r"r = v_x - 0.1 \|a\|^2"
+    assert reward.description.terms == {
         "speed": "forward velocity",
         "ctrl": "control penalty",
     }
@@ -69,8 +69,8 @@ def test_a_class_as_printed_in_the_reference_loads(class_reward):
 
 def test_a_function_as_printed_in_the_reference_loads(legacy_reward):
     reward = LoadedReward(legacy_reward)
-    assert reward.spec.latex == "r = v_x"
-    assert [(term.name, term.description) for term in reward.spec.terms] == [("speed", "forward velocity")]
+    assert reward.description.latex == "r = v_x"
+    assert reward.description.terms == {"speed": "forward velocity"}
     assert reward.fresh()(OBS, ACTION, OBS, {"x_velocity": 2.0}) == (2.0, {"speed": 2.0})
 
 
@@ -84,8 +84,8 @@ def test_instances_share_no_state(source):
 
 def test_backslashes_in_docstrings_are_text_and_elsewhere_they_are_escapes():
     reward = LoadedReward(ESCAPES)
-    assert reward.spec.latex == r"r = \xi v_x + \underline{\theta} \frac{1}{2}"
-    assert reward.spec.terms[0].description == r"forward \velocity"
+    assert reward.description.latex == r"r = \xi v_x + \underline{\theta} \frac{1}{2}"
+    assert "forward \\velocity" in reward.description.terms.values()
     assert reward.fresh()(OBS, ACTION, OBS, {"v": 1.26}) == (1.3, {"v": 1.3})
 
 
@@ -95,7 +95,7 @@ def test_making_docstrings_raw_keeps_line_numbers_and_raw_strings():
 
 
 def test_a_docstring_may_spread_formula_and_terms_over_lines():
-    spec = read_docstring(r"""Runs fast.
+    description = read_docstring(r"""Runs fast.
 
     LaTeX: r = v_x
         - 0.1 \|a\|^2
@@ -108,12 +108,9 @@ def test_a_docstring_may_spread_formula_and_terms_over_lines():
     Returns:
         ignored: this
     """)
-    assert spec.description == "Runs fast."
-    assert spec.latex == r"r = v_x - 0.1 \|a\|^2"
-    assert [(term.name, term.description) for term in spec.terms] == [
-        ("speed", "forward velocity, in m/s: the more the better"),
-        ("ctrl", "control penalty"),
-    ]
+    assert description.words == "Runs fast."
+    assert description.latex == r"r = v_x - 0.1 \|a\|^2"
+    assert description.terms == {"speed": "forward velocity, in m/s: the more the better", "ctrl": "control penalty"}
 
 
 def test_numpy_and_the_features_may_be_imported():
@@ -123,7 +120,7 @@ def test_numpy_and_the_features_may_be_imported():
 
 def test_of_classes_that_build_on_each_other_the_last_one_is_the_reward():
     source = COUNTER + "\n\nclass Twice(Counter):\n    description = 'twice'\n"
-    assert LoadedReward(source).spec.description == "twice"
+    assert LoadedReward(source).description.words == "twice"
 
 
 def test_the_simulator_is_not_offered():
