@@ -89,6 +89,7 @@ CASES = (
     Case(name="ant", env_id="Ant-v5"),
     Case(name="humanoid", env_id="Humanoid-v5"),
     Case(name="halfcheetah-p2p", env_id="HalfCheetah-v5", settings=preset("HalfCheetah-v5")),
+    Case(name="ant-p2p", env_id="Ant-v5", settings=preset("Ant-v5")),
     Case(name="humanoid-p2p", env_id="Humanoid-v5", settings=preset("Humanoid-v5")),
 )
 """At the defaults of stable-baselines3, and those that are called p2p as p2p trains: with the environment's preset."""

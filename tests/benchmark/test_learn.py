@@ -56,7 +56,7 @@ def test_episodes_are_as_gymnasium_defines_them(service: Service) -> None:
 
 def test_the_reward_is_gymnasiums_own_and_reads_nothing_else() -> None:
     assert names_read(OWN_REWARD) == {"env_reward"}
-    assert [term.name for term in LoadedReward(OWN_REWARD).spec.terms] == ["env"]
+    assert list(LoadedReward(OWN_REWARD).description.terms) == ["env"]
 
 
 def test_the_table_shows_the_mean_over_seeds_with_its_interval_and_what_was_published() -> None:

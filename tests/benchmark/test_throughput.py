@@ -73,7 +73,7 @@ def test_the_report_survives_its_own_json():
 
 
 def test_the_reward_loads_and_reads_what_every_case_has():
-    assert [term.name for term in LoadedReward(REWARD).spec.terms] == ["speed", "effort", "bounce", "bonus"]
+    assert list(LoadedReward(REWARD).description.terms) == ["speed", "effort", "bounce", "bonus"]
     for case in CASES:
         assert "x_velocity" in {item.name for item in catalog.load(case.env_id).info}
 
