@@ -17,6 +17,7 @@ from p2p.store.iterations import IterationRecord
 from p2p.store.run_inputs import save_inputs
 from p2p.training.presets import preset
 from p2p.training.trainer import Trainer
+from p2p.training.tuning import TASK_FIELDS
 
 OWN_REWARD = '''
 def reward_fn(obs, action, next_obs, info):
@@ -104,7 +105,7 @@ class LearnBenchmark:
 def standard_config(
     service: Service, env_id: str, steps: int, seed: int, changes: Mapping[str, object], bare: bool = False
 ) -> TrainConfig:
-    """A configuration for episodes as Gymnasium defines them.
+    """A configuration for episodes as Gymnasium defines them, or shorter where the preset says so.
 
     Args:
         service: What knows the environment.
@@ -112,17 +113,15 @@ def standard_config(
         steps: Length of the training.
         seed: Of the training.
         changes: Fields that differ from the preset.
-        bare: Whether to take nothing from the preset but what is observed.
+        bare: Whether to take nothing from the preset but what an episode is.
 
     Raises:
         InvalidConfig: a change is misspelt or out of range.
     """
-    known = preset(env_id, steps)
-    base = {name: value for name, value in known.items() if name == "env_kwargs"} if bare else known
-    episodes = {
-        "max_episode_steps": service.describe_environment(env_id).max_episode_steps,
-        "terminate_when_unhealthy": True,
-    }
+    known, spec = preset(env_id, steps), service.describe_environment(env_id)
+    base = {name: value for name, value in known.items() if name in TASK_FIELDS} if bare else known
+    trained = parse_config({**known, "env_id": env_id}).episode_steps(spec.dt) if "episode_s" in known else math.inf
+    episodes = {"max_episode_steps": min(spec.max_episode_steps, trained), "terminate_when_unhealthy": True}
     own = {"env_id": env_id, "total_timesteps": steps, "seed": seed, "num_evals": 1, "n_eval_episodes": 3}
     return parse_config({**base, **episodes, **changes, **own})
 

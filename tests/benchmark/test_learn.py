@@ -50,6 +50,9 @@ def test_every_candidate_is_a_configuration_and_sees_what_the_preset_sees(
 def test_episodes_are_as_gymnasium_defines_them(service: Service) -> None:
     config = standard_config(service, "Reacher-v5", 300_000, 3, {})
     assert (config.max_episode_steps, config.terminate_when_unhealthy, config.seed) == (50, True, 3)
+    shorter = standard_config(service, "InvertedDoublePendulum-v5", 1_000_000, 3, {}, bare=True)
+    assert shorter.max_episode_steps == 100
+    assert standard_config(service, "Hopper-v5", 300_000, 3, {}).max_episode_steps == 1000
     with pytest.raises(InvalidConfig, match="learning_rat"):
         standard_config(service, "Reacher-v5", 300_000, 3, {"learning_rat": 1.0})
 
