@@ -3,6 +3,14 @@
 _LONG: dict[str, object] = {"n_steps": 128, "batch_size": 64, "n_epochs": 10, "learning_rate": 5e-4}
 _SMOOTH: dict[str, object] = {**_LONG, "activation": "tanh", "log_std_init": -1.0, "gae_lambda": 0.9}
 
+_WIDE: dict[str, object] = {
+    **_LONG,
+    "net_arch": (256, 256),
+    "batch_size": 128,
+    "learning_rate": 2e-4,
+    "log_std_init": -1.0,
+}
+
 CANDIDATES: dict[str, dict[str, object]] = {
     "default": {},
     "long-rollouts": _LONG,
@@ -16,6 +24,7 @@ CANDIDATES: dict[str, dict[str, object]] = {
     "classic": {**_LONG, "activation": "tanh", "log_std_init": 0.0, "learning_rate": 3e-4},
     "myopic": {"batch_size": 64, "n_epochs": 10, "log_std_init": -1.0, "gamma": 0.95},
     "steady": {"learning_rate": 5e-4, "learning_rate_end": 0.0},
+    "steady-few-epochs": {"learning_rate": 5e-4, "learning_rate_end": 0.0, "n_epochs": 2},
     "long-rollouts-quiet": {**_LONG, "log_std_init": -1.0},
     "large-minibatches": {**_LONG, "batch_size": 128, "learning_rate": 7e-4, "log_std_init": -1.0},
     "constant-rate": {
@@ -33,6 +42,9 @@ CANDIDATES: dict[str, dict[str, object]] = {
         "learning_rate_end": 1.0,
         "net_arch": (256, 256),
     },
+    "wide": {**_WIDE, "gae_lambda": 0.95},
+    "wide-smooth": {**_WIDE, "gae_lambda": 0.9},
+    "wide-smoother": {**_WIDE, "gae_lambda": 0.8},
     "many-epochs": {**_LONG, "n_epochs": 20, "log_std_init": -1.0},
     "many-epochs-wide": {**_LONG, "n_epochs": 20, "log_std_init": -1.0, "net_arch": (128, 128)},
     "endless": {**_LONG, "n_steps": 256, "learning_rate": 3e-4, "gamma": 0.9999, "gae_lambda": 0.98},

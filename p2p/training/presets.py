@@ -49,6 +49,14 @@ how to catch a start that leans: of 20 starts one to five then fail at once."""
 
 _PATIENT: dict[str, object] = {"n_steps": 128, "batch_size": 64, "n_epochs": 10, "learning_rate": 5e-4}
 _SMOOTH: dict[str, object] = {**_PATIENT, "activation": "tanh", "log_std_init": -1.0, "gae_lambda": 0.9}
+_WIDE: dict[str, object] = {
+    **_PATIENT,
+    "net_arch": (256, 256),
+    "batch_size": 128,
+    "learning_rate": 2e-4,
+    "log_std_init": -1.0,
+    "gae_lambda": 0.9,
+}
 _MYOPIC: dict[str, object] = {"batch_size": 64, "n_epochs": 10, "log_std_init": -1.0, "gamma": 0.95}
 
 _LONG_PRESETS: dict[str, dict[str, object]] = {
@@ -56,11 +64,11 @@ _LONG_PRESETS: dict[str, dict[str, object]] = {
     "Hopper-v5": {**_PATIENT, "n_envs": 8, "n_steps": 256, "learning_rate": 3e-4, "gamma": 0.995, "gae_lambda": 0.95},
     "Walker2d-v5": _SMOOTH,
     "Ant-v5": {**_SMOOTH, "gamma": 0.98},
-    "Humanoid-v5": {**_PATIENT, "log_std_init": -1.0},
+    "Humanoid-v5": _WIDE,
     "HumanoidStandup-v5": {**_SMOOTH, "gamma": 0.98},
     "Reacher-v5": _MYOPIC,
     "Pusher-v5": _MYOPIC,
-    "InvertedDoublePendulum-v5": {"learning_rate": 5e-4, "learning_rate_end": 0.0},
+    "InvertedDoublePendulum-v5": {"learning_rate": 5e-4, "learning_rate_end": 0.0, "n_epochs": 2},
 }
 LONG = 600_000
 """Steps from which a training is long enough for the settings found at a million."""
