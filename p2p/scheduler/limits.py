@@ -24,6 +24,7 @@ LOOK_S, LOOK_AT_FILES_S = 0.5, 5.0
 ALWAYS_MB = 1024
 """Memory that a share allows on any machine; where there is less, the kernel decides."""
 REMEDY = {"max_memory_share": " Set fewer n_envs or n_steps, or P2P_MAX_MEMORY_SHARE higher."}
+AUTOGROUP_TRIES = 5
 LOOK_SHARE = 0.01
 """Most of one core that looking may take."""
 MB = 1 << 20
@@ -54,7 +55,8 @@ class Limits:
         for number, limit in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, seconds)):
             if limit:
                 resource.setrlimit(number, (limit, limit))
-        os.nice(self._spec.get("niceness", 0))
+        if niceness := self._spec.get("niceness", 0):
+            give_way(niceness)
 
     def enforce(self, family: Callable[[], Iterable[int]]) -> None:
         """Look at the job, not too often, and kill the processes of its `family` when it broke a limit."""
@@ -85,6 +87,24 @@ class Limits:
         if self._spec.get("max_disk_mb") and self._looked - self._looked_at_files >= LOOK_AT_FILES_S:
             self._looked_at_files = self._looked
             yield "max_disk_mb", directory_mb(self._directory), "filled {:.0f} MiB of its directory"
+
+
+def give_way(niceness: int) -> None:
+    """Be nicer to other processes by so much; those of other sessions, too.
+
+    Linux shares processors between sessions first, and what is nice in one of them counts only there (sched(7),
+    autogroup): beside a job of niceness 15 another session's work had half of a core; after this, all but a sixteenth.
+    """
+    own = os.nice(niceness)
+    for _ in range(AUTOGROUP_TRIES):
+        try:
+            Path("/proc/self/autogroup").write_text(str(own), encoding="ascii")
+        except BlockingIOError:  # only so many sessions may say so in a second
+            time.sleep(LOOK_S / AUTOGROUP_TRIES)
+        except OSError:  # there is no such thing here
+            return
+        else:
+            return
 
 
 def machine_mb() -> float:

@@ -29,7 +29,6 @@ from pathlib import Path
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
-from p2p.worker.allocation import return_large_arrays
 from p2p.worker.sandbox import levels
 from p2p.worker.sandbox.confine import confine, remove_scratch
 from p2p.worker.sandbox.verbs import RUN_CODE, places_of
@@ -61,7 +60,6 @@ def main(arguments: list[str]) -> int:
     """Do one piece of work; returns the exit code."""
     for variable in THREADS:  # read when numpy loads, so before any verb is imported
         os.environ.setdefault(variable, "1")
-    return_large_arrays()
     os.environ["MUJOCO_GL"] = "disabled"  # here; what draws is started with a platform of its own, and this saves 4 MB
     try:
         verb, directory = _parse(arguments)

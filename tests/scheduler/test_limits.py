@@ -119,3 +119,10 @@ def test_a_job_gives_way_as_far_as_asked(jobs: Path, niceness: int) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
     end_of(jobs / "a", "import os; print(os.getpriority(os.PRIO_PROCESS, 0))", niceness=niceness)
     assert int((jobs / "a/output.log").read_text()) == min(19, own + niceness)
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel has no autogroups")
+def test_a_job_gives_way_to_other_sessions_too(jobs: Path) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    end_of(jobs / "a", "print(open('/proc/self/autogroup').read())", niceness=5)
+    assert (jobs / "a/output.log").read_text().split()[1:] == ["nice", str(min(19, own + 5))]
