@@ -14,6 +14,7 @@ from job_helpers import is_running, pid_in, shell, until
 from p2p.contracts.errors import StorageProblem
 from p2p.contracts.job import JobSpec, JobState
 from p2p.scheduler import supervisor
+from p2p.scheduler.backends import local
 from p2p.scheduler.backends.local import LocalBackend
 
 backend = LocalBackend()
@@ -175,6 +176,20 @@ def test_a_submission_that_comes_late_starts_nothing_again(jobs: Path) -> None:
     assert (jobs / "b/count").read_text() == "run\n"
     backend.submit(shell("echo run >> count"), jobs / "b")
     assert next(backend.wait([jobs / "b"]))[1].state is JobState.COMPLETED
+
+
+def test_a_submission_of_a_live_job_leaves_nothing_behind_that_could_come_late(
+    jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend.submit(shell("sleep 60"), jobs / "a")
+    started: list[Path] = []
+    monkeypatch.setattr(local, "_start_supervisor", lambda directory, _: started.append(directory))
+    assert backend.submit(shell("sleep 60"), jobs / "a").state is JobState.RUNNING
+    assert not started
+    os.kill(supervisor.read(jobs / "a" / supervisor.HANDLE)["pid"], signal.SIGKILL)
+    until(lambda: backend.status(jobs / "a").state is JobState.LOST)
+    backend.submit(shell("sleep 60"), jobs / "a")
+    assert started == [jobs / "a"]
 
 
 def test_a_job_whose_directory_is_removed_ends(jobs: Path) -> None:

@@ -45,6 +45,8 @@ class LocalBackend:
         files.make_directory(directory)
         while (status := _read(directory)) and status.state.finished and is_supervised(directory):
             time.sleep(0.01)  # it is about to leave
+        if is_supervised(directory) and supervisor.is_alive(supervisor.read(directory / supervisor.HANDLE)):
+            return self.status(directory)  # a supervisor that looked later might find the job lost, and start it
         if not is_supervised(directory) and not (status and status.state is JobState.COMPLETED):
             files.write_model(directory / supervisor.JOB, spec)
         _start_supervisor(directory, supervisor.read(directory / supervisor.STATUS).get("updated_at") or "")
