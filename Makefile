@@ -25,14 +25,13 @@ reliability: $(VENV)/.dev  ## Kill, stop, fill, break and poll: the table of REA
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libfaketime  # compiled; without it the clock is left alone
 	OMP_NUM_THREADS=1 $(BIN)/python tests/reliability/run.py --readme README.md
 
-check: lint fast-tests  ## Lint, types, layers, size budget and the fast tests
+check: lint fast-tests  ## Lint, types, layers and the fast tests
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python tests/size_budget.py
 
 fast-tests: $(VENV)/.dev
 	$(PYTEST) -m "not slow"
