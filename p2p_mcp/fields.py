@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from p2p.contracts.intent import Criterion
+from p2p.contracts.intent import MOST_CRITERIA, Criterion
 
 SESSION_ID = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
@@ -35,7 +35,7 @@ RunId = Annotated[
 Criteria = Annotated[
     tuple[Criterion, ...] | None,
     Field(
-        max_length=8,
+        max_length=MOST_CRITERIA,
         description="What it is judged by, fixed before anything is trained. null: p2p derives them from the "
         "sentence. Each has a predicate over the environment's features, or none for what only eyes can judge.",
     ),

@@ -9,6 +9,9 @@ from p2p.analysis.windows import Features, Flags, Floats, all_hold, ends, rollou
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import CONDITIONAL, Comparison, Criterion, Intent, Predicate, Statistic
 
+STRETCHES = 6
+"""Equal parts of a window that steadiness compares."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
@@ -62,7 +65,7 @@ def first_met(predicate: Predicate, prefixes: Floats) -> int | None:
     | min                          | at_most    | the same                                                    |
     | max, count, longest_hold     | at_most    | end of the window: any later step can still break it        |
     | min                          | at_least   | the same                                                    |
-    | mean, fraction               | all        | the same                                                    |
+    | mean, steadiness, fraction   | all        | the same                                                    |
     | min, max, count, longest_hold| between    | first prefix that satisfies it, as something was reached;   |
     |                              |            | end of the window when the first sample alone satisfies it, |
     |                              |            | as then something was kept                                  |
@@ -103,7 +106,7 @@ _OPEN = {
     Statistic.LONGEST_HOLD: Comparison.AT_MOST,
     Statistic.MIN: Comparison.AT_LEAST,
 }
-_NEVER_SETTLED = frozenset({Statistic.MEAN, Statistic.FRACTION})
+_NEVER_SETTLED = frozenset({Statistic.MEAN, Statistic.STEADINESS, Statistic.FRACTION})
 
 
 def _measure_one(criterion: Criterion, features: Features, dt: float, earlier: Measurement | None) -> Measurement:
@@ -140,6 +143,15 @@ def _mean(values: Floats) -> Floats:
     return means
 
 
+def _steadiness(values: Floats) -> Floats:
+    """The same number for every prefix: only the whole window counts."""
+    mean = values.mean()
+    if mean == 0.0 or len(values) < STRETCHES:
+        return np.zeros(len(values))
+    parts = [part.mean() for part in np.array_split(values, STRETCHES)[1:]]
+    return np.full(len(values), min(part / mean for part in parts))
+
+
 def _count(flags: Flags, _dt: float) -> Floats:
     return np.cumsum(flags & ~np.concatenate(([False], flags[:-1]))).astype(np.float64)
 
@@ -160,6 +172,7 @@ _OF_VALUES: dict[Statistic, Callable[[Floats], Floats]] = {
     Statistic.MAX: np.maximum.accumulate,
     Statistic.FINAL: lambda values: values,
     Statistic.CHANGE: lambda values: values - values[0],
+    Statistic.STEADINESS: _steadiness,
 }
 _OF_FLAGS: dict[Statistic, Callable[[Flags, float], Floats]] = {
     Statistic.COUNT: _count,

@@ -7,6 +7,8 @@ from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
 
+MOST_CRITERIA = 16
+"""A sentence of two steps with the guards of both needs up to 14."""
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
 
@@ -21,7 +23,7 @@ class Comparison(StrEnum):
 class Statistic(StrEnum):
     """One number from one rollout.
 
-    The first five read `feature` over the window; the last three read the steps at which every
+    The first six read `feature` over the window; the last three read the steps at which every
     bound of `where` holds.
     """
 
@@ -31,6 +33,10 @@ class Statistic(StrEnum):
     FINAL = "final"
     CHANGE = "change"
     """Last value minus first value of the window."""
+    STEADINESS = "steadiness"
+    """Least of the means of the window's last five sixths, one by one, as a share of the window's mean: 1 at a constant
+    value, 0 where one of them has none of it, negative where one has the other sign. The first sixth is for starting.
+    0 where the window's mean is 0."""
     COUNT = "count"
     """How often `where` becomes true (rising edges; true at the first step counts)."""
     FRACTION = "fraction"
@@ -130,7 +136,7 @@ class Intent(Contract):
 
     prompt: str
     env_id: str
-    criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=8)
+    criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=MOST_CRITERIA)
     episode_s: float = Field(default=5.0, gt=0)
     """Length of the judged episodes [s]."""
 

@@ -12,6 +12,7 @@ _VERB = {
     Statistic.MAX: "maximum of",
     Statistic.FINAL: "final",
     Statistic.CHANGE: "change of",
+    Statistic.STEADINESS: "steadiness of",
     Statistic.COUNT: "number of times that",
     Statistic.FRACTION: "share of the time with",
     Statistic.LONGEST_HOLD: "longest time with",

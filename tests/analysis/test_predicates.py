@@ -59,6 +59,7 @@ def value_of(claim, **features):
         ("max", 4.0),
         ("final", 2.0),
         ("change", 2.0),
+        ("steadiness", 0.5),
         ("count", 2.0),
         ("fraction", 5 / 8),
         ("longest_hold", 3 * DT),
@@ -83,6 +84,22 @@ def test_where_is_counted_from_the_first_step_to_the_last(x, count, fraction, ho
     assert value_of(predicate("count"), x=x) == count
     assert value_of(predicate("fraction"), x=x) == pytest.approx(fraction)
     assert value_of(predicate("longest_hold"), x=x) == hold
+
+
+@pytest.mark.parametrize(
+    ("x", "steadiness"),
+    [
+        ([-2.0] * 12, 1.0),
+        ([0.0] * 2 + [1.0] * 10, 1.2),
+        ([2.0] * 6 + [0.0] * 6, 0.0),
+        ([3.0] * 6 + [1.0] * 6, 0.5),
+        ([3.0] * 10 + [-3.0] * 2, -1.5),
+        ([1.0, -1.0] * 6, 0.0),
+        ([1.0] * 5, 0.0),
+    ],
+)
+def test_steadiness_is_the_least_mean_of_the_last_five_sixths_as_a_share_of_the_mean(x, steadiness):
+    assert value_of(predicate("steadiness"), x=x) == pytest.approx(steadiness)
 
 
 def test_every_bound_of_where_must_hold_at_the_same_step():

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from p2p.contracts.errors import UnknownPhrase
-from p2p.contracts.intent import Criterion
+from p2p.contracts.intent import MOST_CRITERIA, Criterion
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.criteria import moves_smoothly, spares_effort
@@ -14,7 +14,6 @@ from p2p.rewards.templates.terms import effort, jerk
 
 JERK, SAVING = 0.1, 0.3
 """Weights of the terms for "smoothly" and "with little effort"."""
-MAX_CRITERIA = 8
 _TURNED_OVER = frozenset({"flip", "rear", "stand_up"})
 _OF_THE_LAST_STEP = frozenset(
     {"calm_joints", "little_effort", "keeps_height", "keeps_line", "on_its_legs", "keeps_going"}
@@ -58,8 +57,8 @@ def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criteri
             if kept is not None:
                 found.setdefault(kept.key, kept)
         before = main.key
-    if len(found) > MAX_CRITERIA:
-        raise UnknownPhrase(f"It asks for {len(found)} things to be judged; at most {MAX_CRITERIA} are. Say less.")
+    if len(found) > MOST_CRITERIA:
+        raise UnknownPhrase(f"It asks for {len(found)} things to be judged; at most {MOST_CRITERIA} are. Say less.")
     return tuple(found.values())
 
 

@@ -6,14 +6,14 @@ from p2p.agents.model.asking import Asked, Role
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import Ambiguous, InvalidInput
-from p2p.contracts.intent import Criterion, Intent
+from p2p.contracts.intent import MOST_CRITERIA, Criterion, Intent
 from p2p.prompts import render
 
 
 class Elicited(Contract):
     """The criteria; or why there are none."""
 
-    criteria: tuple[Criterion, ...] = Field(default=(), max_length=8)
+    criteria: tuple[Criterion, ...] = Field(default=(), max_length=MOST_CRITERIA)
     episode_s: float = Field(default=5.0, ge=1.0, le=30.0)
     """Length of the judged episodes [s]."""
     question: str = Field(default="", max_length=300)
