@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from p2p.analysis.windows import Features, Flags, Floats, all_hold, ends, rollout_length, satisfies, window_steps
+from p2p.analysis.windows import (
+    Features,
+    Flags,
+    Floats,
+    all_hold,
+    ends,
+    rollout_length,
+    satisfies,
+    values_of,
+    window_steps,
+)
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import CONDITIONAL, Comparison, Criterion, Intent, Predicate, Statistic
 
@@ -133,8 +143,7 @@ def _measure_one(criterion: Criterion, features: Features, dt: float, earlier: M
 def _prefixes(predicate: Predicate, features: Features, window: slice, dt: float) -> Floats:
     if predicate.statistic in CONDITIONAL:
         return _OF_FLAGS[predicate.statistic](all_hold(predicate.where, features)[window], dt)
-    assert predicate.feature is not None, "the contract gives it a feature"
-    return _OF_VALUES[predicate.statistic](np.asarray(features[predicate.feature][window], dtype=np.float64))
+    return _OF_VALUES[predicate.statistic](values_of(predicate, features)[window])
 
 
 def _mean(values: Floats) -> Floats:

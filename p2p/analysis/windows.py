@@ -42,8 +42,15 @@ def window_steps(window: Window, features: Features, dt: float, begin: int) -> s
 
 def all_hold(bounds: tuple[Bound, ...], features: Features) -> Flags:
     """Where every one of `bounds` holds, shape (T,)."""
-    flags = [satisfies(features[bound.feature], bound) for bound in bounds]
+    flags = [satisfies(values_of(bound, features), bound) for bound in bounds]
     return np.asarray(np.logical_and.reduce(flags), dtype=np.bool_)
+
+
+def values_of(claim: Bound | Predicate, features: Features) -> Floats:
+    """Values that a bound, or a predicate with a feature, compares, shape (T,)."""
+    assert claim.feature is not None, "only a predicate that counts steps has no feature, and its bounds have one"
+    values = np.asarray(features[claim.feature], dtype=np.float64)
+    return np.abs(values) if claim.absolute else values
 
 
 def satisfies(values: Floats, claim: Bound | Predicate) -> Flags:

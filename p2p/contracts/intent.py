@@ -49,7 +49,7 @@ CONDITIONAL = frozenset({Statistic.COUNT, Statistic.FRACTION, Statistic.LONGEST_
 
 
 class Bound(Contract):
-    """A feature held against a threshold at one step."""
+    """A feature against a threshold, at one step."""
 
     feature: str
     comparison: Comparison
@@ -57,6 +57,8 @@ class Bound(Contract):
     """In the feature's unit."""
     upper: float | None = None
     """Upper end for `between`; None for the other comparisons."""
+    absolute: bool = False
+    """Compare the magnitude."""
 
     @model_validator(mode="after")
     def _upper_only_for_between(self) -> Self:
@@ -72,17 +74,19 @@ class Window(Contract):
     within_s: float | None = Field(default=None, gt=0)
     """Length after that start [s]; None reads to the end."""
     last_share: float = Field(default=1.0, gt=0, le=1)
-    """Reads only this last share of what is left, in (0, 1]."""
+    """Reads only this last share of what is left."""
 
 
 class Predicate(Contract):
-    """A measurable claim about one rollout: a statistic of a feature against a threshold."""
+    """A claim about one rollout: a statistic of a feature against a threshold."""
 
     statistic: Statistic
     feature: str | None = None
-    """Name from the environment's feature list; None for count, fraction and longest_hold."""
+    """A feature's name; None for count, fraction and longest_hold."""
     where: tuple[Bound, ...] = ()
     """What must hold at a step, for count, fraction and longest_hold."""
+    absolute: bool = False
+    """Read the magnitude."""
     comparison: Comparison
     threshold: float
     """In `unit`."""
@@ -91,7 +95,7 @@ class Predicate(Contract):
     unit: str
     """Unit of the measured value: "m/s", "turns", "s", "1" …"""
     margin: float = Field(gt=0)
-    """Distance from the threshold at which the partial credit reaches 0, in `unit`."""
+    """Distance from the threshold at which partial credit is 0, in `unit`."""
     window: Window = Window()
 
     @model_validator(mode="after")
@@ -101,6 +105,8 @@ class Predicate(Contract):
             raise ValueError(f"{self.statistic} reads `where`, not `feature`")
         if self.statistic not in CONDITIONAL and (self.feature is None or self.where):
             raise ValueError(f"{self.statistic} reads `feature`, not `where`")
+        if self.statistic in CONDITIONAL and self.absolute:
+            raise ValueError(f"{self.statistic} reads `where`: put `absolute` on its bounds")
         return self
 
 
@@ -124,7 +130,7 @@ class Criterion(Contract):
     predicate: Predicate | None
     """None marks a criterion that only eyes can judge."""
     weight: float = Field(default=1.0, gt=0)
-    """Share in the session's score, relative to the other criteria."""
+    """Share in the score, relative to the others'."""
     required: bool = True
     """A required criterion must be met for a rollout to succeed."""
     after: Key | None = None

@@ -2,7 +2,7 @@
 
 from p2p.analysis.scoring import MET_SHARE_NEEDED, Scores
 from p2p.analysis.windows import SLACK
-from p2p.contracts.intent import CONDITIONAL, Comparison, Criterion, Intent, Predicate, Statistic
+from p2p.contracts.intent import CONDITIONAL, Bound, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.judgment import CriterionScore, Verdict
 
 _OPENING = {Verdict.PASSED: "Passed", Verdict.FAILED: "Not passed", Verdict.NO_VERDICT: "No verdict"}
@@ -88,9 +88,13 @@ def _found(result: CriterionScore) -> str:
 
 def _claim(predicate: Predicate) -> str:
     if predicate.statistic not in CONDITIONAL:
-        return f"{_VERB[predicate.statistic]} {predicate.feature}"
-    bounds = " and ".join(f"{b.feature} {_interval(b.comparison, b.threshold, b.upper)}" for b in predicate.where)
+        return f"{_VERB[predicate.statistic]} {_name(predicate)}"
+    bounds = " and ".join(f"{_name(b)} {_interval(b.comparison, b.threshold, b.upper)}" for b in predicate.where)
     return f"{_VERB[predicate.statistic]} {bounds}"
+
+
+def _name(claim: Predicate | Bound) -> str:
+    return f"|{claim.feature}|" if claim.absolute else str(claim.feature)
 
 
 def _wanted(result: CriterionScore) -> str:

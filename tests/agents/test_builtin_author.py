@@ -81,7 +81,7 @@ def test_every_sentence_it_offers_becomes_a_reward_that_runs_and_criteria_that_c
     assert "U" not in reward.latex or r"\quad U = " in reward.latex
     assert reward.description
     assert all(len(line) <= 120 for line in draft.source.splitlines())
-    assert 2 <= len(intent.criteria) <= 8
+    assert 2 <= len(intent.criteria) <= 12
     assert intent.criteria[0].required
     features = {name: rng.normal(size=50) for name in spec.feature_names}
     assert len(measure(intent, features, spec.dt)) == len(intent.criteria)

@@ -287,3 +287,18 @@ def test_features_of_different_lengths_are_refused():
 def test_a_control_period_that_is_not_positive_is_refused(dt):
     with pytest.raises(InvalidInput, match="dt"):
         measure_all(criterion("c", predicate("mean")), x=[1], dt=dt)
+
+
+def test_a_magnitude_counts_either_sign():
+    either = predicate("max", threshold=3.0).model_copy(update={"absolute": True})
+    assert value_of(either, x=[0.0, -3.5, 1.0]) == 3.5
+    assert value_of(predicate("max", threshold=3.0), x=[0.0, -3.5, 1.0]) == 1.0
+    bound = X_OVER_2.model_copy(update={"absolute": True})
+    assert value_of(predicate("count", where=(bound,)), x=[-2.0, 0.0, 2.0, 1.0]) == 2.0
+    after = predicate("final", after=(bound,)).model_copy(update={"absolute": True})
+    assert value_of(after, x=[0.0, -4.0, -1.0]) == 1.0
+
+
+def test_what_counts_steps_has_magnitudes_in_its_bounds_alone():
+    with pytest.raises(ValueError, match="absolute"):
+        Predicate.model_validate({**predicate("count").model_dump(), "absolute": True})

@@ -44,6 +44,7 @@ def _as_bound(predicate: Predicate) -> Bound:
         comparison=predicate.comparison,
         threshold=predicate.threshold,
         upper=predicate.upper,
+        absolute=predicate.absolute,
     )
 
 
@@ -55,7 +56,8 @@ def _credit(bound: Bound, margin: float) -> str:
         high = bound.threshold
     elif bound.upper is not None:
         high = bound.upper
-    return f'tolerance(info["{bound.feature}"], {_text(low)}, {_text(high)}, {round(margin, 3)!r})'
+    value = f'abs(info["{bound.feature}"])' if bound.absolute else f'info["{bound.feature}"]'
+    return f"tolerance({value}, {_text(low)}, {_text(high)}, {round(margin, 3)!r})"
 
 
 def _text(value: float) -> str:
