@@ -54,6 +54,14 @@ _DEFINITIONS: tuple[tuple[str, str, str, str, tuple[Base, ...]], ...] = (
     ("airborne", "1", "-", "1 while nothing of the robot touches the floor, else 0.", _SOLID),
     ("feet_down", "1", "-", "Share of the feet that touch the floor, in [0, 1].", _SOLID),
     ("torso_contact", "1", "-", "1 while the trunk touches the floor, else 0.", _SOLID),
+    (
+        "foot_idle_time",
+        "s",
+        "-",
+        "Longest time, over the feet, since one was put down after it had been raised by 2 cm; since the start for one "
+        "that never was.",
+        _SOLID,
+    ),
     ("top_height", "m", "world", "Height of the highest geom's centre.", _SOLID),
 )
 _CLOSING = (
@@ -95,7 +103,7 @@ def features_of(base: Base, morphology: Morphology, floor: bool) -> tuple[Featur
     return tuple(_feature(*row) for row in (*rows, *_CLOSING))
 
 
-_ON_THE_FLOOR = frozenset({"clearance", "airborne", "feet_down", "torso_contact"})
+_ON_THE_FLOOR = frozenset({"clearance", "airborne", "feet_down", "torso_contact", "foot_idle_time"})
 
 
 def _feature(name: str, unit: str, frame: str, description: str) -> Feature:

@@ -23,6 +23,9 @@ __all__ = ["FeatureTracker", "Features", "States", "measure_trajectory"]
 
 STEEPEST = 0.5
 """Horizontal length of a body axis below which turns about it fade out: who spins on its side does not flip."""
+RAISED = 0.02
+"""Height of a foot above where it touches the floor from which on it counts as raised [m]: joints that tremble by 0.02 rad
+lift a cheetah's foot by 1 cm."""
 
 
 class FeatureTracker:
@@ -37,7 +40,7 @@ class FeatureTracker:
 
     def __init__(self, spec: "EnvSpec", n: int) -> None:
         self._meter, self._n = _Meter(spec), n
-        self._sums = Sums(np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)))
+        self._sums = _nothing_yet(np.zeros((n, 3)), len(spec.morphology.feet))
         self._action = np.zeros((n, spec.action_dim))
 
     def measure(
@@ -59,7 +62,7 @@ class FeatureTracker:
         previous = np.concatenate([self._action, action[: -self._n]])
         change = np.where(first[:, None], 0.0, action - previous)
         rotation, turned = _increments(before, after)
-        rows, self._sums = _accumulated(self._sums, before.position, (rotation, turned), starts)
+        rows, self._sums = _accumulated(self._sums, before.position, (rotation, turned), after, starts)
         self._action = action[-self._n :]
         return meter.measure(before, after, turned, rows, action, change)
 
@@ -89,8 +92,18 @@ def measure_trajectory(spec: "EnvSpec", states: States, actions: NDArray[np.floa
     return FeatureTracker(spec, 1).measure(states[:-1], states[1:], actions, starts)
 
 
+def _nothing_yet(start: Floats, n_feet: int) -> Sums:
+    """The sums of n episodes that begin at the places `start`, shape (n, 3)."""
+    n, zeros, feet = len(start), np.zeros_like(start), np.zeros((len(start), n_feet))
+    return Sums(np.zeros(n), start, zeros, zeros, feet + np.inf, feet, feet)
+
+
 def _accumulated(
-    sums: Sums, position: Floats, increments: tuple[Floats, Floats], starts: NDArray[np.bool_]
+    sums: Sums,
+    position: Floats,
+    increments: tuple[Floats, Floats],
+    after: States,
+    starts: NDArray[np.bool_],
 ) -> tuple[Sums, Sums]:
     """The sums after every row of a block, and those of its last step.
 
@@ -99,17 +112,20 @@ def _accumulated(
     """
     steps, n = starts.shape
     place, rotation, turned = (rows.reshape(steps, n, 3) for rows in (position, *increments))
+    n_feet = after.feet.shape[1]
+    raised = (after.foot_height >= RAISED).reshape(steps, n, n_feet)
+    down = (after.feet > 0.0).reshape(steps, n, n_feet)
     cuts = [0, *(int(t) for t in np.flatnonzero(starts.any(axis=1)) if t), steps]
     parts = []
     for low, high in pairwise(cuts):
         index = np.flatnonzero(starts[low])
-        zeros = np.zeros((len(index), 3))
-        sums = sums.replaced(index, Sums(np.zeros(len(index)), place[low, index], zeros, zeros))
+        sums = sums.replaced(index, _nothing_yet(place[low, index], n_feet))
         part = Sums(
             sums.steps + np.arange(1.0, high - low + 1.0)[:, None],
             np.broadcast_to(sums.start, (high - low, n, 3)),
             _running(sums.rotation, rotation[low:high]),
             _running(sums.turned, turned[low:high]),
+            *_footwork(sums, raised[low:high], down[low:high]),
         )
         parts.append(part)
         sums = Sums(*(getattr(part, field.name)[-1] for field in fields(part)))
@@ -121,6 +137,21 @@ def _accumulated(
 def _running(start: Floats, increments: Floats) -> Floats:
     """`start` plus the increments so far, shape (T, n, 3)."""
     return np.asarray(np.cumsum(np.concatenate([start[None], increments]), axis=0)[1:])
+
+
+def _footwork(sums: Sums, raised: NDArray[np.bool_], down: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    """Steps since each foot was raised, was down, and was put down after it had been raised, shape (T, n, n_feet)."""
+    since_raised = _since(sums.since_raised, raised)
+    since_down = _since(sums.since_down, down)
+    last_down = np.concatenate([sums.since_down[None], since_down[:-1]]) + 1.0
+    return since_raised, since_down, _since(sums.since_step, down & (since_raised < last_down))
+
+
+def _since(before: Floats, events: NDArray[np.bool_]) -> Floats:
+    """Steps since the last event, `before` of them already gone at the first row, shape (T, n, n_feet)."""
+    numbers = np.arange(1.0, len(events) + 1.0)[:, None, None]
+    last = np.maximum.accumulate(np.where(events, numbers, 0.0))
+    return np.where(last > 0.0, numbers - last, before + numbers)
 
 
 class _Meter:

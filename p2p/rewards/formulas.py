@@ -76,6 +76,7 @@ def floor(sample: Sample) -> Features:
         "feet_down": after.feet.sum(axis=1) / max(len(feet), 1),
         "torso_contact": after.trunk,
         "top_height": after.top,
+        "foot_idle_time": sample.sums.since_step.max(axis=1, initial=0.0) * sample.spec.dt,
         **{f"contact_{foot}": after.feet[:, i] for i, foot in enumerate(feet)},
     }
 

@@ -46,6 +46,8 @@ class States(Rows):
     """Height of the highest geom centre, shape (B,) [m]."""
     feet: Floats
     """1 where a foot touches the floor, shape (B, n_feet)."""
+    foot_height: Floats
+    """Lowest point of each foot above where it begins to touch the floor, shape (B, n_feet) [m]."""
     touching: Floats
     """1 where anything of the robot touches the floor, shape (B,)."""
     trunk: Floats
@@ -78,6 +80,12 @@ class Sums(Rows):
     """About the world's axes, shape (B, 3) [rad]."""
     turned: Floats
     """Roll, pitch and yaw, shape (B, 3) [rad]."""
+    since_raised: Floats
+    """Control steps since each foot was last raised; infinite before, shape (B, n_feet)."""
+    since_down: Floats
+    """Control steps since each foot last touched the floor, or the start, shape (B, n_feet)."""
+    since_step: Floats
+    """Control steps since each foot was last put down after it had been raised, or the start, shape (B, n_feet)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,3 +110,47 @@ def test_the_pushed_object_is_measured_to_the_goal():
     qpos = np.zeros((2, 11))
     qpos[:, 7:9] = [-0.3, 0.4]
     assert measured("Pusher-v5", qpos)["target_distance"][0] == pytest.approx(0.5)
+
+
+def idle_time(model, spec, qpos):
+    """The definition step by step: each foot has a clock that is set back when it comes down after having been up."""
+    data = mujoco.MjData(model)
+    feet = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, name) for name in spec.morphology.feet]
+    floor = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, "floor")
+    clocks, raised, found = [0] * len(feet), [False] * len(feet), []
+    for row in qpos[1:]:
+        data.qpos[:] = row
+        mujoco.mj_kinematics(model, data)
+        for i, foot in enumerate(feet):
+            height = mujoco.mj_geomDistance(model, data, floor, foot, 10.0, None)
+            margin = model.geom_margin[foot] + model.geom_margin[floor]
+            clocks[i] += 1
+            if height < margin:
+                clocks[i] = 0 if raised[i] else clocks[i]
+                raised[i] = False
+            raised[i] = raised[i] or height >= margin + 0.02
+        found.append(max(clocks) * spec.dt)
+    return found
+
+
+@pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Hopper-v5"])
+def test_the_idle_time_is_that_of_the_foot_that_was_not_put_down_for_longest(env_id):
+    qpos, height = settled(env_id)
+    spec, model = catalog.load(env_id), gymnasium.make(env_id).unwrapped.model
+    rng = np.random.default_rng(4)
+    rows = np.tile(qpos, (200, 1))
+    rows[:, height] += np.clip(0.05 * np.cumsum(rng.standard_normal(200)) ** 2 % 0.06 - 0.02, 0.0, None)
+    rows[:, height + 1 :] += 0.02 * rng.standard_normal(rows[:, height + 1 :].shape)
+    found = measured(env_id, rows)["foot_idle_time"]
+    assert found == pytest.approx(idle_time(model, spec, rows))
+    assert 0.0 < np.mean(np.diff(found) < 0.0) < 0.5
+
+
+@pytest.mark.parametrize("env_id", WALKING)
+def test_a_foot_that_stays_down_or_up_or_trembles_is_idle_from_the_start(env_id):
+    qpos, height = settled(env_id)
+    time = catalog.load(env_id).dt * np.arange(1, 21)
+    for lift in (np.zeros(21), np.full(21, 0.3), 0.015 * (np.arange(21) % 2)):
+        rows = np.tile(qpos, (21, 1))
+        rows[:, height] += lift
+        assert measured(env_id, rows)["foot_idle_time"] == pytest.approx(time)

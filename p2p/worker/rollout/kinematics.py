@@ -54,7 +54,7 @@ class Kinematics:
         rows = self._poses.read(qpos)
         heights = self._shapes.lowest(rows.geom_xpos[:, :, 2], rows.geom_xmat[:, :, 6:])
         top = rows.geom_xpos[:, self._shapes.geoms, 2].max(axis=1) if len(self._shapes.geoms) else np.zeros(len(qpos))
-        low, feet, touching, trunk = self._floor.read(heights)
+        low, feet, foot_height, touching, trunk = self._floor.read(heights)
         angle, tip = self._poles.read(rows.xmat, rows.geom_xpos, rows.geom_xmat)
         return States(
             position=rows.xpos[:, self._torso].copy(),
@@ -62,6 +62,7 @@ class Kinematics:
             low=low,
             top=top,
             feet=feet,
+            foot_height=foot_height,
             touching=touching,
             trunk=trunk,
             joint_speed=self._joint_speed(qvel),
@@ -143,19 +144,21 @@ class Floor:
         self._margin = reach[geoms] + reach[floor]
         self._margin[~collides(model, floor, np.array(geoms))] = -np.inf
 
-    def read(self, lowest: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Lowest point over the floor [m], feet down, anything down, trunk down.
+    def read(self, lowest: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Lowest point over the floor [m], feet down, feet above where they touch [m], anything down, trunk down.
 
         Args:
             lowest: Height of each geom's lowest point, shape (B, number of the robot's geoms) [m].
         """
         n = len(lowest)
         if not self._exists:
-            return np.zeros(n), np.zeros((n, len(self._feet))), np.zeros(n), np.zeros(n)
+            feet = np.zeros((n, len(self._feet)))
+            return np.zeros(n), feet, feet, np.zeros(n), np.zeros(n)
         distance = lowest - self._height
         down = (distance < self._margin).astype(np.float64)
         trunk = down[:, self._trunk].max(axis=1, initial=0.0)
-        return distance.min(axis=1), down[:, self._feet], down.max(axis=1), trunk
+        above = distance[:, self._feet] - np.maximum(self._margin[self._feet], 0.0)
+        return distance.min(axis=1), down[:, self._feet], above, down.max(axis=1), trunk
 
 
 class Poles:

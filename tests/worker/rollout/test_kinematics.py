@@ -85,14 +85,15 @@ def test_a_shape_that_cannot_collide_touches_nothing():
     model = mujoco.MjModel.from_xml_string(ghost)
     heights = np.full((1, 5), 3.0)
     heights[0, 0] = -1.0
-    low, feet, touching, trunk = Floor(model, 1, ("geom1",), ("geom1", "geom2")).read(heights)
+    low, feet, _, touching, trunk = Floor(model, 1, ("geom1",), ("geom1", "geom2")).read(heights)
     assert low[0] == pytest.approx(-0.8)
     assert [feet[0, 0], touching[0], trunk[0]] == [0.0, 0.0, 0.0]
 
 
 def test_the_floor_may_lie_at_any_height():
     model = mujoco.MjModel.from_xml_string(SHAPES)
-    low, _, touching, _ = Floor(model, 1, (), ()).read(np.full((1, 5), -0.2 - 1e-6))
+    low, _, height, touching, _ = Floor(model, 1, ("geom1",), ()).read(np.full((1, 5), -0.2 - 1e-6))
+    assert height[0, 0] == pytest.approx(-1e-6)
     assert low[0] == pytest.approx(-1e-6)
     assert touching[0] == 1.0
 
