@@ -24,8 +24,8 @@ __all__ = ["FeatureTracker", "Features", "States", "measure_trajectory"]
 STEEPEST = 0.5
 """Horizontal length of a body axis below which turns about it fade out: who spins on its side does not flip."""
 RAISED = 0.02
-"""Height of a foot above where it touches the floor from which on it counts as raised [m]: joints that tremble by 0.02 rad
-lift a cheetah's foot by 1 cm."""
+"""Height of a foot above where it touches the floor from which on it counts as raised [m]: joints that tremble by 0.02
+rad lift a cheetah's foot by 1 cm."""
 
 
 class FeatureTracker:
