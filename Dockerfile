@@ -5,8 +5,7 @@
 FROM python:3.12-slim-bookworm
 
 LABEL org.opencontainers.image.title="p2p-mcp" \
-      org.opencontainers.image.licenses="MIT" \
-      io.modelcontextprotocol.server.name="io.github.OWNER/p2p-mcp"
+      org.opencontainers.image.licenses="MIT"
 
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libosmesa6 \

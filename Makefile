@@ -5,7 +5,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint fast-tests slow-tests test-external reliability docs bundle table clean
+.PHONY: help setup demo test check lint fast-tests slow-tests test-external reliability docs bundle registry table clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ bundle: $(VENV)/.demo .external/.installed  ## Pack the server for a double clic
 	$(NODE) .external/$(MCPB) validate build/mcpb/manifest.json
 	@mkdir -p dist
 	$(NODE) .external/$(MCPB) pack build/mcpb dist/p2p-mcp.mcpb
+
+registry: $(VENV)/.demo  ## Write the entry for the public MCP registry: dist/server.json
+	$(BIN)/python -m p2p_mcp.registry . dist/server.json
 
 table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about 20 minutes on 2 cores)
 	$(BIN)/python -m p2p.benchmark

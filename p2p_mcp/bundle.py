@@ -30,7 +30,7 @@ def manifest(project: dict[str, Any], offered: Offer) -> dict[str, Any]:
     """
     return {
         "manifest_version": "0.4",
-        "name": "p2p-mcp",
+        "name": project["name"],
         "display_name": "p2p: prompt to policy",
         "version": p2p.__version__,
         "description": project["description"],

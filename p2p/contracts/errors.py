@@ -30,6 +30,8 @@ P2PError                     exit code 1
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from p2p import DISTRIBUTION
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C, which is no error: the jobs go on."""
 
@@ -118,7 +120,7 @@ class MissingExtra(EnvironmentProblem):
     """An optional dependency that is not installed."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed. Run: pip install 'p2p[{extra}]'")
+        super().__init__(f"{package} is not installed. Run: pip install '{DISTRIBUTION}[{extra}]'")
 
 
 class StorageProblem(EnvironmentProblem):

@@ -154,7 +154,7 @@ def test_a_missing_extra_exits_4_with_the_line_that_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
     assert main(["run", POLE.prompt, "--env", POLE.env_id]) == 4
-    assert "pip install 'p2p[train]'" in capsys.readouterr().err
+    assert "pip install 'p2p-mcp[train]'" in capsys.readouterr().err
     assert not runs_dir.exists()
 
 

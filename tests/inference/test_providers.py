@@ -237,7 +237,7 @@ def test_a_missing_library_is_answered_with_the_line_that_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, registry.PROVIDERS[provider].split(":")[0], raising=False)
-    with pytest.raises(MissingExtra, match=rf"pip install 'p2p\[{extra}\]'"):
+    with pytest.raises(MissingExtra, match=rf"pip install 'p2p-mcp\[{extra}\]'"):
         registry.load("provider", registry.PROVIDERS, provider)
 
 

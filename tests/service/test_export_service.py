@@ -120,7 +120,7 @@ def test_a_missing_library_is_named_with_the_line_that_installs_it(
     service: Service, session_id: str, name: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match=rf"{module} is not installed. Run: pip install 'p2p\[{extra}\]'"):
+    with pytest.raises(MissingExtra, match=rf"{module} is not installed. Run: pip install 'p2p-mcp\[{extra}\]'"):
         service.export_policy(session_id, NewExport(formats=(ExportFormat(name),)))
 
 

@@ -67,7 +67,7 @@ def test_training_is_refused_with_the_line_that_installs_what_is_missing(
     service.require_training()
     monkeypatch.setitem(sys.modules, "gymnasium", None)
 
-    with pytest.raises(MissingExtra, match=r"pip install 'p2p\[train\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'p2p-mcp\[train\]'"):
         service.require_training()
 
 
@@ -77,7 +77,7 @@ def test_a_learner_that_is_not_installed_is_refused_before_anything_is_written(
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
     request = NewSession(prompt="run forward", env_id="HalfCheetah-v5", config={"learner": "sb3"})
 
-    with pytest.raises(MissingExtra, match=r"pip install 'p2p\[sb3\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'p2p-mcp\[sb3\]'"):
         Service(Settings(runs_dir=tmp_path)).create_session(request)
 
     assert list(tmp_path.iterdir()) == []

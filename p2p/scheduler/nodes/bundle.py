@@ -55,10 +55,10 @@ def bundle() -> Bundle:
 def requirements(extras: tuple[str, ...]) -> tuple[str, ...]:
     """What pip is asked to install on a node, sorted."""
     wanted, found = {"train", *extras}, set[str]()
-    for line in metadata.requires("p2p") or ():
+    for line in metadata.requires(p2p.DISTRIBUTION) or ():
         requirement, _, marker = (part.strip() for part in line.partition(";"))
         name = re.split(r"[^A-Za-z0-9_.-]", requirement)[0]
         extra = re.search(r"""extra\s*==\s*["']([^"']+)["']""", marker)
-        if name != "p2p" and (extra.group(1) in wanted if extra else name in NEEDED):
+        if name != p2p.DISTRIBUTION and (extra.group(1) in wanted if extra else name in NEEDED):
             found.add(requirement)
     return tuple(sorted(found))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 
+from p2p import DISTRIBUTION
 from p2p.contracts.errors import MissingExtra
 from p2p.contracts.setup import Level, SetupCheck
 
@@ -45,19 +46,19 @@ def require_learner(name: str) -> None:
 def checks() -> Iterator[SetupCheck]:
     """One check per package that p2p's own metadata asks for, the developers' tools left out."""
     try:
-        requirements = requires("p2p") or []
+        requirements = requires(DISTRIBUTION) or []
     except PackageNotFoundError:
         remedy = f"Run: pip install --editable '.[{EXTRA}]'"
         yield SetupCheck(name="p2p", level=Level.PROBLEM, found="not installed", remedy=remedy)
         return
     for requirement in requirements:
         match = _REQUIREMENT.match(requirement)
-        if match and match["name"] != "p2p" and match["extra"] in (None, EXTRA, *OPTIONAL):
+        if match and match["name"] != DISTRIBUTION and match["extra"] in (None, EXTRA, *OPTIONAL):
             yield _package(match["name"], match["range"].strip(), match["extra"])
 
 
 def _package(name: str, wanted: str, extra: str | None) -> SetupCheck:
-    install = f"pip install 'p2p[{extra}]'" if extra else "pip install p2p"
+    install = f"pip install '{DISTRIBUTION}[{extra}]'" if extra else f"pip install {DISTRIBUTION}"
     try:
         found = version(name)
     except PackageNotFoundError:

@@ -1,5 +1,6 @@
 import json
 import re
+import subprocess
 import sys
 import tomllib
 from fnmatch import fnmatch
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 import p2p
-from p2p_mcp import bundle
+from p2p_mcp import bundle, registry
 from p2p_mcp.cli import main
 from p2p_mcp.docs import Offer, for_models, offer, reference
 from p2p_mcp.install import probe
@@ -72,16 +73,65 @@ def test_every_file_of_the_packages_is_installed_with_them() -> None:
     assert missing == []
 
 
-def test_all_descriptions_of_the_server_tell_the_same_version_and_name() -> None:
-    server = read("server.json")
-    assert server["$schema"].endswith("/2025-12-11/server.schema.json")
-    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
+def project(tmp_path: Path, urls: str) -> Path:
+    """A checkout's pyproject.toml with these urls."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(text.replace("[project.scripts]", f"{urls}[project.scripts]"))
+    return tmp_path
+
+
+def test_the_entry_of_the_registry_names_the_account_of_the_repository(tmp_path: Path) -> None:
+    root = project(tmp_path, '[project.urls]\nRepository = "https://github.com/Some-Lab/p2p"\n')
+    assert registry.main([str(root), str(tmp_path / "dist" / "server.json")]) == 0
+    server = json.loads((tmp_path / "dist" / "server.json").read_text())
+    assert server["name"] == "io.github.Some-Lab/p2p-mcp"
     assert len(server["description"]) <= 100
     assert server["version"] == read("gemini-extension.json")["version"] == p2p.__version__
-    [package] = server["packages"]
-    assert package["identifier"].endswith(f":{p2p.__version__}")
-    assert f"<!-- mcp-name: {server['name']} -->" in README
-    assert f'io.modelcontextprotocol.server.name="{server["name"]}"' in DOCKERFILE
+    assert [package["identifier"] for package in server["packages"]] == [
+        "p2p-mcp[train]",
+        f"ghcr.io/some-lab/p2p-mcp:{p2p.__version__}",
+    ]
+
+
+@pytest.mark.parametrize("urls", ["", '[project.urls]\nRepository = "https://example.org/p2p"\n'])
+def test_an_entry_without_a_known_owner_is_refused_and_not_written(
+    tmp_path: Path, urls: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert registry.main([str(project(tmp_path, urls)), str(tmp_path / "server.json")]) == 2
+    assert "Repository" in capsys.readouterr().err
+    assert not (tmp_path / "server.json").exists()
+
+
+def test_no_file_holds_a_placeholder_for_the_owner_or_installs_the_stranger_called_p2p() -> None:
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    install = re.compile(r"""(pip|pipx|uv tool) install (-\S+ )*['"]?p2p(?![-\w])|uvx ['"]?p2p(?![-\w])""")
+    for name in filter(None, files):
+        path = ROOT / name
+        if path == Path(__file__) or path.suffix in (".webp", ".png", ".npz") or not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8")
+        assert not install.search(text), name
+        assert not re.search(r"io\.github\.OWNER|ghcr\.io/OWNER", text), name
+
+
+def test_the_distribution_has_the_name_that_messages_tell() -> None:
+    assert PROJECT["project"]["name"] == p2p.DISTRIBUTION
+
+
+def test_every_extra_has_packages_behind_it_that_the_code_imports() -> None:
+    """An extra that nothing imports promises what is not there."""
+    imported = {"torch": "torch", "stable-baselines3": "stable_baselines3", "google-genai": "google.genai"}
+    source = "\n".join(
+        path.read_text(encoding="utf-8") for package in ("p2p", "p2p_mcp") for path in (ROOT / package).rglob("*.py")
+    )
+    for extra, requirements in PROJECT["project"]["optional-dependencies"].items():
+        if extra in ("dev", "all"):
+            continue
+        for requirement in requirements:
+            name = re.match(r"[\w-]+", requirement)[0]
+            if name != p2p.DISTRIBUTION:
+                module = {**imported, "pillow": "PIL"}.get(name, name)
+                assert re.search(rf"(import|from|[\"']) ?{re.escape(module)}", source), f"{extra}: {name}"
 
 
 def instructions() -> list[tuple[str, str]]:

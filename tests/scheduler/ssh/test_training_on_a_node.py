@@ -97,4 +97,4 @@ def test_what_cannot_train_there_is_said_before_anything_starts(tmp_path: Path) 
     command = [sys.executable, "-c", without, "nodes", "check", "attic"]
     lacking = subprocess.run(command, env=person.env, capture_output=True, text=True)
     assert lacking.returncode == 4
-    assert "pip install 'p2p[ssh]'" in lacking.stderr
+    assert "pip install 'p2p-mcp[ssh]'" in lacking.stderr
