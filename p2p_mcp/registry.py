@@ -35,7 +35,9 @@ def owner(project: dict[str, Any]) -> str:
         raise InvalidInput(NOT_KNOWN)
     match = GITHUB.fullmatch(repository)
     if match is None:
-        raise InvalidInput(f"[project.urls] Repository is {repository!r}, which is no repository on GitHub. {NOT_KNOWN}")
+        raise InvalidInput(
+            f"[project.urls] Repository is {repository!r}, which is no repository on GitHub. {NOT_KNOWN}"
+        )
     return match["owner"]
 
 
@@ -96,9 +98,10 @@ def main(arguments: list[str]) -> int:
         return InvalidInput.exit_code
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(entry, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    name = entry["name"]
     print(f"Wrote {path}. The registry checks two more places for the server's name:")
-    print(f"  README.md on the package index:  <!-- mcp-name: {entry['name']} -->")
-    print(f"  label of the image:              docker build --label io.modelcontextprotocol.server.name={entry['name']} .")
+    print(f"  README.md on the package index:  <!-- mcp-name: {name} -->")
+    print(f"  label of the image:              docker build --label io.modelcontextprotocol.server.name={name} .")
     return 0
 
 

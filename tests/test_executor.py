@@ -79,6 +79,23 @@ def test_a_reward_and_a_configuration_as_printed_in_the_reference_train(files, t
 
 
 @pytest.mark.slow
+def test_keys_of_other_programs_are_named_once_and_ignored(files, capsys):
+    foreign = {"norm_adv": True, "num_eval_envs": 0, "engine": "mujoco", "learning_rte": 1.0}
+    assert executor.main(files(config=foreign)) == 2
+    said = capsys.readouterr().err
+    assert "Ignored in" in said
+    assert said.count("engine, norm_adv, num_eval_envs") == 1
+    assert "norm_adv: unknown" not in said
+    assert "learning_rte: unknown key" in said
+
+
+def test_known_keys_are_told_once_however_many_are_unknown(files, capsys):
+    assert executor.main(files(config={"qqq": 1, "zzz": 2, "xxx": 3})) == 2
+    said = capsys.readouterr().err
+    assert [said.count(f"{name}: unknown key") for name in ("qqq", "zzz", "xxx")] == [1, 1, 1]
+    assert said.count("gae_lambda") == 1
+
+
 def test_a_training_that_fails_ends_with_its_code_and_status(files, tmp_path, capsys):
     source = "def reward_fn(obs, action, next_obs, info):\n    return np.nan, {'bad': np.nan}\n"
     assert executor.main([*files(source, CONFIG | SHORT), "--iteration-id", "iter_1"]) == 3
@@ -93,6 +110,8 @@ def test_a_training_that_fails_ends_with_its_code_and_status(files, tmp_path, ca
     [
         ({"learning_rte": 1.0}, [], "did you mean 'learning_rate'?"),
         ({"gamma": 2.0}, [], "gamma: "),
+        ({"start_states": {"pich": [0, 1]}}, [], "start_states.pich: unknown key; did you mean 'start_states.pitch'?"),
+        ({"start_states": {"xyz": 1}}, [], "Known keys of start_states: share, pitch, raised, pitch_rate."),
         ("{", [], "is not valid JSON"),
         ("[]", [], "expected an object"),
         ({}, ["--env-id", "HalfCheeta-v5"], "Did you mean 'HalfCheetah-v5'"),

@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import typer
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.session import NewSession
+from p2p.contracts.training import without_foreign_keys
 
 
 def read_config(file: Path | None, assignments: Iterable[str], timesteps: int | None) -> dict[str, object]:
@@ -18,7 +20,9 @@ def read_config(file: Path | None, assignments: Iterable[str], timesteps: int | 
     Raises:
         InvalidConfig: the file is not a JSON object, or an assignment has no "=".
     """
-    fields = _read(file) if file is not None else {}
+    fields, ignored = without_foreign_keys(_read(file) if file is not None else {})
+    if ignored:
+        typer.echo(f"Ignored in {file}, as p2p has no such setting: {', '.join(ignored)}.", err=True)
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
         if not equals or not key.strip():

@@ -3,6 +3,7 @@
 P2PError                     exit code 1
 ├── InvalidInput             2   what came cannot be used; the message says what can
 │   ├── UnknownName          2   a name that is not registered, with those that are
+│   ├── AmbiguousName        2   a shortened name that more than one thing has
 │   ├── UnknownPhrase        2   a sentence the built-in author does not understand
 │   ├── Ambiguous            2   a sentence that can mean different things; it holds the question to ask
 │   ├── InvalidReward        2   a reward function that does not load, or breaks its contract
@@ -57,6 +58,10 @@ class UnknownName(InvalidInput):
         hint = f" Did you mean {close[0]!r}?" if close else ""
         super().__init__(f"Unknown {kind} {name!r}.{hint} Known: {', '.join(known) or 'none yet'}.")
         self.kind, self.name, self.known = kind, name, known
+
+
+class AmbiguousName(InvalidInput):
+    """A shortened name that more than one thing has."""
 
 
 class UnknownPhrase(InvalidInput):

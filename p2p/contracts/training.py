@@ -224,11 +224,54 @@ class IterationAggregation(Contract):
     configs: dict[str, ConfigAggregate]
 
 
-def nearest_field(name: str) -> str:
-    """What to say about a key that no configuration has."""
-    known = [*TrainConfig.model_fields, *_CLEANRL_NAMES, "num_minibatches"]
-    close = get_close_matches(name, known, n=1)
-    return f"unknown key; did you mean {close[0]!r}?" if close else f"unknown key; known are {', '.join(known)}"
+def known_keys(parent: str = "") -> tuple[str, ...]:
+    """Keys of a configuration, or of the object under its key `parent`, CleanRL's spellings included."""
+    if parent == "start_states":
+        return tuple(StartStates.model_fields)
+    return (*TrainConfig.model_fields, *_CLEANRL_NAMES, "num_minibatches")
+
+
+def nearest_key(path: tuple[str, ...]) -> str | None:
+    """Known key that resembles an unknown one the most, with the keys above it; None when none does.
+
+    Args:
+        path: The unknown key, after those it lies under: `("start_states", "height")`.
+    """
+    *above, name = path
+    close = get_close_matches(name, known_keys(*above[:1]), n=1)
+    return ".".join((*above, close[0])) if close else None
+
+
+FOREIGN_KEYS = frozenset(
+    {
+        "anneal_lr",
+        "checkpoint_interval",
+        "clip_vloss",
+        "engine",
+        "eval_interval",
+        "judgment_select",
+        "minibatch_size",
+        "norm_adv",
+        "num_eval_envs",
+        "num_eval_rounds",
+        "num_iterations",
+        "parallel_eval",
+        "reward_term_avg_window",
+        "torch_deterministic",
+        "trajectory_precision",
+        "trajectory_stride",
+    }
+)
+"""Keys in a `config.json` of CleanRL or of the public Prompt2Policy that mean nothing here."""
+
+
+def without_foreign_keys(fields: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Fields of a configuration file, and the names of those that are left out as another program's."""
+    ignored = tuple(sorted(FOREIGN_KEYS & fields.keys()))
+    kept = {name: value for name, value in fields.items() if name not in FOREIGN_KEYS}
+    if ignored and "num_minibatches" in kept:
+        kept.pop("batch_size", None)  # there the whole rollout; here what one step of the optimiser sees
+    return kept, ignored
 
 
 def canonical_names(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from p2p.contracts.errors import INTERRUPTED, InvalidConfig, InvalidInput, P2PError
-from p2p.contracts.training import TrainConfig
+from p2p.contracts.training import TrainConfig, without_foreign_keys
 from p2p.contracts.work import FilmRequest
 from p2p.service import Service
 from p2p.service.training.jobs import raise_failure, wait, worker_job
@@ -97,6 +97,9 @@ def _config(path: Path | None, env_id: str | None) -> TrainConfig:
             raise InvalidConfig(f"{path} is not valid JSON: {error}.") from error
     if not isinstance(fields, dict):
         raise InvalidConfig(f"{path} holds {type(fields).__name__}; expected an object with fields of TrainConfig.")
+    fields, ignored = without_foreign_keys(fields)
+    if ignored:
+        print(f"Ignored in {path}, as p2p has no such setting: {', '.join(ignored)}.", file=sys.stderr)
     return parse_config({**fields, **({"env_id": env_id} if env_id else {})})
 
 

@@ -1,5 +1,6 @@
 """Reading and writing: atomic, durable, and forgiving towards a file that is absent or broken."""
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -200,9 +201,11 @@ def discard_all(directory: Path) -> None:
 
 def storage_problem(path: Path, error: OSError) -> StorageProblem:
     """The error a person can act on, for a failed write to `path`."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    remedy = "Free some space, or choose another place" if full else "Choose a place that can be written"
     return StorageProblem(
         f"Cannot write {path}: {error.strerror or error}. "
-        "Free some space, or choose another place with --runs-dir or P2P_RUNS_DIR; nothing already written is lost."
+        f"{remedy} with --runs-dir or P2P_RUNS_DIR; nothing already written is lost."
     )
 
 

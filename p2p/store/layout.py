@@ -1,6 +1,7 @@
 """Every file and directory name under the runs directory."""
 
 import re
+from collections.abc import Sequence
 
 # a session
 SESSION = "session.json"
@@ -226,9 +227,9 @@ def resume_arrays_name(digest: str) -> str:
     return f"{digest}.npz"
 
 
-def export_name(iteration_id: str, run_id: str, step: int) -> str:
-    """Folder of an exported checkpoint."""
-    return f"{iteration_id}_{run_id}_{step}"
+def export_name(iteration_id: str, run_id: str, step: int, formats: Sequence[str]) -> str:
+    """Folder of a checkpoint exported to `formats`."""
+    return "_".join((iteration_id, run_id, str(step), *formats))
 
 
 def served_model_log(port: int) -> str:

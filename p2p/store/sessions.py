@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.brief import Wish
-from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.errors import AmbiguousName, InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
 from p2p.contracts.label import Label
 from p2p.contracts.revision import Lineage
@@ -180,9 +180,9 @@ class SessionRecord:
         """Write `analysis.json`."""
         files.write_model(self.analysis_path, report)
 
-    def export_dir(self, iteration_id: str, run_id: str, step: int) -> Path:
+    def export_dir(self, iteration_id: str, run_id: str, step: int, formats: Sequence[str]) -> Path:
         """Where a checkpoint is exported to when no other place is named."""
-        return self.exports_dir / layout.export_name(iteration_id, run_id, step)
+        return self.exports_dir / layout.export_name(iteration_id, run_id, step, formats)
 
     def iteration(self, number: int) -> IterationRecord:
         """Iteration `number`, whether it exists yet or not."""
@@ -275,7 +275,8 @@ class RunsDirectory:
             trash: Whether those in the trash are meant.
 
         Raises:
-            UnknownName: no session, or more than one, is meant.
+            UnknownName: no session is meant.
+            AmbiguousName: more than one is.
         """
         records = self.trash() if trash else self.sessions()
         if text == "latest" and records:
@@ -283,8 +284,12 @@ class RunsDirectory:
         exact = [record for record in records if text in (record.session_id, record.read_metadata().alias or None)]
         loose = [record for record in records if record.session_id.startswith(text) or record.session_id.endswith(text)]
         matches = exact or loose
-        if len(matches) != 1:
-            raise UnknownName("session", text, [record.session_id for record in (matches or records)[:10]])
+        if not matches:
+            raise UnknownName("session", text, [record.session_id for record in records[:10]])
+        if len(matches) > 1:
+            shown = ", ".join(record.session_id for record in matches[:10])
+            more = f" and {len(matches) - 10} more" if len(matches) > 10 else ""
+            raise AmbiguousName(f"{text!r} can mean {len(matches)} sessions: {shown}{more}. Type more of the id.")
         return matches[0]
 
 

@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
-
-from anthropic.types.beta import BetaMessage
+from typing import TYPE_CHECKING, Any
 
 from p2p.contracts.usage import Usage
 from p2p_mcp.agent.converter import Block
+
+if TYPE_CHECKING:  # `p2p agent --dry-run` comes here without the SDK
+    from anthropic.types.beta import BetaMessage
 
 OURS = ("parsed_output",)
 """Keys that the SDK adds to blocks, and the provider does not take back."""
@@ -28,7 +29,7 @@ class Call:
     """Why it cannot be called; empty where it can."""
 
 
-def content_of(message: BetaMessage) -> list[Block]:
+def content_of(message: "BetaMessage") -> list[Block]:
     """The blocks of an answer as they are sent back; the input of a tool is always an object in them."""
     return [_sendable(block.to_dict(mode="json", warnings=False)) for block in message.content]
 
@@ -43,7 +44,7 @@ def text_of(content: list[Block]) -> str:
     return "\n".join(str(block["text"]) for block in content if block.get("type") == "text" and block.get("text"))
 
 
-def usage_of(message: BetaMessage) -> Usage:
+def usage_of(message: "BetaMessage") -> Usage:
     """The tokens of an answer; what is not said to be kept for an hour was kept for five minutes."""
     usage = message.usage
     written = usage.cache_creation_input_tokens or 0

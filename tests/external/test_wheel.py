@@ -71,7 +71,7 @@ def test_the_server_of_the_installed_wheel_answers_with_its_tools(installed: Pat
     assert "create_session" in {tool["name"] for tool in replies[2]["result"]["tools"]}
 
 
-def test_an_install_without_its_training_packages_names_the_line_that_brings_training(installed: Path, tmp_path: Path) -> None:
+def test_an_install_without_training_names_the_line_that_brings_it(installed: Path, tmp_path: Path) -> None:
     """Last in the file: it takes a package of the shared environment away."""
     removed = run(installed / "python", *PIP, "uninstall", "--yes", "gymnasium", cwd=tmp_path)
     assert removed.returncode == 0, removed.stderr

@@ -143,6 +143,14 @@ def test_a_folder_that_is_not_empty_is_not_written_into_unless_it_may_be(
         service.export_policy(session_id, ONNX.model_copy(update={"output": folder, "overwrite": True}))
 
 
+def test_each_format_has_a_folder_of_its_own_where_none_is_named(service: Service, session_id: str) -> None:
+    record = service.record(session_id)
+    folders = {
+        record.export_dir("iter_1", "baseline_seed_10", 1000, names) for names in (["onnx"], ["sb3"], ["sb3", "onnx"])
+    }
+    assert len(folders) == 3
+
+
 def test_a_refused_export_leaves_nothing(service: Service, session_id: str) -> None:
     aggregated(service, session_id, "baseline_seed_10", 1000)
     asked(service, session_id, ONNX)

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.errors import AmbiguousName, InvalidInput, UnknownName
 from p2p.contracts.job import JobState
 from p2p.contracts.session import NewSession, Session, SessionStatus
 from p2p.contracts.training import TrainConfig
@@ -30,8 +30,10 @@ def test_a_session_is_found_by_its_id_its_start_its_end_or_as_latest(tmp_path: P
     _session(runs, "session_20260102_000000_bbbb2222")
     for text in ("session_20260102_000000_bbbb2222", "session_20260102", "2222", "latest"):
         assert runs.find(text).session_id.endswith("bbbb2222")
-    with pytest.raises(UnknownName, match="Known: session_20260101"):
+    with pytest.raises(AmbiguousName, match=r"can mean 2 sessions: .*_bbbb2222, .*_aaaa1111\. Type more of the id"):
         runs.find("session_2026")
+    with pytest.raises(UnknownName, match="Known: session_20260101"):
+        runs.find("session_2027")
 
 
 def test_the_status_record_keeps_its_error_through_a_heartbeat(tmp_path: Path) -> None:

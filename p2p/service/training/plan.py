@@ -1,7 +1,7 @@
 """Which configuration each run is trained with."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -10,7 +10,7 @@ from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
-from p2p.contracts.training import TrainConfig, canonical_names, nearest_field
+from p2p.contracts.training import TrainConfig, canonical_names, known_keys, nearest_key
 from p2p.training.presets import preset
 from p2p.training.tuning import check_bounds
 
@@ -94,14 +94,27 @@ def parse_config(fields: dict[str, object]) -> TrainConfig:
     try:
         return TrainConfig.model_validate(fields)
     except ValidationError as error:
-        lines = "\n".join(_explain(problem) for problem in error.errors())
-        raise InvalidConfig(f"The training configuration is not valid:\n{lines}") from error
+        raise InvalidConfig("\n".join(["The training configuration is not valid:", *_explanations(error)])) from error
+
+
+def _explanations(error: ValidationError) -> Iterator[str]:
+    """One line for each wrong key or value; then, once, the keys there are where an unknown one resembles none."""
+    parents = set[str]()
+    for problem in error.errors():
+        path = tuple(str(part) for part in problem["loc"])
+        if problem["type"] != "extra_forbidden":
+            yield _explain(problem)
+        elif close := nearest_key(path):
+            yield f"  {'.'.join(path)}: unknown key; did you mean {close!r}?"
+        else:
+            parents.add(path[0] if len(path) > 1 else "")
+            yield f"  {'.'.join(path)}: unknown key"
+    for parent in sorted(parents):
+        yield f"Known keys{f' of {parent}' if parent else ''}: {', '.join(known_keys(parent))}."
 
 
 def _explain(problem: ErrorDetails) -> str:
     if not problem["loc"]:  # a rule over several fields names them itself
         return f"  {problem['msg'].removeprefix('Value error, ')}"
     name = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        return f"  {name}: {nearest_field(name)}"
     return f"  {name}: {problem['msg']}, got {problem['input']!r}"

@@ -53,6 +53,15 @@ def test_a_dry_run_shows_model_caps_and_tools_and_needs_no_key(
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_dry_run_needs_no_sdk(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['anthropic'] = None; from p2p.cli import main;"
+        f"sys.exit(main(['agent', 'hop', '--dry-run', '--env', 'Ant-v5', '--runs-dir', {str(tmp_path / 'runs')!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_dry_run_as_json_is_one_object(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert agent(tmp_path, "do a backflip", "--dry-run", "--json", "--price", "1,2", "--model", "claude-x") == 0
     plan = json.loads(capfd.readouterr().out)
