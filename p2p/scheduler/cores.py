@@ -5,20 +5,31 @@
 
 The kernel opens the locks of a dead process, so nobody has to tidy up. Needs nothing but Python 3.11: the supervisor
 runs this file from beside itself.
+
+/tmp is everybody's: another user may make /tmp/p2p-<uid> first, with links in it. So each level on the way is opened
+by the descriptor of the one above it, follows no link, and belongs to us; everything below is reached the same way.
 """
 
 import fcntl
 import os
+import pwd
+import stat
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path("/")
 PLACE = "P2P_CORES_DIR"
 """Variable: where the locks are kept; the same for all that are to share the machine's cores."""
+TEMPORARY = Path("/tmp")
+QUEUE = "queue"
 POLL_S = 0.1
+_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+"""For levels above ours, which we may not be allowed to list; macOS has no O_PATH."""
+_ENTER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_OTHERS_WRITE = 0o022
 
 
 def own(wanted: int, holder: str, queued: Callable[..., None], unwanted: Callable[[], bool]) -> bool:
@@ -39,34 +50,35 @@ def own(wanted: int, holder: str, queued: Callable[..., None], unwanted: Callabl
     usable, told = usable_cores(), None
     if wanted > len(usable):
         raise OSError(f"it asks for {wanted} cores, and this machine has {len(usable)}")
-    ticket, lock = _enter_queue(directory() / "queue")
-    try:
-        while not (_is_first(ticket) and _take(usable, wanted, holder)):
-            if (found := holders()) != told:
+    with _opened() as (_, place), _waiting(place) as is_first:
+        while not (is_first() and _take(place, usable, wanted, holder)):
+            if (found := _holders(place)) != told:
                 told = found
                 queued(waits_for=found)
             time.sleep(POLL_S)
             if unwanted():
                 return False
-    finally:
-        ticket.unlink(missing_ok=True)
-        os.close(lock)
     return True
 
 
 def directory() -> Path:
-    """Where the locks of this machine are kept."""
-    return Path(os.environ.get(PLACE) or f"/tmp/p2p-{os.getuid()}/cores")
+    """Where the locks of this machine are kept; made if it is not there.
+
+    Raises:
+        OSError: it cannot be written, or others could write there.
+    """
+    with _opened() as (path, _):
+        return path
 
 
 def holders() -> tuple[str, ...]:
-    """Directories of the jobs that own cores now, by core."""
-    found = []
-    for path in sorted(directory().glob("core_*")):
-        with suppress(OSError), path.open() as file:
-            if not _is_free(file.fileno()):
-                found.append(file.read().strip())
-    return tuple(dict.fromkeys(name for name in found if name))
+    """Directories of the jobs that own cores now, by core.
+
+    Raises:
+        OSError: as `directory`.
+    """
+    with _opened() as (_, place):
+        return _holders(place)
 
 
 def usable_cores(root: Path = ROOT) -> tuple[int, ...]:
@@ -102,35 +114,145 @@ def positive_number(file: Path) -> int | None:
     return value if value > 0 else None
 
 
-def _enter_queue(queue: Path) -> tuple[Path, int]:
-    """A ticket that sorts by arrival, and its lock."""
-    queue.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if queue.stat().st_uid != os.geteuid():
-        raise OSError(f"{queue} is not ours; choose another place with {PLACE}")
+@contextmanager
+def _opened() -> Iterator[tuple[Path, int]]:
+    """The place of the locks, and its descriptor: the first that can be had.
+
+    /tmp comes first because it outlives a logout. $XDG_RUNTIME_DIR would be ours from the start, but goes with the
+    last login, and the locks in it: all cores would be free while jobs still run on them.
+    """
+    chosen = os.environ.get(PLACE)
+    places = [(Path(chosen), 1)] if chosen else [(TEMPORARY / f"p2p-{os.getuid()}/cores", 2), (_home_place(), 2)]
+    failures = []
+    for path, ours in places:
+        try:
+            place = _open_place(path, ours)
+        except OSError as failure:
+            failures.append(f"{path}: {failure.strerror or failure}")
+            continue
+        try:
+            yield path, place
+        finally:
+            os.close(place)
+        return
+    raise OSError(f"no place for the locks of cores ({'; '.join(failures)}); choose another one with {PLACE}")
+
+
+def _home_place() -> Path:
+    """The place in our home directory, as the machine's list of users has it, for a job may have another HOME."""
+    try:
+        home = pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:  # a container may run under a number that is nobody's
+        home = os.environ.get("HOME", "/")
+    return Path(home, ".cache/p2p/cores")
+
+
+def _open_place(path: Path, ours: int) -> int:
+    """Descriptor of a directory that nobody else can replace or write to.
+
+    Args:
+        path: Absolute or relative; the levels that do not exist are made.
+        ours: How many of the last levels have to be ours. Those above may be the machine's, and links, which are
+            resolved first and are none any more on the way.
+
+    Raises:
+        OSError: a level is somebody else's, or a link, or cannot be made.
+    """
+    path = path.absolute()
+    above = Path(os.path.realpath(path.parents[ours - 1]))
+    names = [*above.parts[1:], *path.parts[-ours:]]
+    level = os.open(above.anchor, _PASS)
+    trusted = {0, os.geteuid(), os.fstat(level).st_uid}  # in a user namespace the machine's owner has another number
+    for depth, name in enumerate(names, 1):
+        mine = depth > len(names) - ours
+        try:
+            below = _open_level(level, name, _ENTER if mine else _PASS)
+        finally:
+            os.close(level)
+        level = below
+        fault = _make_private(level) if mine else _fault_above(level, trusted)
+        if fault:
+            os.close(level)
+            raise PermissionError(f"{Path(above.anchor, *names[:depth])} {fault}")
+    return level
+
+
+def _open_level(parent: int, name: str, flags: int) -> int:
+    try:
+        return os.open(name, flags, dir_fd=parent)
+    except FileNotFoundError:
+        with suppress(FileExistsError):  # another process was faster
+            os.mkdir(name, 0o700, dir_fd=parent)
+        return os.open(name, flags, dir_fd=parent)
+
+
+def _make_private(level: int) -> str | None:
+    """What is wrong with a directory that has to be ours; one that is ours is closed to others' writing."""
+    status = os.fstat(level)
+    if status.st_uid != os.geteuid():
+        return f"is not ours but of user {status.st_uid}"
+    if status.st_mode & _OTHERS_WRITE:
+        os.fchmod(level, 0o700)
+    return None
+
+
+def _fault_above(level: int, trusted: set[int]) -> str | None:
+    """Why somebody else could replace what is in a directory above ours."""
+    status = os.fstat(level)
+    if status.st_uid not in trusted:
+        return f"belongs to user {status.st_uid}"
+    if status.st_mode & _OTHERS_WRITE and not status.st_mode & stat.S_ISVTX:
+        return "can be written by others"
+    return None
+
+
+@contextmanager
+def _waiting(place: int) -> Iterator[Callable[[], bool]]:
+    """Stand in the queue for as long as the block runs; what is yielded tells whether nobody who lives came before."""
+    queue = _open_level(place, QUEUE, _ENTER)
+    lock = None
     name = f"{time.monotonic_ns():020d}_{os.getpid()}"  # since the machine's start, for every process alike
-    lock = os.open(queue / f".{name}", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    (queue / f".{name}").rename(queue / name)  # seen by others only when it is locked
-    return queue / name, lock
+    try:
+        if fault := _make_private(queue):
+            raise PermissionError(f"{QUEUE} in the place of the locks {fault}; choose another place with {PLACE}")
+        lock = os.open(f".{name}", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=queue)
+        fcntl.flock(lock, fcntl.LOCK_EX)  # nobody else knows the file
+        os.rename(f".{name}", name, src_dir_fd=queue, dst_dir_fd=queue)  # seen by others only when it is locked
+        yield lambda: _is_first(queue, name)
+    finally:
+        if lock is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=queue)
+            os.close(lock)
+        os.close(queue)
 
 
-def _is_first(ticket: Path) -> bool:
+def _is_first(queue: int, ticket: str) -> bool:
     """Whether nobody who lives came before; tickets of the dead are removed."""
-    for path in sorted(ticket.parent.glob("[0-9]*")):
-        if path == ticket:
+    for name in sorted(name for name in os.listdir(queue) if name[0].isdigit()):
+        if name == ticket:
             return True
-        with suppress(FileNotFoundError), path.open() as file:
-            if not _is_free(file.fileno()):
+        with suppress(FileNotFoundError), _regular(queue, name, os.O_RDONLY) as lock:
+            if not _is_free(lock):
                 return False
-            path.unlink()
-    raise FileNotFoundError(f"somebody has removed {ticket}")
+            os.unlink(name, dir_fd=queue)
+    raise FileNotFoundError(f"somebody has removed {ticket} from the queue for cores")
 
 
-def _take(usable: Sequence[int], wanted: int, holder: str) -> bool:
+def _holders(place: int) -> tuple[str, ...]:
+    found = []
+    for name in sorted(name for name in os.listdir(place) if name.startswith("core_")):
+        with suppress(OSError), _regular(place, name, os.O_RDONLY) as lock:
+            if not _is_free(lock):
+                found.append(os.pread(lock, 4096, 0).decode(errors="replace").strip())
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+def _take(place: int, usable: Sequence[int], wanted: int, holder: str) -> bool:
     """Lock as many cores, until this process ends; none where there are too few."""
     taken: dict[int, int] = {}
     for core in usable:
-        lock = os.open(directory() / f"core_{core}", os.O_RDWR | os.O_CREAT, 0o600)
+        lock = _open_regular(place, f"core_{core}", os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -149,6 +271,30 @@ def _take(usable: Sequence[int], wanted: int, holder: str) -> bool:
     if sys.platform == "linux" and len(usable) == len(_affinity()):  # a share of a machine's time is of no core
         os.sched_setaffinity(0, taken)
     return True
+
+
+@contextmanager
+def _regular(place: int, name: str, flags: int) -> Iterator[int]:
+    """`_open_regular` for the length of a block."""
+    descriptor = _open_regular(place, name, flags)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open_regular(place: int, name: str, flags: int) -> int:
+    """Open a file of ours by the descriptor of its directory.
+
+    Raises:
+        OSError: it is a link, or no regular file, or somebody else's.
+    """
+    descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=place)
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink <= 1:
+        return descriptor
+    os.close(descriptor)
+    raise PermissionError(f"{name} in the place of the locks is no file of ours")
 
 
 def _is_free(lock: int) -> bool:
