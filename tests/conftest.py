@@ -2,10 +2,16 @@ import os
 import signal
 import socket
 import tempfile
+from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from p2p.scheduler import supervisor
+from p2p.scheduler.backends.local import LocalBackend
+from p2p.store import layout
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("COLUMNS", None)  # with processes beside it, pytest-xdist sets the width of its own terminal
@@ -17,6 +23,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 INSIDE = ip_network("10.99.0.0/30")
 """The network between this machine and its own namespaces, which some tests make."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_film_outlives_its_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Videos of all checkpoints, which nothing waits for, are not made beside the tests that follow."""
+    yield
+    root = tmp_path_factory.getbasetemp()
+    for pid in supervisor.processes():
+        job = Path(supervisor.variable(pid, supervisor.JOB_TAG) or "/")
+        if job.name == layout.FILM and job.is_relative_to(root) and job.exists():
+            LocalBackend().cancel(job)
 
 
 @pytest.fixture(autouse=True)

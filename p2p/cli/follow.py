@@ -9,7 +9,8 @@ from rich.live import Live
 from p2p.cli.formats import duration, number, plan_in_words, share
 from p2p.cli.live import last_line, picture
 from p2p.cli.output import Output
-from p2p.contracts.session import IterationData, RunProgress, SessionView
+from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
+from p2p.contracts.waiting import Waiting, WaitsFor, in_words
 from p2p.service import Service
 
 POLL_S = 0.5
@@ -23,7 +24,11 @@ def follow(service: Service, session_id: str, output: Output) -> SessionView:
     """
     states = _states(service, session_id)
     view = _show_live(states, output) if output.console.is_terminal else _show_lines(states, output)
-    if not view.status.finished and not view.by_caller:
+    if view.status is SessionStatus.INTERRUPTED and not view.by_caller and service.said_nothing(session_id):
+        output.console.print("Its process was killed before its first word; it is started once more.")
+        service.resume_session(session_id)
+        return follow(service, session_id, output)
+    if view.status is SessionStatus.INTERRUPTED or not (view.status.finished or view.by_caller):
         raise service.why_it_stopped(session_id)
     return view
 
@@ -69,6 +74,9 @@ def changes(before: SessionView | None, now: SessionView) -> list[str]:
         lines.append(f"session {now.session.session_id} on {now.session.env_id}: {now.session.prompt or 'own reward'}")
     if now.step != "done" and (before is None or _place(before) != _place(now)):
         lines.append(f"iteration {max(1, now.iteration)}/{now.session.max_iterations}: {now.step}")
+    turn = now.waiting if now.waiting is not None and now.waiting.waits_for is WaitsFor.TURN else None
+    if turn is not None and (before is None or _held(before.waiting) != _held(turn)):
+        lines.append(in_words(turn))
     if _planned(now) and (before is None or _planned(before) != _planned(now)):
         lines.append(plan_in_words(now))
     same = before is not None and before.iteration == now.iteration
@@ -97,8 +105,8 @@ def _judged(line: IterationData) -> str:
 
 def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
     lines = []
-    if now.waits_for is not None and (before is None or before.waits_for != now.waits_for):
-        lines.append(f"{now.run_id}: waits for a core held by {now.waits_for}")
+    if now.waiting is not None and (before is None or _held(before.waiting) != _held(now.waiting)):
+        lines.append(f"{now.run_id}: {in_words(now.waiting)}")
     elif before is not None and before.state != now.state:
         failed = now.state in ("failed", "lost", "unreachable")
         lines.append(f"{now.run_id}: {now.state}{f': {last_line(now.error)}' if failed else ''}")
@@ -112,6 +120,11 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
             f"return {number(now.episode_return)}; {values or 'no evaluation yet'}; success {share(now.success_rate)}"
         )
     return lines
+
+
+def _held(waiting: Waiting | None) -> tuple[object, ...] | None:
+    """What of a wait is worth a line when it changes."""
+    return None if waiting is None else (waiting.waits_for, waiting.holders, waiting.place)
 
 
 def _mark(run: RunProgress) -> tuple[object, ...]:

@@ -14,6 +14,7 @@ from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.cli.verdict import runs
 from p2p.contracts.background import JobView
+from p2p.contracts.waiting import in_words
 
 JOBS_EXAMPLES = examples("p2p jobs", "p2p jobs latest", "p2p jobs job_1a2b --cancel")
 LOG_TAIL = 2000
@@ -35,7 +36,10 @@ def jobs(job: JobId = None, cancel: Cancel = False, as_json: AsJson = False, run
     service, output = open_service(runs_dir), Output(as_json)
     if job is None:
         views = service.list_jobs()
-        empty = f"No jobs in {short_path(service.runs.path)}."
+        empty = (
+            f"No background jobs in {short_path(service.runs.path)}; "
+            "sessions that were started at a terminal are shown by: p2p list"
+        )
         found = {"jobs": [view.model_dump(mode="json") for view in views]}
         output.result(found, job_table(views) if views else empty)
         return
@@ -47,6 +51,8 @@ def jobs(job: JobId = None, cancel: Cancel = False, as_json: AsJson = False, run
 
 def _details(view: JobView, log: str) -> list[RenderableType]:
     parts: list[RenderableType] = [runs(view.runs)] if view.runs else []
+    if view.waiting is not None:
+        parts.append(Text(in_words(view.waiting), style="yellow"))
     if view.error:
         parts.append(Text(view.error, style="red"))
     return [*parts, Text(log[-LOG_TAIL:], style="dim")]
@@ -57,7 +63,8 @@ def job_table(views: tuple[JobView, ...]) -> Table:
     made = table("job", "does", "session", "state", "steps", "age", right=("job", "session", "steps", "age"))
     made.columns[0].justify = made.columns[2].justify = "left"
     for view in views:
-        state = str(view.state) if view.queue_position is None else f"{view.state}, {view.queue_position} in line"
+        place = view.waiting.place if view.waiting is not None else None
+        state = str(view.state) if place is None else f"{view.state}, {place} in line"
         steps = f"{view.step:,} of {view.total:,}"
         made.add_row(view.job_id, str(view.kind), view.session_id, state, steps, age(view.created_at))
     return made

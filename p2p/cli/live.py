@@ -8,6 +8,7 @@ from rich.text import Text
 from p2p.cli.formats import duration, meets, needed, number, plan_in_words, share, sparkline
 from p2p.contracts.intent import Criterion
 from p2p.contracts.session import RunProgress, SessionView
+from p2p.contracts.waiting import in_words
 
 STEPS = ("intent", "reward", "train", "judge", "revise")
 STATES = {"completed": "green", "failed": "red", "lost": "red", "running": "cyan"}
@@ -17,7 +18,7 @@ BAR_WIDTH = 28
 
 def picture(view: SessionView) -> RenderableType:
     """The step of the loop, the runs with their progress, and the criteria with what was last measured."""
-    parts: list[RenderableType] = [heading(view), _steps(view), ""]
+    parts: list[RenderableType] = [heading(view), _steps(view), *waits(view), ""]
     if view.runs:
         parts += [Text(plan_in_words(view), style="dim"), _runs(view.runs), ""]
     if view.criteria:
@@ -25,6 +26,13 @@ def picture(view: SessionView) -> RenderableType:
     parts += [_past(line.iteration, line.intent_score, line.success_rate) for line in view.history]
     parts.append(Text("Ctrl-C leaves this view.", style="dim"))
     return Group(*parts)
+
+
+def waits(view: SessionView) -> list[Text]:
+    """What is waited for, by the session or by some of its runs: one line each."""
+    several = [view.waiting] if view.waiting is not None else [run.waiting for run in view.runs]
+    words = dict.fromkeys(in_words(waiting) for waiting in several if waiting is not None)
+    return [Text(text, style="yellow") for text in words]
 
 
 def heading(view: SessionView) -> Text:
@@ -65,8 +73,8 @@ def _run(run: RunProgress) -> tuple[RenderableType, ...]:
     if run.state in ("failed", "lost", "cancelled", "unreachable"):
         return name, bar, share(done), "", "", Text(f"{run.state}: {last_line(run.error)}", style="red"), ""
     rate = "–" if run.steps_per_second is None else f"{run.steps_per_second:,.0f}"
-    if run.waits_for is not None:
-        return name, bar, share(done), "", "", Text(f"waits for a core held by {run.waits_for}", style="dim"), ""
+    if run.waiting is not None:
+        return name, bar, share(done), "", "", Text("waits for cores", style="dim"), ""
     eta = "clear" if run.early_stop is not None else "done" if run.state == "completed" else duration(run.eta_s)
     return name, bar, share(done), rate, eta, number(run.episode_return), sparkline(run.returns)
 

@@ -13,6 +13,7 @@ from p2p.cli.live import heading, last_line, title
 from p2p.cli.tables import table
 from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
 from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
+from p2p.contracts.waiting import in_words
 
 COLOURS = {Verdict.PASSED: "green", Verdict.FAILED: "red", Verdict.NO_VERDICT: "yellow"}
 ENDINGS = {
@@ -26,6 +27,7 @@ ENDINGS = {
     SessionStatus.BUDGET: ("a cap was reached", "bold yellow"),
     SessionStatus.ERROR: ("failed", "bold red"),
     SessionStatus.RUNNING: ("running", "bold cyan"),
+    SessionStatus.WAITING: ("waiting", "bold yellow"),
     SessionStatus.PENDING: ("not started", "bold"),
     SessionStatus.INTERRUPTED: ("interrupted", "bold yellow"),
 }
@@ -42,6 +44,8 @@ NEXT_STEPS = {
 def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = ()) -> list[RenderableType]:
     """All one wants to know about a session that has ended, or the little there is of one that has not."""
     parts: list[RenderableType] = [heading(view), _headline(view)]
+    if view.waiting is not None:
+        parts.append(Text(in_words(view.waiting), style="yellow"))
     if view.error:
         parts.append(Text(view.error, style="red"))
     if view.judgment is not None and view.criteria:
@@ -60,11 +64,7 @@ def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = 
 def standing(view: SessionView) -> tuple[str, str]:
     """How a session stands, and in which style to say so."""
     words, style = ENDINGS[view.status]
-    if view.status.finished or (view.alive and view.status is not SessionStatus.PENDING):
-        return words, style
-    if view.alive:
-        return "waiting for its turn", "bold cyan"
-    if view.by_caller:
+    if view.by_caller and view.status is SessionStatus.PENDING:
         return "waiting for its caller", "bold"
     return words, style
 
@@ -109,8 +109,8 @@ def runs(items: Iterable[RunProgress]) -> Table:
     made = table("run", "state", "steps", "return", "success", "error", right=("steps", "return", "success"))
     for run in items:
         error = Text(last_line(run.error), style="red") if run.state in ("failed", "lost", "unreachable") else ""
-        if run.waits_for is not None:
-            error = Text(f"waits for a core held by {run.waits_for}", style="dim")
+        if run.waiting is not None:
+            error = Text(in_words(run.waiting), style="dim")
         if run.resumed:
             times = "" if run.resumed == 1 else f", {run.resumed} times"
             error = Text(f"went on after an interruption{times}", style="dim")

@@ -7,6 +7,7 @@ from pydantic import Field
 from p2p.contracts.base import Contract
 from p2p.contracts.job import JobState
 from p2p.contracts.session import RunProgress
+from p2p.contracts.waiting import Waiting
 
 
 class JobKind(StrEnum):
@@ -67,7 +68,9 @@ class JobView(Contract):
     """The one it trains; of a session the current one."""
     state: JobState
     queue_position: int | None
-    """From 1, which is next; None when it does not wait."""
+    """Among the background jobs of the runs directory, from 1, which is next; None when it has a slot."""
+    waiting: Waiting | None = None
+    """What it waits for: its turn, or cores; None when it does not wait."""
     step: int
     """Environment steps made, over all runs of the iteration; of a session over those of all its iterations so far."""
     total: int

@@ -14,7 +14,7 @@ P2PError                     exit code 1
 │   ├── MissingExtra         4   an optional dependency, with the `pip install` line
 │   ├── StorageProblem       4   the runs directory cannot be written (read-only, full disk)
 │   └── NodeUnreachable      4   another machine does not answer, refuses us, or is not the one that was trusted
-├── JobLost                  3   a job's supervisor died before it could record an end
+├── JobLost                  4   a process was killed before it could record an end; `p2p resume` goes on
 ├── CodeFailed               3   code that a model wrote to measure something raised, or gave no answer of use
 ├── ModelProblem             3   a language model gave no answer that could be used
 │   ├── AuthenticationFailed 4   the provider refuses the key, or the account cannot pay
@@ -99,9 +99,9 @@ class RewardFailed(TrainingFailed):
 
 
 class JobLost(P2PError):
-    """A job's supervisor died before it could record how the job ended."""
+    """A process was killed before it could record how its job ended."""
 
-    exit_code = 3
+    exit_code = 4
 
 
 class CodeFailed(P2PError):

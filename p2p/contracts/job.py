@@ -11,6 +11,9 @@ class JobState(StrEnum):
     """The life of a job. The last five are final, except that a lost job may be submitted again."""
 
     QUEUED = "queued"
+    """Its supervisor waits for cores."""
+    WAITING = "waiting"
+    """What a background job says that waits for its turn or for cores; never written."""
     SUBMITTING = "submitting"
     RUNNING = "running"
     COMPLETED = "completed"
@@ -75,6 +78,8 @@ class JobStatus(Contract):
     updated_at: str | None = None
     waits_for: tuple[str, ...] = ()
     """Directories of the jobs that own the cores it waits for."""
+    place: int | None = None
+    """Place among those that wait for cores of this machine, from 1; None when it does not wait."""
 
     @property
     def over_a_limit(self) -> bool:

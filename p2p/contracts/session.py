@@ -13,6 +13,7 @@ from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.training import EarlyStop, TrainingPlan
 from p2p.contracts.usage import Price
+from p2p.contracts.waiting import Waiting
 
 
 class SessionStatus(StrEnum):
@@ -20,6 +21,8 @@ class SessionStatus(StrEnum):
 
     PENDING = "pending"
     RUNNING = "running"
+    WAITING = "waiting"
+    """Its process waits for its turn, or all its trainings for cores; never written, found out by whoever looks."""
     INTERRUPTED = "interrupted"
     """Nothing drives it any more, and it has not ended; never written, found out by whoever looks."""
     PASSED = "passed"
@@ -41,7 +44,12 @@ class SessionStatus(StrEnum):
     @property
     def finished(self) -> bool:
         """True when the loop has ended."""
-        return self not in (SessionStatus.PENDING, SessionStatus.RUNNING, SessionStatus.INTERRUPTED)
+        return self not in UNFINISHED
+
+
+TOLD = (SessionStatus.WAITING, SessionStatus.INTERRUPTED)
+"""Found out by whoever looks, and never written."""
+UNFINISHED = (SessionStatus.PENDING, SessionStatus.RUNNING, *TOLD)
 
 
 class NewSession(Contract):
@@ -202,8 +210,8 @@ class RunProgress(RunLine):
 
     returns: tuple[float, ...] = ()
     """Recent training returns, at most 60, oldest first."""
-    waits_for: str | None = None
-    """Who owns the cores that it waits for, in words; None when it does not wait."""
+    waiting: Waiting | None = None
+    """For which cores it waits; None when it does not."""
     resumed: int = 0
     """How often its training went on after an interruption; known when it has ended."""
 
@@ -227,6 +235,8 @@ class SessionView(Contract):
     error: str | None
     alive: bool
     """True while a process drives it, or trains one of its iterations."""
+    waiting: Waiting | None = None
+    """What the whole session waits for; None while any part of it goes on."""
     by_caller: bool = False
     """True where its caller asks for each step: between two of them no process is there, and none is missing."""
     iteration: int

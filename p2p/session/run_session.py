@@ -43,10 +43,10 @@ def main(arguments: list[str] | None = None) -> int:
 def drive(service: Service, session_id: str) -> int:
     """Run the loop and translate its end into the session's status and an exit code."""
     record = service.record(session_id)
-    status = record.read_status()
-    if status is None or status.status is SessionStatus.PENDING:
-        session = record.read_session()
-        record.events.emit(EventName.SESSION_STARTED, prompt=session.prompt, max_iterations=session.max_iterations)
+    session = record.read_session()
+    record.events.emit_once(
+        EventName.SESSION_STARTED, None, prompt=session.prompt, max_iterations=session.max_iterations
+    )
     record.set_status(SessionStatus.RUNNING)
     try:
         run(service, session_id)

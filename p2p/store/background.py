@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -212,6 +212,17 @@ class BackgroundDirectory:
             os.pwrite(handle, job_id.encode(), 0)
             return handle
         return None
+
+    def slot_holders(self) -> list[str]:
+        """Ids of the jobs that have a slot now."""
+        found = []
+        for path in sorted((self._path / layout.JOB_SLOTS).glob("[0-9]*")):
+            with suppress(OSError), path.open() as file:
+                try:
+                    fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    found.append(file.read().strip())
+        return [job_id for job_id in found if job_id]
 
     def _names(self) -> set[str]:
         try:

@@ -26,8 +26,8 @@ class EventLog:
         """Append one event that took `seconds`."""
         return self._append(event, iteration, data, round(1000 * seconds))
 
-    def emit_once(self, event: EventName, iteration: int, /, **data: object) -> None:
-        """Append one event, unless this iteration already has it."""
+    def emit_once(self, event: EventName, iteration: int | None, /, **data: object) -> None:
+        """Append one event, unless this iteration, or the session where it is None, already has it."""
         if not any(seen.event is event and seen.iteration == iteration for seen in self.read()):
             self.emit(event, iteration, **data)
 

@@ -14,7 +14,7 @@ from p2p_mcp.apps.data import CriterionLine, Dashboard, IterationLine
 from p2p_mcp.views.next_steps import after_session
 
 WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Comparison.BETWEEN: "between"}
-BUSY = (JobState.QUEUED, JobState.SUBMITTING, JobState.RUNNING)
+BUSY = (JobState.QUEUED, JobState.WAITING, JobState.SUBMITTING, JobState.RUNNING)
 RETURN = "episode_return"
 POINTS = 40
 """Most points of a curve."""

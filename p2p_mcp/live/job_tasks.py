@@ -8,6 +8,7 @@ from mcp.types import CallToolResult
 from p2p.contracts.background import JobView
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState
+from p2p.contracts.waiting import in_words
 from p2p.service import Service
 from p2p_mcp.live.tasks import Task, TaskStatus
 
@@ -55,7 +56,7 @@ def _status(state: JobState) -> TaskStatus:
 
 
 def _message(job: JobView) -> str:
-    if job.queue_position is not None:
-        return f"queued, number {job.queue_position} in line"
+    if job.waiting is not None:
+        return in_words(job.waiting)
     eta = f", about {job.eta_s:.0f} s left" if job.eta_s is not None else ""
     return job.error or f"{job.state}: {job.step:,} of {job.total:,} steps{eta}"

@@ -8,6 +8,7 @@ from anyio import to_thread
 from mcp.server.mcpserver import Context
 
 from p2p.contracts.background import JobView
+from p2p.contracts.waiting import in_words
 from p2p_mcp.errors import in_tools
 from p2p_mcp.views.next_steps import after_job
 
@@ -64,7 +65,7 @@ async def follow(service: Jobs, job: JobView, seconds: float, ctx: Context[Any, 
 
 
 def _message(job: JobView) -> str:
-    if job.queue_position is not None:
-        return f"queued, {job.queue_position} in line"
+    if job.waiting is not None:
+        return in_words(job.waiting)
     eta = f", about {job.eta_s:.0f} s left" if job.eta_s is not None else ""
     return f"{job.state}: {job.step:,} of {job.total:,} steps{eta}"

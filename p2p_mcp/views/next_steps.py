@@ -4,6 +4,7 @@ from p2p.contracts.background import JobKind, JobView
 from p2p.contracts.job import JobState
 from p2p.contracts.metrics import MetricsView
 from p2p.contracts.session import SessionStatus, SessionView
+from p2p.contracts.waiting import in_words
 from p2p.service import Service
 
 
@@ -19,6 +20,8 @@ def after_session(service: Service, view: SessionView) -> str:
         return f'A process drives it; look again with get_session(session_id="{name}").'
     if view.status.finished:
         return f"It has ended as {view.status}. create_session begins another one."
+    if view.status is SessionStatus.INTERRUPTED and view.by_caller:
+        return f'The job that trained it was killed. train_iteration(session_id="{name}") goes on with its runs.'
     if view.status is SessionStatus.INTERRUPTED:
         return f'What drove it is gone. run_session(session_id="{name}") goes on; nothing finished is repeated.'
     call = {
@@ -34,6 +37,8 @@ def after_session(service: Service, view: SessionView) -> str:
 def after_job(job: JobView) -> str:
     """The next step of whoever follows a job."""
     name = job.session_id
+    if job.waiting is not None:
+        return f'It {in_words(job.waiting)}. get_job(job_id="{job.job_id}", wait_seconds=45) looks again.'
     if not job.state.finished:
         return f'get_job(job_id="{job.job_id}", wait_seconds=45)'
     if job.state is JobState.FAILED:

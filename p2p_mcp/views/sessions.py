@@ -3,6 +3,7 @@
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Criterion
 from p2p.contracts.session import IterationData, SessionView
+from p2p.contracts.waiting import in_words
 from p2p.service import Service
 from p2p_mcp.errors import in_tools
 from p2p_mcp.views.next_steps import after_session
@@ -15,7 +16,10 @@ class SessionState(Contract):
     intent: str
     environment: str
     status: str
-    """"pending" while it waits for its next step, "interrupted" when what drove it is gone; "passed" is an end."""
+    """"pending" before its next step is asked for, "waiting" for its turn or for cores, "interrupted" when what drove
+    it is gone; "passed" is an end."""
+    waiting: str | None
+    """What it waits for, who holds that, its place, since when and for how long still; null when it does not wait."""
     iteration: int
     """The newest one; 0 before the first reward."""
     max_iterations: int
@@ -99,6 +103,7 @@ def state(service: Service, view: SessionView) -> SessionState:
         intent=session.prompt,
         environment=session.env_id,
         status=str(view.status),
+        waiting=in_words(view.waiting) if view.waiting is not None else None,
         iteration=view.iteration,
         max_iterations=session.max_iterations,
         criteria=view.criteria,

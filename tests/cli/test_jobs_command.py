@@ -11,7 +11,7 @@ from p2p.contracts.errors import UnknownName
 def test_without_jobs_it_says_so(tmp_path):
     found = CliRunner().invoke(app, ["jobs", "--runs-dir", str(tmp_path)])
     assert found.exit_code == 0
-    assert "No jobs in" in found.output
+    assert "No background jobs in" in found.output
     found = CliRunner().invoke(app, ["jobs", "--runs-dir", str(tmp_path), "--json"])
     assert json.loads(found.stdout) == {"jobs": []}
 

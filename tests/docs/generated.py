@@ -8,6 +8,7 @@ from p2p.agents.builtin.refusals import examples
 from p2p.contracts import errors
 from p2p.envs import catalog
 from p2p.rewards.templates.body_table import body_of
+from p2p.service.sessions import deaths
 from p2p_mcp.docs import offer, tool_names
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +46,7 @@ def error_tree() -> str:
 
 BLOCKS = {
     "README.md": {"tools": tools, "environments": environments, "sentences": sentences},
-    "p2p/README.md": {"errors": error_tree},
+    "p2p/README.md": {"errors": error_tree, "deaths": deaths.table},
 }
 
 

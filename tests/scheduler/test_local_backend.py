@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from job_helpers import is_running, pid_in, shell, until
 
-from p2p.contracts.errors import StorageProblem
+from p2p.contracts.errors import EnvironmentProblem, StorageProblem
 from p2p.contracts.job import JobSpec, JobState
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends import local
@@ -183,13 +183,35 @@ def test_a_submission_of_a_live_job_leaves_nothing_behind_that_could_come_late(
 ) -> None:
     backend.submit(shell("sleep 60"), jobs / "a")
     started: list[Path] = []
-    monkeypatch.setattr(local, "_start_supervisor", lambda directory, _: started.append(directory))
+    monkeypatch.setattr(local, "_start_supervisor", lambda directory: started.append(directory))
     assert backend.submit(shell("sleep 60"), jobs / "a").state is JobState.RUNNING
     assert not started
     os.kill(supervisor.read(jobs / "a" / supervisor.HANDLE)["pid"], signal.SIGKILL)
     until(lambda: backend.status(jobs / "a").state is JobState.LOST)
     backend.submit(shell("sleep 60"), jobs / "a")
     assert started == [jobs / "a"]
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_supervisor_that_dies_in_its_first_moment_is_started_once_more(
+    jobs: Path, monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    start, died = local._start_supervisor, list[Path]()
+
+    def starts(directory: Path) -> None:
+        if len(died) < failures:
+            died.append(directory)
+            raise EnvironmentProblem("its supervisor died")
+        start(directory)
+
+    monkeypatch.setattr(local, "_start_supervisor", starts)
+    if failures == 2:
+        with pytest.raises(EnvironmentProblem, match="its supervisor died"):
+            backend.submit(shell("true"), jobs / "a")
+    else:
+        backend.submit(shell("true"), jobs / "a")
+        assert next(backend.wait([jobs / "a"]))[1].state is JobState.COMPLETED
+    assert len(died) == failures
 
 
 def test_a_job_whose_directory_is_removed_ends(jobs: Path) -> None:

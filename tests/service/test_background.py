@@ -99,7 +99,7 @@ def test_jobs_wait_for_their_turn_in_the_order_they_came(service, session_id):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert [service.get_job(job.job_id).queue_position for job in jobs] == [None, 1, 2]
-    assert service.get_job(jobs[2].job_id).state is JobState.QUEUED
+    assert service.get_job(jobs[2].job_id).state is JobState.WAITING
     assert service.cancel_job(jobs[1].job_id).state is JobState.CANCELLED
     assert service.get_job(jobs[2].job_id).queue_position == 1
     assert ended(service, jobs[0].job_id).state is JobState.COMPLETED

@@ -74,9 +74,9 @@ def killed(service: Service, job: JobView, whom: slice) -> JobView:
 
 def test_a_start_returns_at_once_with_its_place_in_the_queue(service: Service, session_id: str) -> None:
     job = service.start_training(session_id, StartTraining(seeds=(3, 4), total_timesteps=5000))
-    assert (job.kind, job.state, job.queue_position) == (JobKind.TRAINING, JobState.QUEUED, 1)
+    assert (job.kind, job.state, job.queue_position) == (JobKind.TRAINING, JobState.WAITING, 1)
     assert (job.iteration, job.step, job.total) == (1, 0, 10_000)
-    assert Service(service.settings).get_job(job.job_id).state is JobState.QUEUED
+    assert Service(service.settings).get_job(job.job_id).state is JobState.WAITING
 
 
 def test_jobs_wait_in_the_order_they_came_and_close_ranks(service: Service, session_id: str) -> None:
@@ -117,7 +117,7 @@ def test_a_ticket_without_a_process_waits_as_long_as_somebody_starts_jobs_and_no
             other.start()
             other.join()
         assert service.get_job(job_id).state is JobState.LOST
-    assert seen == [JobState.QUEUED] * 2
+    assert seen == [JobState.WAITING] * 2
 
 
 def test_a_start_that_says_nothing_goes_on_with_what_a_lost_job_was_asked_for(
@@ -188,7 +188,7 @@ def test_a_session_waits_for_its_caller_between_two_jobs(
     assert (before.status, before.alive, before.by_caller, before.step) == (SessionStatus.PENDING, False, True, "train")
     job = service.start_training(session_id)
     during = service.view_session(session_id)
-    assert (during.status, during.alive, during.by_caller) == (SessionStatus.RUNNING, True, True)
+    assert (during.status, during.alive, during.by_caller) == (SessionStatus.WAITING, True, True)
     with pytest.raises(InvalidInput, match=rf"is being trained by {job.job_id}. .* p2p jobs {job.job_id} --cancel"):
         service.resume_session(session_id)
     service.cancel_job(job.job_id)
@@ -207,8 +207,8 @@ def test_stopping_a_session_ends_the_job_that_trains_it_and_another_may_follow(
     assert service.stop_session(session_id).status is SessionStatus.CANCELLED
     assert service.get_job(job.job_id).state is JobState.CANCELLED
     again = service.start_training(session_id)
-    assert (again.state, again.queue_position) == (JobState.QUEUED, 1)
-    assert service.view_session(session_id).status is SessionStatus.RUNNING
+    assert (again.state, again.queue_position) == (JobState.WAITING, 1)
+    assert service.view_session(session_id).status is SessionStatus.WAITING
     assert service.get_job(job.job_id).state is JobState.CANCELLED
 
 
@@ -217,7 +217,7 @@ def test_a_loop_waits_for_its_turn_too_and_each_start_of_it_is_a_job_of_its_own(
 ) -> None:
     first = service.start_training(accepted(service))
     loop = service.start_loop(session_id, "go")
-    assert (loop.kind, loop.state, loop.queue_position) == (JobKind.SESSION, JobState.QUEUED, 2)
+    assert (loop.kind, loop.state, loop.queue_position) == (JobKind.SESSION, JobState.WAITING, 2)
     assert service.start_loop(session_id).job_id == loop.job_id
     assert service.start_loop(session_id, "other").job_id == loop.job_id
     with pytest.raises(InvalidInput, match="is driven by a process of its own"):
@@ -226,7 +226,7 @@ def test_a_loop_waits_for_its_turn_too_and_each_start_of_it_is_a_job_of_its_own(
     assert service.view_session(session_id).status is SessionStatus.CANCELLED
     again = service.start_loop(session_id)
     assert again.job_id != loop.job_id
-    assert (again.state, again.queue_position) == (JobState.QUEUED, 2)
+    assert (again.state, again.queue_position) == (JobState.WAITING, 2)
     assert service.get_job(loop.job_id).state is JobState.CANCELLED
     assert service.start_loop(session_id, "go").job_id == loop.job_id
     with pytest.raises(InvalidInput, match="is driven by"):

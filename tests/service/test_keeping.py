@@ -69,7 +69,7 @@ def test_only_what_is_in_the_trash_is_removed_and_with_all_its_jobs(service: Ser
     for refused in (service.delete_session, service.purge_session):
         with pytest.raises(InvalidInput):
             refused(session_id)
-    with pytest.raises(InvalidInput, match=f"{job.job_id} is queued. To end it first: p2p stop {session_id}"):
+    with pytest.raises(InvalidInput, match=f"{job.job_id} is waiting. To end it first: p2p stop {session_id}"):
         service.delete_session(session_id)
     service.cancel_job(job.job_id)
     os.close(slot)

@@ -5,7 +5,7 @@ import pytest
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProblem, TrainingFailed
 from p2p.contracts.events import EventName
-from p2p.contracts.job import JobState, JobStatus
+from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
@@ -109,3 +109,22 @@ def test_a_training_that_this_machine_cannot_do_is_a_problem_of_the_machine(serv
         files.write_model(iteration.run("baseline", seed).status_path, status)
     with pytest.raises(EnvironmentProblem, match="baseline_seed_10: Cannot write x"):
         service.train(session_id, 1)
+
+
+@pytest.mark.parametrize("outcome", [SessionStatus.CANCELLED, SessionStatus.MAX_ITERATIONS])
+def test_a_stopped_session_gives_the_machine_back_and_is_not_filmed(
+    service: Service, session_id: str, outcome: SessionStatus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = FinishedJobs()
+    service.backend = backend
+    submitted: list[JobSpec] = []
+    monkeypatch.setattr(backend, "submit", lambda spec, _: submitted.append(spec))
+    service.record(session_id).iteration(1).run("baseline", 10).save_summary(SUMMARY)
+    if outcome is SessionStatus.CANCELLED:
+        service.stop_session(session_id)
+        assert submitted == []
+    else:
+        service.close(session_id, outcome)
+        (film,) = submitted
+        assert "film" in film.argv
+        assert film.niceness == 19, "it gives way to trainings"

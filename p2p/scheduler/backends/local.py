@@ -11,6 +11,7 @@ from pathlib import Path
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
+from p2p.scheduler.core_queue import place_of
 from p2p.scheduler.processes import is_supervised, kill, unsupervised
 from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
 from p2p.store import files
@@ -18,6 +19,8 @@ from p2p.store.clock import now
 
 KILL_AFTER_S = 15.0
 """Patience of `cancel` with a supervisor, which itself kills after 2 s, and waits for the jobs its job started."""
+START_LIMIT_S = 300.0
+"""Patience with a supervisor that starts: it takes 0.1 s of processor time, which a busy machine may spread far."""
 LOG_CHUNK = 1 << 20
 """Most bytes of one answer of `logs`."""
 
@@ -49,7 +52,10 @@ class LocalBackend:
             return self.status(directory)  # a supervisor that looked later might find the job lost, and start it
         if not is_supervised(directory) and not (status and status.state is JobState.COMPLETED):
             files.write_model(directory / supervisor.JOB, spec)
-        _start_supervisor(directory, supervisor.read(directory / supervisor.STATUS).get("updated_at") or "")
+        try:
+            _start_supervisor(directory)
+        except EnvironmentProblem:  # it may have been killed in its first moment: once more
+            _start_supervisor(directory)
         return self.status(directory)
 
     def status(self, directory: Path) -> JobStatus:
@@ -125,11 +131,17 @@ class LocalBackend:
                 time.sleep(poll_s)
 
 
-def _start_supervisor(directory: Path, seen: str) -> None:
+def _start_supervisor(directory: Path) -> None:
+    seen = supervisor.read(directory / supervisor.STATUS).get("updated_at") or ""
     command = [sys.executable, "-I", "-S", supervisor.__file__, str(directory), seen]
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=START_LIMIT_S,
+            start_new_session=True,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentProblem(f"Cannot start the supervisor of {directory}: {error}.") from error
@@ -147,6 +159,9 @@ def _read(directory: Path) -> JobStatus | None:
 
 
 def _with_heartbeat(directory: Path, status: JobStatus) -> JobStatus:
+    if status.state is JobState.QUEUED:
+        pid = supervisor.read(directory / supervisor.HANDLE).get("pid")
+        return status.model_copy(update={"place": place_of(pid) if isinstance(pid, int) else None})
     if status.state is not JobState.RUNNING:
         return status
     beat = datetime.fromtimestamp((directory / supervisor.STATUS).stat().st_mtime, UTC)

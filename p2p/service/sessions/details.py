@@ -8,10 +8,11 @@ from p2p.contracts.errors import (
     StorageProblem,
     TrainingFailed,
 )
+from p2p.contracts.events import EventName
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.job import JobState
 from p2p.scheduler.resources import disk_free_mb
-from p2p.service.sessions.progress import run_progress
+from p2p.service.sessions.progress import run_progress, view
 from p2p.service.training.jobs import failure_message, wait
 from p2p.service.wiring import Wiring
 from p2p.store.candidates import CandidateRecords
@@ -54,6 +55,12 @@ class Details(Wiring):
             return StorageProblem(
                 f"The disk of {self.runs.path} is full. Free some space, then go on with: p2p resume {session_id}"
             )
+        seen = view(self.record(session_id), self.backend)
+        if seen.by_caller:
+            return JobLost(
+                f"The job that trained iteration {seen.iteration} of {session_id} was killed. Its runs are kept; to go "
+                f"on with them: p2p resume {session_id}"
+            )
         advice = f"Its log is in {driver}. To go on: p2p resume {session_id}"
         try:
             status = self.backend.status(driver)
@@ -63,6 +70,17 @@ class Details(Wiring):
             return EnvironmentProblem(f"{failure_message(status)} {advice}")
         cause = f": {failure_message(status)}" if status.state is JobState.FAILED else f" ({status.state})"
         return JobLost(f"The process that drives {session_id} ended before its session did{cause}. {advice}")
+
+    def said_nothing(self, session_id: str) -> bool:
+        """Whether the first process that was to drive a session was killed before it wrote anything."""
+        record = self.record(session_id)
+        try:
+            driver = self.backend.status(record.driver_dir)
+        except InvalidInput:
+            return False
+        killed = driver.state is JobState.LOST or driver.signal is not None
+        begun = (EventName.SESSION_STARTED, EventName.SESSION_RESUMED)
+        return killed and not any(event.event in begun for event in record.events.read())
 
     def error_code(self, session_id: str) -> int:
         """Exit code of the error that a session ended with, as its driver leaves with it."""

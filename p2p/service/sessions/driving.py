@@ -22,6 +22,9 @@ from p2p.store.candidates import CandidateRecords
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
+DRIVER = ("{python}", "-m", "p2p.session.run_session")
+"""Command of the process that drives a session."""
+
 
 class Driving(Sessions, JobViews):
     """The process that drives a session; its directory is the session's `driver`."""
@@ -137,11 +140,14 @@ class Driving(Sessions, JobViews):
     def _drive(self, record: SessionRecord, job_id: str | None = None) -> None:
         """Start the driver, or leave the one that lives; as a background job it waits for its turn."""
         session = record.read_session()
-        command = ("{python}", "-m", "p2p.session.run_session", "--session-id", record.session_id)
+        command = (*DRIVER, "--session-id", record.session_id)
         job = () if job_id is None else ("--job-id", job_id)
         env = SINGLE_THREAD if job_id is None else SINGLE_THREAD | self._settings_of_a_job()
         env = env | {"P2P_BACKEND": self.backend_of(session)}
         needed = (*self.agent_socket(), *model_variables(session))
+        status = record.read_status()
+        if status is None or status.status is SessionStatus.PENDING:  # before it, for it may die before its first word
+            record.set_status(SessionStatus.RUNNING)
         spec = JobSpec(argv=(*command, "--runs-dir", str(self.runs.path), *job), env=env, secrets=needed)
         self.backend.submit(spec, record.driver_dir)
 

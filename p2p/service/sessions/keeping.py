@@ -120,7 +120,7 @@ class Keeping(Background):
         """
         resumed, failures = list[str](), list[P2PError]()
         lost = tuple(job.session_id for job in self.lost_trainings())
-        for session_id in (*self.interrupted_sessions(), *lost):
+        for session_id in dict.fromkeys((*self.interrupted_sessions(), *lost)):
             try:
                 if session_id in lost:
                     self.start_training(session_id, StartTraining(backend=backend))

@@ -109,7 +109,8 @@ class Sessions(Rewards):
     def close(self, session_id: str, outcome: SessionStatus, error: str | None = None) -> Session:
         """Write down how a session ended, unless it has; its status comes last: it says that all the rest is there."""
         record = self.record(session_id)
-        if record.end(outcome, error, lambda: self._tell_end(record, outcome, error)):
+        ended = record.end(outcome, error, lambda: self._tell_end(record, outcome, error))
+        if ended and outcome is not SessionStatus.CANCELLED:  # whoever stops a session wants the machine back
             with suppress(EnvironmentProblem):  # a session ends as it ended, with its videos or without
                 self._film(record)
         return record.read_session()

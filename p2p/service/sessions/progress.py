@@ -3,21 +3,25 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from p2p.contracts.background import TrainingRequest
+from p2p.contracts.background import JobTicket, TrainingRequest
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Artefacts, RunProgress, Session, SessionStatus, SessionView
+from p2p.contracts.waiting import Waiting
 from p2p.service.sessions.lineage import best_iteration
 from p2p.service.training.jobs import failure_message
-from p2p.store.background import BackgroundDirectory
+from p2p.service.training.queue import process_of
+from p2p.service.training.waiting import shared_wait, waits_for_cores, waits_for_turn
+from p2p.store.background import BackgroundDirectory, BackgroundRecord
 from p2p.store.candidates import CandidateRecords
 from p2p.store.iterations import IterationRecord
-from p2p.store.sessions import SessionRecord, session_of
+from p2p.store.sessions import SessionRecord
 
 MAX_RETURNS = 60
 ENDED = tuple(str(state) for state in JobState if state.finished)
+ACTIVE = tuple(str(state) for state in JobState if not state.finished)
 LABELS = ("median", "p90", "p10")
 
 
@@ -32,14 +36,19 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
     driven = driver is not None and not driver.state.finished
     training = _training(record, backend)
     trained_now = training is not None and not training.state.finished
-    by_caller = state is SessionStatus.PENDING and bool(iterations) and not driven
+    by_caller = _is_by_caller(session, state, iterations) and not driven
     runs = tuple(run_progress(run, backend) for run in _runs(iterations[-1])) if iterations else ()
+    waiting = _waiting(record, backend, driven, runs) if driven or trained_now else None
+    told = _told(state, by_caller, driven, trained_now, waiting)
+    if by_caller and training is not None and training.state is JobState.LOST:
+        told = SessionStatus.INTERRUPTED if iterations[-1].read_aggregation() is None else told
     plan = iterations[-1].read_plan() if iterations else None
     return SessionView(
         session=session,
-        status=_told(state, by_caller, driven, trained_now),
+        status=told,
         error=_failure(iterations[-1], training) if by_caller else status.error if status is not None else None,
         alive=driven or trained_now,
+        waiting=waiting,
         by_caller=by_caller,
         iteration=len(iterations),
         step="done" if state.finished else _step(session, iterations, intent is not None),
@@ -61,12 +70,33 @@ def _runs(iteration: IterationRecord) -> list[IterationRecord]:
     return own if own or iteration.read_draft() is not None else CandidateRecords(iteration).runs()
 
 
-def _told(state: SessionStatus, by_caller: bool, driven: bool, trained_now: bool) -> SessionStatus:
-    """The status that is told: who works on it is found out by locks, whatever was written and whenever."""
-    if by_caller and trained_now:
-        return SessionStatus.RUNNING
-    gone = state is SessionStatus.RUNNING and not (driven or trained_now)
-    return SessionStatus.INTERRUPTED if gone else state
+def _is_by_caller(session: Session, state: SessionStatus, iterations: Sequence[IterationRecord]) -> bool:
+    """Whether its caller asks for each step.
+
+    Whoever starts a driver writes so into the status first, so a session whose driver died never looks like this. A
+    reward handed in at a terminal is there before its driver is started; its training is requested by no caller then.
+    """
+    if state is not SessionStatus.PENDING or not iterations:
+        return False
+    return session.author != "given" or iterations[-1].read_training_request() is not None
+
+
+def _waiting(record: SessionRecord, backend: Backend, driven: bool, runs: Sequence[RunProgress]) -> Waiting | None:
+    """What a session that has a process waits for; None while a part of it goes on."""
+    ticket = BackgroundRecord(record.driver_dir).read_ticket() if driven else _training_ticket(record)
+    turn = waits_for_turn(record.path.parent, backend, ticket)
+    if turn is not None:
+        return turn
+    return shared_wait([run.waiting for run in runs if run.state in ACTIVE])
+
+
+def _told(
+    state: SessionStatus, by_caller: bool, driven: bool, trained_now: bool, waiting: Waiting | None
+) -> SessionStatus:
+    """Status to report. Liveness comes from the locks, not from status.json."""
+    if (by_caller and trained_now) or (state is SessionStatus.RUNNING and (driven or trained_now)):
+        return SessionStatus.RUNNING if waiting is None else SessionStatus.WAITING
+    return SessionStatus.INTERRUPTED if state is SessionStatus.RUNNING else state
 
 
 def live_training(record: SessionRecord, backend: Backend) -> str | None:
@@ -99,7 +129,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         criteria=measured.get("criteria", {}),
         success_rate=measured.get("success_rate"),
         error=job.error if job is not None else None,
-        waits_for=_owners(job.waits_for) if job is not None and job.state is JobState.QUEUED else None,
+        waiting=waits_for_cores(job),
         resumed=summary.resumed if summary is not None else 0,
         early_stop=summary.early_stop if summary is not None else None,
     )
@@ -121,11 +151,6 @@ def _seconds_per_step(run: RunProgress) -> float | None:
     return 1.0 / run.steps_per_second if run.steps_per_second else None
 
 
-def _owners(directories: Sequence[str]) -> str | None:
-    """The sessions, or other jobs, that own cores: "session_a, session_b"."""
-    return ", ".join(dict.fromkeys(session_of(Path(name)) or name for name in directories)) or None
-
-
 def _job(directory: Path, backend: Backend) -> JobStatus | None:
     """How the job of a directory stands; None where there is none."""
     try:
@@ -141,8 +166,17 @@ def _training_request(record: SessionRecord) -> TrainingRequest | None:
 
 def _training(record: SessionRecord, backend: Backend) -> JobStatus | None:
     """How the job stands that trains the newest iteration for its caller; None without one."""
-    request = _training_request(record)
+    ticket = _training_ticket(record)
+    if ticket is not None:
+        return process_of(record.path.parent, backend, ticket)
+    request = _training_request(record)  # written by hand, or its ticket is gone
     return _job(BackgroundDirectory(record.path.parent).new(request.job_id).path, backend) if request else None
+
+
+def _training_ticket(record: SessionRecord) -> JobTicket | None:
+    """Of the job that trains the newest iteration for its caller; None without one."""
+    request = _training_request(record)
+    return BackgroundDirectory(record.path.parent).new(request.job_id).read_ticket() if request else None
 
 
 def _failure(iteration: IterationRecord, training: JobStatus | None) -> str | None:

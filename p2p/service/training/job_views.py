@@ -7,9 +7,11 @@ from p2p.contracts.background import JobKind, JobTicket, JobView
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.session import RunProgress, SessionStatus, StatusRecord
-from p2p.service.sessions.progress import remaining_s, run_progress
+from p2p.contracts.waiting import WaitsFor
+from p2p.service.sessions.progress import ACTIVE, remaining_s, run_progress
 from p2p.service.training.jobs import failure_message
 from p2p.service.training.queue import POLL_S, Queue
+from p2p.service.training.waiting import shared_wait, waits_for_turn
 from p2p.store.sessions import SessionRecord
 
 MAX_WAIT_S = 45.0
@@ -108,13 +110,19 @@ class JobViews(Queue):
         trained = self._job_runs_before(record, number) if ticket.kind is JobKind.SESSION else ()
         plan = record.iteration(number).read_plan() if number is not None else None
         running = status.state is JobState.RUNNING
+        waiting = None
+        if status.state is JobState.WAITING:
+            waiting = waits_for_turn(self.runs.path, self.backend, ticket)
+        elif running:
+            waiting = shared_wait([run.waiting for run in runs if run.state in ACTIVE])
         view = JobView(
             job_id=ticket.job_id,
             kind=ticket.kind,
             session_id=ticket.session_id,
             iteration=number,
-            state=status.state,
-            queue_position=self.queue_position(ticket.job_id) if status.state is JobState.QUEUED else None,
+            state=JobState.WAITING if waiting is not None else status.state,
+            queue_position=waiting.place if waiting is not None and waiting.waits_for is WaitsFor.TURN else None,
+            waiting=waiting,
             step=sum(run.step for run in (*trained, *runs)),
             total=max(ticket.total, sum(run.total_timesteps for run in (*trained, *runs))),
             eta_s=remaining_s(runs, plan.parallel) if plan is not None and running else None,
@@ -136,7 +144,7 @@ class JobViews(Queue):
             return _end_of_session(session)
         if not process.state.finished:
             waits = process.state is JobState.QUEUED or self.jobs.waits(ticket.job_id)
-            return JobStatus(state=JobState.QUEUED if waits else JobState.RUNNING, error=process.error)
+            return JobStatus(state=JobState.WAITING if waits else JobState.RUNNING, error=process.error)
         return JobStatus(state=process.state, error=_error(process))
 
     def _job_runs(self, record: SessionRecord, number: int | None) -> Sequence[RunProgress]:

@@ -25,7 +25,13 @@ MAX_MEMORY_SHARE = 0.5
 TRAINING_NICENESS = 10
 """On the machine of the one who waits, who works on it meanwhile, and whose server shall answer at once."""
 
+FILM_NICENESS = 19
+"""Nobody waits for the videos of all checkpoints: they give way to everything, trainings too."""
+
 POLL_S = 0.2
+
+NICENESS = {"train": TRAINING_NICENESS, "film": FILM_NICENESS}
+"""Of the verbs of the worker that give way to others, as nice(1) counts."""
 
 ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 4: EnvironmentProblem}
 """What the exit code of a worker stands for."""
@@ -34,7 +40,8 @@ ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 
 def worker_job(verb: str, threads: int = 1, memory_share: float = MAX_MEMORY_SHARE) -> JobSpec:
     """The job that runs one verb of the worker in its directory; a training owns the cores that it uses."""
     env = SINGLE_THREAD | LITTLE_MEMORY | {"P2P_THREADS": str(threads)}
-    owned, niceness = (threads, TRAINING_NICENESS) if verb == "train" else (0, 0)
+    owned = threads if verb == "train" else 0
+    niceness = NICENESS.get(verb, 0)
     command = ("{python}", "-m", "p2p.worker", verb, ".")
     limits = {"max_log_mb": MAX_LOG_MB, "max_disk_mb": MAX_DISK_MB}
     return JobSpec(argv=command, env=env, cores=owned, niceness=niceness, max_memory_share=memory_share, **limits)

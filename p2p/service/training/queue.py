@@ -9,9 +9,11 @@ from pathlib import Path
 from p2p.contracts.background import JobKind, JobTicket
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState, JobStatus
+from p2p.contracts.protocols import Backend
 from p2p.service.wiring import Wiring
 from p2p.store.background import BackgroundDirectory, BackgroundRecord
 from p2p.store.candidates import all_runs
+from p2p.store.sessions import RunsDirectory
 
 POLL_S = 0.2
 
@@ -40,32 +42,15 @@ class Queue(Wiring):
 
     def queue_position(self, job_id: str) -> int | None:
         """Place among the jobs that wait, from 1; None for one that does not."""
-        if not self.jobs.waits(job_id):
-            return None
-        for position, ticket in enumerate(self._waiting(job_id), 1):
-            if ticket.job_id == job_id:
-                return position
-        return None
+        return queue_position(self.runs.path, self.backend, job_id)
 
     def job_directory(self, ticket: JobTicket) -> Path:
         """Directory of the process that does a job: its own, or that of its session's driver."""
-        if ticket.kind is JobKind.SESSION:
-            return self.runs.session(ticket.session_id).driver_dir
-        return self.jobs.new(ticket.job_id).path
+        return job_directory(self.runs.path, ticket)
 
     def process_of(self, ticket: JobTicket) -> JobStatus:
         """How the process of a job stands; one that was killed is lost, whoever it was that killed it."""
-        try:
-            status = self.backend.status(self.job_directory(ticket))
-        except InvalidInput:  # its caller has written the ticket, and is about to submit it, or has died
-            if self.jobs.someone_starts():
-                return JobStatus(state=JobState.QUEUED)
-            try:  # it was submitted meanwhile, or never will be
-                status = self.backend.status(self.job_directory(ticket))
-            except InvalidInput:
-                return JobStatus(state=JobState.LOST)
-        killed = status.state is JobState.FAILED and status.signal is not None
-        return status.model_copy(update={"state": JobState.LOST}) if killed else status
+        return process_of(self.runs.path, self.backend, ticket)
 
     def _take_slot(self, job_id: str) -> int | None:
         if self.queue_position(job_id) not in (1, None):
@@ -94,8 +79,41 @@ class Queue(Wiring):
         except InvalidInput:  # it was never started
             return False
 
-    def _waiting(self, asking: str) -> Iterator[JobTicket]:
-        """Those in the queue who live, and the one who asks."""
-        for ticket in self.jobs.queue():
-            if ticket.job_id == asking or not self.process_of(ticket).state.finished:
-                yield ticket
+
+def queue_position(runs_dir: Path, backend: Backend, job_id: str) -> int | None:
+    """Place of a job among those of a runs directory that wait, from 1; None for one that does not.
+
+    The order is that of arrival, and nobody overtakes; a job whose process was killed is passed over.
+    """
+    jobs = BackgroundDirectory(runs_dir)
+    if not jobs.waits(job_id):
+        return None
+    ahead = 0
+    for ticket in jobs.queue():
+        if ticket.job_id == job_id:
+            return ahead + 1
+        ahead += not process_of(runs_dir, backend, ticket).state.finished
+    return None
+
+
+def job_directory(runs_dir: Path, ticket: JobTicket) -> Path:
+    """Directory of the process that does a job: its own, or that of its session's driver."""
+    if ticket.kind is JobKind.SESSION:
+        return RunsDirectory(runs_dir).session(ticket.session_id).driver_dir
+    return BackgroundDirectory(runs_dir).new(ticket.job_id).path
+
+
+def process_of(runs_dir: Path, backend: Backend, ticket: JobTicket) -> JobStatus:
+    """How the process of a job stands; one that was killed is lost, whoever it was that killed it."""
+    directory = job_directory(runs_dir, ticket)
+    try:
+        status = backend.status(directory)
+    except InvalidInput:  # its caller has written the ticket, and is about to submit it, or has died
+        if BackgroundDirectory(runs_dir).someone_starts():
+            return JobStatus(state=JobState.QUEUED)
+        try:  # it was submitted meanwhile, or never will be
+            status = backend.status(directory)
+        except InvalidInput:
+            return JobStatus(state=JobState.LOST)
+    killed = status.state is JobState.FAILED and status.signal is not None
+    return status.model_copy(update={"state": JobState.LOST}) if killed else status

@@ -10,6 +10,12 @@ from p2p.settings import Settings
 from p2p_mcp.live.job_tasks import JobTasks
 from p2p_mcp.live.tasks import TaskStatus
 
+WAITS = {
+    "waits_for": "turn",
+    "holders": [{"runs_dir": "/runs", "session_id": "s0", "job": f"job_{0:032x}"}],
+    "since": "2026-01-01T03:52:00Z",
+    "estimate_s": 300.0,
+}
 JOB_ID = f"job_{1:032x}"
 
 
@@ -47,7 +53,11 @@ def _tell(job: JobView) -> CallToolResult:
     ("fields", "status", "message"),
     [
         ({}, TaskStatus.WORKING, "running: 1,500 of 20,000 steps, about 12 s left"),
-        ({"state": JobState.QUEUED, "queue_position": 2}, TaskStatus.WORKING, "queued, number 2 in line"),
+        (
+            {"state": JobState.WAITING, "waiting": {**WAITS, "place": 2}},
+            TaskStatus.WORKING,
+            "waits for its turn held by s0 in /runs, 2 in line, since 03:52 UTC, about 5 min more",
+        ),
         ({"state": JobState.UNREACHABLE}, TaskStatus.WORKING, "unreachable"),
         ({"state": JobState.COMPLETED, "eta_s": None}, TaskStatus.COMPLETED, "completed: 1,500 of 20,000 steps"),
         ({"state": JobState.FAILED, "error": "out of memory"}, TaskStatus.COMPLETED, "out of memory"),

@@ -1,0 +1,136 @@
+"""A job that waits says so at every door: for what, who holds it, its place, since when and for how long."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from p2p.cli import main
+from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.reward import RewardDraft, RewardReport
+from p2p.contracts.session import NewSession, SessionStatus
+from p2p.contracts.training import TrainConfig
+from p2p.contracts.waiting import WaitsFor
+from p2p.scheduler import cores
+from p2p.service import Service
+from p2p.service.sessions import driving
+from p2p.service.training.waiting import _estimate
+from p2p.settings import Settings
+from p2p.store import layout
+
+POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1)
+SLEEP = JobSpec(argv=("sleep", "600"))
+ALL_CORES = SLEEP.model_copy(update={"cores": len(cores.usable_cores())})
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv(cores.PLACE, str(tmp_path / "cores"))
+    monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "import time; time.sleep(600)"))
+    yield tmp_path
+    for job in tmp_path.rglob(layout.JOB):
+        Service(Settings(runs_dir=tmp_path)).backend.cancel(job.parent)
+
+
+def trained(service: Service, state: JobState) -> str:
+    """A session whose driver lives and whose only run is in a state."""
+    name = service.create_session(POLE).session_id
+    iteration = service.record(name).iteration(1)
+    iteration.save_draft(RewardDraft(source="pass"))
+    iteration.save_reward_report(RewardReport(spec=None))
+    run = iteration.run("baseline", 10)
+    run.save_config(TrainConfig(total_timesteps=1000))
+    run.append_scalars({"type": "train", "global_step": 400, "elapsed_time": 20.0})
+    service.start_session(name)
+    service.backend.submit(ALL_CORES, run.path)
+    while service.backend.status(run.path).state is not state:
+        pass
+    return name
+
+
+def test_a_session_whose_trainings_wait_for_cores_of_another_runs_directory_says_so(
+    places: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere, here = (Service(Settings(runs_dir=places / name)) for name in ("elsewhere", "here"))
+    holder = trained(elsewhere, JobState.RUNNING)
+    waits = trained(here, JobState.QUEUED)
+    view = here.view_session(waits)
+    assert (view.status, view.alive) == (SessionStatus.WAITING, True)
+    assert elsewhere.view_session(holder).status is SessionStatus.RUNNING
+    assert view.waiting is not None
+    assert view.waiting.waits_for is WaitsFor.CORES
+    (held,) = view.waiting.holders
+    assert (held.runs_dir, held.session_id) == (str(places / "elsewhere"), holder)
+    assert view.waiting.since is not None
+    assert view.waiting.place == 1
+    assert view.waiting.estimate_s == pytest.approx(30.0), "600 steps at 20 steps a second"
+    for command in (["list"], ["show", waits]):
+        assert main([*command, "--runs-dir", str(here.runs.path)]) == 0
+        assert "waiting" in capsys.readouterr().out
+    main(["show", waits, "--runs-dir", str(here.runs.path)])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"waits for cores held by {holder} in {places / 'elsewhere'}, 1 in line, since" in shown
+    assert main(["show", waits, "--json", "--runs-dir", str(here.runs.path)]) == 0
+    assert json.loads(capsys.readouterr().out)["waiting"]["holders"][0]["session_id"] == holder
+
+
+def test_those_that_wait_for_cores_know_their_places(places: Path) -> None:
+    service = Service(Settings(runs_dir=places / "runs"))
+    trained(service, JobState.RUNNING)
+    names = [trained(service, JobState.QUEUED) for _ in range(2)]
+
+    def seen() -> list[int | None]:
+        waits = [service.view_session(name).waiting for name in names]
+        return [wait.place if wait is not None else None for wait in waits]
+
+    while None in seen():
+        pass
+    assert seen() == [1, 2]
+    service.stop_session(names[0])
+    while seen() != [None, 1]:
+        pass
+
+
+def test_a_background_job_that_waits_for_its_turn_names_who_has_it(places: Path) -> None:
+    service = Service(Settings(runs_dir=places / "runs"))
+    slot = service.jobs.take_slot(1, "nobody")
+    assert slot is not None
+    try:
+        name = service.create_session(POLE).session_id
+        iteration = service.record(name).iteration(1)
+        iteration.save_draft(RewardDraft(source="pass"))
+        iteration.save_reward_report(RewardReport(spec=None))
+        job = service.start_training(name)
+        assert service.jobs.slot_holders() == ["nobody"]
+        assert job.state is JobState.WAITING
+        assert job.waiting is not None
+        assert (job.waiting.waits_for, job.waiting.place, job.waiting.holders) == (WaitsFor.TURN, 1, ())
+        assert job.waiting.since == job.created_at
+        assert service.view_session(name).waiting == job.waiting
+        service.cancel_job(job.job_id)
+        assert service.get_job(job.job_id).waiting is None
+    finally:
+        os.close(slot)
+
+
+def test_a_training_job_whose_runs_all_wait_for_cores_waits_too(places: Path) -> None:
+    service = Service(Settings(runs_dir=places / "runs"))
+    holder, name = trained(service, JobState.RUNNING), trained(service, JobState.QUEUED)
+    job = service.start_loop(name)
+    assert (job.state, job.queue_position) == (JobState.WAITING, None)
+    assert job.waiting is not None
+    assert [held.session_id for held in job.waiting.holders] == [holder]
+
+
+@pytest.mark.parametrize(
+    ("times", "place", "expected"),
+    [([30.0], 1, 30.0), ([30.0], 3, 90.0), ([10.0, 40.0], 2, 40.0), ([10.0, 40.0], 3, 50.0), ([None], 1, None)],
+)
+def test_an_estimate_follows_the_holders_and_the_place(
+    times: list[float | None], place: int, expected: float | None
+) -> None:
+    assert _estimate(times, place) == expected
+    assert _estimate([], place) is None
+    assert _estimate(times, None) is None
