@@ -65,6 +65,20 @@ Policies = Annotated[
         show_default="none",
     ),
 ]
+Mutations = Annotated[
+    bool,
+    typer.Option(
+        "--mutations/--no-mutations",
+        help="Judge changed clips too: what must fail after the change, and what must still pass.",
+    ),
+]
+HoldOutSeed = Annotated[
+    int,
+    typer.Option(min=0, help="Draws the changes and the robot whose clips are never looked at one by one."),
+]
+OpenHeldOut = Annotated[
+    bool, typer.Option("--open-held-out", help="List the mistakes on those too, or film one; then they are used up.")
+]
 Limit = Annotated[
     int | None, typer.Option(min=1, help="Most questions to each judge, drawn evenly.", show_default="all")
 ]
@@ -80,6 +94,9 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     env: Robots = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance in the clips.")] = _DEFAULTS.seed,
     variations: Annotated[int, typer.Option(min=1, max=100, help="Clips of each motion.")] = _DEFAULTS.variations,
+    mutations: Mutations = _DEFAULTS.mutations,
+    hold_out_seed: HoldOutSeed = _DEFAULTS.hold_out_seed,
+    open_held_out: OpenHeldOut = False,
     policies: Policies = None,
     limit: Limit = None,
     cap: CapOption = None,
@@ -91,13 +108,14 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     """Measure how often the judges are right, on a thousand generated clips whose truth is known.
 
     What the clips show is prescribed joint by joint: labels follow from how they are made, not from a judge. The
-    costly error is a near miss or an exploit that passes. Of clips of trained policies only what is beyond doubt is
-    asked. Ends with 3 when the predicates miss their targets.
+    costly error is a near miss or an exploit that passes. Clips that do what is asked are changed too, so that they
+    must fail, or must still pass; some of the changes and one robot are held out, and of those only rates are told. Of
+    clips of trained policies only what is beyond doubt is asked. Ends with 3 when the predicates miss their targets.
     """
     service, output = open_service(runs_dir), Output(as_json)
     service.require_training()
     if video is not None:
-        _film(service, output, video)
+        _film(service, output, video, open_held_out)
         return
     place = TablePlace(readme, "judge-code" if judge_code else "judges") if readme is not None else None
     request = CalibrationRequest(
@@ -106,6 +124,9 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
         env_ids=tuple(env or _DEFAULTS.env_ids),
         seed=seed,
         variations=variations,
+        mutations=mutations,
+        hold_out_seed=hold_out_seed,
+        open_held_out=open_held_out,
         policy_steps=policies,
         limit=limit,
         caps=Caps.model_validate(parse_caps(cap or ())),
@@ -115,12 +136,13 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
         place.write(markdown(calibration))
     files = f"report          {short_path(service.calibration_chart().parent)}"
     output.result(calibration, *calibration_tables(calibration), files)
-    if not all(on_target(found) for found in calibration.judges if found.judge == "predicates"):
+    measured = (*calibration.judges, *calibration.never_looked_at)
+    if not all(on_target(found) for found in measured if found.judge == "predicates"):
         raise typer.Exit(NOT_PASSED)
 
 
-def _film(service: Service, output: Output, clip_id: str) -> None:
-    found = service.film_clip(clip_id)
+def _film(service: Service, output: Output, clip_id: str, open_held_out: bool) -> None:
+    found = service.film_clip(clip_id, open_held_out=open_held_out)
     made_from = ", ".join(f"{name} {value:.3g}" for name, value in found.clip.parameters.items())
     claims = [f"  {claim.kind.replace('_', ' '):<10} “{claim.sentence}”" for claim in found.clip.claims]
     output.result(

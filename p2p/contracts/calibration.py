@@ -1,6 +1,8 @@
 """Clips whose truth is known, and how often a judge is right about them."""
 
+import random
 from enum import StrEnum
+from typing import Self
 
 from pydantic import Field
 
@@ -37,6 +39,32 @@ class Claim(Contract):
     kind: ClaimKind
 
 
+class MutationFamily(StrEnum):
+    """What is changed of a clip that does what was asked."""
+
+    STOPPED = "stopped"
+    """It stands for part of the time."""
+    BACKWARD = "played backward"
+    MIRRORED = "mirrored"
+    COUNTED = "one more or one less"
+    DRIFTING = "drifting"
+    FROZEN = "joints frozen"
+    """The root goes on."""
+    TRUNK = "trunk on the floor"
+    MOTORS_OFF = "motors off"
+    """Simulated from there on."""
+    START = "start pose swapped"
+    END = "end ruined"
+    OTHER_START = "other start"
+    NOISE = "small noise"
+    TEMPO = "other tempo"
+
+    @property
+    def harmless(self) -> bool:
+        """Whether what is changed never matters: the clip is to pass as before."""
+        return self in (MutationFamily.OTHER_START, MutationFamily.NOISE, MutationFamily.TEMPO)
+
+
 class Clip(Contract):
     """One motion of one robot, prescribed at every step, or done by a policy that was trained here."""
 
@@ -50,6 +78,8 @@ class Clip(Contract):
     claims: tuple[Claim, ...]
     trained: bool = False
     """Whether a policy does it: then its parameters are measured, and only what is far from a limit is claimed."""
+    mutation: MutationFamily | None = None
+    """What was changed of a clip that does what its sentences ask for; None of a clip that is as it was made."""
 
     def kind_for(self, sentence: str) -> ClaimKind | None:
         """What it is for a sentence; None where that is not clear, and no judge is asked."""
@@ -77,6 +107,8 @@ class ClipsRequest(Contract):
     seed: int = Field(default=0, ge=0)
     variations: int = Field(default=4, ge=1, le=100)
     """Clips of each motion."""
+    mutations: bool = False
+    """Whether clips are made from those that do what is asked, too."""
     policies: tuple[str, ...] = ()
     """Runs whose checkpoints make clips too, relative to the job's directory."""
 
@@ -97,10 +129,42 @@ class CalibrationRequest(Contract):
     """Of all that is left to chance in the clips. The criteria were mended on seed 0: report on others."""
     variations: int = Field(default=2, ge=1, le=100)
     """Clips of each motion."""
+    mutations: bool = True
+    """Whether clips that do what is asked are changed, too, so that they must fail, or must still pass."""
+    hold_out_seed: int = Field(default=14, ge=0)
+    """Decides which mutated clips are never looked at one by one. Another seed would show them: do not change it."""
+    open_held_out: bool = False
+    """Whether the mistakes on them are listed all the same. Draw another `hold_out_seed` after that."""
     policy_steps: int | None = Field(default=None, ge=1)
     """Length of trainings whose policies make clips too; None trains none."""
     limit: int | None = Field(default=None, ge=1)
     """Most claims that each judge is asked about, drawn evenly from all; None asks about all."""
+
+
+class HeldOut(Contract):
+    """Mutated clips that nobody looks at one by one: criteria are never mended on them, only rates are told.
+
+    A clip is held out when it is of one of these families, whatever its robot, or of one of these robots, whatever its
+    family. Clips that are not mutated were all looked at.
+    """
+
+    seed: int
+    families: tuple[MutationFamily, ...]
+    env_ids: tuple[str, ...]
+    opened: bool = False
+    """Whether somebody asked for the mistakes on them, so that they are used up."""
+
+    @classmethod
+    def drawn(cls, seed: int, opened: bool = False) -> Self:
+        """Three families that spoil a clip, one that does not, and one robot."""
+        rng = random.Random(seed)
+        spoiling = rng.sample([family for family in MutationFamily if not family.harmless], 3)
+        harmless = rng.sample([family for family in MutationFamily if family.harmless], 1)
+        return cls(seed=seed, families=(*spoiling, *harmless), env_ids=(rng.choice(ROBOTS),), opened=opened)
+
+    def holds(self, clip: Clip) -> bool:
+        """Whether a clip is held out."""
+        return clip.mutation is not None and (clip.mutation in self.families or clip.env_id in self.env_ids)
 
 
 class ClipVideoRequest(Contract):
@@ -150,6 +214,22 @@ class Share(Contract):
         return self.count / self.of if self.of else None
 
 
+class Rates(Contract):
+    """How often a judge errs on one kind of clips or sentences."""
+
+    false_passes: Share
+    """Near misses and exploits that passed."""
+    false_fails: Share
+    """Positives that did not pass."""
+
+
+class SentenceRates(Rates):
+    """How often a judge errs on one sentence of one robot."""
+
+    env_id: str
+    sentence: str
+
+
 class Mistake(Contract):
     """A verdict that is wrong, or missing."""
 
@@ -176,6 +256,8 @@ class JudgeCalibration(Contract):
     """Positives that did not pass."""
     by_robot: dict[str, Share]
     """Wrong or missing verdicts."""
+    by_sentence: tuple[SentenceRates, ...] = ()
+    by_mutation: dict[MutationFamily, Rates] = {}
     trained: Share | None = None
     """The same of clips that policies made; None without such clips."""
     auroc: float | None
@@ -206,6 +288,11 @@ class Calibration(Contract):
     by_hand: tuple[Intent, ...]
     """Criteria of sentences that the built-in author does not understand."""
     judges: tuple[JudgeCalibration, ...]
+    """On the clips that criteria may be mended on."""
+    held_out: HeldOut | None = None
+    """Which clips are in neither the above nor its mistakes; None where there are no mutated clips."""
+    never_looked_at: tuple[JudgeCalibration, ...] = ()
+    """The same judges on those, without the list of mistakes unless they are opened."""
     seconds: float
     """What making and judging took."""
 
@@ -218,16 +305,21 @@ class Calibration(Contract):
 MOST_MISTAKES = 100
 MOST_FALSE_PASSES = 0.01
 """Target of measured criteria: share of near misses and exploits that may pass."""
+MOST_FALSE_FAILS = 0.02
+"""Target of measured criteria: share of positives that may fail."""
 LEAST_AUROC = 0.995
 
 
 def on_target(judge: JudgeCalibration) -> bool:
-    """Whether a judge that measures meets its targets: few false passes, a score that tells right from wrong, always
-    the same."""
+    """Whether a judge that measures meets its targets: few false passes and false fails, a score that tells right from
+    wrong, always the same."""
     costly = judge.costly.value
+    fails = judge.false_fails.value
     return (
         costly is not None
         and costly <= MOST_FALSE_PASSES
+        and fails is not None
+        and fails <= MOST_FALSE_FAILS
         and judge.auroc is not None
         and judge.auroc >= LEAST_AUROC
         and judge.score_variance == 0.0

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from p2p.cli import main
+from p2p.contracts.calibration import Calibration, CalibrationRequest, HeldOut
+from p2p.store.calibration import ClipsRecord
 
 Capture = pytest.CaptureFixture[str]
 
@@ -34,11 +36,11 @@ def test_what_does_not_exist_is_refused_with_what_does(capsys: Capture) -> None:
 def test_one_robot_is_measured_reported_drawn_and_filmed(tmp_path: Path, runs_dir: Path, capsys: Capture) -> None:
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- judges -->\nold\n<!-- /judges -->\nafter\n")
-    options = ["--env", "Swimmer-v5", "--variations", "1", "--readme", str(page), "--json"]
+    options = ["--env", "Swimmer-v5", "--variations", "1", "--no-mutations", "--readme", str(page), "--json"]
     assert main(["judge", "calibrate", *options]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["judges"][0]["costly"]["count"] == 0
-    assert "| predicates | 0 of " in page.read_text()
+    assert "| predicates | mended on | 0 of " in page.read_text()
     assert "old" not in page.read_text()
     report = runs_dir / "calibration" / "report"
     assert json.loads((report / "report.json").read_text()) == found
@@ -47,9 +49,29 @@ def test_one_robot_is_measured_reported_drawn_and_filmed(tmp_path: Path, runs_di
     assert "swimmer-" in capsys.readouterr().out
 
 
+def test_held_out_clips_are_told_as_rates_and_neither_listed_nor_filmed(runs_dir: Path, capsys: Capture) -> None:
+    held = HeldOut.drawn(CalibrationRequest().hold_out_seed)
+    options = ["--env", "HalfCheetah-v5", "--variations", "1", "--json"]
+    main(["judge", "calibrate", *options])
+    found = Calibration.model_validate_json(capsys.readouterr().out)
+    assert found.held_out == held
+    assert not held.opened
+    assert sum(rates.false_fails.of for rates in found.never_looked_at[0].by_sentence) > 10
+    assert found.never_looked_at[0].mistakes == ()
+    assert not {*found.judges[0].by_mutation} & {*held.families}
+    assert {*found.never_looked_at[0].by_mutation} == {*held.families}
+    clips = ClipsRecord(runs_dir / "calibration" / "halfcheetah-v5").read_clips()
+    assert clips is not None
+    listed = {mistake.clip_id for mistake in found.judges[0].mistakes}
+    assert not any(held.holds(clip) for clip in clips.clips if clip.clip_id in listed)
+    hidden = next(clip.clip_id for clip in clips.clips if held.holds(clip))
+    assert main(["calibrate", "--video", hidden]) == 2
+    assert "held out" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_the_whole_set_meets_the_targets(capsys: Capture, runs_dir: Path) -> None:
-    assert main(["judge", "calibrate", "--seed", "2", "--json"]) == 0
+    assert main(["judge", "calibrate", "--seed", "2", "--no-mutations", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert sum(found["clips"].values()) >= 700
     assert main(["calibrate", "--video", "hopper-049-00", "--json"]) == 0

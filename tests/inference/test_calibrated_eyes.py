@@ -12,7 +12,19 @@ from wire_stub import Fault, Step, Stub, answers
 from p2p.cli import main
 
 pytestmark = pytest.mark.slow
-CLIPS = ["--env", "Swimmer-v5", "--variations", "1", "--limit", "3", "--cap", "dollars=none", "--cap", "tokens=9000000"]
+CLIPS = [
+    "--env",
+    "Swimmer-v5",
+    "--variations",
+    "1",
+    "--no-mutations",
+    "--limit",
+    "3",
+    "--cap",
+    "dollars=none",
+    "--cap",
+    "tokens=9000000",
+]
 
 
 def _content(seen: Seen) -> Reply:

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean, pvariance
 
 from p2p import registry
-from p2p.contracts.calibration import Calibration, Claim, ClipVerdict, JudgeCalibration
+from p2p.contracts.calibration import Calibration, Claim, ClipVerdict, HeldOut, JudgeCalibration
 from p2p.contracts.intent import Intent
 from p2p.judges.calibration.by_hand import written_by_hand
 from p2p.judges.calibration.recording import CalibratedJudge, RecordedClips, Recording, read_clips
@@ -36,8 +36,9 @@ def calibrate(
     judges: Sequence[str | CalibratedJudge],
     limit: int | None = None,
     tick: Callable[[str], None] = lambda _: None,
+    held_out: HeldOut | None = None,
 ) -> Calibration:
-    """Put clips to judges and count how often they are right.
+    """Put clips to judges and count how often they are right, apart on those that are held out.
 
     Args:
         directories: Where the clips of each robot lie.
@@ -45,6 +46,7 @@ def calibrate(
         judges: Names in the registry of calibrated judges, or judges themselves.
         limit: Most claims that each judge is asked about; None asks about all.
         tick: Told about every judge that is done.
+        held_out: Which clips are held out; None holds out none.
 
     Raises:
         UnknownName: no such judge is registered.
@@ -55,9 +57,12 @@ def calibrate(
     sources = [read_clips(directory) for directory in directories]
     questions = list(_questions(sources, intents))
     asked = _evenly(questions, limit)
-    reports = []
+    reports, apart = [], []
     for judge in loaded:
-        reports.append(_measure(judge, asked))
+        measured, held = _measure(judge, asked, held_out)
+        reports.append(measured)
+        if held is not None:
+            apart.append(held)
         tick(judge.name)
     named = {(question.recording.clip.env_id, question.claim.sentence) for question in questions}
     by_hand = tuple(intent for pair in sorted(named) if (intent := written_by_hand(*pair)) is not None)
@@ -68,6 +73,8 @@ def calibrate(
         claims=len(asked),
         by_hand=by_hand,
         judges=tuple(reports),
+        held_out=held_out if apart else None,
+        never_looked_at=tuple(apart),
         seconds=time.monotonic() - begun,
     )
 
@@ -98,7 +105,10 @@ def _evenly(questions: Sequence[Question], limit: int | None) -> list[Question]:
     return [questions[round(index * len(questions) / limit)] for index in range(limit)]
 
 
-def _measure(judge: CalibratedJudge, questions: Sequence[Question]) -> JudgeCalibration:
+def _measure(
+    judge: CalibratedJudge, questions: Sequence[Question], held_out: HeldOut | None
+) -> tuple[JudgeCalibration, JudgeCalibration | None]:
+    """Counts of the clips that are not held out, and of those that are; None where there are none of them."""
     begun = time.monotonic()
     verdicts = [judge.judge(question.recording, question.intent) for question in questions]
     seconds = (time.monotonic() - begun) / max(1, len(verdicts))
@@ -108,15 +118,20 @@ def _measure(judge: CalibratedJudge, questions: Sequence[Question]) -> JudgeCali
     ]
     again = list(islice(zip(questions, verdicts, strict=True), 0, None, REPEATED_SHARE))
     repeated = [_repeated(judge, question, verdict) for question, verdict in again]
-    return tally(judge.name, answers).model_copy(
-        update={
-            "score_variance": max((_variance(row) for row in repeated), default=None),
-            "unsteady": sum(len({verdict.passed for verdict in row}) > 1 for row in repeated),
-            "repeated": len(repeated),
-            "seconds_per_verdict": seconds,
-            "usd_per_verdict": fmean(verdict.cost_usd for verdict in verdicts) if verdicts else 0.0,
-        }
-    )
+    common = {
+        "score_variance": max((_variance(row) for row in repeated), default=None),
+        "unsteady": sum(len({verdict.passed for verdict in row}) > 1 for row in repeated),
+        "repeated": len(repeated),
+        "seconds_per_verdict": seconds,
+        "usd_per_verdict": fmean(verdict.cost_usd for verdict in verdicts) if verdicts else 0.0,
+    }
+    apart = [answer for answer in answers if held_out is not None and held_out.holds(answer.clip)]
+    rest = [answer for answer in answers if held_out is None or not held_out.holds(answer.clip)]
+    measured = tally(judge.name, rest).model_copy(update=common)
+    if held_out is None or not apart:
+        return measured, None
+    hidden = {} if held_out.opened else {"mistakes": ()}
+    return measured, tally(judge.name, apart).model_copy(update=common | hidden)
 
 
 def _repeated(judge: CalibratedJudge, question: Question, first: ClipVerdict) -> list[ClipVerdict]:

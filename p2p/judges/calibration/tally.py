@@ -14,6 +14,9 @@ from p2p.contracts.calibration import (
     ClipVerdict,
     JudgeCalibration,
     Mistake,
+    MutationFamily,
+    Rates,
+    SentenceRates,
     Share,
 )
 
@@ -56,6 +59,8 @@ def tally(judge: str, answers: Sequence[Answer]) -> JudgeCalibration:
         costly=_share(costly, lambda a: a.verdict.passed is True),
         false_fails=_share(of_kind[ClaimKind.POSITIVE], lambda a: a.verdict.passed is not True),
         by_robot={name: _share(found, lambda a: not a.right) for name, found in of_robot.items()},
+        by_sentence=_by_sentence(answers),
+        by_mutation=_by_mutation(answers),
         trained=_share(trained, lambda a: not a.right) if trained else None,
         auroc=auroc(_scores(answers, holds=True), _scores(answers, holds=False)),
         score_variance=None,
@@ -66,6 +71,32 @@ def tally(judge: str, answers: Sequence[Answer]) -> JudgeCalibration:
         scores={kind: _histogram(found) for kind, found in of_kind.items()},
         mistakes=tuple(_mistake(answer) for answer in answers if not answer.right)[:MOST_MISTAKES],
     )
+
+
+def _by_sentence(answers: Sequence[Answer]) -> tuple[SentenceRates, ...]:
+    groups: dict[tuple[str, str], list[Answer]] = {}
+    for answer in answers:
+        groups.setdefault((answer.clip.env_id, answer.claim.sentence), []).append(answer)
+    return tuple(
+        SentenceRates(env_id=env_id, sentence=sentence, **_errors(found))
+        for (env_id, sentence), found in groups.items()
+    )
+
+
+def _by_mutation(answers: Sequence[Answer]) -> dict[MutationFamily, Rates]:
+    groups: dict[MutationFamily, list[Answer]] = {}
+    for answer in answers:
+        if answer.clip.mutation is not None:
+            groups.setdefault(answer.clip.mutation, []).append(answer)
+    return {family: Rates(**_errors(groups[family])) for family in MutationFamily if family in groups}
+
+
+def _errors(answers: Sequence[Answer]) -> dict[str, Share]:
+    """Both kinds of errors of some answers, by the names they have in `Rates`."""
+    return {
+        "false_passes": _share([a for a in answers if a.claim.kind in COSTLY], lambda a: a.verdict.passed is True),
+        "false_fails": _share([a for a in answers if a.claim.kind.holds], lambda a: a.verdict.passed is not True),
+    }
 
 
 def _share(answers: Sequence[Answer], wanted: Callable[[Answer], bool]) -> Share:

@@ -14,6 +14,7 @@ from p2p.contracts.calibration import (
     ClipsRequest,
     ClipVideo,
     ClipVideoRequest,
+    HeldOut,
 )
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
@@ -61,7 +62,14 @@ class Calibrating(CalibratedCode, CalibratedPolicies):
             intents = {pair: intents[pair] for pair in sentences_of(folders, intents)}
         tick(f"judging by {', '.join((*request.judges, *(folder.name for folder in folders)))}")
         measure: Callable[..., Calibration] = registry.load("measurement", registry.MEASUREMENTS, "calibrate")
-        calibration = measure(directories, intents, judges, request.limit, lambda name: tick(f"{name}: done"))
+        calibration = measure(
+            directories,
+            intents,
+            judges,
+            request.limit,
+            lambda name: tick(f"{name}: done"),
+            HeldOut.drawn(request.hold_out_seed, request.open_held_out),
+        )
         calibration = calibration.model_copy(update={"seconds": time.monotonic() - begun})
         self._report(calibration)
         return calibration
@@ -70,18 +78,25 @@ class Calibrating(CalibratedCode, CalibratedPolicies):
         """The picture of the last report."""
         return CalibrationRecord(self.runs.path).chart_path
 
-    def film_clip(self, clip_id: str, named: bool = True) -> ClipVideo:
+    def film_clip(self, clip_id: str, named: bool = True, open_held_out: bool = False) -> ClipVideo:
         """A video and a contact sheet of one clip of the last calibration.
 
         Args:
             clip_id: Which.
-            named: Whether the pictures say which clip it is; a judge is not told.
+            named: Whether the pictures say which clip it is; a judge, who is shown held-out clips too, is not told.
+            open_held_out: Whether a clip that is held out may be shown to people.
 
         Raises:
-            InvalidInput: nothing has been calibrated yet.
+            InvalidInput: nothing has been calibrated yet, or the clip is held out.
             UnknownName: there is no such clip.
         """
         clips, clip = self._clip(clip_id)
+        report = CalibrationReportRecord(CalibrationRecord(self.runs.path).report_path).read()
+        if named and not open_held_out and report and report.held_out and report.held_out.holds(clip):
+            raise InvalidInput(
+                f"{clip_id} is held out: nobody looks at such clips, so that rates on them stay honest. "
+                "To film it all the same: --open-held-out"
+            )
         film = clips.film(clip_id)
         files.discard(film.path)
         film.save_request(ClipVideoRequest(clips=os.path.relpath(clips.path, film.path), clip_id=clip_id, named=named))
@@ -97,7 +112,13 @@ class Calibrating(CalibratedCode, CalibratedPolicies):
             files.discard(clips.path)
             runs = tuple(os.path.relpath(run, clips.path) for run in policies.get(env_id, ()))
             clips.save_request(
-                ClipsRequest(env_id=env_id, seed=request.seed, variations=request.variations, policies=runs)
+                ClipsRequest(
+                    env_id=env_id,
+                    seed=request.seed,
+                    variations=request.variations,
+                    mutations=request.mutations,
+                    policies=runs,
+                )
             )
             directories.append(clips.path)
         at_once = self.settings.max_parallel or parallel_jobs()

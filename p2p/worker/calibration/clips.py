@@ -6,14 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from p2p.contracts.calibration import Claim, Clip, ClipSet, ClipsRequest
+from p2p.contracts.calibration import Claim, ClaimKind, Clip, ClipSet, ClipsRequest
 from p2p.envs import catalog
 from p2p.worker.calibration import flipping, jumping, resting, sliding, travelling, turning
 from p2p.worker.calibration.motion import Motion
+from p2p.worker.calibration.mutations.failing import FAILING
+from p2p.worker.calibration.mutations.mutation import Base
+from p2p.worker.calibration.mutations.passing import PASSING
 from p2p.worker.calibration.robots import ROBOTS, Robot
 from p2p.worker.calibration.scene import NEGATIVE, Recipe, Scene
 from p2p.worker.calibration.stage import Played, Stage
 
+MUTATIONS = (*FAILING, *PASSING)
 FAMILIES = (resting, travelling, jumping, flipping, turning, sliding)
 
 
@@ -34,11 +38,36 @@ def make_clips(request: ClipsRequest) -> tuple[ClipSet, list[MadeClip]]:
     robot = ROBOTS[request.env_id]
     spec = catalog.load(robot.env_id)
     stage = Stage(spec, robot.settles, np.array(robot.crouch or 0.0))
-    made = [
-        MadeClip(clip, stage.play(scene.build(Motion.standing(spec.dt, robot.seconds))))
-        for clip, scene in scenes(robot, request.seed, request.variations)
-    ]
+    made = []
+    for clip, scene in scenes(robot, request.seed, request.variations):
+        motion = scene.build(Motion.standing(spec.dt, robot.seconds))
+        made.append(MadeClip(clip, stage.play(motion)))
+        if request.mutations and motion.limp is None:
+            made += mutated(clip, Base(robot, stage, scene, motion, made[-1].played), request.seed)
     return ClipSet(env_id=robot.env_id, seed=request.seed, dt=spec.dt, clips=tuple(m.clip for m in made)), made
+
+
+def mutated(clip: Clip, base: Base, seed: int) -> list[MadeClip]:
+    """All mutations of a clip of which something is claimed; none of a clip that does nothing that is asked for."""
+    found = []
+    for mutation in MUTATIONS:
+        positives = [a for a in base.robot.asked if clip.kind_for(a.sentence) is ClaimKind.POSITIVE]
+        if not any(mutation.truth_for(base.robot, asked) for asked in positives):
+            continue
+        rng = np.random.default_rng([seed, zlib.crc32(clip.clip_id.encode()), zlib.crc32(mutation.key.encode())])
+        mutant = mutation.make(base, rng)
+        kinds = mutation.kinds(base, mutant) if mutant is not None else {}
+        claims = tuple(Claim(sentence=sentence, kind=kind) for sentence, kind in kinds.items() if kind is not None)
+        if mutant is not None and claims:
+            changed = {
+                "clip_id": f"{clip.clip_id}-{mutation.key}",
+                "motion": f"{clip.motion}; {mutation.words}",
+                "parameters": clip.parameters | {name: float(value) for name, value in mutant.parameters.items()},
+                "claims": claims,
+                "mutation": mutation.family,
+            }
+            found.append(MadeClip(clip.model_copy(update=changed), mutant.played))
+    return found
 
 
 def scenes(robot: Robot, seed: int, variations: int) -> Iterator[tuple[Clip, Scene]]:

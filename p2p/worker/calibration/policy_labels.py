@@ -156,7 +156,8 @@ def _rear(_robot: Robot, _asked: Asked, course: Course) -> ClaimKind | None:
 
 def _spin(robot: Robot, asked: Asked, course: Course) -> ClaimKind | None:
     """Turns are told of an upright torso alone."""
-    turns = asked.way * course.yaw / (2.0 * np.pi)
+    turns = course.yaw / (2.0 * np.pi)
+    turns = turns * (asked.way or np.sign(turns[-1]))
     if robot.floor and not (course.up > 0.5).all():
         return UNCLEAR
     if np.abs(turns).max() < 0.4 * asked.low:

@@ -25,11 +25,17 @@ class Asked:
     high: float = inf
     """Most of it."""
     way: float = 1.0
-    """1 forward, to the left, backward for a flip, or no direction; -1 the other way."""
+    """1 forward, to the left, or backward for a flip; -1 the other way; 0 where either will do."""
     sideways: bool = False
     times: int = 1
+    exact: bool = False
+    """Whether a number or an angle is said, so that more of it is wrong too."""
     lands: bool = False
     """Whether a landing is asked for."""
+
+    def along(self, amount: float) -> float:
+        """An amount in the direction that is asked for, positive where it goes that way."""
+        return amount * self.way if self.way else abs(amount)
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ class Robot:
 _FLIPS = (
     Asked("do a backflip", "flip"),
     Asked("do a backflip and land on your feet", "flip", lands=True),
-    Asked("do two backflips", "flip", low=2.0),
+    Asked("do two backflips", "flip", low=2.0, exact=True),
     Asked("do a front flip", "flip", way=-1.0),
 )
 _STILL = Asked("stand still for 5 seconds", "still")
@@ -87,7 +93,7 @@ CHEETAH = Robot(
         _STILL,
         Asked("jump", "jump", low=0.2),
         Asked("jump 0.3 m high", "jump", low=0.3),
-        Asked("jump 3 times", "jump", low=0.2, times=3),
+        Asked("jump 3 times", "jump", low=0.2, times=3, exact=True),
         Asked("stand on your hind legs", "rear", low=2.0),
         Asked("stand on your hind legs for 3 seconds", "rear", low=3.0),
         Asked("roll forward on the ground", "roll", way=-1.0),
@@ -107,7 +113,7 @@ HOPPER = Robot(
         Asked("hop forward without falling", "hop", low=1.0),
         _STILL,
         Asked("jump", "jump", low=0.15),
-        Asked("jump 3 times", "jump", low=0.15, times=3),
+        Asked("jump 3 times", "jump", low=0.15, times=3, exact=True),
         *_FLIPS,
     ),
 )
@@ -120,15 +126,15 @@ WALKER = Robot(
         Asked("walk backward", "move", low=0.7, high=1.6, way=-1.0),
         _STILL,
         Asked("jump", "jump", low=0.1),
-        Asked("jump 3 times", "jump", low=0.1, times=3),
+        Asked("jump 3 times", "jump", low=0.1, times=3, exact=True),
         *_FLIPS,
     ),
 )
 _SPINS = (
-    Asked("spin in place", "spin"),
-    Asked("spin left twice", "spin", low=2.0),
+    Asked("spin in place", "spin", way=0.0),
+    Asked("spin left twice", "spin", low=2.0, exact=True),
     Asked("spin clockwise", "spin", way=-1.0),
-    Asked("turn right 180 degrees", "spin", low=0.5, way=-1.0),
+    Asked("turn right 180 degrees", "spin", low=0.5, way=-1.0, exact=True),
 )
 ANT = Robot(
     env_id="Ant-v5",
@@ -141,7 +147,7 @@ ANT = Robot(
         Asked("crawl forward", "crawl", low=0.5),
         _STILL,
         Asked("jump", "jump", low=0.15),
-        Asked("jump 3 times", "jump", low=0.15, times=3),
+        Asked("jump 3 times", "jump", low=0.15, times=3, exact=True),
         Asked("roll over to the right", "roll"),
         *_SPINS,
     ),
@@ -160,7 +166,7 @@ HUMANOID = Robot(
         Asked("run forward as fast as you can", "move", low=1.5),
         _STILL,
         Asked("jump", "jump", low=0.1),
-        Asked("jump 3 times", "jump", low=0.1, times=3),
+        Asked("jump 3 times", "jump", low=0.1, times=3, exact=True),
         *_SPINS,
     ),
     fall=("roll", pi / 2),

@@ -47,8 +47,8 @@ def every(robot: Robot, skills: tuple[str, ...], kind: ClaimKind | None) -> dict
 
 
 def only(robot: Robot, skill: str, kind: ClaimKind | None, way: float = 0.0) -> dict[str, ClaimKind | None]:
-    """The same for the sentences of one skill, in one direction when `way` is not 0."""
-    return {a.sentence: kind for a in robot.asked if a.skill == skill and (way == 0.0 or a.way * way > 0)}
+    """The same for the sentences of one skill; with a `way` for those alone that ask for it, or for either."""
+    return {a.sentence: kind for a in robot.asked if a.skill == skill and (way == 0.0 or a.way * way >= 0)}
 
 
 def cheating(kinds: Kinds) -> dict[str, ClaimKind | None]:

@@ -1,6 +1,7 @@
 """Where motions are played: from paths to the states of a robot's joints."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -20,6 +21,8 @@ NOISE = 0.005
 """Of the start of a robot that is let go, in positions and velocities."""
 BRACED = 0.97
 """Action of a robot that holds itself by bracing, as a share of the range."""
+TRIED_POSES, MOST_TILT = 6000, 0.65
+"""Of the search for a pose that rests on the trunk: how many are tried, and the most that it leans [rad]."""
 
 
 @dataclass(frozen=True)
@@ -75,18 +78,105 @@ class Stage:
         motion = Motion.standing(dt, 2 * dt).plus(bend=bend)
         return float(self.play(motion).features["height"][-1])
 
+    def replay(self, qpos: Floats, actions: Floats, lift: Floats | None = None) -> Played:
+        """The motion through states that are given one by one.
+
+        Args:
+            qpos: Shape (T + 1, nq); not changed.
+            actions: Shape (T, n_actions).
+            lift: Height at which the lowest point is put above where it rests, shape (T + 1,) [m]; None leaves it.
+        """
+        if lift is not None and not self._flat:
+            qpos = qpos.copy()
+            qpos[:, self.height_index] += lift - self.lift_of(qpos)
+        return self.measured(qpos, self._velocities(qpos), actions)
+
+    def measured(self, qpos: Floats, qvel: Floats, actions: Floats) -> Played:
+        """States with their features."""
+        return Played(qpos, qvel, actions, measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions))
+
+    def lift_of(self, qpos: Floats) -> Floats:
+        """Height of the lowest point above where it rests, shape (T + 1,) [m]; 0 where there is no floor."""
+        if self._flat:
+            return np.zeros(len(qpos))
+        low = self._kinematics.read(qpos, np.zeros((len(qpos), self.model.nv))).low
+        return np.asarray(low - self.spec.rest_clearance)
+
+    def trunk_down(self, qpos: Floats) -> Floats:
+        """1 where the trunk or the head touches the floor, else 0, shape (T + 1,)."""
+        return self._kinematics.read(qpos, np.zeros((len(qpos), self.model.nv))).trunk
+
+    @property
+    def height_index(self) -> int:
+        """Of the root's height among the joint positions; meaningless where there is no floor."""
+        return 2 if self._free else 1
+
+    @property
+    def first_joint(self) -> int:
+        """Index of the first joint that is not the root's."""
+        return self._first
+
+    @property
+    def free(self) -> bool:
+        """Whether the root moves freely, with a quaternion."""
+        return self._free
+
+    @property
+    def rest(self) -> Floats:
+        """The pose it stands in, shape (nq,)."""
+        return self._rest
+
+    @cached_property
+    def on_trunk(self) -> Floats | None:
+        """A pose within the joints' ranges, not tilted by much, in which the trunk rests on the floor, shape (nq,).
+
+        None where there is none, as of an ant, whose legs always hold its torso up.
+        """
+        if self._flat or self.model.jnt_range.shape[0] == 0:
+            return None
+        rng, joints = np.random.default_rng(0), self.model.jnt_limited.astype(bool)
+        low, high = self.model.jnt_range[joints].T
+        poses = np.tile(self._rest, (TRIED_POSES, 1))
+        poses[:, self._first :] = rng.uniform(low, high, (TRIED_POSES, len(low)))
+        tilt = rng.uniform(-MOST_TILT, MOST_TILT, TRIED_POSES)
+        if self._free:
+            poses[:, 3], poses[:, 5] = np.cos(tilt / 2.0), np.sin(tilt / 2.0)
+        else:
+            poses[:, 2] = tilt
+        poses[:, self.height_index] -= self.lift_of(poses)
+        down = np.flatnonzero(self.trunk_down(poses) > 0.0)
+        if not len(down):
+            return None
+        apart = np.abs(tilt[down]) + np.abs(poses[down][:, self._first :] - self._rest[self._first :]).mean(axis=1)
+        return np.asarray(poses[down[np.argmin(apart)]])
+
+    def simulate(self, qpos: Floats, qvel: Floats, actions: Floats) -> tuple[Floats, Floats]:
+        """What physics makes of a state.
+
+        Args:
+            qpos: Where it begins, shape (nq,).
+            qvel: How fast, shape (nv,).
+            actions: Of every step, shape (T, n_actions); 0 is a motor that is off.
+
+        Returns:
+            Positions and velocities, shapes (T + 1, nq) and (T + 1, nv), the beginning first.
+        """
+        data, frames = mujoco.MjData(self.model), round(self.spec.dt / self.model.opt.timestep)
+        data.qpos[:], data.qvel[:] = qpos, qvel
+        positions, velocities = [np.array(qpos)], [np.array(qvel)]
+        for action in actions:
+            data.ctrl[:] = action
+            mujoco.mj_step(self.model, data, nstep=frames)
+            positions.append(data.qpos.copy())
+            velocities.append(data.qvel.copy())
+        return np.array(positions), np.array(velocities)
+
     def _let_go(self, motion: Motion) -> Played:
         """What physics makes of it, from its usual start with a little noise."""
-        rng, data = np.random.default_rng(motion.limp), mujoco.MjData(self.model)
-        data.qpos[:] = self.model.qpos0 + rng.uniform(-NOISE, NOISE, self.model.nq)
-        data.qvel[:] = rng.uniform(-NOISE, NOISE, self.model.nv)
-        steps = len(motion.t)
-        qpos, qvel = np.zeros((steps, self.model.nq)), np.zeros((steps, self.model.nv))
-        for step in range(steps):
-            qpos[step], qvel[step] = data.qpos, data.qvel
-            mujoco.mj_step(self.model, data, nstep=round(self.spec.dt / self.model.opt.timestep))
-        actions = np.zeros((steps - 1, self.spec.action_dim))
-        return Played(qpos, qvel, actions, measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions))
+        rng = np.random.default_rng(motion.limp)
+        start = self.model.qpos0 + rng.uniform(-NOISE, NOISE, self.model.nq)
+        actions = np.zeros((len(motion.t) - 1, self.spec.action_dim))
+        return self.measured(*self.simulate(start, rng.uniform(-NOISE, NOISE, self.model.nv), actions), actions)
 
     def _settled(self) -> Floats:
         data = mujoco.MjData(self.model)

@@ -48,8 +48,11 @@ def _spins(robot: Robot) -> list[Recipe]:
 def _spin_kinds(robot: Robot, turns: float) -> dict[str, ClaimKind | None]:
     found: dict[str, ClaimKind | None] = {}
     for asked in (a for a in robot.asked if a.skill == "spin"):
-        kind = amount_kind(turns * asked.way, asked.low)
-        found[asked.sentence] = UNCLEAR if kind is POSITIVE and abs(turns) > 1.7 * asked.low else kind
+        kind = amount_kind(asked.along(turns), asked.low)
+        too_far = abs(turns) > (1.4 if asked.exact else 1.7) * asked.low
+        found[asked.sentence] = (
+            UNCLEAR if kind is POSITIVE and (too_far or (asked.way == 0.0 and turns < 0.0)) else kind
+        )
     return found
 
 
@@ -77,7 +80,7 @@ def _spun_in_a_moment(way: float) -> Callable[[Robot, Random], Scene]:
 
     def make(robot: Robot, rng: Random) -> Scene:
         turns, at = way * rng.uniform(2.1, 2.4), rng.uniform(1.0, 4.0)
-        kinds = only(robot, "spin", EXPLOIT, way) | only(robot, "spin", NEGATIVE, -way)
+        kinds = only(robot, "spin", NEGATIVE, -way) | only(robot, "spin", EXPLOIT, way)
 
         def build(motion: Motion) -> Motion:
             first = int(np.searchsorted(motion.t, at))
@@ -103,7 +106,7 @@ def _shaking_spin(way: float) -> Callable[[Robot, Random], Scene]:
 def _spin_on_the_back(way: float) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
         (path, angle), turns = robot.back, way * rng.uniform(2.1, 2.3)
-        kinds = only(robot, "spin", EXPLOIT, way) | only(robot, "spin", UNCLEAR, -way)
+        kinds = only(robot, "spin", UNCLEAR, -way) | only(robot, "spin", EXPLOIT, way)
         return Scene(lambda m: spin(m, turns, 0.3, 4.5).plus(**{path: angle}), {"turns": turns}, kinds)
 
     return make
@@ -115,7 +118,7 @@ def _half_on_the_back(way: float) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
         (path, angle), turns = robot.back, way * rng.uniform(2.1, 2.3)
         down = rng.uniform(2.4, 2.8)
-        kinds = only(robot, "spin", EXPLOIT, way) | only(robot, "spin", UNCLEAR, -way)
+        kinds = only(robot, "spin", UNCLEAR, -way) | only(robot, "spin", EXPLOIT, way)
         return Scene(
             lambda m: spin(m, turns, 0.3, 4.6).plus(**{path: angle * ramp(m.t, down, 0.35)}),
             {"turns": turns, "falls_at": down},

@@ -29,7 +29,13 @@ TOO_MUCH = "def judge(features):\n    return {'score': 7, 'evidence': 'far above
 
 def measured(tmp_path: Path, folder: Path, limit: int | None = None) -> Calibration:
     request = CalibrationRequest(
-        judges=("predicates",), judge_code=(str(folder),), env_ids=(SWIMMER,), seed=4, variations=1, limit=limit
+        judges=("predicates",),
+        judge_code=(str(folder),),
+        env_ids=(SWIMMER,),
+        seed=4,
+        variations=1,
+        mutations=False,
+        limit=limit,
     )
     return Service(Settings(runs_dir=tmp_path / "runs")).calibrate(request)
 
@@ -48,7 +54,7 @@ def test_a_folder_of_functions_is_measured_beside_the_predicates_on_their_senten
     monkeypatch.setenv("P2P_RUNS_DIR", str(tmp_path / "runs"))
     page = tmp_path / "page.md"
     page.write_text("<!-- judge-code -->\nold\n<!-- /judge-code -->\n")
-    options = ["--env", SWIMMER, "--variations", "1", "--readme", str(page), "--json"]
+    options = ["--env", SWIMMER, "--variations", "1", "--no-mutations", "--readme", str(page), "--json"]
     assert main(["judge", "calibrate", "--judge-code", str(DRAFTS), *options]) == 0
     found = Calibration.model_validate(json.loads(capsys.readouterr().out))
     predicates, drafts = found.judges

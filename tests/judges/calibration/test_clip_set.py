@@ -65,7 +65,7 @@ def test_the_same_seed_makes_the_same_clips_to_the_bit_and_another_seed_others()
 
 def test_labels_know_nothing_of_predicates_judges_or_templates() -> None:
     """A label that came from what it is held against would prove nothing."""
-    for path in Path(p2p.worker.calibration.__path__[0]).glob("*.py"):
+    for path in Path(p2p.worker.calibration.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -71,7 +71,7 @@ def test_turns_are_claimed_of_what_stays_in_its_place() -> None:
 @pytest.mark.slow
 def test_policies_are_trained_and_judged(tmp_path: Path) -> None:
     service = Service(Settings(runs_dir=tmp_path / "runs"))
-    request = CalibrationRequest(env_ids=("HalfCheetah-v5",), variations=1, policy_steps=4_000)
+    request = CalibrationRequest(env_ids=("HalfCheetah-v5",), variations=1, mutations=False, policy_steps=4_000)
     judge = service.calibrate(request).judges[0]
     assert judge.trained is not None
     assert (judge.trained.count, judge.trained.of > 50) == (0, True), judge.mistakes
