@@ -125,12 +125,14 @@ def _type(field: Schema, definitions: Schema) -> str:
         return _type(definitions[name], {}) if "enum" in definitions.get(name, {}) else name
     if choices := field.get("anyOf"):
         return " or ".join(dict.fromkeys(_type(each, definitions) for each in choices))
+    if isinstance(kinds := field.get("type"), list):
+        return " or ".join(_type({**field, "type": kind}, definitions) for kind in kinds)
     if "enum" in field or "const" in field:
         return ", ".join(f"`{each}`" for each in field.get("enum", [field.get("const")]))
     kind = str(field.get("type", "any"))
     if kind == "array":
         return f"list of {_type(field.get('items', {}), definitions)}"
-    return {"string": "text", "null": "none"}.get(kind, kind) + _range(field)
+    return "none" if kind == "null" else {"string": "text"}.get(kind, kind) + _range(field)
 
 
 def _range(field: Schema) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from p2p.contracts.intent import MOST_CRITERIA, Criterion
 
@@ -40,4 +40,17 @@ Criteria = Annotated[
         "sentence. Each has a predicate over the environment's features, or none for what only eyes can judge.",
     ),
 ]
+OtherCriteria = Annotated[
+    tuple[Criterion, ...] | None,
+    Field(max_length=MOST_CRITERIA),
+    WithJsonSchema(
+        {
+            "type": ["array", "null"],
+            "maxItems": MOST_CRITERIA,
+            "items": {"type": "object"},
+            "description": "Criteria as create_session takes them. null: they stay.",
+        }
+    ),
+]
+"""Criteria, with a schema that does not repeat the 5 kB of create_session's."""
 EpisodeLength = Annotated[float | None, Field(gt=0, le=60, description="Length of the judged episodes [s].")]

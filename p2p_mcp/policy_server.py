@@ -40,7 +40,7 @@ from p2p_mcp.apps.page import dashboard_page
 from p2p_mcp.arguments import refusal, refuse_unknown
 from p2p_mcp.live.subscriptions import Subscriptions
 from p2p_mcp.live.tasks import Task, TasksExtension, TaskSource
-from p2p_mcp.schemas import without_titles
+from p2p_mcp.schemas import shortened, without_titles
 
 INSTRUCTIONS = """\
 p2p turns one sentence ("do a backflip and land on your feet") into a trained, filmed and judged policy.
@@ -114,7 +114,7 @@ class PolicyServer(MCPServer[None]):
         return [
             tool.model_copy(
                 update={
-                    "input_schema": without_titles(tool.input_schema),
+                    "input_schema": shortened(without_titles(tool.input_schema)),
                     "output_schema": without_titles(tool.output_schema) if tool.output_schema else None,
                 }
             )

@@ -16,3 +16,25 @@ def without_titles(schema: Any) -> Any:
         else without_titles(value)
         for key, value in kept.items()
     }
+
+
+def shortened(schema: Any) -> Any:
+    """The same JSON schema in fewer bytes.
+
+    Nullable plain types become a list of types. Defaults are left out that are null, empty, or an object, whose fields
+    have their own.
+    """
+    if isinstance(schema, list):
+        return [shortened(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    short = {key: shortened(value) for key, value in schema.items() if key != "default" or _tells(value)}
+    match short.get("anyOf"):
+        case [{"type": str(kind), **rest}, {"type": "null"}] if "enum" not in rest and "const" not in rest:
+            del short["anyOf"]
+            return {"type": [kind, "null"], **rest, **short}
+    return short
+
+
+def _tells(default: Any) -> bool:
+    return default is not None and default != [] and not isinstance(default, dict)

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from p2p.analysis.windows import (
+    SLACK,
     Features,
     Flags,
     Floats,
@@ -17,7 +20,17 @@ from p2p.analysis.windows import (
     window_steps,
 )
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.intent import CONDITIONAL, Comparison, Criterion, Intent, Predicate, Statistic
+from p2p.contracts.intent import (
+    CONDITIONAL,
+    Combination,
+    Comparison,
+    Criterion,
+    Intent,
+    Measure,
+    Predicate,
+    Sampling,
+    Statistic,
+)
 
 STRETCHES = 6
 """Equal parts of a window that steadiness compares."""
@@ -69,28 +82,34 @@ def measure(intent: Intent, features: Features, dt: float) -> tuple[Measurement,
 def first_met(predicate: Predicate, prefixes: Floats) -> int | None:
     """Index into the window at which a predicate was first met, or None when the whole window does not meet it.
 
-    | statistic                    | comparison | first met                                                   |
-    |------------------------------|------------|-------------------------------------------------------------|
-    | max, count, longest_hold     | at_least   | first prefix that satisfies it: no later step can undo that |
-    | min                          | at_most    | the same                                                    |
-    | max, count, longest_hold     | at_most    | end of the window: any later step can still break it        |
-    | min                          | at_least   | the same                                                    |
-    | mean, steadiness, fraction   | all        | the same                                                    |
-    | min, max, count, longest_hold| between    | first prefix that satisfies it, as something was reached;   |
-    |                              |            | end of the window when the first sample alone satisfies it, |
-    |                              |            | as then something was kept                                  |
-    | final, change                | all        | the same                                                    |
+    | statistic                       | comparison | first met                                                |
+    |---------------------------------|------------|----------------------------------------------------------|
+    | start                           | all        | first sample                                             |
+    | max, range, counts,             | at_least   | first prefix that satisfies it: no later step can undo   |
+    | longest_hold                    |            | that                                                     |
+    | min                             | at_most    | the same                                                 |
+    | max, range, counts,             | at_most    | end of the window: any later step can still break it     |
+    | longest_hold                    |            |                                                          |
+    | min                             | at_least   | the same                                                 |
+    | mean, std, percentile, rate,    | all        | the same                                                 |
+    | steadiness, event_rate, fraction|            |                                                          |
+    | min, max, range, counts,        | between    | first prefix that satisfies it, as something was         |
+    | longest_hold                    |            | reached; end of the window when the first sample alone   |
+    |                                 |            | satisfies it, as then something was kept                 |
+    | final, change                   | all        | the same                                                 |
+    | any that is compared by `versus`| all        | end of the later window                                  |
 
     Args:
         predicate: The claim.
-        prefixes: Its statistic on the first 1, 2, … samples of the window, shape (n,).
+        prefixes: Its statistic on the first 1, 2, … steps of the window, shape (n,); NaN before its first sample.
     """
     met = satisfies(prefixes, predicate)
     if not met[-1]:
         return None
-    settled = predicate.comparison is _SETTLED.get(predicate.statistic)
+    first = int(np.argmax(np.isfinite(prefixes)))
+    settled = predicate.statistic is Statistic.START or predicate.comparison is _SETTLED.get(predicate.statistic)
     kept = predicate.statistic in _NEVER_SETTLED or predicate.comparison is _OPEN.get(predicate.statistic)
-    if settled or not (kept or met[0]):
+    if settled or not (kept or met[first]):
         return int(np.argmax(met))
     return len(met) - 1
 
@@ -104,19 +123,26 @@ def partial_credit(predicate: Predicate, value: float) -> float:
     return max(0.0, 1.0 - distance / predicate.margin)
 
 
-_SETTLED = {
-    Statistic.MAX: Comparison.AT_LEAST,
-    Statistic.COUNT: Comparison.AT_LEAST,
-    Statistic.LONGEST_HOLD: Comparison.AT_LEAST,
-    Statistic.MIN: Comparison.AT_MOST,
-}
-_OPEN = {
-    Statistic.MAX: Comparison.AT_MOST,
-    Statistic.COUNT: Comparison.AT_MOST,
-    Statistic.LONGEST_HOLD: Comparison.AT_MOST,
-    Statistic.MIN: Comparison.AT_LEAST,
-}
-_NEVER_SETTLED = frozenset({Statistic.MEAN, Statistic.STEADINESS, Statistic.FRACTION})
+_GROWING = (
+    Statistic.MAX,
+    Statistic.RANGE,
+    Statistic.COUNT_EVENTS,
+    Statistic.COUNT_STEPS,
+    Statistic.LONGEST_HOLD,
+)
+_SETTLED = {**dict.fromkeys(_GROWING, Comparison.AT_LEAST), Statistic.MIN: Comparison.AT_MOST}
+_OPEN = {**dict.fromkeys(_GROWING, Comparison.AT_MOST), Statistic.MIN: Comparison.AT_LEAST}
+_NEVER_SETTLED = frozenset(
+    {
+        Statistic.MEAN,
+        Statistic.STD,
+        Statistic.PERCENTILE,
+        Statistic.RATE,
+        Statistic.STEADINESS,
+        Statistic.EVENT_RATE,
+        Statistic.FRACTION,
+    }
+)
 
 
 def _measure_one(criterion: Criterion, features: Features, dt: float, earlier: Measurement | None) -> Measurement:
@@ -126,30 +152,127 @@ def _measure_one(criterion: Criterion, features: Features, dt: float, earlier: M
     if predicate is None or visual or (earlier is not None and earlier.met_step is None):
         return unmeasured
     begin = 0 if earlier is None or earlier.met_step is None else earlier.met_step + 1
-    window = window_steps(predicate.window, features, dt, begin)
-    if window is None or not _finite(predicate, features, window):
+    first = _measured(predicate, features, dt, begin)
+    if first is None:
         return unmeasured
-    prefixes = _prefixes(predicate, features, window, dt)
-    value, step = float(prefixes[-1]), first_met(predicate, prefixes)
+    window, prefixes = first
+    value = float(prefixes[-1])
+    if predicate.versus is None:
+        step = first_met(predicate, prefixes)
+        met_step = None if step is None else window.start + step
+    else:
+        second = _measured(predicate.versus, features, dt, begin)
+        combined = None if second is None else _combined(predicate.versus.combination, value, float(second[1][-1]))
+        if second is None or combined is None:
+            return unmeasured
+        value = combined
+        met = bool(satisfies(np.array([value]), predicate)[0])
+        met_step = max(window.stop, second[0].stop) - 1 if met else None
     return Measurement(
         key=criterion.key,
         value=value,
         score=partial_credit(predicate, value),
-        met=step is not None,
-        met_step=None if step is None else window.start + step,
+        met=met_step is not None,
+        met_step=met_step,
     )
 
 
-def _prefixes(predicate: Predicate, features: Features, window: slice, dt: float) -> Floats:
-    if predicate.statistic in CONDITIONAL:
-        return _OF_FLAGS[predicate.statistic](all_hold(predicate.where, features)[window], dt)
-    return _OF_VALUES[predicate.statistic](values_of(predicate, features)[window])
+def _measured(measure: Measure, features: Features, dt: float, begin: int) -> tuple[slice, Floats] | None:
+    """The window and the statistic of its first 1, 2, … steps; None where it cannot be measured."""
+    window = window_steps(measure.window, features, dt, begin)
+    if window is None or not _finite(measure, features, window):
+        return None
+    phases = None
+    if measure.where:
+        phases = Phases(all_hold(measure.where, features), window, _least_steps(measure.least_s, dt))
+    if measure.statistic in CONDITIONAL:
+        assert phases is not None, "the contract gives it bounds"
+        return window, _OF_PHASES[measure.statistic](phases, dt)
+    values = values_of(measure, features)[window]
+    steps = np.arange(len(values))
+    if phases is not None and measure.at is not None:
+        steps = phases.sampled(measure.at)
+    if not len(steps):
+        return None
+    prefixes = _of_values(measure, values[steps], np.asarray(steps * dt, dtype=np.float64))
+    if len(steps) == len(values):
+        return window, prefixes
+    held = np.searchsorted(steps, np.arange(len(values)), side="right") - 1
+    return window, np.where(held < 0, np.nan, prefixes[held])
+
+
+class Phases:
+    """Runs of steps at which a condition holds, within a window.
+
+    Args:
+        flags: Where it holds, over the whole rollout, shape (T,).
+        window: The steps that are read.
+        least: Steps that a run must have to count.
+    """
+
+    def __init__(self, flags: Flags, window: slice, least: int) -> None:
+        self._before = bool(flags[window.start - 1]) if window.start > 0 else True
+        self._after = bool(flags[window.stop]) if window.stop < len(flags) else True
+        self.flags, self.least = flags[window], least
+        steps = np.arange(1, len(self.flags) + 1)
+        self.ages = steps - np.maximum.accumulate(np.where(self.flags, 0, steps))
+        """Length of the run so far at each step [steps]."""
+
+    def steps(self) -> Floats:
+        """Steps in runs that count, up to each step; a run counts from the step at which it is long enough."""
+        added = np.where(self.ages == self.least, self.least, self.ages > self.least)
+        return np.cumsum(added).astype(np.float64)
+
+    def events(self) -> Floats:
+        """Runs that count, up to each step."""
+        return np.cumsum(self.ages == self.least).astype(np.float64)
+
+    def longest(self) -> Floats:
+        """Length of the longest run that counts, up to each step [steps]."""
+        return np.maximum.accumulate(np.where(self.ages >= self.least, self.ages, 0)).astype(np.float64)
+
+    def sampled(self, at: Sampling) -> NDArray[np.intp]:
+        """Steps of the window at which a feature is read."""
+        padded = np.concatenate(([False], self.flags, [False]))
+        starts = np.flatnonzero(padded[1:-1] & ~padded[:-2])
+        ends = np.flatnonzero(padded[1:-1] & ~padded[2:])
+        long_enough = ends - starts + 1 >= self.least
+        if at is Sampling.WHILE:
+            runs = [np.arange(s, e + 1) for s, e in zip(starts[long_enough], ends[long_enough], strict=True)]
+            return np.concatenate(runs) if runs else np.arange(0)
+        if at is Sampling.ONSET:
+            return starts[long_enough & ((starts > 0) | (not self._before))]
+        return ends[long_enough & ((ends < len(self.flags) - 1) | (not self._after))]
+
+
+def _least_steps(least_s: float | None, dt: float) -> int:
+    return 1 if least_s is None else max(1, ceil(least_s / dt * (1.0 - SLACK)))
+
+
+def _of_values(measure: Measure, values: Floats, times: Floats) -> Floats:
+    """The statistic of the first 1, 2, … values; where only the last of them is ever read, that one everywhere."""
+    statistic = measure.statistic
+    if statistic in _RUNNING:
+        return _RUNNING[statistic](values)
+    if statistic is Statistic.STD:
+        value = values.std()
+    elif statistic is Statistic.PERCENTILE:
+        assert measure.percent is not None, "the contract gives a percentile its percent"
+        value = np.percentile(values, measure.percent)
+    else:
+        elapsed = times[-1] - times[0]
+        value = (values[-1] - values[0]) / elapsed if elapsed > 0 else 0.0
+    return np.full(len(values), float(value))
 
 
 def _mean(values: Floats) -> Floats:
     means = np.cumsum(values) / np.arange(1, len(values) + 1)
     means[-1] = values.mean()
     return means
+
+
+def _range(values: Floats) -> Floats:
+    return np.asarray(np.maximum.accumulate(values) - np.minimum.accumulate(values))
 
 
 def _steadiness(values: Floats) -> Floats:
@@ -161,37 +284,37 @@ def _steadiness(values: Floats) -> Floats:
     return np.full(len(values), min(part / mean for part in parts))
 
 
-def _count(flags: Flags, _dt: float) -> Floats:
-    return np.cumsum(flags & ~np.concatenate(([False], flags[:-1]))).astype(np.float64)
+def _combined(combination: Combination, first: float, second: float) -> float | None:
+    if combination is Combination.DIFFERENCE:
+        return first - second
+    if combination is Combination.ASYMMETRY:
+        largest = max(abs(first), abs(second))
+        return abs(first - second) / largest if largest > 0 else 0.0
+    ratio = first / second if second else np.inf
+    return ratio if np.isfinite(ratio) else None
 
 
-def _fraction(flags: Flags, _dt: float) -> Floats:
-    return np.cumsum(flags) / np.arange(1, len(flags) + 1)
-
-
-def _longest_hold(flags: Flags, dt: float) -> Floats:
-    steps = np.arange(1, len(flags) + 1)
-    run = steps - np.maximum.accumulate(np.where(flags, 0, steps))
-    return np.maximum.accumulate(run) * dt
-
-
-_OF_VALUES: dict[Statistic, Callable[[Floats], Floats]] = {
+_RUNNING: dict[Statistic, Callable[[Floats], Floats]] = {
     Statistic.MEAN: _mean,
     Statistic.MIN: np.minimum.accumulate,
     Statistic.MAX: np.maximum.accumulate,
+    Statistic.RANGE: _range,
+    Statistic.START: lambda values: np.full(len(values), values[0]),
     Statistic.FINAL: lambda values: values,
     Statistic.CHANGE: lambda values: values - values[0],
     Statistic.STEADINESS: _steadiness,
 }
-_OF_FLAGS: dict[Statistic, Callable[[Flags, float], Floats]] = {
-    Statistic.COUNT: _count,
-    Statistic.FRACTION: _fraction,
-    Statistic.LONGEST_HOLD: _longest_hold,
+_OF_PHASES: dict[Statistic, Callable[[Phases, float], Floats]] = {
+    Statistic.COUNT_EVENTS: lambda phases, _dt: phases.events(),
+    Statistic.COUNT_STEPS: lambda phases, _dt: phases.steps(),
+    Statistic.EVENT_RATE: lambda phases, dt: phases.events() / (dt * np.arange(1, len(phases.flags) + 1)),
+    Statistic.FRACTION: lambda phases, _dt: phases.steps() / np.arange(1, len(phases.flags) + 1),
+    Statistic.LONGEST_HOLD: lambda phases, dt: phases.longest() * dt,
 }
 
 
-def _finite(predicate: Predicate, features: Features, window: slice) -> bool:
-    names = {predicate.feature} if predicate.feature else {bound.feature for bound in predicate.where}
+def _finite(measure: Measure, features: Features, window: slice) -> bool:
+    names = {bound.feature for bound in measure.where} | ({measure.feature} if measure.feature else set())
     return all(bool(np.isfinite(features[name][window]).all()) for name in names)
 
 
@@ -199,17 +322,9 @@ def _check(intent: Intent, features: Features, dt: float) -> None:
     if not dt > 0:
         raise InvalidInput(f"dt must be a positive number of seconds, got {dt}.")
     for criterion in intent.criteria:
-        for name in _names(criterion.predicate):
+        for name in criterion.predicate.names() if criterion.predicate is not None else ():
             if name not in features:
                 raise UnknownName(f"feature in criterion {criterion.key!r}:", name, features)
     lengths = {name: np.shape(values) for name, values in features.items()}
     if any(shape != (rollout_length(features),) for shape in lengths.values()):
         raise InvalidInput(f"Features of one rollout must all have shape (T,) with the same T, got {lengths}.")
-
-
-def _names(predicate: Predicate | None) -> list[str]:
-    if predicate is None:
-        return []
-    bounds = (*predicate.where, *predicate.window.after)
-    own = [predicate.feature] if predicate.feature else []
-    return own + [bound.feature for bound in bounds]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.intent import Bound, Comparison, Predicate, Window
+from p2p.contracts.intent import Bound, Comparison, Measure, Predicate, Window
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -46,7 +46,7 @@ def all_hold(bounds: tuple[Bound, ...], features: Features) -> Flags:
     return np.asarray(np.logical_and.reduce(flags), dtype=np.bool_)
 
 
-def values_of(claim: Bound | Predicate, features: Features) -> Floats:
+def values_of(claim: Bound | Measure, features: Features) -> Floats:
     """Values that a bound, or a predicate with a feature, compares, shape (T,)."""
     assert claim.feature is not None, "only a predicate that counts steps has no feature, and its bounds have one"
     values = np.asarray(features[claim.feature], dtype=np.float64)

@@ -1,9 +1,9 @@
 """What a person asked for, as criteria that are fixed before anything is trained."""
 
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from p2p.contracts.base import Contract
 
@@ -23,29 +23,81 @@ class Comparison(StrEnum):
 class Statistic(StrEnum):
     """One number from one rollout.
 
-    The first six read `feature` over the window; the last three read the steps at which every
-    bound of `where` holds.
+    Those of values read `feature` over the window, or only at the steps that `at` and `where` name; those of
+    steps (`CONDITIONAL`) read the steps at which every bound of `where` holds.
     """
 
     MEAN = "mean"
     MIN = "min"
     MAX = "max"
+    START = "start"
+    """First value of the window."""
     FINAL = "final"
+    """Last value of the window."""
     CHANGE = "change"
     """Last value minus first value of the window."""
+    RANGE = "range"
+    """Largest value minus smallest value."""
+    STD = "std"
+    """Standard deviation, divided by the number of values."""
+    PERCENTILE = "percentile"
+    """The value that `percent` of the values do not exceed; linear between neighbours."""
     STEADINESS = "steadiness"
     """Least of the means of the window's last five sixths, one by one, as a share of the window's mean: 1 at a constant
     value, 0 where one of them has none of it, negative where one has the other sign. The first sixth is for starting.
     0 where the window's mean is 0."""
-    COUNT = "count"
+    RATE = "rate"
+    """Change per second from the first to the last value; 0 for a single value."""
+    COUNT_EVENTS = "count_events"
     """How often `where` becomes true (rising edges; true at the first step counts)."""
+    COUNT = "count_events"
+    """The name in files of earlier versions, "count"."""
+    COUNT_STEPS = "count_steps"
+    """Number of steps at which `where` holds."""
+    EVENT_RATE = "event_rate"
+    """Events per second of the window [1/s]."""
     FRACTION = "fraction"
     """Share of the window's steps at which `where` holds, in [0, 1]."""
     LONGEST_HOLD = "longest_hold"
     """Longest uninterrupted time for which `where` holds [s]."""
 
+    @classmethod
+    def _missing_(cls, value: object) -> "Statistic | None":
+        return cls.COUNT_EVENTS if value == "count" else None
 
-CONDITIONAL = frozenset({Statistic.COUNT, Statistic.FRACTION, Statistic.LONGEST_HOLD})
+
+CONDITIONAL = frozenset(
+    {
+        Statistic.COUNT_EVENTS,
+        Statistic.COUNT_STEPS,
+        Statistic.EVENT_RATE,
+        Statistic.FRACTION,
+        Statistic.LONGEST_HOLD,
+    }
+)
+"""Statistics of steps; all others are of values."""
+
+
+class Sampling(StrEnum):
+    """The steps at which a statistic of values reads its feature."""
+
+    WHILE = "while"
+    """Every step at which `where` holds."""
+    ONSET = "onset"
+    """The first step of each phase of `where`; a phase that began before the window has none."""
+    END = "end"
+    """The last step of each phase of `where`; a phase that goes on at the window's end has none."""
+
+
+class Combination(StrEnum):
+    """One number from a first and a second measured value."""
+
+    DIFFERENCE = "difference"
+    """First minus second."""
+    RATIO = "ratio"
+    """First divided by second [1]; not measured where the second is 0."""
+    ASYMMETRY = "asymmetry"
+    """|first - second| / max(|first|, |second|) [1]: 0 where both are equal, 1 where one is 0, 2 for opposite signs."""
 
 
 class Bound(Contract):
@@ -77,16 +129,66 @@ class Window(Contract):
     """Reads only this last share of what is left."""
 
 
-class Predicate(Contract):
-    """A claim about one rollout: a statistic of a feature against a threshold."""
+class Measure(Contract):
+    """A statistic over a part of a rollout."""
 
     statistic: Statistic
     feature: str | None = None
-    """A feature's name; None for count, fraction and longest_hold."""
+    """Name from the environment's feature list; None for statistics of steps."""
     where: tuple[Bound, ...] = ()
-    """What must hold at a step, for count, fraction and longest_hold."""
+    """What must hold at a step; for statistics of steps, and with `at`."""
+    at: Sampling | None = None
+    """Reads `feature` only at these steps of `where`; None: at every step of the window."""
+    least_s: float | None = Field(default=None, gt=0)
+    """Phases of `where` that last less do not count [s]."""
     absolute: bool = False
-    """Read the magnitude."""
+    """Reads the feature's magnitude."""
+    percent: float | None = Field(default=None, ge=0, le=100)
+    """For `percentile`."""
+    window: Window = Window()
+
+    @model_validator(mode="after")
+    def _reads_what_its_statistic_needs(self) -> Self:
+        conditional = self.statistic in CONDITIONAL
+        if conditional and (self.feature is not None or not self.where or self.at is not None):
+            raise ValueError(f"{self.statistic} reads `where`, not `feature`")
+        if not conditional and self.at is None and (self.feature is None or self.where):
+            raise ValueError(f"{self.statistic} reads `feature`, not `where`; with `at`, `feature` at steps of `where`")
+        if conditional and self.absolute:
+            raise ValueError(f"{self.statistic} reads `where`: put `absolute` on its bounds")
+        if self.at is not None and (self.feature is None or not self.where):
+            raise ValueError("`at` needs a `feature` and the `where` at whose steps it is read")
+        if (self.statistic is Statistic.PERCENTILE) != (self.percent is not None):
+            raise ValueError("`percent` belongs to `percentile`, and only to it")
+        if self.least_s is not None and not self.where:
+            raise ValueError("`least_s` is the least duration of a phase of `where`, and there is no `where`")
+        return self
+
+    def names(self) -> tuple[str, ...]:
+        """Features and expressions that are read."""
+        own = () if self.feature is None else (self.feature,)
+        return (*own, *(bound.feature for bound in (*self.where, *self.window.after)))
+
+
+def _said_once(schema: dict[str, Any]) -> None:
+    """Leave out of a JSON schema what `Predicate` says of the same fields."""
+    for field in schema["properties"].values():
+        field.pop("description", None)
+
+
+class Comparand(Measure):
+    """A second measured value; its fields mean what they mean in the predicate."""
+
+    model_config = ConfigDict(json_schema_extra=_said_once)
+
+    combination: Combination
+
+
+class Predicate(Measure):
+    """A measurable claim about one rollout: a statistic of a feature against a threshold."""
+
+    versus: Comparand | None = None
+    """Second value to compare with: left with right, end with start."""
     comparison: Comparison
     threshold: float
     """In `unit`."""
@@ -95,19 +197,16 @@ class Predicate(Contract):
     unit: str
     """Unit of the measured value: "m/s", "turns", "s", "1" …"""
     margin: float = Field(gt=0)
-    """Distance from the threshold at which partial credit is 0, in `unit`."""
-    window: Window = Window()
+    """Distance from the threshold at which the partial credit reaches 0, in `unit`."""
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _upper_only_for_between(self) -> Self:
         _check_upper(self.comparison, self.threshold, self.upper)
-        if self.statistic in CONDITIONAL and (self.feature is not None or not self.where):
-            raise ValueError(f"{self.statistic} reads `where`, not `feature`")
-        if self.statistic not in CONDITIONAL and (self.feature is None or self.where):
-            raise ValueError(f"{self.statistic} reads `feature`, not `where`")
-        if self.statistic in CONDITIONAL and self.absolute:
-            raise ValueError(f"{self.statistic} reads `where`: put `absolute` on its bounds")
         return self
+
+    def names(self) -> tuple[str, ...]:
+        """Features and expressions that are read."""
+        return (*super().names(), *(self.versus.names() if self.versus is not None else ()))
 
 
 class Category(StrEnum):

@@ -2,7 +2,18 @@
 
 from p2p.analysis.scoring import MET_SHARE_NEEDED, Scores
 from p2p.analysis.windows import SLACK
-from p2p.contracts.intent import CONDITIONAL, Bound, Comparison, Criterion, Intent, Predicate, Statistic
+from p2p.contracts.intent import (
+    CONDITIONAL,
+    Bound,
+    Combination,
+    Comparison,
+    Criterion,
+    Intent,
+    Measure,
+    Predicate,
+    Sampling,
+    Statistic,
+)
 from p2p.contracts.judgment import CriterionScore, Verdict
 
 _OPENING = {Verdict.PASSED: "Passed", Verdict.FAILED: "Not passed", Verdict.NO_VERDICT: "No verdict"}
@@ -10,12 +21,25 @@ _VERB = {
     Statistic.MEAN: "mean of",
     Statistic.MIN: "minimum of",
     Statistic.MAX: "maximum of",
+    Statistic.START: "first",
     Statistic.FINAL: "final",
     Statistic.CHANGE: "change of",
+    Statistic.RANGE: "range of",
+    Statistic.STD: "standard deviation of",
+    Statistic.PERCENTILE: "percentile of",
     Statistic.STEADINESS: "steadiness of",
-    Statistic.COUNT: "number of times that",
+    Statistic.RATE: "change per second of",
+    Statistic.COUNT_EVENTS: "number of times that",
+    Statistic.COUNT_STEPS: "number of steps with",
+    Statistic.EVENT_RATE: "times per second that",
     Statistic.FRACTION: "share of the time with",
     Statistic.LONGEST_HOLD: "longest time with",
+}
+_SAMPLED = {Sampling.WHILE: "while", Sampling.ONSET: "at each beginning of", Sampling.END: "at each end of"}
+_JOINED = {
+    Combination.DIFFERENCE: "minus",
+    Combination.RATIO: "divided by",
+    Combination.ASYMMETRY: "compared, as a share of the larger, with",
 }
 _SYMBOL = {Comparison.AT_LEAST: ">=", Comparison.AT_MOST: "<="}
 
@@ -87,13 +111,25 @@ def _found(result: CriterionScore) -> str:
 
 
 def _claim(predicate: Predicate) -> str:
-    if predicate.statistic not in CONDITIONAL:
-        return f"{_VERB[predicate.statistic]} {_name(predicate)}"
-    bounds = " and ".join(f"{_name(b)} {_interval(b.comparison, b.threshold, b.upper)}" for b in predicate.where)
-    return f"{_VERB[predicate.statistic]} {bounds}"
+    versus = predicate.versus
+    second = "" if versus is None else f", {_JOINED[versus.combination]} the {_measure(versus)}"
+    return _measure(predicate) + second
 
 
-def _name(claim: Predicate | Bound) -> str:
+def _measure(measure: Measure) -> str:
+    bounds = " and ".join(f"{_name(b)} {_interval(b.comparison, b.threshold, b.upper)}" for b in measure.where)
+    if measure.least_s is not None:
+        bounds += f" for at least {measure.least_s:g} s"
+    verb = _VERB[measure.statistic]
+    if measure.statistic in CONDITIONAL:
+        return f"{verb} {bounds}"
+    if measure.percent is not None:
+        verb = f"{measure.percent:g} % {verb}"
+    sampled = "" if measure.at is None else f" {_SAMPLED[measure.at]} {bounds}"
+    return f"{verb} {_name(measure)}{sampled}"
+
+
+def _name(claim: Measure | Bound) -> str:
     return f"|{claim.feature}|" if claim.absolute else str(claim.feature)
 
 

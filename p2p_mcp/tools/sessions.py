@@ -6,7 +6,7 @@ from pydantic import Field
 
 from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.errors import InvalidInput
-from p2p_mcp.fields import Criteria, EpisodeLength, SessionId
+from p2p_mcp.fields import EpisodeLength, OtherCriteria, SessionId
 from p2p_mcp.toolbox import READS, REPEATABLE, WRITES, Toolbox
 from p2p_mcp.views.next_steps import after_session
 from p2p_mcp.views.sessions import SessionList, SessionState, SteeringAnswer, line, state
@@ -74,7 +74,7 @@ def _add_steering(toolbox: Toolbox) -> None:
     def steer_session(
         session_id: SessionId,
         wish: Wish = "",
-        criteria: Criteria = None,
+        criteria: OtherCriteria = None,
         extend_criteria: KeepCriteria = True,
         episode_s: EpisodeLength = None,
     ) -> SteeringAnswer:

@@ -36,6 +36,8 @@ def predicate(statistic: Statistic, comparison: Comparison, threshold: float, **
     reads: dict[str, Any] = {"feature": "v"}
     if statistic in CONDITIONAL:
         reads = {"where": (Bound(feature="v", comparison=Comparison.AT_LEAST, threshold=0.0),)}
+    if statistic is Statistic.PERCENTILE:
+        reads["percent"] = 50.0
     return Predicate(
         statistic=statistic, comparison=comparison, threshold=threshold, unit="1", margin=1.0, **reads, **more
     )

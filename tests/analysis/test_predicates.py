@@ -1,5 +1,8 @@
+import json
+
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from p2p.analysis.predicates import Measurement, measure
 from p2p.contracts.errors import InvalidInput, UnknownName
@@ -7,6 +10,7 @@ from p2p.contracts.intent import (
     CONDITIONAL,
     Bound,
     Category,
+    Comparand,
     Comparison,
     Criterion,
     Intent,
@@ -31,6 +35,7 @@ def predicate(statistic, comparison=LEAST, threshold=0.0, upper=None, margin=1.0
         upper=upper,
         unit="1",
         margin=margin,
+        percent=50.0 if statistic == "percentile" else None,
         window=Window(**window),
     )
 
@@ -63,6 +68,14 @@ def value_of(claim, **features):
         ("count", 2.0),
         ("fraction", 5 / 8),
         ("longest_hold", 3 * DT),
+        ("start", 0.0),
+        ("range", 4.0),
+        ("std", np.sqrt(1.5)),
+        ("percentile", 2.0),
+        ("rate", 2.0 / (7 * DT)),
+        ("count_events", 2.0),
+        ("count_steps", 5.0),
+        ("event_rate", 2.0 / (8 * DT)),
     ],
 )
 def test_each_statistic_of_one_rollout(statistic, expected):
@@ -187,6 +200,12 @@ FIRST_MET = [
     ("mean", MOST, 9, None, [0, 0, 0, 0], 3),
     ("fraction", LEAST, 0.5, None, [2, 2, 0, 0], 3),
     ("fraction", MOST, 0.5, None, [0, 0, 2, 2], 3),
+    ("start", LEAST, 2, None, [2, 0, 0, 0], 0),
+    ("range", LEAST, 2, None, [5, 6, 7, 0], 2),
+    ("range", MOST, 2, None, [5, 6, 7, 6], 3),
+    ("count_steps", LEAST, 2, None, [2, 0, 2, 2], 2),
+    ("std", MOST, 2, None, [5, 5, 5, 5], 3),
+    ("rate", LEAST, 2, None, [0, 5, 5, 5], 3),
 ]
 
 
@@ -302,3 +321,132 @@ def test_a_magnitude_counts_either_sign():
 def test_what_counts_steps_has_magnitudes_in_its_bounds_alone():
     with pytest.raises(ValueError, match="absolute"):
         Predicate.model_validate({**predicate("count").model_dump(), "absolute": True})
+
+
+TOUCHING = Bound(feature="x", comparison=LEAST, threshold=1.0)
+
+
+def sampled(statistic, at, x, y, comparison=LEAST, threshold=0.0, **more):
+    claim = Predicate(
+        statistic=statistic,
+        feature="y",
+        where=(TOUCHING,),
+        at=at,
+        comparison=comparison,
+        threshold=threshold,
+        unit="m/s",
+        margin=1.0,
+        **more,
+    )
+    return measure_all(criterion("c", claim), x=x, y=y)["c"]
+
+
+@pytest.mark.parametrize(
+    ("statistic", "at", "more", "expected"),
+    [
+        ("mean", "while", {}, (1 + 3 + 4 + 6) / 4),
+        ("max", "onset", {}, 6.0),
+        ("mean", "onset", {}, (3 + 6) / 2),
+        ("start", "onset", {}, 3.0),
+        ("final", "end", {}, 4.0),
+        ("mean", "end", {}, (1 + 4) / 2),
+        ("mean", "onset", {"least_s": 2 * DT}, 3.0),
+        ("max", "while", {"least_s": 2 * DT}, 4.0),
+        ("mean", "onset", {"window": Window(last_share=5 / 7)}, (3 + 6) / 2),
+        ("mean", "onset", {"window": Window(last_share=4 / 7)}, 6.0),
+        ("mean", "end", {"window": Window(within_s=5 * DT)}, (1 + 4) / 2),
+        ("mean", "end", {"window": Window(within_s=3 * DT)}, 1.0),
+        ("mean", "onset", {"least_s": 3 * DT}, None),
+    ],
+)
+def test_a_value_is_read_only_at_the_steps_that_are_named(statistic, at, more, expected):
+    """The phase at the first step has no onset, as nobody knows what was before; the one at the last step no end."""
+    x = [1, 0, 1, 1, 0, 0, 1]
+    y = [1, 2, 3, 4, 5, 5, 6]
+    found = sampled(statistic, at, x, y, **more).value
+    assert found == (expected and pytest.approx(expected))
+
+
+def test_what_is_read_at_events_is_first_met_at_the_event_or_at_the_end_of_the_window():
+    x, y = [0, 1, 0, 1, 0, 1, 0], [9, 1, 9, 5, 9, 2, 9]
+    assert sampled("max", "onset", x, y, LEAST, 5.0).met_step == 3
+    assert sampled("max", "onset", x, y, MOST, 5.0).met_step == 6
+    assert sampled("start", "onset", x, y, LEAST, 1.0).met_step == 1
+
+
+@pytest.mark.parametrize(
+    ("statistic", "least_s", "expected"),
+    [
+        ("count_events", None, 3.0),
+        ("count_events", 2 * DT, 2.0),
+        ("count_events", 3 * DT, 1.0),
+        ("count_steps", 2 * DT, 5.0),
+        ("fraction", 2 * DT, 5 / 8),
+        ("longest_hold", 3 * DT, 3 * DT),
+        ("longest_hold", 4 * DT, 0.0),
+    ],
+)
+def test_phases_that_are_too_short_do_not_count(statistic, least_s, expected):
+    claim = predicate(statistic).model_copy(update={"least_s": least_s})
+    assert value_of(claim, x=[2, 0, 2, 2, 0, 2, 2, 2]) == pytest.approx(expected)
+
+
+def compared(combination, first, second, threshold=0.0, **more):
+    reference = {"statistic": "mean", "feature": "y", "combination": combination, **more}
+    claim = predicate("mean", LEAST, threshold).model_copy(update={"versus": Comparand(**reference)})
+    return measure_all(criterion("c", claim), x=first, y=second)["c"]
+
+
+@pytest.mark.parametrize(
+    ("combination", "first", "second", "expected"),
+    [
+        ("difference", [3, 5], [1, 1], 3.0),
+        ("ratio", [3, 5], [8, 8], 0.5),
+        ("ratio", [3, 5], [-1, 1], None),
+        ("asymmetry", [3, 5], [4, 4], 0.0),
+        ("asymmetry", [3, 5], [1, 1], 0.75),
+        ("asymmetry", [1, 1], [0, 0], 1.0),
+        ("asymmetry", [1, 1], [-1, -1], 2.0),
+        ("asymmetry", [0, 0], [0, 0], 0.0),
+    ],
+)
+def test_two_statistics_are_compared(combination, first, second, expected):
+    assert compared(combination, first, second).value == (expected and pytest.approx(expected))
+
+
+def test_the_end_is_compared_with_the_start_by_two_windows():
+    claim = Predicate(
+        statistic="mean",
+        feature="x",
+        window=Window(last_share=0.25),
+        versus=Comparand(statistic="mean", feature="x", window=Window(within_s=DT), combination="difference"),
+        comparison=LEAST,
+        threshold=6.0,
+        unit="1",
+        margin=1.0,
+    )
+    found = measure_all(criterion("c", claim), x=[1, 2, 3, 4, 5, 6, 7, 8])["c"]
+    assert (found.value, found.met_step) == (6.5, 7)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"at": "onset"},
+        {"where": (TOUCHING,)},
+        {"percent": 10.0},
+        {"statistic": "percentile"},
+        {"least_s": 1.0},
+        {"statistic": "fraction", "feature": None, "where": (TOUCHING,), "at": "end"},
+    ],
+)
+def test_a_predicate_that_does_not_say_what_it_reads_is_refused(wrong):
+    with pytest.raises(ValidationError):
+        Predicate(**{**predicate("mean").model_dump(), **wrong})
+
+
+def test_a_count_in_a_file_of_an_earlier_version_counts_events():
+    old = {**predicate("count_events").model_dump(mode="json"), "statistic": "count"}
+    for new in ("at", "least_s", "percent", "versus"):
+        del old[new]
+    assert Predicate.model_validate_json(json.dumps(old)) == predicate("count_events")

@@ -3,7 +3,7 @@
 from math import inf
 
 from p2p.agents.builtin.edits import NewTerm
-from p2p.contracts.intent import CONDITIONAL, Bound, Comparison, Criterion, Predicate
+from p2p.contracts.intent import CONDITIONAL, Bound, Comparison, Criterion, Predicate, Statistic
 
 WEIGHT = 0.3
 _RATES = {
@@ -18,19 +18,23 @@ _RATES = {
 }
 """Sum -> the rates a reward may read in its stead."""
 
+_OF_NO_STEP = frozenset({Statistic.RANGE, Statistic.STD, Statistic.STEADINESS, Statistic.RATE, Statistic.EVENT_RATE})
+"""Statistics that the value at a step does not come nearer to."""
+
 
 def features_read(predicate: Predicate) -> tuple[str, ...]:
     """The features a criterion depends on, and the rates of those that are sums."""
-    own = (predicate.feature,) if predicate.feature else tuple(bound.feature for bound in predicate.where)
+    own = (*((predicate.feature,) if predicate.feature else ()), *(bound.feature for bound in predicate.where))
     return (*own, *(rate for name in own for rate in _RATES.get(name, ())))
 
 
 def remedy(criterion: Criterion) -> NewTerm | None:
-    """A bounded term that pays for what the criterion asks, or fines what it forbids; None for a visual one."""
+    """A bounded term that pays for what the criterion asks, or fines what it forbids; None where no step tells."""
     predicate = criterion.predicate
-    if predicate is None:
+    if predicate is None or predicate.versus is not None or predicate.statistic in _OF_NO_STEP:
         return None
-    bounds = predicate.where or (_as_bound(predicate),)
+    own = () if predicate.feature is None else (_as_bound(predicate),)
+    bounds = (*predicate.where, *own)
     expression = " * ".join(_credit(bound, predicate.margin) for bound in bounds)
     forbids = predicate.statistic in CONDITIONAL and predicate.comparison is Comparison.AT_MOST
     title = criterion.title[:1].lower() + criterion.title[1:]

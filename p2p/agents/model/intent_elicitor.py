@@ -51,7 +51,8 @@ def _problems(elicited: Elicited, prompt: str, env: EnvSpec) -> list[str]:
     if not elicited.criteria:
         return ["criteria is empty: give 1 to 8, or say in `impossible` why there are none."]
     known = set(env.feature_names)
-    unknown = sorted({name for criterion in elicited.criteria for name in _features(criterion)} - known)
+    predicates = [criterion.predicate for criterion in elicited.criteria if criterion.predicate is not None]
+    unknown = sorted({name for predicate in predicates for name in predicate.names()} - known)
     if unknown:
         return [f"There are no features {', '.join(unknown)}. There are {', '.join(sorted(known))}."]
     try:
@@ -61,11 +62,3 @@ def _problems(elicited: Elicited, prompt: str, env: EnvSpec) -> list[str]:
     if not any(criterion.required for criterion in elicited.criteria):
         return ["No criterion is required: mark those that decide whether it succeeded."]
     return []
-
-
-def _features(criterion: Criterion) -> list[str]:
-    predicate = criterion.predicate
-    if predicate is None:
-        return []
-    bounds = (*predicate.where, *predicate.window.after)
-    return [*([predicate.feature] if predicate.feature else []), *(bound.feature for bound in bounds)]

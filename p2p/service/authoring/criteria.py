@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
-from p2p.contracts.intent import Criterion, Intent, Predicate
+from p2p.contracts.intent import Criterion, Intent
 from p2p.service.catalog import Catalog
 from p2p.store.candidates import all_runs
 
@@ -90,7 +90,7 @@ class Criteria(Catalog):
 def _check_features(criteria: Sequence[Criterion], spec: EnvSpec) -> None:
     known = spec.feature_names
     for criterion in criteria:
-        for name in _features(criterion.predicate) if criterion.predicate is not None else ():
+        for name in criterion.predicate.names() if criterion.predicate is not None else ():
             if name not in known:
                 close = get_close_matches(name, known, n=1)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
@@ -98,9 +98,3 @@ def _check_features(criteria: Sequence[Criterion], spec: EnvSpec) -> None:
                     f"Criterion {criterion.key!r} reads {name!r}, which {spec.env_id} does not measure.{hint} "
                     f"It measures: {', '.join(known)}."
                 )
-
-
-def _features(predicate: Predicate) -> tuple[str, ...]:
-    bounds = (*predicate.where, *predicate.window.after)
-    own = () if predicate.feature is None else (predicate.feature,)
-    return (*own, *(bound.feature for bound in bounds))
