@@ -1,5 +1,6 @@
 """Evaluation episodes, and which seeds they may use."""
 
+import hashlib
 from enum import StrEnum
 
 from p2p.contracts.base import Contract
@@ -17,6 +18,8 @@ class Purpose(StrEnum):
 
 
 SEED_BLOCK = 100_000_000
+SESSION_BLOCKS = 1_000_000
+"""Numbers of blocks that the report seeds of sessions are spread over."""
 
 
 def first_seed(purpose: Purpose, seed: int) -> int:
@@ -28,6 +31,15 @@ def first_seed(purpose: Purpose, seed: int) -> int:
     if not 0 <= seed < 1000:
         raise ValueError(f"seed must lie in [0, 1000), got {seed}")
     return list(Purpose).index(purpose) * SEED_BLOCK + seed * 100_000
+
+
+def report_seed_offset(session_id: str) -> int:
+    """What a session adds to its first report seed: without it, all sessions of one training seed share their starts.
+
+    A multiple of `SEED_BLOCK` below 1e14: such seeds lie above those of every other purpose, and are exact as doubles.
+    """
+    digest = hashlib.sha256(f"report {session_id}".encode()).digest()
+    return SEED_BLOCK * (int.from_bytes(digest[:4]) % SESSION_BLOCKS)
 
 
 class Rollout(Contract):

@@ -34,7 +34,7 @@ class EvaluateRequest(Contract):
     """Step of the checkpoint."""
     n_rollouts: int = Field(ge=1, le=1000)
     seed_offset: int = Field(default=0, ge=0)
-    """Added to the first report seed, so that each iteration is judged on starts no earlier one was."""
+    """Added to the first report seed, so that each session and each iteration is judged on starts of its own."""
     sibling_runs: tuple[str, ...] = ()
     """Directories of the other runs of the iteration, for the learning curve."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import mujoco
 
 from p2p.analysis.predicates import measure
-from p2p.analysis.scoring import score
+from p2p.analysis.scoring import Scores, score
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent
@@ -20,7 +20,15 @@ from p2p.store.views import SheetRecord
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.report_pictures import film, picture_learning, picture_rollout
 from p2p.worker.reward.hosted import HostedReward
-from p2p.worker.rollout.evaluate import LABELS, RecordedRollout, judged_config, labelled, run_episodes, trajectory
+from p2p.worker.rollout.evaluate import (
+    LABELS,
+    RecordedRollout,
+    judged_config,
+    judged_order,
+    labelled,
+    run_episodes,
+    trajectory,
+)
 from p2p.worker.rollout.policy import load_policy
 from p2p.worker.sandbox import levels
 
@@ -48,10 +56,11 @@ def report(job_dir: Path) -> None:
     """
     job = _open(job_dir)
     rollouts = _run(job)
-    labels = labelled(_order(rollouts, job.intent, job.spec.dt))
+    scores = _scores(job, rollouts)
+    labels = labelled(judged_order(rollouts, scores))
     model = compiled_model(job.spec, job.config.env_kwargs)
     _save(job, rollouts, labels, model)
-    _picture(job, model)
+    _picture(job, model, shown_as(scores, labels))
 
 
 def _open(job_dir: Path) -> Report:
@@ -74,15 +83,22 @@ def _run(job: Report) -> list[RecordedRollout]:
     return run_episodes(judged_config(job.config, job.intent), job.spec, policy, seeds, reward)
 
 
-def _order(rollouts: list[RecordedRollout], intent: Intent | None, dt: float) -> list[tuple[float, ...]]:
-    """What the percentiles are taken of: the intent score, and the return where it is equal or unknown."""
-    returns = [rollout.episode_return for rollout in rollouts]
-    if intent is None:
-        return [(value,) for value in returns]
-    measured = [measure(intent, rollout.features, dt) for rollout in rollouts]
-    scores = score(intent, measured, [rollout.summary() for rollout in rollouts])
-    marks = [rollout.intent_score for rollout in scores.rollouts] or [0.0] * len(rollouts)
-    return list(zip(marks, returns, strict=True))
+def _scores(job: Report, rollouts: list[RecordedRollout]) -> Scores | None:
+    """What code measures of them; None without criteria."""
+    if job.intent is None:
+        return None
+    measured = [measure(job.intent, rollout.features, job.spec.dt) for rollout in rollouts]
+    return score(job.intent, measured, [rollout.summary() for rollout in rollouts])
+
+
+def shown_as(scores: Scores | None, labels: dict[int, str]) -> str:
+    """What the rollout on the contact sheet is, in words: the middle one of what is judged."""
+    if scores is None:
+        return "median by return"
+    if not scores.rollouts:
+        return "drawn by p2p"
+    median = next(scores.rollouts[index] for index, label in labels.items() if label == "median")
+    return f"median by score ({median.intent_score:.2f}{'' if median.success else ', misses a criterion'})"
 
 
 def _save(job: Report, rollouts: list[RecordedRollout], labels: dict[int, str], model: mujoco.MjModel) -> None:
@@ -102,7 +118,7 @@ def _save(job: Report, rollouts: list[RecordedRollout], labels: dict[int, str], 
     )
 
 
-def _picture(job: Report, model: mujoco.MjModel) -> None:
+def _picture(job: Report, model: mujoco.MjModel, shown: str) -> None:
     """Videos of the kept rollouts, and two pictures for the iteration that the report belongs to."""
     step = job.request.checkpoint
     prompt = f": {job.intent.prompt}" if job.intent else ""
@@ -110,6 +126,6 @@ def _picture(job: Report, model: mujoco.MjModel) -> None:
     films = [(job.record.trajectory(step, label), job.record.video(label)) for label in LABELS]
     film(job.spec, model, films)
     median = job.record.trajectory(step, "median")
-    picture_rollout(SheetRecord(job.record.path), job.spec, model, median, f"{job.spec.env_id}, median{prompt}")
+    picture_rollout(SheetRecord(job.record.path), job.spec, model, median, f"{job.spec.env_id}, {shown}{prompt}")
     siblings = [IterationRecord((job.record.path / name).resolve()) for name in job.request.sibling_runs]
     picture_learning(job.record.learning_curve_path, [job.run, *siblings], title)

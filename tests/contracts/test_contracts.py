@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.rollout import Purpose, first_seed
+from p2p.contracts.rollout import SEED_BLOCK, Purpose, first_seed, report_seed_offset
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 
@@ -29,6 +29,13 @@ def test_seeds_for_training_selection_and_report_never_meet() -> None:
     assert min(b - a for a, b in zip(sorted(blocks), sorted(blocks)[1:], strict=False)) == 100_000
     with pytest.raises(ValueError, match=r"in \[0, 1000\)"):
         first_seed(Purpose.TRAINING, 1000)
+
+
+def test_two_sessions_of_the_same_training_seed_are_judged_on_different_starts() -> None:
+    offsets = {report_seed_offset(f"session_20261122_04{number:04d}_{number:08x}") for number in range(300)}
+    assert len(offsets) >= 299
+    assert all(offset % SEED_BLOCK == 0 and 0 <= offset < 1e14 for offset in offsets)
+    assert report_seed_offset("a") == report_seed_offset("a")
 
 
 def test_criteria_of_a_sequence_refer_to_earlier_ones() -> None:

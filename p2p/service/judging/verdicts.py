@@ -5,6 +5,7 @@ from p2p.contracts.events import EventName
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
+from p2p.contracts.rollout import report_seed_offset
 from p2p.contracts.work import EvaluateRequest
 from p2p.service.authoring.authors import Authors
 from p2p.service.authoring.variants import revision_within
@@ -83,7 +84,7 @@ class Judging(Authors):
             run_id=best,
             checkpoint=aggregation.best_checkpoint,
             n_rollouts=session.n_report_rollouts,
-            seed_offset=session.n_report_rollouts * (iteration.number - 1),
+            seed_offset=report_seed_offset(session_id) + session.n_report_rollouts * (iteration.number - 1),
             sibling_runs=tuple(f"../{name}" for name in siblings),
         )
         report = IterationRecord(iteration.report.path)

@@ -1,5 +1,6 @@
 """Evaluation episodes: deterministic actions, Gymnasium's own starts, always run their whole time."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -8,6 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.analysis.scoring import Scores
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.rollout import Rollout
@@ -90,6 +92,27 @@ def run_episodes(
         rollouts += _run_wave(env, policy, wave, reward)
         env.close()
     return rollouts
+
+
+def judged_order(rollouts: Sequence[RecordedRollout], scores: Scores | None) -> list[tuple[float, float]]:
+    """Key of each rollout for `labelled`: how well it does what is judged, never what the trained reward pays for it.
+
+    Generated code computes the return, so a return in this key would let it choose what a judge with eyes is shown.
+    Among rollouts of the same score, and where code can measure nothing, a draw from the reset seeds decides.
+
+    Args:
+        rollouts: All of one checkpoint.
+        scores: Their scores; None without criteria, where nothing is judged and the return decides.
+    """
+    if scores is None:
+        return [(rollout.episode_return, 0.0) for rollout in rollouts]
+    marks = [rollout.intent_score for rollout in scores.rollouts] or [0.0] * len(rollouts)
+    return [(mark, _draw(rollout.seed)) for mark, rollout in zip(marks, rollouts, strict=True)]
+
+
+def _draw(seed: int) -> float:
+    """Uniform in [0, 1), from a seed that generated code never sees."""
+    return int.from_bytes(hashlib.sha256(f"shown {seed}".encode()).digest()[:6]) / 2.0**48
 
 
 def labelled(order: Sequence[tuple[float, ...]]) -> dict[int, str]:

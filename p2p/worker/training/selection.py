@@ -21,7 +21,14 @@ from p2p.store.iterations import IterationRecord
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.reward.evaluator import Reward
 from p2p.worker.reward.hosted import HostedReward
-from p2p.worker.rollout.evaluate import RecordedRollout, judged_config, labelled, run_episodes, trajectory
+from p2p.worker.rollout.evaluate import (
+    RecordedRollout,
+    judged_config,
+    judged_order,
+    labelled,
+    run_episodes,
+    trajectory,
+)
 from p2p.worker.rollout.policy import load_policy
 
 
@@ -91,8 +98,8 @@ def evaluate_checkpoint(run: Run, step: int) -> Selection:
     seeds = range(first, first + run.config.n_eval_episodes)
     config = judged_config(run.config, run.intent)
     rollouts = run_episodes(config, run.spec, policy, seeds, run.reward)
-    labels = labelled([(rollout.episode_return,) for rollout in rollouts])
     scores = _scores(run, rollouts)
+    labels = labelled(judged_order(rollouts, scores))
     _save_rollouts(run, step, rollouts, labels)
     return Selection(
         step=step,

@@ -1,9 +1,12 @@
 import itertools
+from collections import Counter
 
 import gymnasium
 import numpy as np
 import pytest
 
+from p2p.analysis.predicates import measure
+from p2p.analysis.scoring import Scores, score
 from p2p.contracts.errors import RewardFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.training import TrainConfig
@@ -12,7 +15,14 @@ from p2p.rewards.features import measure_trajectory
 from p2p.store.arrays import load_arrays, save_arrays
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.reward.loader import LoadedReward
-from p2p.worker.rollout.evaluate import judged_config, labelled, run_episodes, trajectory
+from p2p.worker.rollout.evaluate import (
+    RecordedRollout,
+    judged_config,
+    judged_order,
+    labelled,
+    run_episodes,
+    trajectory,
+)
 from p2p.worker.rollout.kinematics import Kinematics
 from p2p.worker.rollout.policy import NumpyPolicy
 
@@ -137,6 +147,29 @@ def test_the_kept_rollouts_are_at_the_percentiles_of_the_order():
     assert labelled([(float(value),) for value in (5, 1, 4, 2, 3)]) == {1: "p10", 4: "median", 0: "p90"}
     assert labelled([(float(value),) for value in range(50)]) == {5: "p10", 24: "median", 44: "p90"}
     assert labelled([(1.0, 5.0), (1.0, 3.0), (0.0, 9.0)]) == {2: "p10", 1: "median", 0: "p90"}
+
+
+def test_what_is_shown_does_not_depend_on_the_trained_reward(cheetah, policy):
+    """A reward that counts and returns what it likes chose which three of fifty rollouts a judge with eyes saw."""
+    for_eyes = Criterion(key="graceful", title="Graceful", description="Looks good", category=Category.GAIT, predicate=None)
+    intent = Intent(prompt="look good", env_id="HalfCheetah-v5", episode_s=1.0, criteria=(for_eyes,))
+    shown = []
+    for sign in (1, -1):
+        body = f"    r = {sign} * float(obs.sum())\n    return r, {{'r': r}}\n"
+        source = f"def reward_fn(obs, action, next_obs, info):\n{body}"
+        rollouts = run_episodes(CONFIG, cheetah, policy, range(20), LoadedReward(source))
+        measured = [measure(intent, rollout.features, cheetah.dt) for rollout in rollouts]
+        scores = score(intent, measured, [rollout.summary() for rollout in rollouts])
+        shown.append(labelled(judged_order(rollouts, scores)))
+    assert shown[0] == shown[1]
+
+
+def test_among_equal_rollouts_those_that_are_shown_are_drawn_evenly():
+    drawn = Counter()
+    for begin in range(0, 20_000, 50):
+        same = [RecordedRollout(seed, float(seed), {}, {}, {}) for seed in range(begin, begin + 50)]
+        drawn.update(index // 10 for index in labelled(judged_order(same, Scores((), (), None, None, None, None))))
+    assert all(abs(drawn[fifth] - 240) < 60 for fifth in range(5)), drawn  # 1,200 draws over five fifths; 4 sigma is 55
 
 
 def test_judged_episodes_have_the_intents_length():

@@ -6,10 +6,13 @@ import sys
 import numpy as np
 import pytest
 
+from p2p.analysis.predicates import measure
+from p2p.analysis.scoring import score
 from p2p.contracts.errors import EnvironmentProblem, InvalidConfig, InvalidInput, RewardFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.work import EvaluateRequest, FilmRequest
+from p2p.judges.code import CodeJudge
 from p2p.store.arrays import load_arrays, load_features
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import SheetRecord, take_over
@@ -146,8 +149,9 @@ def test_every_evaluation_keeps_its_policy_its_rollouts_and_their_videos(run):
         first = first_seed(Purpose.SELECTION, 1)
         assert [rollout.seed for rollout in evaluation.rollouts] == [first, first + 1, first + 2]
         assert {rollout.label for rollout in evaluation.rollouts} == set(LABELS)
-        ordered = sorted(evaluation.rollouts, key=lambda rollout: rollout.episode_return)
-        assert [rollout.label for rollout in ordered] == list(LABELS)
+        measured = [measure(INTENT, one, evaluation.dt) for one in load_features(checkpoint.features_path)]
+        scored = sorted(score(INTENT, measured, evaluation.rollouts).rollouts, key=lambda one: LABELS.index(one.label))
+        assert scored == sorted(scored, key=lambda one: one.intent_score)
         assert [len(features["time"]) for features in load_features(checkpoint.features_path)] == [10] * 3
         for rollout in evaluation.rollouts:
             arrays = load_arrays(run.trajectory(checkpoint.step, rollout.label))
@@ -209,7 +213,10 @@ def test_the_report_is_made_on_seeds_nobody_selected_on(run):
     assert [rollout.seed for rollout in evaluation.rollouts] == list(range(first, first + 10))
     assert len(load_features(iteration.report.features_path)) == 10
     kept = {rollout.label: rollout for rollout in evaluation.rollouts if rollout.label}
-    assert kept["p10"].episode_return < kept["median"].episode_return < kept["p90"].episode_return
+    judged = CodeJudge().judge_report(INTENT, iteration.report.path, 0.7)
+    scores = sorted(rollout.intent_score for rollout in judged.rollouts)
+    shown = {rollout.label: rollout.intent_score for rollout in judged.rollouts if rollout.label}
+    assert [shown[label] for label in LABELS] == [scores[1], scores[4], scores[8]]
     for label in LABELS:
         assert iteration.report.trajectory(2048, label).exists()
         assert iteration.report.video(label).exists()
