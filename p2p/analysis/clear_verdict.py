@@ -12,9 +12,10 @@ no clear failure: what has not been learnt yet may still be.
 """
 
 from p2p.analysis.intervals import mean_interval
-from p2p.analysis.scoring import MET_SHARE_NEEDED, Scores
+from p2p.analysis.scoring import Scores
 from p2p.analysis.windows import SLACK
 from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import MET_SHARE_NEEDED
 
 IN_A_ROW = 2
 """Checkpoints that must pass clearly, one after the other."""

@@ -21,6 +21,27 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
     return mean - half, mean + half
 
 
+def share_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Interval of the mean of values in [0, 1], which stays in [0, 1]; None for fewer than two.
+
+    Wilson's interval of as many trials as would give the variance that was seen (n p (1 - p) / s²; the effective
+    sample size of Korn and Graubard 1998). Values of 0 and 1 alone give Wilson's interval itself.
+
+    Raises:
+        ValueError: a value lies outside [0, 1].
+    """
+    n = len(values)
+    if n < 2:
+        return None
+    if min(values) < 0 or max(values) > 1:
+        raise ValueError(f"expected shares in [0, 1], got {min(values)} to {max(values)}")
+    mean, spread = fmean(values), stdev(values)
+    if spread == 0 and 0 < mean < 1:
+        return mean, mean
+    trials = float(n) if spread == 0 else max(float(n), n * mean * (1 - mean) / spread**2)
+    return _wilson(mean, trials)
+
+
 def wilson_interval(successes: int, n: int) -> tuple[float, float]:
     """Wilson's score interval of a share of `n` trials (E. B. Wilson 1927).
 
@@ -31,11 +52,15 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float]:
     """
     if n < 1 or not 0 <= successes <= n:
         raise ValueError(f"expected 0 <= successes <= n and n >= 1, got {successes} of {n}")
-    share, z2 = successes / n, Z * Z
+    return _wilson(successes / n, n)
+
+
+def _wilson(share: float, n: float) -> tuple[float, float]:
+    z2 = Z * Z
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == n else min(1.0, centre + half)
+    low = 0.0 if share == 0 else max(0.0, centre - half)
+    high = 1.0 if share == 1 else min(1.0, centre + half)
     return low, high
 
 

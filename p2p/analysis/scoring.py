@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from p2p.analysis.intervals import mean_interval, wilson_interval
+from p2p.analysis.intervals import mean_interval, share_interval, wilson_interval
 from p2p.analysis.predicates import Measurement
-from p2p.contracts.intent import Criterion, Intent
-from p2p.contracts.judgment import CriterionScore, RolloutScore
+from p2p.contracts.intent import CONDITIONAL, Criterion, Intent, Statistic
+from p2p.contracts.judgment import MET_SHARE_NEEDED, CriterionScore, RolloutScore
 from p2p.contracts.rollout import Rollout
-
-MET_SHARE_NEEDED = 0.8
-"""Share of rollouts that must meet a criterion."""
 
 Measurements = Sequence[tuple[Measurement, ...]]
 
@@ -74,7 +71,7 @@ def _criterion(criterion: Criterion, measured: Sequence[Measurement], met_share_
     predicate = criterion.predicate
     assert predicate is not None, "criteria without a predicate are visual"
     values = [m.value for m in measured if m.value is not None]
-    interval = mean_interval(values)
+    interval = _interval(predicate.statistic, values)
     met_share = sum(m.met for m in measured) / len(measured)
     return CriterionScore(
         key=criterion.key,
@@ -92,6 +89,17 @@ def _criterion(criterion: Criterion, measured: Sequence[Measurement], met_share_
         met_share=met_share,
         met=met_share >= met_share_needed,
     )
+
+
+def _interval(statistic: Statistic, values: Sequence[float]) -> tuple[float, float] | None:
+    """95 % interval of the mean of a statistic, within what the statistic can be."""
+    low, high = min(values, default=0.0), max(values, default=0.0)  # differences and ratios may leave the usual range
+    if statistic is Statistic.FRACTION and low >= 0 and high <= 1:
+        return share_interval(values)
+    interval = mean_interval(values)
+    if interval is None or statistic not in CONDITIONAL or low < 0:
+        return interval
+    return max(0.0, interval[0]), interval[1]
 
 
 def _rollout(criteria: Sequence[Criterion], table: dict[str, Measurement], rollout: Rollout) -> RolloutScore:

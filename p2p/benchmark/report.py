@@ -22,8 +22,9 @@ def _row(case: Case, view: SessionView) -> str:
     seconds = round(sum(iteration.elapsed_time_s for iteration in view.history))
     success = measured = "–"
     if judgment is not None and judgment.success_rate is not None:
-        low, high = judgment.success_low or 0.0, judgment.success_high or 0.0
-        success = f"{judgment.success_rate:.0%} [{low:.0%}, {high:.0%}] of {judgment.n_rollouts}"
+        low, high = judgment.success_low, judgment.success_high
+        interval = "" if low is None or high is None else f" [{low:.0%}, {high:.0%}]"
+        success = f"{judgment.success_rate:.0%}{interval} of {judgment.n_rollouts}"
         measured = "; ".join(_criterion(criterion) for criterion in judgment.criteria)
     cells = [
         f"“{case.prompt}”",

@@ -35,6 +35,7 @@ from p2p.cli.sessions import (
     watch,
 )
 from p2p.cli.steer import STEER_EXAMPLES, steer
+from p2p.cli.tighten import TIGHTEN_EXAMPLES, tighten
 from p2p.cli.view import PLOT_EXAMPLES, VIEW_EXAMPLES, plot, view
 
 FIRST_STEPS = examples(
@@ -90,6 +91,7 @@ app.command(epilog=TAG_EXAMPLES)(tag)
 app.command(epilog=DELETE_EXAMPLES)(delete)
 app.command(epilog=TRASH_EXAMPLES)(trash)
 app.command(epilog=STEER_EXAMPLES)(steer)
+app.command(epilog=TIGHTEN_EXAMPLES)(tighten)
 app.command(epilog=ANALYZE_EXAMPLES)(analyze)
 app.command(epilog=LABEL_EXAMPLES)(label)
 app.command(epilog=JOBS_EXAMPLES)(jobs)

@@ -78,6 +78,9 @@ def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableT
         f"score {number(judgment.intent_score)} (needs {number(judgment.pass_threshold)})",
         style="not bold default",
     )
+    if judgment.measured_success_rate is not None:
+        low, high = share(judgment.measured_success_low), share(judgment.measured_success_high)
+        text.append(f"; eyes refused it, by code alone {share(judgment.measured_success_rate)} [{low}, {high}]")
     criteria = [_criteria(judgment.criteria)] if judgment.criteria else []
     return [*criteria, text, Text(judgment.diagnosis.partition("\n")[0])]
 

@@ -9,6 +9,9 @@ from p2p.contracts.intent import Comparison
 from p2p.contracts.judge_code import CodeFinding
 from p2p.contracts.observation import Observation, Observer
 
+MET_SHARE_NEEDED = 0.8
+"""Share of rollouts that must meet a criterion, and everything required, for a policy to pass."""
+
 
 class Verdict(StrEnum):
     """What a judge says."""
@@ -89,6 +92,11 @@ class Judgment(Contract):
     success_low: float | None
     """Lower end of its 95 % Wilson interval."""
     success_high: float | None
+    measured_success_rate: float | None = None
+    """What code alone measured where eyes did not accept the policy, so that `success_rate` is 0; else None."""
+    measured_success_low: float | None = None
+    """Lower end of its 95 % Wilson interval."""
+    measured_success_high: float | None = None
     n_rollouts: int
     criteria: tuple[CriterionScore, ...]
     rollouts: tuple[RolloutScore, ...]
@@ -112,3 +120,24 @@ class Judgment(Contract):
     def passed(self) -> bool:
         """True for a verdict of passed."""
         return self.verdict is Verdict.PASSED
+
+    @property
+    def vetoed(self) -> bool:
+        """True where eyes failed what code measured as met often enough: the measured criteria do not suffice."""
+        measured = self.success_rate if self.measured_success_rate is None else self.measured_success_rate
+        return self.verdict is Verdict.FAILED and self.observation is not None and (measured or 0) >= MET_SHARE_NEEDED
+
+    @property
+    def without_missed(self) -> str:
+        """Why it did not pass although each criterion was met, in words; empty when it passed or one was not met."""
+        if self.passed or not all(criterion.met for criterion in self.criteria):
+            return ""
+        if self.observation is not None and self.observation.suspected_exploit.strip():
+            return f"every criterion was met, but not as it was meant: {self.observation.suspected_exploit.strip()}"
+        if self.observation is not None and (self.vetoed or self.verdict is Verdict.FAILED):
+            return f"every criterion was met, but eyes refused it: {self.observation.diagnosis.strip()}"
+        if self.verdict is Verdict.NO_VERDICT:
+            return "there is no verdict: " + (self.diagnosis.partition("\n")[0] or "what is left needs eyes")
+        if (self.success_rate or 0.0) < MET_SHARE_NEEDED:
+            return "each criterion was met often enough, but not all of them in the same rollouts"
+        return f"each criterion was met, but the score is below {self.pass_threshold:g}"

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.analysis import intervals, predicates, scoring, windows
-from p2p.analysis.scoring import MET_SHARE_NEEDED, Scores
+from p2p.analysis.scoring import Scores
 from p2p.analysis.windows import SLACK
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent
-from p2p.contracts.judgment import Judgment, Provenance, Verdict
+from p2p.contracts.judgment import MET_SHARE_NEEDED, Judgment, Provenance, Verdict
 from p2p.contracts.rollout import Evaluation, Purpose
 from p2p.judges import diagnosis
 from p2p.store.arrays import load_features

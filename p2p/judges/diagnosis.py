@@ -1,6 +1,6 @@
 """What a judgment says in words, and its stable tags."""
 
-from p2p.analysis.scoring import MET_SHARE_NEEDED, Scores
+from p2p.analysis.scoring import Scores
 from p2p.analysis.windows import SLACK
 from p2p.contracts.intent import (
     CONDITIONAL,
@@ -14,7 +14,7 @@ from p2p.contracts.intent import (
     Sampling,
     Statistic,
 )
-from p2p.contracts.judgment import CriterionScore, Verdict
+from p2p.contracts.judgment import MET_SHARE_NEEDED, CriterionScore, Verdict
 
 _OPENING = {Verdict.PASSED: "Passed", Verdict.FAILED: "Not passed", Verdict.NO_VERDICT: "No verdict"}
 _VERB = {
@@ -94,12 +94,13 @@ def _summary(scores: Scores, verdict: Verdict, pass_threshold: float, complete: 
 def _line(criterion: Criterion, result: CriterionScore | None, n_rollouts: int) -> str:
     if result is None or criterion.predicate is None:
         return f"{criterion.title}: needs eyes, not measured."
-    state = "met" if result.met else "NOT met"
+    enough = "" if result.met else ": NOT enough"
     optional = "" if criterion.required else ", optional"
     met = round(result.met_share * n_rollouts)
     wanted = f"{_claim(criterion.predicate)} {_wanted(result)}"
     return (
-        f"{criterion.title} ({criterion.key}{optional}): {state} in {met} of {n_rollouts}; {wanted}, {_found(result)}."
+        f"{criterion.title} ({criterion.key}{optional}): met in {met} of {n_rollouts}{enough}; {wanted}, "
+        f"{_found(result)}."
     )
 
 

@@ -14,7 +14,7 @@ def describe(judgment: Judgment, code: Judgment, observation: Observation) -> st
     for score in judgment.criteria:
         if score.by_eyes:
             said = sight(observation, score.key)
-            state = {Sight.MET: "met", Sight.PARTIALLY_MET: "partially met"}.get(said or Sight.NOT_MET, "NOT met")
+            state = {Sight.MET: "met", Sight.PARTIALLY_MET: "partially met"}.get(said or Sight.NOT_MET, "not met")
             why = f" {evidence[score.key]}" if evidence.get(score.key) else ""
             lines.append(f"- {score.title} ({score.key}): {state}, by eyes.{why}")
         elif observation.criteria.get(score.key, score.met) != score.met:
@@ -36,6 +36,15 @@ def _opening(judgment: Judgment, observation: Observation) -> str:
     if judgment.verdict is Verdict.NO_VERDICT:
         return f"No verdict: {_who(observation)} cannot tell from the pictures what only eyes can judge."
     opening = "Passed" if judgment.passed else "Not passed"
+    if judgment.measured_success_rate is not None:
+        met = round(judgment.measured_success_rate * judgment.n_rollouts)
+        low, high = judgment.measured_success_low or 0.0, judgment.measured_success_high or 0.0
+        return (
+            f"{opening}: score {judgment.intent_score:.2f}, {judgment.pass_threshold:.2f} is needed; "
+            f"{_who(observation)} looked and did not accept it. By code alone {met} of "
+            f"{judgment.n_rollouts} rollouts met everything required that is measured (95 % interval {low:.0%} to "
+            f"{high:.0%})."
+        )
     return (
         f"{opening}: score {judgment.intent_score:.2f}, {judgment.pass_threshold:.2f} is needed; "
         f"{judgment.success_rate:.0%} of {judgment.n_rollouts} rollouts do what was asked, measured by code and "

@@ -5,7 +5,9 @@
    Where they cannot tell, it counts nothing; a required one leaves the judgment without a verdict, unless all else
    fails already.
 3. A policy that meets all of them still fails when eyes say that it is not what was meant, or that it exploits the
-   numbers: both judges must be content. Its score is then the lower of the two.
+   numbers: both judges must be content. The score is the lower of the two, so that a pass that eyes find poor does not
+   look perfect. Such a veto is one look at one policy: what code measured over its rollouts is kept beside it, and the
+   success rate of 0 has no interval.
 4. Where the score of eyes and the measured one lie further apart than 0.2, eyes are asked to look once more, with the
    evidence of both. If that does not bring them together, the judgment is the same by rules 1 to 3, says that they
    disagree, and has half the confidence.
@@ -18,17 +20,16 @@ from dataclasses import dataclass
 from p2p.analysis.intervals import wilson_interval
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Comparison, Criterion, Intent
-from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
+from p2p.contracts.judgment import MET_SHARE_NEEDED, CriterionScore, Judgment, Verdict
 from p2p.contracts.observation import Observation, Sight
 from p2p.judges.agreement import apart, gap, sight
 from p2p.judges.judgment_words import describe
 
-MET_SHARE_NEEDED = 0.8
-"""Share of rollouts that must succeed, as for the judge without eyes."""
 SLACK = 1e-9
 BY_EYES_CONFIDENCE, DISAGREEING_CONFIDENCE = 0.8, 0.5
 DISAGREE = "judges_disagree"
 EXPLOIT = "suspected_exploit"
+POOR = "poor_to_eyes"
 NOT_MEANT = "not_what_was_meant"
 """Where nothing more is known."""
 
@@ -76,15 +77,20 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
     undecided = [criterion for criterion in intent.criteria if criterion.key not in known]
     parts = _parts(code, scores, observation)
     verdict = _verdict(parts, undecided, code.pass_threshold)
-    low, high = wilson_interval(parts.successes, parts.n) if parts.n else (None, None)
     decided = verdict is not Verdict.NO_VERDICT
+    measured_rate = wilson_interval(parts.measured_successes, parts.n) if parts.n and decided else (None, None)
+    vetoed = decided and not parts.accepted and parts.n > 0
+    low, high = (None, None) if vetoed else measured_rate
     combined = code.model_copy(
         update={
             "verdict": verdict,
             "intent_score": parts.score if decided else None,
             "success_rate": parts.rate if decided else None,
-            "success_low": low if decided else None,
-            "success_high": high if decided else None,
+            "success_low": low,
+            "success_high": high,
+            "measured_success_rate": parts.measured_rate if vetoed else None,
+            "measured_success_low": measured_rate[0] if vetoed else None,
+            "measured_success_high": measured_rate[1] if vetoed else None,
             "criteria": scores,
             "failure_tags": () if verdict is Verdict.PASSED else _tags(code, parts, scores, observation),
             "confidence": _confidence(code, scores, observation) if decided else None,
@@ -110,10 +116,6 @@ class _Parts:
     eyes_score: float
 
     @property
-    def successes(self) -> int:
-        return self.measured_successes if self.accepted else 0
-
-    @property
     def rate(self) -> float:
         return self.measured_rate if self.accepted else 0.0
 
@@ -123,9 +125,9 @@ class _Parts:
 
     @property
     def score(self) -> float | None:
-        if self.content:
-            return self.by_numbers
-        return self.eyes_score if self.by_numbers is None else min(self.by_numbers, self.eyes_score)
+        if self.by_numbers is None:
+            return None if self.content else self.eyes_score
+        return min(self.by_numbers, self.eyes_score)
 
 
 def _parts(code: Judgment, scores: Sequence[CriterionScore], observation: Observation) -> _Parts:
@@ -201,6 +203,7 @@ def _tags(code: Judgment, parts: _Parts, scores: Sequence[CriterionScore], obser
     tags = [tag for tag in code.failure_tags if tag not in decided]
     tags += [f"{score.key}_not_met" for score in scores if score.by_eyes and not score.met]
     tags += [EXPLOIT] if observation.suspected_exploit.strip() else []
+    tags += [POOR] if parts.accepted and observation.score < code.pass_threshold - SLACK else []
     good_numbers = (
         all(score.met for score in scores if score.by_eyes and score.required)
         and parts.measured_rate >= MET_SHARE_NEEDED

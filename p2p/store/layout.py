@@ -6,6 +6,8 @@ from collections.abc import Sequence
 # a session
 SESSION = "session.json"
 CRITERIA = "criteria.json"
+TIGHTENED = "tightened.jsonl"
+"""How criteria were made stricter on the way."""
 JUDGE_CODE = "judge_code.json"
 KNOWN_MOTIONS = "known_motions"
 """Job directory of the motions that judge functions are tried on."""

@@ -15,6 +15,7 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.label import Label
 from p2p.contracts.revision import Lineage
 from p2p.contracts.session import EntityMetadata, History, Session, SessionStatus, StatusRecord
+from p2p.contracts.tightening import Tightening
 from p2p.store import files, layout
 from p2p.store.clock import now, seconds_between
 from p2p.store.events import EventLog
@@ -37,6 +38,7 @@ class SessionRecord:
         self.analysis_path = path / layout.ANALYSIS
         self.lineage_path = path / layout.LINEAGE
         self.criteria_path = path / layout.CRITERIA
+        self.tightened_path = path / layout.TIGHTENED
         self.wishes_path = path / layout.WISHES
         self.labels_path = path / layout.LABELS
         self.driver_dir = path / layout.DRIVER
@@ -79,6 +81,14 @@ class SessionRecord:
     def save_criteria(self, intent: Intent) -> None:
         """Write `criteria.json`."""
         files.write_model(self.criteria_path, intent)
+
+    def append_tightening(self, tightening: Tightening) -> None:
+        """Add one line to `tightened.jsonl`, on disk when this returns."""
+        files.append_line(self.tightened_path, tightening.model_dump_json())
+
+    def read_tightenings(self) -> tuple[Tightening, ...]:
+        """How the criteria were made stricter, oldest first."""
+        return files.read_models(self.tightened_path, Tightening)
 
     def read_status(self) -> StatusRecord | None:
         """How the loop stands."""

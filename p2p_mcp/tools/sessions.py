@@ -14,10 +14,11 @@ from p2p_mcp.views.sessions import SessionList, SessionState, SteeringAnswer, li
 TOOLSET = "sessions"
 PAGE = 20
 
-Wish = Annotated[
-    str, Field(max_length=300, description='What the user wants besides: "land softer". Kept for all later steps.')
-]
+Wish = Annotated[str, Field(max_length=300, description='What the user wants besides: "land softer". Kept.')]
 KeepCriteria = Annotated[bool, Field(description="Keep the present criteria; one of the same key is replaced.")]
+Why = Annotated[
+    str, Field(description="What met the criteria and was not meant; `criteria` then make stricter, never looser.")
+]
 Starred = Annotated[bool, Field(description="Only those with a star.")]
 Tag = Annotated[str | None, Field(max_length=40, description="Only those with this tag; null: all.")]
 Deleted = Annotated[bool, Field(description="Those in the trash instead, the last deleted first.")]
@@ -77,14 +78,17 @@ def _add_steering(toolbox: Toolbox) -> None:
         criteria: OtherCriteria = None,
         extend_criteria: KeepCriteria = True,
         episode_s: EpisodeLength = None,
+        why: Why = "",
     ) -> SteeringAnswer:
-        """Say what the user wants besides: a wish at any time, other criteria before the first training.
+        """Say what the user wants besides: a wish at any time, other criteria before a policy is measured by them.
 
-        Wishes reach whoever writes the next reward through revise_reward.
+        Wishes reach revise_reward. After eyes refused what met the criteria, stricter ones with `why`.
         """
         if not wish.strip() and not criteria:
             raise InvalidInput("Give a wish, for example: land softer; or criteria, before the first training.")
-        if criteria:
+        if criteria and why.strip():
+            service.tighten_criteria(session_id, criteria, why, by="calling_agent")
+        elif criteria:
             service.replace_criteria(session_id, criteria, extend_criteria, episode_s)
         steering = service.steer(session_id, wish) if wish.strip() else service.wishes(session_id)
         view = service.view_session(session_id)

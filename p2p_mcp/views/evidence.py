@@ -24,6 +24,8 @@ class JudgmentFacts(Contract):
     success_low: float | None
     """Lower end of its 95 % interval."""
     success_high: float | None
+    measured_success_rate: float | None
+    """What code alone measured, where eyes refused the policy and `success_rate` is 0; else null."""
     n_rollouts: int
     criteria: tuple[CriterionScore, ...]
     diagnosis: str
@@ -98,6 +100,7 @@ def facts(judgment: Judgment) -> JudgmentFacts:
         success_rate=judgment.success_rate,
         success_low=judgment.success_low,
         success_high=judgment.success_high,
+        measured_success_rate=judgment.measured_success_rate,
         n_rollouts=judgment.n_rollouts,
         criteria=judgment.criteria,
         diagnosis=judgment.diagnosis,

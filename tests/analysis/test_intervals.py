@@ -1,10 +1,10 @@
 import math
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 
 import numpy as np
 import pytest
 
-from p2p.analysis.intervals import mean_interval, t_quantile, wilson_interval
+from p2p.analysis.intervals import mean_interval, share_interval, t_quantile, wilson_interval
 
 
 def student_cdf(t, freedom):
@@ -51,3 +51,19 @@ def test_wilson_intervals_against_known_values(successes, n, low, high):
 def test_shares_that_cannot_be_are_refused(successes, n):
     with pytest.raises(ValueError, match="successes"):
         wilson_interval(successes, n)
+
+
+@pytest.mark.parametrize("values", [[1.0] * 49 + [0.9], [0.0] * 49 + [0.03], [1.0] * 50, [0.0] * 50, [0.5, 0.6, 0.4]])
+def test_the_interval_of_shares_stays_inside_what_a_share_can_be(values: list[float]) -> None:
+    low, high = share_interval(values) or (None, None)
+    assert 0 <= low <= fmean(values) <= high <= 1
+    assert (low, high) != (1.0, 1.0), "50 of 50 is not certain"
+    assert (low, high) != (0.0, 0.0)
+
+
+def test_shares_of_0_and_1_have_wilsons_interval_and_spread_ones_students() -> None:
+    assert share_interval([1.0] * 8 + [0.0] * 2) == pytest.approx(wilson_interval(8, 10), abs=0.02)
+    values = [0.4 + 0.004 * index for index in range(50)]
+    assert share_interval(values) == pytest.approx(mean_interval(values), abs=0.003)
+    with pytest.raises(ValueError, match="shares in"):
+        share_interval([0.5, 1.2])

@@ -106,7 +106,10 @@ def test_the_diagnosis_says_what_was_measured_and_what_was_wanted():
     assert judgment.verdict is Verdict.FAILED
     first, second, third = judgment.diagnosis.splitlines()
     assert first.startswith("Not passed: score 0.75, 0.70 is needed; 0 of 10 rollouts met everything required")
-    assert "Runs forward (fast): NOT met in 0 of 10; mean of velocity_x wanted >= 3 m/s, measured 1.5 m/s" in second
+    assert (
+        "Runs forward (fast): met in 0 of 10: NOT enough; mean of velocity_x wanted >= 3 m/s, measured 1.5 m/s"
+        in second
+    )
     assert "(95 % interval 1.42 to 1.58)" in second
     assert "Stays upright (upright): met in 10 of 10; share of the time with up >= 0.5 wanted >= 0.9" in third
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from p2p.analysis.intervals import wilson_interval
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.judgment import Judgment, Verdict
@@ -105,12 +106,25 @@ def test_good_numbers_that_are_not_what_was_meant_fail_and_are_never_the_best_at
     assert judgment.verdict is Verdict.FAILED
     assert set(judgment.failure_tags) == tags
     assert judgment.success_rate == 0.0
-    assert judgment.success_low == 0.0
-    assert judgment.success_high < 0.3
+    assert (judgment.success_low, judgment.success_high) == (None, None), "one look has no interval over 10 rollouts"
+    assert judgment.vetoed
+    assert judgment.measured_success_rate == 1.0
+    assert (judgment.measured_success_low, judgment.measured_success_high) == wilson_interval(10, 10)
+    assert "By code alone 10 of 10 rollouts met everything" in judgment.diagnosis
+    assert judgment.without_missed.startswith("every criterion was met, but")
     assert judgment.intent_score == min(1.0, observation.score)
     assert all(criterion.met for criterion in judgment.criteria), "measurements stay as they are"
     words = "Suspected exploit: It slides." if observation.suspected_exploit else "this is not what was meant"
     assert words in judgment.diagnosis
+
+
+@pytest.mark.parametrize(("score", "verdict"), [(0.8, Verdict.PASSED), (0.5, Verdict.FAILED)])
+def test_the_score_of_a_pass_is_no_better_than_eyes_find_it(score, verdict):
+    judgment = both(intent(FAST, UPRIGHT), look(score=score))
+    assert (judgment.verdict, judgment.intent_score) == (verdict, score)
+    assert judgment.success_rate == 1.0, "eyes are content: the rollouts stay as measured"
+    assert ("poor_to_eyes" in judgment.failure_tags) == (verdict is Verdict.FAILED)
+    assert judgment.vetoed == (verdict is Verdict.FAILED)
 
 
 def test_eyes_that_dislike_what_code_fails_too_agree_with_it():

@@ -29,7 +29,8 @@ FAST = Criterion(
 )
 CALM = Criterion(key="calm", title="Calm", description="", category=Category.POSTURE, predicate=None)
 TABLE = {
-    # measured, by eyes -> verdict and score where eyes are content; verdict where they are not
+    # measured, by eyes -> verdict and score where eyes are content and find it perfect; verdict where they are not.
+    # The score is never higher than that of eyes, and a policy whose score is too low for both does not pass.
     ("met", None): (P, 1.0, F),
     ("met", "met"): (P, 1.0, F),
     ("met", "partially_met"): (F, 0.75, F),
@@ -78,7 +79,10 @@ def test_what_code_and_eyes_say_makes_one_judgment(measured: str, sight: str | N
 
     verdict, by_rule, otherwise = TABLE[measured, sight]
     if content == "content":
-        assert (judgment.verdict, judgment.intent_score) == (verdict, by_rule)
+        lower = None if by_rule is None else min(by_rule, eyes)
+        poor = verdict is P and eyes < 0.7
+        assert (judgment.verdict, judgment.intent_score) == (F if poor else verdict, lower)
+        assert ("poor_to_eyes" in judgment.failure_tags) == (eyes < 0.7 and sight in (None, "met", "cannot_tell"))
     else:
         decided = [score.score for score in judgment.criteria]
         assert judgment.verdict is otherwise

@@ -7,6 +7,7 @@ from p2p.contracts.events import EventName
 from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec, RewardTerm, TermStatistics
+from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
 from p2p.service.authoring.differences import changes_between, common_share, source_diff
@@ -156,7 +157,12 @@ def test_criteria_are_replaced_or_extended_before_anything_is_trained(service, n
     assert service.record(name).read_criteria() == replaced
     service.submit_reward(name, GOOD)
     service.replace_criteria(name, (criterion("calm"),), extend=False)
-    service.record(name).iteration(1).run("baseline", 10).set_status(JobState.FAILED)
+    run = service.record(name).iteration(1).run("baseline", 10)
+    run.set_status(JobState.FAILED)
+    rollouts = (Rollout(seed=1, episode_return=1.0, length=10),)
+    run.checkpoint(2048).save_evaluation(
+        Evaluation(run_id="r", checkpoint=2048, purpose=Purpose.SELECTION, dt=0.05, rollouts=rollouts)
+    )
     with pytest.raises(InvalidInput, match=r"Iteration 1 .* create another session"):
         service.replace_criteria(name, (criterion(),), extend=False)
 

@@ -87,3 +87,10 @@ def _recommendations(history: SessionHistory, best: Attempt) -> Iterator[str]:
     if missed:
         worst = min(missed, key=lambda criterion: criterion.met_share)
         yield f"What is missing most is {worst.title!r}: reward it more, or more densely."
+    if best.judgment.vetoed:
+        said = best.judgment.observation
+        exploit = said.suspected_exploit.strip() if said is not None else ""
+        yield (
+            f"Its measured criteria were met in another way than meant{': ' + exploit if exploit else ''}. Tighten "
+            "them so that they tell this apart (p2p tighten), and take what pays for it out of the reward."
+        )

@@ -81,7 +81,9 @@ def _marks(base: Attempt, attempt: Attempt) -> set[Mark]:
 def _diagnosis(best: Attempt, misses: tuple[Missed, ...]) -> str:
     rate, score = _quality(best)
     reached = f"Attempt {best.number} is the best so far: {rate:.0%} success, score {score:.2f}."
-    return " ".join([reached, *(f"{miss.text}." for miss in misses)])
+    refused = best.judgment.without_missed
+    said = [f"{refused[0].upper()}{refused[1:].rstrip('.')}."] if refused and not misses else []
+    return " ".join([reached, *(f"{miss.text}." for miss in misses), *said])
 
 
 def _lesson(last: Attempt, best: Attempt, misses: tuple[Missed, ...]) -> str:
@@ -89,5 +91,6 @@ def _lesson(last: Attempt, best: Attempt, misses: tuple[Missed, ...]) -> str:
         names = sorted({name for _, name, _ in _marks(best, last)}) if last.based_on == best.number else []
         what = f"Changing {', '.join(names)}" if names else f"Attempt {last.number}"
         return f"{what} did not help: score {_quality(last)[1]:.2f} against {_quality(best)[1]:.2f}."
-    worst = f"what is missing most: {misses[0].text}" if misses else "every criterion was met"
-    return f"Attempt {best.number} scored {_quality(best)[1]:.2f}; {worst}."
+    refused = best.judgment.without_missed
+    worst = f"what is missing most: {misses[0].text}" if misses else refused or "every criterion was met"
+    return f"Attempt {best.number} scored {_quality(best)[1]:.2f}; {worst.rstrip('.')}."

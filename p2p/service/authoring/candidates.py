@@ -14,6 +14,7 @@ from p2p.service.authoring.variants import settled
 from p2p.service.training.aggregation import run_result
 from p2p.service.training.iteration import Training
 from p2p.service.training.jobs import worker_job
+from p2p.service.training.plan import session_for
 from p2p.store.candidates import CandidateRecords
 from p2p.store.iterations import IterationRecord
 from p2p.store.run_inputs import save_inputs
@@ -80,7 +81,7 @@ class Candidates(CandidateWriting, Training):
 
     def _prepared(self, record: SessionRecord, number: int, index: int, draft: RewardDraft) -> IterationRecord:
         """The short training of a candidate, with what it needs in its directory."""
-        session, intent = record.read_session(), record.read_criteria()
+        session, intent = session_for(record, number), record.read_criteria()
         run = CandidateRecords(record.iteration(number)).run(index, session.seeds[0])
         if run.read_config() is None:
             spec = self.describe_environment(session.env_id)

@@ -5,12 +5,19 @@ from difflib import get_close_matches
 
 from pydantic import ValidationError
 
+from p2p.analysis.tightening import tightened
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Criterion, Intent
+from p2p.contracts.session import SessionStatus
+from p2p.contracts.tightening import Tightening
 from p2p.service.catalog import Catalog
+from p2p.service.sessions.progress import live_training
 from p2p.store.candidates import all_runs
+from p2p.store.clock import now
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
 
 
 class Criteria(Catalog):
@@ -56,10 +63,73 @@ class Criteria(Catalog):
         session = record.read_session()
         record.save_session(session.model_copy(update={"prompt": f"{session.prompt} ({' '.join(answer.split())})"}))
 
+    def tighten_criteria(self, session_id: str, criteria: Sequence[Criterion], why: str, by: str) -> Intent:
+        """Make the criteria of a session stricter after eyes refused a policy that met what is measured.
+
+        They count from the next iteration on, are never loosened, and the change is kept in `tightened.jsonl`. A later
+        iteration passes only where it also passes by every earlier version.
+
+        Args:
+            session_id: Which session.
+            criteria: Those that change, by key, and new ones.
+            why: What met the criteria and was not what was meant, at most 500 characters.
+            by: Who says so.
+
+        Raises:
+            InvalidInput: eyes have refused nothing, a training is under way, something would get looser, or the new
+                criteria cannot be judged.
+        """
+        record = self.record(session_id)
+        with record.exclusive():
+            present, refused = record.read_criteria(), self._refused(record)
+            assert present is not None, "what was judged has criteria"
+            made = tightened(present.criteria, criteria)
+            intent = self.intent_of(present.prompt, present.env_id, made, present.episode_s)
+            try:
+                change = Tightening(
+                    after_iteration=refused,
+                    by=by.strip(),
+                    why=" ".join(why.split()),
+                    before=present,
+                    after=intent,
+                    at=now(),
+                )
+            except ValidationError as error:
+                wrong = error.errors()[0]
+                raise InvalidInput(f"{wrong['loc'][0]!r} is needed to tighten criteria: {wrong['msg']}.") from error
+            record.append_tightening(change)
+            record.save_criteria(intent)
+            titles = [criterion.title for criterion in intent.criteria]
+            record.events.emit(EventName.INTENT_ELICITED, criteria=titles, tightened_by=change.by, why=change.why)
+            return intent
+
+    def _refused(self, record: SessionRecord) -> int:
+        """Number of the newest judged iteration, which eyes refused although it met what is measured.
+
+        Raises:
+            InvalidInput: there is none, or what was begun since is trained by the present criteria.
+        """
+        iterations, status = record.iteration_records(), record.read_status()
+        judged = [(one.number, found) for one in iterations if (found := one.read_judgment()) is not None]
+        if not judged or not judged[-1][1].vetoed:
+            raise InvalidInput(
+                f"The criteria of {record.session_id} stay as they are. They can be made stricter after eyes have "
+                "refused a policy that met what is measured, and the newest judged iteration is no such one."
+            )
+        if status is not None and status.status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS):
+            raise InvalidInput(f"{record.session_id} has ended. Create another session with stricter criteria.")
+        later = [one for one in iterations if one.number > judged[-1][0] and all_runs(one)]
+        if later or live_training(record, self.backend) is not None:
+            raise InvalidInput(
+                f"Iteration {iterations[-1].number} of {record.session_id} is trained by the present criteria. Judge "
+                "it first, or create another session."
+            )
+        return judged[-1][0]
+
     def replace_criteria(
         self, session_id: str, criteria: Sequence[Criterion], extend: bool = False, episode_s: float | None = None
     ) -> Intent:
-        """Judge a session by other criteria, as long as nothing of it has been trained.
+        """Judge a session by other criteria, as long as no policy of it has been measured by its own.
 
         Args:
             session_id: Which session.
@@ -68,23 +138,34 @@ class Criteria(Catalog):
             episode_s: Length of the judged episodes [s]; None leaves it.
 
         Raises:
-            InvalidInput: a training has begun, or the criteria cannot be judged.
+            InvalidInput: a training goes on or has evaluated a checkpoint, or the criteria cannot be judged.
         """
         record = self.record(session_id)
         session, present = record.read_session(), record.read_criteria()
-        begun = [iteration.number for iteration in record.iteration_records() if all_runs(iteration)]
+        iterations = record.iteration_records()
+        if (job := live_training(record, self.backend)) is not None:
+            raise InvalidInput(f"{session_id} is being trained by {job}. End it (cancel_job) before changing criteria.")
+        begun = [one.number for one in iterations if any(_evaluated(run) for run in all_runs(one))]
         if begun:
             raise InvalidInput(
                 f"Iteration {begun[0]} of {session_id} has been trained under its criteria, which stay as they are. "
-                "To be judged by others, create another session."
+                "To be judged by others, create another session; after eyes refused what met them, they may be made "
+                "stricter."
             )
         new = {criterion.key: criterion for criterion in criteria}
         kept = [c for c in present.criteria if c.key not in new] if extend and present is not None else []
         length = episode_s if episode_s is not None else (present.episode_s if present is not None else None)
         intent = self.intent_of(session.prompt, session.env_id, (*kept, *criteria), length)
         record.save_criteria(intent)
+        for run in (run for iteration in iterations for run in all_runs(iteration)):
+            run.save_criteria(intent)  # cancelled before its first evaluation: continued, it is judged by these
         record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
         return intent
+
+
+def _evaluated(run: IterationRecord) -> bool:
+    """Whether a training has measured a policy by the criteria."""
+    return run.read_summary() is not None or any(one.read_evaluation() is not None for one in run.checkpoints())
 
 
 def _check_features(criteria: Sequence[Criterion], spec: EnvSpec) -> None:

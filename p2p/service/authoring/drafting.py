@@ -218,7 +218,8 @@ def lesson_of(judgment: Judgment, number: int) -> str:
         for criterion in judgment.criteria
         if not criterion.met
     ]
-    return f"Iteration {number}: {score}; {'missed: ' + ', '.join(missed) if missed else 'every criterion was met'}."
+    why = f"missed: {', '.join(missed)}" if missed else judgment.without_missed or "every criterion was met"
+    return f"Iteration {number}: {score}; {why.rstrip('.')}."
 
 
 def _measured(value: float | None) -> str:

@@ -54,10 +54,10 @@ class JudgeCoding(Judging, JudgeTrials):
                 JudgeCodeRecord(record.path).save(code.model_copy(update={"functions": mended}))
         return super()._verdict(record, iteration)
 
-    def _judge(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
-        intent, code = record.read_criteria(), JudgeCodeRecord(record.path).read()
+    def _judge_by(self, record: SessionRecord, iteration: IterationRecord, intent: Intent | None) -> Judgment:
+        code = JudgeCodeRecord(record.path).read()
         if intent is None or code is None or not code.usable or iteration.report.read_evaluation() is None:
-            return super()._judge(record, iteration)
+            return super()._judge_by(record, iteration, intent)
         said = {function.key: self._called(iteration, function) for function in code.usable}
         failed = {key: words for key, words in said.items() if isinstance(words, str)}
         judge: Callable[..., Judgment] = registry.load("measurement", registry.MEASUREMENTS, "judge_by_code")

@@ -4,11 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from p2p.contracts.events import EventName
+from p2p.contracts.judgment import MET_SHARE_NEEDED
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
-
-MET_SHARE_NEEDED = 0.8
-"""Share of the selection rollouts that must meet a criterion, as for the judge of the report rollouts."""
 
 
 class CheckpointJudgments:

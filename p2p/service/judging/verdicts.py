@@ -2,7 +2,8 @@
 
 from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.events import EventName
-from p2p.contracts.judgment import Judgment
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
 from p2p.contracts.rollout import report_seed_offset
@@ -11,7 +12,7 @@ from p2p.service.authoring.authors import Authors
 from p2p.service.authoring.variants import revision_within
 from p2p.service.sessions.lineage import record_iteration
 from p2p.service.training.jobs import completed, run_to_end
-from p2p.service.training.plan import as_trained, base_config
+from p2p.service.training.plan import as_trained, base_config, session_for
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import take_over
@@ -98,15 +99,30 @@ class Judging(Authors):
         run_to_end(self.backend, "evaluate", report.path)
         take_over(report.path, iteration.path)
 
+    def _judge(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
+        """By the session's criteria; what passes must pass by each earlier version of them too."""
+        judgment = self._judge_by(record, iteration, record.read_criteria())
+        if judgment.passed:
+            for change in record.read_tightenings():
+                earlier = self._judge_by(record, iteration, change.before)
+                if earlier.verdict is Verdict.FAILED:
+                    return judgment.model_copy(
+                        update={
+                            "verdict": Verdict.FAILED,
+                            "intent_score": min(judgment.intent_score or 0.0, earlier.intent_score or 0.0),
+                            "failure_tags": earlier.failure_tags,
+                            "diagnosis": f"{earlier.diagnosis}\nThat is by criteria before they were made stricter.",
+                        }
+                    )
+        return judgment
+
+    def _judge_by(self, record: SessionRecord, iteration: IterationRecord, intent: Intent | None) -> Judgment:
+        threshold = record.read_session().pass_threshold
+        return self.judge_called("code").judge_report(intent, iteration.report.path, threshold)
+
     def _verdict(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
         """The judgment that is kept: by code alone, where no eyes take part."""
         return self._judge(record, iteration)
-
-    def _judge(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
-        session = record.read_session()
-        return self.judge_called("code").judge_report(
-            record.read_criteria(), iteration.report.path, session.pass_threshold
-        )
 
 
 def attempt(record: SessionRecord, number: int) -> Attempt:
@@ -128,7 +144,7 @@ def attempt(record: SessionRecord, number: int) -> Attempt:
         number=number,
         source=draft.source,
         config_changes=draft.config_changes,
-        config=base_config(session, draft),
+        config=base_config(session_for(record, number), draft),
         pinned=(*session.config, *(HYPERPARAMETERS if session.reward_only else ())),
         judgment=judgment,
         terms=summary.terms if summary else (),

@@ -1,5 +1,7 @@
 """The session's memory: its history, and the tree of attempts with the best so far."""
 
+from textwrap import shorten
+
 from p2p.agents.lessons import with_lesson
 from p2p.contracts.events import Event, EventName
 from p2p.contracts.judgment import Judgment
@@ -97,7 +99,7 @@ def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Li
             score=score,
             star=score is not None and merit > best,
             lesson=before.lesson if before else "",
-            diagnosis=data.diagnosis[:300],
+            diagnosis=shorten(data.diagnosis, 300, placeholder=" …"),
             failure_tags=data.failure_tags,
             final_return=data.final_return,
             best_checkpoint=data.best_checkpoint,

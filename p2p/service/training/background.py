@@ -14,7 +14,7 @@ from p2p.service.sessions.driving import Driving
 from p2p.service.sessions.progress import live_training
 from p2p.service.training.iteration import Training
 from p2p.service.training.jobs import SINGLE_THREAD
-from p2p.service.training.plan import run_configs
+from p2p.service.training.plan import run_configs, session_for
 from p2p.store import files
 from p2p.store.background import BackgroundRecord
 from p2p.store.clock import now
@@ -206,7 +206,7 @@ class Background(Driving, Training, Judging):
         _check_seeds(start.seeds or ())
         draft = iteration.read_draft()
         assert draft is not None, "an accepted reward has a draft"
-        wanted = run_configs(record.read_session(), draft, start)
+        wanted = run_configs(session_for(record, iteration.number), draft, start)
         for config in wanted.values():
             packages.require_learner(config.learner)
         return wanted

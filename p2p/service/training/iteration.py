@@ -11,7 +11,7 @@ from p2p.service.authoring.models import require_steps
 from p2p.service.judging.streaming import CheckpointJudgments
 from p2p.service.training.aggregation import aggregate, run_result
 from p2p.service.training.jobs import ERRORS, last_line, worker_job
-from p2p.service.training.plan import run_configs
+from p2p.service.training.plan import run_configs, session_for
 from p2p.store.iterations import IterationRecord
 from p2p.store.run_inputs import save_inputs
 from p2p.store.sessions import SessionRecord
@@ -78,7 +78,7 @@ class Training(Authors):
 
     def _prepare(self, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
         """Write what each run needs into its directory, where that has not been done."""
-        session, intent = record.read_session(), record.read_criteria()
+        session, intent = session_for(record, iteration.number), record.read_criteria()
         draft = iteration.read_draft()
         assert draft is not None, "an iteration is trained after its reward is written"
         spec, request = self.describe_environment(session.env_id), iteration.read_training_request()

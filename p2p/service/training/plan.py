@@ -9,12 +9,26 @@ from pydantic_core import ErrorDetails
 from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.reward import RewardDraft
-from p2p.contracts.session import NewSession
+from p2p.contracts.session import NewSession, Session
 from p2p.contracts.training import TrainConfig, canonical_names, known_keys, nearest_key
+from p2p.store.sessions import SessionRecord
 from p2p.training.presets import preset
 from p2p.training.tuning import check_bounds
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+
+def session_for(record: SessionRecord, number: int) -> Session:
+    """A session as iteration `number` of it is trained.
+
+    Criteria that were met by what eyes refused do not end a training early, until they have been made stricter.
+    """
+    session = record.read_session()
+    tightened = max((change.after_iteration for change in record.read_tightenings()), default=0)
+    open_ones = (record.iteration(index).read_judgment() for index in range(max(1, tightened + 1), number))
+    if any(judgment is not None and judgment.vetoed for judgment in open_ones):
+        return session.model_copy(update={"stop_when_clear": False})
+    return session
 
 
 def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:

@@ -151,7 +151,9 @@ def test_the_kept_rollouts_are_at_the_percentiles_of_the_order():
 
 def test_what_is_shown_does_not_depend_on_the_trained_reward(cheetah, policy):
     """A reward that counts and returns what it likes chose which three of fifty rollouts a judge with eyes saw."""
-    for_eyes = Criterion(key="graceful", title="Graceful", description="Looks good", category=Category.GAIT, predicate=None)
+    for_eyes = Criterion(
+        key="graceful", title="Graceful", description="Looks good", category=Category.GAIT, predicate=None
+    )
     intent = Intent(prompt="look good", env_id="HalfCheetah-v5", episode_s=1.0, criteria=(for_eyes,))
     shown = []
     for sign in (1, -1):

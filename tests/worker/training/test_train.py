@@ -212,7 +212,6 @@ def test_the_report_is_made_on_seeds_nobody_selected_on(run):
     assert evaluation.purpose is Purpose.REPORT
     assert [rollout.seed for rollout in evaluation.rollouts] == list(range(first, first + 10))
     assert len(load_features(iteration.report.features_path)) == 10
-    kept = {rollout.label: rollout for rollout in evaluation.rollouts if rollout.label}
     judged = CodeJudge().judge_report(INTENT, iteration.report.path, 0.7)
     scores = sorted(rollout.intent_score for rollout in judged.rollouts)
     shown = {rollout.label: rollout.intent_score for rollout in judged.rollouts if rollout.label}
