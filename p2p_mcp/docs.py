@@ -47,7 +47,7 @@ async def _ask() -> Offer:
     server = build_server(Service(Settings(runs_dir=Path("runs").absolute())))
     async with Client(server) as client:
         return Offer(
-            tools=tuple((await client.list_tools()).tools),
+            tools=tuple(await server.documented_tools()),
             prompts=tuple((await client.list_prompts()).prompts),
             templates=tuple((await client.list_resource_templates()).resource_templates),
         )

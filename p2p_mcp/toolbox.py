@@ -7,13 +7,15 @@ from typing import Any
 
 from anyio import to_thread
 from mcp.server import MCPServer
-from mcp.types import ToolAnnotations
+from mcp.types import Result, ToolAnnotations
+from pydantic import BaseModel
 
 from p2p.contracts.base import Contract
 from p2p.service import Service
 from p2p_mcp.errors import telling
 from p2p_mcp.filters import ServerOptions
 from p2p_mcp.patience import Patience
+from p2p_mcp.views.content import reply
 
 
 class Nature(Contract):
@@ -58,6 +60,27 @@ def by_id(function: Callable[..., Any], service: Service) -> Callable[..., Any]:
     return call
 
 
+def replying(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, whose result is compact text and structure; see `reply`."""
+
+    def compact(answer: Any) -> Any:
+        return reply(answer) if isinstance(answer, BaseModel) and not isinstance(answer, Result) else answer
+
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def call_later(*args: Any, **kwargs: Any) -> Any:
+            return compact(await function(*args, **kwargs))
+
+        return call_later
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return compact(function(*args, **kwargs))
+
+    return call
+
+
 class Toolbox:
     """Takes the tools that the options allow.
 
@@ -83,7 +106,7 @@ class Toolbox:
             self.refused.append(name)
             return
         self.offered.append(name)
-        told = telling(by_id(function, self.service))
+        told = telling(replying(by_id(function, self.service)))
         self.server.add_tool(
             told if inspect.iscoroutinefunction(told) else self._patience.within_limit(told),
             title=title,

@@ -18,8 +18,14 @@ def fill(name: str, **values: object) -> str:
     return Template(text).substitute({key: str(value) for key, value in values.items()}).strip()
 
 
-def reward_constraints(spec: EnvSpec) -> str:
-    """What a reward in an environment may import, read and return, and how far its training may be changed."""
+def reward_constraints(spec: EnvSpec, *, features: bool = True) -> str:
+    """What a reward in an environment may import, read and return, and how far its training may be changed.
+
+    Args:
+        spec: The environment.
+        features: Whether its features are listed; False where the reader has them beside this text.
+    """
+    listed = "\n".join(f"- {f.name} [{f.unit}]: {f.description}" for f in spec.features)
     return fill(
         "constraints",
         imports=", ".join(ALLOWED_IMPORTS),
@@ -27,6 +33,6 @@ def reward_constraints(spec: EnvSpec) -> str:
         action_dim=spec.action_dim,
         dt=f"{spec.dt:g}",
         info_keys=", ".join(key.name for key in spec.info) or "nothing else",
-        features="\n".join(f"- {f.name} [{f.unit}]: {f.description}" for f in spec.features),
+        features=listed if features else "- those under `features`",
         bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
     )

@@ -85,7 +85,7 @@ def add(toolbox: Toolbox) -> None:
             action=spec.action,
             features=spec.features,
             info=spec.info,
-            reward_rules=reward_constraints(spec),
+            reward_rules=reward_constraints(spec, features=False),
             next_step=f'create_session(intent="...", environment="{spec.env_id}")',
         )
 

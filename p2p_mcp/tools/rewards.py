@@ -30,7 +30,8 @@ def add(toolbox: Toolbox) -> None:
     def write_reward(
         session_id: SessionId,
         source: Annotated[
-            Source | None, Field(description="Your reward. null: the built-in author writes it, where it knows how.")
+            Source | None,
+            Field(description="Your reward. null: the built-in author writes it, where it knows how: a start to edit."),
         ] = None,
         reasoning: Reasoning = "",
         config_changes: ConfigChanges = None,
@@ -41,7 +42,8 @@ def add(toolbox: Toolbox) -> None:
         then call it again. A reward that is not accepted is never trained. What it may import and read is in
         `reward_rules` of create_session and describe_environment. Next: train_iteration.
         """
-        return written(session_id, service.submit_reward(session_id, source, reasoning, config_changes))
+        draft = service.submit_reward(session_id, source, reasoning, config_changes)
+        return written(session_id, draft, ours=source is None)
 
     def check_reward(
         source: Source,
@@ -86,7 +88,7 @@ def _add_revising(toolbox: Toolbox) -> None:
         if source is None and not built_in_author:
             return asked(service.revision_brief(session_id, iteration))
         if source is None:
-            return _revised(session_id, service.submit_reward(session_id))
+            return _revised(session_id, service.submit_reward(session_id), ours=True)
         done = service.revise_session(
             session_id,
             source,
@@ -95,13 +97,13 @@ def _add_revising(toolbox: Toolbox) -> None:
             config_changes=config_changes,
             based_on=based_on,
         )
-        return _revised(session_id, done)
+        return _revised(session_id, done, ours=False)
 
     toolbox.add(revise_reward, "Revise reward", TOOLSET, WRITES)
 
 
-def _revised(session_id: str, done: DraftReport | RevisionBrief) -> RevisionAnswer:
+def _revised(session_id: str, done: DraftReport | RevisionBrief, *, ours: bool) -> RevisionAnswer:
     if isinstance(done, RevisionBrief):
         return asked(done)
-    reward = written(session_id, done)
+    reward = written(session_id, done, ours=ours)
     return RevisionAnswer(brief=None, reward=reward, next_step=reward.next_step)

@@ -1,5 +1,6 @@
 """The result of a tool: the same facts as text and as structure, and pictures within a budget of bytes."""
 
+import json
 from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,10 +16,12 @@ PICTURE_BYTES = 700_000
 def reply(answer: BaseModel, pictures: Sequence[Path] = (), meta: dict[str, Any] | None = None) -> CallToolResult:
     """A result of a model and pictures; those that do not fit are left out, the last first.
 
-    Some clients show a model the structure alone, others the text alone: both hold everything.
+    Some clients show a model the structure alone, others the text alone: both hold everything. Fields that have their
+    default are left out of both.
     """
-    data = answer.model_dump(mode="json")
-    blocks: list[TextContent | ImageContent] = [TextContent(type="text", text=answer.model_dump_json())]
+    data = answer.model_dump(mode="json", exclude_defaults=True)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    blocks: list[TextContent | ImageContent] = [TextContent(type="text", text=text)]
     blocks += [picture_block(path) for path in fitting(pictures)]
     return CallToolResult(content=list(blocks), structured_content=data, _meta=meta)
 

@@ -36,7 +36,8 @@ class RewardAnswer(CheckAnswer):
 
     session_id: str
     iteration: int
-    source: str
+    source: str = ""
+    """Of a reward that the built-in author wrote; yours is not repeated."""
     uri: str
 
 
@@ -55,8 +56,14 @@ def checked(report: RewardReport, session_id: str | None = None) -> CheckAnswer:
     return CheckAnswer(**_facts(report), next_step=step)
 
 
-def written(session_id: str, draft: DraftReport) -> RewardAnswer:
-    """A reward that is kept."""
+def written(session_id: str, draft: DraftReport, *, ours: bool) -> RewardAnswer:
+    """A reward that is kept.
+
+    Args:
+        session_id: Where.
+        draft: The reward, and what trying it showed.
+        ours: Whether p2p wrote it: then its caller has not seen it.
+    """
     call = f'write_reward(session_id="{session_id}", source="...")'
     warned = any(issue.severity == "warning" for issue in draft.report.issues)
     start = f'train_iteration(session_id="{session_id}")'
@@ -65,7 +72,7 @@ def written(session_id: str, draft: DraftReport) -> RewardAnswer:
         **_facts(draft.report),
         session_id=session_id,
         iteration=draft.iteration,
-        source=draft.source,
+        source=draft.source if ours else "",
         uri=f"p2p://sessions/{session_id}/iterations/{draft.iteration}/reward.py",
         next_step=step if draft.report.accepted else f"Correct what `errors` name, then {call}.",
     )
@@ -80,7 +87,8 @@ def asked(brief: RevisionBrief) -> RevisionAnswer:
         call = "All iterations are used up: create_session begins again, with what was learnt."
     elif brief.suggestion is not None:
         call += ", or built_in_author=true takes the suggestion."
-    return RevisionAnswer(brief=brief, reward=None, next_step=call)
+    rules = f"reward_rules of describe_environment(env_id={brief.env_id!r})"
+    return RevisionAnswer(brief=brief.model_copy(update={"constraints": rules}), reward=None, next_step=call)
 
 
 def _facts(report: RewardReport) -> dict[str, object]:

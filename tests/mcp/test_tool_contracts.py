@@ -11,6 +11,7 @@ from mcp.types import Tool
 from tool_caller import Connect
 
 from p2p.service import Service
+from p2p_mcp.server import build_server
 
 pytestmark = pytest.mark.anyio
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -64,15 +65,21 @@ async def test_every_tool_says_what_it_is_and_what_it_may_do(connect: Connect, s
         assert hints.destructive_hint == (tool.name == "cancel_job")
 
 
-async def test_every_argument_is_described_and_every_result_has_a_schema_with_the_next_step(
-    connect: Connect, service: Service
-) -> None:
-    for tool in await _tools(connect, service):
+async def test_every_argument_is_described_and_every_result_has_a_schema_with_the_next_step(service: Service) -> None:
+    for tool in await build_server(service).documented_tools():
         for name, argument in tool.input_schema.get("properties", {}).items():
             assert argument.get("description"), f"{tool.name}({name})"
         assert tool.output_schema, tool.name
         assert "next_step" in tool.output_schema["required"], tool.name
         assert [*_titles(tool.input_schema), *_titles(tool.output_schema)] == [], tool.name
+
+
+async def test_the_list_is_small_and_schemas_of_results_are_left_to_the_documents(
+    connect: Connect, service: Service
+) -> None:
+    listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in await _tools(connect, service)]
+    assert not any("outputSchema" in tool for tool in listed)
+    assert len(json.dumps(listed, separators=(",", ":"))) < 55_000  # bytes; 173,015 with the schemas of results
 
 
 async def test_what_a_model_reads_of_all_tools_stays_small(connect: Connect, service: Service) -> None:

@@ -1,8 +1,9 @@
 """Loading a reward function from its source, in either of the two formats.
 
 A file defines one subclass of `RewardFunction`, or a function `reward_fn` whose docstring gives `LaTeX:` and `Terms:`.
-It may import numpy, the standard modules of `ALLOWED_IMPORTS`, and `p2p.rewards`; `np`, `numpy`, `math` and
-`RewardFunction` are there without an import. The simulator is not: what a reward may read comes in `info`.
+It may import numpy, the standard modules of `ALLOWED_IMPORTS`, and `p2p.rewards`; `np`, `numpy`, `math`,
+`tolerance` and `RewardFunction` are there without an import. The simulator is not: what a reward may read comes in
+`info`.
 """
 
 import ast
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from p2p.contracts.errors import InvalidReward
+from p2p.rewards.tolerance import tolerance
 from p2p.training.reward_function import Floats, RewardFunction
 from p2p.worker.code_host.interruption import REWARD_FILE
 from p2p.worker.reward.docs import Description, read_docstring
@@ -65,6 +67,7 @@ class LoadedReward:
             "numpy": np,
             "math": math,
             "RewardFunction": RewardFunction,
+            "tolerance": tolerance,
         }
         return _execute(self._code, namespace)
 

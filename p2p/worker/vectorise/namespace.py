@@ -49,6 +49,7 @@ def namespace() -> dict[str, Any]:
         "numpy": NUMPY,
         "math": MATHEMATICS,
         "RewardFunction": RewardFunction,
+        "tolerance": _tolerance,
         RUNTIME: CALLED,
     }
 

@@ -158,3 +158,10 @@ def test_what_does_not_load_is_refused_with_the_line_and_what_was_expected(sourc
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(InvalidReward, match=r"no\.py"):
         LoadedReward.from_file(tmp_path / "no.py")
+
+
+def test_tolerance_is_there_without_an_import() -> None:
+    body = "    near = tolerance(0.5, 1.0, 2.0, 1.0)\n    return near, {'near': near}"
+    source = f"def reward_fn(obs, action, next_obs, info):\n{body}"
+    total, _ = LoadedReward(source).fresh().compute(np.zeros(1), np.zeros(1), np.zeros(1), {})
+    assert total == pytest.approx(0.5)

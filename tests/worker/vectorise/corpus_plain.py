@@ -229,3 +229,4 @@ def reward_fn(obs, action, next_obs, info, goal=(0.5, 0.0), gamma=0.99):
     return shaping + bonus, {"shaping": shaping, "bonus": bonus}
 """,
 }
+PLAIN["tolerance_without_an_import"] = PLAIN["tolerances"].replace("from p2p.rewards.tolerance import tolerance\n", "")
