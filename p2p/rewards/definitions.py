@@ -54,12 +54,20 @@ _DEFINITIONS: tuple[tuple[str, str, str, str, tuple[Base, ...]], ...] = (
     ("airborne", "1", "-", "1 while nothing of the robot touches the floor, else 0.", _SOLID),
     ("feet_down", "1", "-", "Share of the feet that touch the floor, in [0, 1].", _SOLID),
     ("torso_contact", "1", "-", "1 while the trunk touches the floor, else 0.", _SOLID),
+    ("highest_foot", "m", "world", "Height of the highest foot above where it begins to touch the floor.", _SOLID),
     (
         "foot_idle_time",
         "s",
         "-",
         "Longest time, over the feet, since one was put down after it had been raised by 2 cm; since the start for one "
         "that never was.",
+        _SOLID,
+    ),
+    (
+        "time_since_step",
+        "s",
+        "-",
+        "Time since any foot was put down after it had been raised by 2 cm; since the start where none was.",
         _SOLID,
     ),
     ("top_height", "m", "world", "Height of the highest geom's centre.", _SOLID),
@@ -103,7 +111,9 @@ def features_of(base: Base, morphology: Morphology, floor: bool) -> tuple[Featur
     return tuple(_feature(*row) for row in (*rows, *_CLOSING))
 
 
-_ON_THE_FLOOR = frozenset({"clearance", "airborne", "feet_down", "torso_contact", "foot_idle_time"})
+_ON_THE_FLOOR = frozenset(
+    {"clearance", "airborne", "feet_down", "torso_contact", "highest_foot", "foot_idle_time", "time_since_step"}
+)
 
 
 def _feature(name: str, unit: str, frame: str, description: str) -> Feature:

@@ -76,7 +76,10 @@ def floor(sample: Sample) -> Features:
         "feet_down": after.feet.sum(axis=1) / max(len(feet), 1),
         "torso_contact": after.trunk,
         "top_height": after.top,
+        "highest_foot": after.foot_height.max(axis=1, initial=0.0),
         "foot_idle_time": sample.sums.since_step.max(axis=1, initial=0.0) * sample.spec.dt,
+        "time_since_step": (sample.sums.since_step if feet else sample.sums.steps[:, None]).min(axis=1)
+        * sample.spec.dt,
         **{f"contact_{foot}": after.feet[:, i] for i, foot in enumerate(feet)},
     }
 

@@ -164,6 +164,7 @@ def trajectory(env: str, seconds: float, **features: object) -> dict[str, np.nda
     steps = round(seconds / spec.dt)
     t = spec.dt * np.arange(1, steps + 1)
     rest = {name: np.full(steps, value) for name, value in standing(env).items()} | {"time": t}
+    rest |= {name: t for name in ("foot_idle_time", "time_since_step") if name in rest}
     given = {name: value(t) if callable(value) else np.full(steps, value) for name, value in features.items()}
     return rest | {name: np.asarray(values, dtype=np.float64) for name, values in given.items()}
 
@@ -190,7 +191,7 @@ HOPS = {
     "airborne": lambda t: np.sin(10 * t) > 0,
     "clearance": lambda t: 0.1 * np.maximum(0.0, np.sin(10 * t)),
 }
-STEPS = {"feet_down": lambda t: 0.5 * (np.sin(10 * t) > 0)}
+STEPS = {"foot_idle_time": 0.4, "feet_down": lambda t: 0.5 * (np.sin(10 * t) > 0)}
 BEHAVIOURS = [
     ("HalfCheetah-v5", "run forward", "runs", {**STEPS, "velocity_x": 5.0}, True),
     ("HalfCheetah-v5", "run forward", "slides", {"velocity_x": 5.0}, False),
@@ -204,9 +205,10 @@ BEHAVIOURS = [
     ("HalfCheetah-v5", "stand still", "braces", {"control_effort": 0.84}, False),
     ("HalfCheetah-v5", "stand still", "drifts", {"displacement": lambda t: 0.2 * t, "speed": 0.2}, False),
     ("HalfCheetah-v5", "stand still", "lies on its back", {"up": -1.0}, False),
-    ("HalfCheetah-v5", "crawl forward", "crawls", {"velocity_x": 1.0, "height": 0.4}, True),
-    ("HalfCheetah-v5", "crawl forward", "drags", {"velocity_x": 1.0, "height": 0.4, "torso_contact": 0.7}, False),
-    ("HalfCheetah-v5", "crawl forward", "walks", {"velocity_x": 1.0, "height": 0.6}, False),
+    ("HalfCheetah-v5", "crawl forward", "crawls", {**STEPS, "velocity_x": 1.0, "height": 0.4}, True),
+    ("HalfCheetah-v5", "crawl forward", "drags", {**STEPS, "velocity_x": 1.0, "height": 0.4, "torso_contact": 0.7}, False),
+    ("HalfCheetah-v5", "crawl forward", "walks", {**STEPS, "velocity_x": 1.0, "height": 0.6}, False),
+    ("HalfCheetah-v5", "crawl forward", "glides", {"velocity_x": 1.0, "height": 0.4}, False),
     ("HalfCheetah-v5", "gallop forward", "slides", {"velocity_x": 5.0}, False),
     ("HalfCheetah-v5", "jump", "jumps", {"clearance": lambda t: 0.3 * (t > 2)}, True),
     ("HalfCheetah-v5", "jump", "stands", {}, False),

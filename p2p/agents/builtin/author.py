@@ -80,5 +80,8 @@ def _recipe(plans: tuple[Plan, ...]) -> dict[str, object]:
     merged["total_timesteps"] = min(MAX_STEPS, sum(step for step in steps if isinstance(step, int)))
     merged["terminate_when_unhealthy"] = all(plan.recipe.get("terminate_when_unhealthy", False) for plan in plans)
     judged = seconds_of(plans)
-    merged["episode_s"] = judged if len(plans) > 1 else min(judged, TRAINED_S)
+    if len(plans) > 1:
+        merged["episode_s"] = judged
+    else:
+        merged.setdefault("episode_s", min(judged, TRAINED_S))
     return merged

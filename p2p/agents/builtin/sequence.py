@@ -16,7 +16,7 @@ JERK, SAVING = 0.1, 0.3
 """Weights of the terms for "smoothly" and "with little effort"."""
 _TURNED_OVER = frozenset({"flip", "rear", "stand_up"})
 _OF_THE_LAST_STEP = frozenset(
-    {"calm_joints", "little_effort", "keeps_height", "keeps_line", "on_its_legs", "keeps_going"}
+    {"calm_joints", "little_effort", "keeps_height", "keeps_line", "off_its_trunk", "keeps_going", "keeps_hopping"}
 )
 """Guards that read means, which the steps after theirs would change."""
 

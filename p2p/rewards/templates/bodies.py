@@ -116,6 +116,11 @@ class Body:
         """Whether all these features are measured on it."""
         return self.features.issuperset(names)
 
+    @property
+    def feet(self) -> int:
+        """How many feet it stands on."""
+        return sum(name.startswith("contact_") for name in self.features)
+
     def budget(self, skill: str) -> int:
         """Training steps for a skill."""
         return self.budgets.get(skill, DEFAULT_BUDGET)

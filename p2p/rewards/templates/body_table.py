@@ -88,7 +88,7 @@ _ANT = Body(
     alive="upright",
     alive_weight=0.2,
     effort=0.1,
-    upright=Upright(up=0.5),
+    upright=Upright(up=0.7),
     sideways=0.4,
     paces={
         Pace.SLOW: Pacing(Band(0.15, 0.5), Band(0.25, 0.4), margin=0.6),  # a proposal
@@ -114,6 +114,7 @@ _SWIMMER = Body(
     },
     effort=0.01,
     upright=None,
+    sideways=0.08,
     paces={
         Pace.SLOW: Pacing(Band(0.03, 0.1), Band(0.05, 0.08), margin=0.2),  # a proposal
         Pace.MODERATE: Pacing(Band(0.1), top=1.0, scale=1.0),

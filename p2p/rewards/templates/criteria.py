@@ -12,6 +12,12 @@ SMOOTH_RATE = 0.25
 LITTLE_EFFORT = 0.3
 """Mean squared action that still counts as little effort; random actions have 0.33, saturated ones 1."""
 
+IN_PLACE = 0.5
+"""How far from its start a robot that stays "in place" may get [m]."""
+TRUNK_SHARE = 0.1
+"""Share of the steps in which the trunk may touch the floor; trained gaits of all robots do in none of the median
+rollout."""
+
 
 def at_least(feature: str, threshold: float) -> Bound:
     """A bound from below."""
@@ -87,6 +93,20 @@ def stays_upright(body: Body, params: Params) -> tuple[Criterion, ...]:
             predicate=on_steps(Statistic.FRACTION, tuple(where), Band(rule.share), margin=0.4),
         ),
     )
+
+
+def off_its_trunk(body: Body) -> tuple[Criterion, ...]:
+    """It does not slide or rest on trunk or head; nothing for a robot whose trunk touches no floor."""
+    if not body.has("torso_contact"):
+        return ()
+    criterion = Criterion(
+        key="off_its_trunk",
+        title="Keeps trunk and head off the floor",
+        description=f"The trunk, the head included, touches the floor in at most {TRUNK_SHARE:.0%} of the steps.",
+        category=Category.POSTURE,
+        predicate=on_feature(Statistic.MEAN, "torso_contact", below(TRUNK_SHARE), "1", margin=0.3),
+    )
+    return (criterion,)
 
 
 def stays_near(limit: float, required: bool = True) -> Criterion:

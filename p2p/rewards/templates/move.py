@@ -5,10 +5,10 @@ from math import inf
 from p2p.contracts.intent import Category, Criterion, Predicate, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body, Pacing
 from p2p.rewards.templates.criteria import below, on_feature, stays_upright
-from p2p.rewards.templates.move_guards import AXIS, SIGN, guards, keeps_moving, lifts_feet
+from p2p.rewards.templates.move_guards import AXIS, SIGN, STEPPING_GAITS, guards, keeps_moving, uses_its_legs
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params
-from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse
+from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse, trunk
 
 _PACE_OF_GAIT = {"run": Pace.FAST, "gallop": Pace.FAST}
 _LIKE = {"trot": "run"}
@@ -59,8 +59,8 @@ class Move(Template):
             main=_main(direction, pacing, stage, distance),
             guards=(
                 *stays_upright(body, params),
-                *guards(direction, pacing, body, band, gait),
-                *((keeps_moving(direction, pacing), *lifts_feet(body, gait)) if stage.alone else ()),
+                *guards(direction, pacing, body, band, gait, stage),
+                *((keeps_moving(direction, pacing), *uses_its_legs(body, gait)) if stage.alone else ()),
             ),
             definitions=definitions,
             recipe=_recipe(params, body),
@@ -138,15 +138,37 @@ def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, 
     margin = pacing.margin if pacing.aim else None
     described = f"moving {direction} at {_words(pacing.aim or pacing.judged)}"
     found = [Term(direction.value, body.main_weight, gated + credit, latex, described, margin=margin)]
-    if body.sideways is not None:
-        across = "x" if AXIS[direction] == "y" else "y"
-        drift = f'upright * np.clip(abs(info["velocity_{across}"]), 0.0, 1.0)'
-        found.append(Term("sideways", 0.5, drift, rf"U\,|v_{across}|", "price of drifting off the line", sign=-1))
+    found += _line(direction, body)
     if band:
         found.append(Term("height", 0.3, "upright * held", r"U\,H", "holding the torso at the height asked for"))
-    if gait == "crawl":
-        found.append(Term("drag", 0.3, 'info["torso_contact"]', "c_t", "price of dragging the trunk", sign=-1))
+    found += [*trunk(body), *_idle_legs(body, gait)]
     return found
+
+
+def _line(direction: Direction, body: Body) -> list[Term]:
+    """What keeps it on a straight line, with its heading; nothing where it cannot leave the line."""
+    if body.sideways is None:
+        return []
+    across, words = "x" if AXIS[direction] == "y" else "y", "price of drifting off the line"
+    if body.upright is None:
+        # A swimmer's head swings to either side with every stroke; only where that leads to is drift.
+        price, latex = f'np.clip(abs(info["displacement_{across}"]), 0.0, 1.0)', rf"|d_{across}|"
+        found = [Term("sideways", 0.15, price, latex, words, sign=-1)]
+    else:
+        price = f'upright * np.clip(abs(info["velocity_{across}"]), 0.0, 1.0)'
+        found = [Term("sideways", 0.5, price, rf"U\,|v_{across}|", words, sign=-1)]
+    if body.has("yaw_turns"):
+        price = 'np.clip(abs(info["yaw_turns"]), 0.0, 0.5)'
+        found.append(Term("heading", 0.3, price, r"|\psi|", "price of turning away from its heading", sign=-1))
+    return found
+
+
+def _idle_legs(body: Body, gait: str) -> tuple[Term, ...]:
+    """What makes every leg take part, where the gait asks for it."""
+    if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
+        return ()
+    price = 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)'
+    return (Term("idle_leg", 0.2, price, r"\mathrm{clip}(t_f - 0.5, 0, 1.5)", "price of a leg that rests", sign=-1),)
 
 
 def _height_definition(band: Band | None) -> dict[str, str]:
@@ -206,7 +228,10 @@ def _recipe(params: Params, body: Body) -> dict[str, object]:
     steps = body.budget("move")
     if params.gait == "crawl" or params.level is Level.LOW or params.height is not None:
         steps = int(1.4 * steps)
-    return {"total_timesteps": steps, "terminate_when_unhealthy": body.terminates}
+    recipe: dict[str, object] = {"total_timesteps": steps, "terminate_when_unhealthy": body.terminates}
+    if body.upright is None:
+        recipe["episode_s"] = body.judged_s
+    return recipe
 
 
 def _words(band: Band) -> str:

@@ -4,7 +4,8 @@ from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body, Pacing
-from p2p.rewards.templates.criteria import at_least, at_most, below, on_feature, on_steps
+from p2p.rewards.templates.criteria import at_least, at_most, between, off_its_trunk, on_feature, on_steps
+from p2p.rewards.templates.plan import Stage
 from p2p.rewards.templates.skill import Direction
 
 AXIS = {Direction.FORWARD: "x", Direction.BACKWARD: "x", Direction.LEFT: "y", Direction.RIGHT: "y"}
@@ -16,28 +17,50 @@ FLIGHT_CLEARANCE = 0.03
 """Clearance of a flight phase [m]: feet that vibrate leave the floor too, by less."""
 MOVING_SHARE = 0.4
 """Share of the steps that must go at half the speed asked for; trained gaits reach 0.63 (swimming) to 0.99."""
-STEPPING_GAITS = frozenset({"walk", "run", "trot"})
-STEPPING_SHARE = 0.1
-"""Share of the steps at which a foot must be off the floor; of feet that slide none is, and trained gaits have 0.2
-(walking slowly) to 1."""
-TRUNK_SHARE = 0.3
-"""Share of the time a crawler's trunk may drag."""
+STRAYS = 0.5
+"""Most of the speed across the direction asked for, as a share of the least along it."""
+STEADY = 0.4
+"""Least share of the mean velocity, and of the time in the air of a hop, in each of the last five sixths of an episode;
+trained gaits have 0.5 (a cheetah's run) to 0.9."""
+STEPPING_GAITS = frozenset({"walk", "run", "trot", "gallop", "crawl"})
+"""Gaits in which every leg takes part. A hop may be on one leg, and who is only to move may glide."""
+IDLE_S = 2.0
+"""Longest time for which a leg of a gait may rest [s]; the legs of trained gaits rest for 0.4 to 2.8 s."""
+BUSY_SHARE = 0.8
+"""Share of the steps at which no leg may have rested for longer."""
+HEADING = 0.25
+"""How far from its heading at the start a robot may be turned that is to go somewhere [turns]."""
+HEADING_SHARE = 0.75
+"""Share of the steps at which it must face that way; ants turn to and fro while they learn to walk."""
 
 
-def guards(direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str) -> list[Criterion]:
+def guards(
+    direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str, stage: Stage
+) -> list[Criterion]:
     """What a robot and a gait need besides the speed."""
-    found = []
-    if body.sideways is not None:
-        found.append(_keeps_line("x" if AXIS[direction] == "y" else "y", body.sideways))
+    found = [*off_its_trunk(body)]
+    limit = strays_by(body, direction, pacing)
+    if limit is not None:
+        found.append(_keeps_line("x" if AXIS[direction] == "y" else "y", limit))
+    if body.has("yaw_turns") and stage.alone:
+        found.append(_keeps_heading())
+    if stage.last:
+        found.append(_keeps_going(direction, stage))
     if gait in ("hop", "gallop"):
-        found.append(_leaves_the_ground())
-    if body.upright is None:
-        found.append(_keeps_going(direction, pacing))
+        found += [_leaves_the_ground(), _keeps_hopping()]
     if band is not None:
         found.append(keeps_height(band))
-    if gait == "crawl":
-        found.append(_on_its_legs())
     return found
+
+
+def strays_by(body: Body, direction: Direction, pacing: Pacing) -> float | None:
+    """Largest mean velocity across the direction asked for [m/s]; None for a robot that moves in a vertical plane.
+
+    Half of the least speed along it, which is 27 degrees, within what the body's gaits can hold.
+    """
+    if body.sideways is None or not body.has(f"velocity_{'x' if AXIS[direction] == 'y' else 'y'}"):
+        return None
+    return round(min(body.sideways, max(STRAYS * pacing.judged.low, 0.6 * body.sideways)), 3)
 
 
 def _keeps_line(across: str, limit: float) -> Criterion:
@@ -50,21 +73,33 @@ def _keeps_line(across: str, limit: float) -> Criterion:
     )
 
 
-def _keeps_going(direction: Direction, pacing: Pacing) -> Criterion:
-    half = round(0.5 * pacing.judged.low, 3)
-    signed = Band(half) if SIGN[direction] > 0 else below(-half)
+def _keeps_heading() -> Criterion:
+    return Criterion(
+        key="keeps_heading",
+        title="Keeps its heading",
+        description=f"In {HEADING_SHARE:.0%} of the steps or more it is turned by at most {HEADING:g} turns from how "
+        "it began.",
+        category=Category.GAIT,
+        predicate=on_steps(
+            Statistic.FRACTION, (between("yaw_turns", -HEADING, HEADING),), Band(HEADING_SHARE), margin=0.5
+        ),
+    )
+
+
+def _keeps_going(direction: Direction, stage: Stage) -> Criterion:
     return Criterion(
         key="keeps_going",
-        title="Keeps going",
-        description=f"In the second half of the episode it still moves {direction} at {half:g} m/s or more.",
+        title="Keeps going to the end",
+        description=f"In each of the last five sixths of the episode its mean velocity {direction} is at least "
+        f"{STEADY:.0%} of that of the whole.",
         category=Category.GAIT,
         predicate=on_feature(
-            Statistic.MEAN,
+            Statistic.STEADINESS,
             f"velocity_{AXIS[direction]}",
-            signed,
-            "m/s",
-            margin=half,
-            window=Window(last_share=0.5),
+            Band(STEADY),
+            "1",
+            margin=1.0,
+            window=Window() if stage.alone else Window(last_share=0.7),
         ),
     )
 
@@ -83,18 +118,17 @@ def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
     )
 
 
-def lifts_feet(body: Body, gait: str) -> tuple[Criterion, ...]:
-    """Without it, sliding on legs that stand still would be walking; nothing where no gait is said, or one leg."""
-    if gait not in STEPPING_GAITS or sum(name.startswith("contact_") for name in body.features) < 2:
+def uses_its_legs(body: Body, gait: str) -> tuple[Criterion, ...]:
+    """Without it, sliding on legs that stand still, or on some while another is held up, would be walking."""
+    if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
         return ()
     criterion = Criterion(
-        key="lifts_feet",
-        title="Lifts its feet",
-        description=f"In {STEPPING_SHARE:.0%} of the steps or more at least one foot is off the floor.",
+        key="uses_its_legs",
+        title="Lifts each foot and puts it down, again and again",
+        description=f"In {BUSY_SHARE:.0%} of the steps or more every foot was put down, after having been lifted by 2 "
+        f"cm or more, within the last {IDLE_S:g} s.",
         category=Category.GAIT,
-        predicate=on_steps(
-            Statistic.FRACTION, (at_most("feet_down", 0.99),), Band(STEPPING_SHARE), margin=STEPPING_SHARE
-        ),
+        predicate=on_steps(Statistic.FRACTION, (at_most("foot_idle_time", IDLE_S),), Band(BUSY_SHARE), margin=0.4),
     )
     return (criterion,)
 
@@ -111,6 +145,17 @@ def _leaves_the_ground() -> Criterion:
     )
 
 
+def _keeps_hopping() -> Criterion:
+    return Criterion(
+        key="keeps_hopping",
+        title="Hops to the end",
+        description="In each of the last five sixths of the episode it is in the air for at least "
+        f"{STEADY:.0%} of the share of the whole.",
+        category=Category.GAIT,
+        predicate=on_feature(Statistic.STEADINESS, "airborne", Band(STEADY), "1", margin=1.0),
+    )
+
+
 def keeps_height(band: Band, settle: float = 0.7) -> Criterion:
     """The torso is held at the heights asked for, once it has had time to get there."""
     words = f"at {band.low:g} m or higher" if band.high == inf else f"between {band.low:g} and {band.high:g} m"
@@ -120,14 +165,4 @@ def keeps_height(band: Band, settle: float = 0.7) -> Criterion:
         description=f"In the last {settle:.0%} of the episode the mean height of the torso is {words}.",
         category=Category.POSTURE,
         predicate=on_feature(Statistic.MEAN, "height", band, "m", margin=0.2, window=Window(last_share=settle)),
-    )
-
-
-def _on_its_legs() -> Criterion:
-    return Criterion(
-        key="on_its_legs",
-        title="Crawls on its legs",
-        description=f"The trunk touches the floor in at most {TRUNK_SHARE:.0%} of the steps.",
-        category=Category.GAIT,
-        predicate=on_feature(Statistic.MEAN, "torso_contact", below(TRUNK_SHARE), "1", margin=0.5),
     )

@@ -2,10 +2,19 @@
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
-from p2p.rewards.templates.criteria import at_least, at_most, between, on_steps, stays_near, stays_upright
+from p2p.rewards.templates.criteria import (
+    IN_PLACE,
+    at_least,
+    at_most,
+    between,
+    off_its_trunk,
+    on_steps,
+    stays_near,
+    stays_upright,
+)
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Level, Manner, Params
-from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number
+from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, trunk
 
 SETTLE_SHARE = 0.7
 """Share of the episode, from its end, in which the posture is judged: it has to be taken first."""
@@ -34,9 +43,9 @@ class Posture(Template):
         return Plan(
             label=label,
             summary=f"Holding the torso {'upright' if band is None else _words(band)}",
-            terms=(*alive(body), _term(body, band), effort(max(body.effort, 0.1))),
+            terms=(*alive(body), _term(body, band), *trunk(body), effort(max(body.effort, 0.1))),
             main=_main(body, band, stage, hold),
-            guards=(*_upright_guard(body, params, band), *_place(params)),
+            guards=(*_upright_guard(body, params, band), *off_its_trunk(body), *_place(params)),
             definitions=gate(body),
             recipe=_recipe(params, body),
             milestone=Milestone("time", round(hold + 0.5, 3)),
@@ -101,7 +110,7 @@ def _upright_guard(body: Body, params: Params, band: Band | None) -> tuple[Crite
 
 
 def _place(params: Params) -> tuple[Criterion, ...]:
-    return (stays_near(1.0),) if Manner.IN_PLACE in params.manners else ()
+    return (stays_near(IN_PLACE),) if Manner.IN_PLACE in params.manners else ()
 
 
 def _recipe(params: Params, body: Body) -> dict[str, object]:

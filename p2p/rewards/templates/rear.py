@@ -4,7 +4,7 @@ from math import pi
 
 from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, Body
-from p2p.rewards.templates.criteria import below, between, on_feature, on_steps, stays_near
+from p2p.rewards.templates.criteria import IN_PLACE, at_most, below, between, on_feature, on_steps, stays_near
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import effort
@@ -14,7 +14,7 @@ PITCH = (round(pi / 2 - 0.56, 2), round(pi / 2 + 0.56, 2))
 HOLD_S = 2.0
 """How long, where the sentence does not say [s]."""
 SITTING_SHARE = 0.3
-"""Share of the time the trunk may touch the floor."""
+"""Share of the time the trunk may touch the floor, before and after the hold."""
 
 
 class Rear(Template):
@@ -37,7 +37,7 @@ class Rear(Template):
         """The nose up, held, with the trunk off the floor."""
         del stage
         hold = params.duration_s or HOLD_S
-        place = (stays_near(1.5),) if Manner.IN_PLACE in params.manners else ()
+        place = (stays_near(IN_PLACE),) if Manner.IN_PLACE in params.manners else ()
         return Plan(
             label="StandOnHindLegs",
             summary="Standing on the hind legs with the nose up",
@@ -75,9 +75,15 @@ def _main(hold: float) -> Criterion:
     return Criterion(
         key="stands_on_hind_legs",
         title=f"Stands on its hind legs for {hold:g} s",
-        description=f"The pitch, nose up, stays between {low:g} and {high:g} rad for {hold:g} s without a break.",
+        description=f"For {hold:g} s without a break the pitch, nose up, is between {low:g} and {high:g} rad and the "
+        "trunk off the floor.",
         category=Category.POSTURE,
-        predicate=on_steps(Statistic.LONGEST_HOLD, (between("pitch", low, high),), Band(hold), margin=hold),
+        predicate=on_steps(
+            Statistic.LONGEST_HOLD,
+            (between("pitch", low, high), at_most("torso_contact", 0.5)),
+            Band(hold),
+            margin=hold,
+        ),
         weight=2.0,
     )
 

@@ -2,7 +2,7 @@
 
 from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, Body
-from p2p.rewards.templates.criteria import at_least, on_steps
+from p2p.rewards.templates.criteria import at_least, at_most, on_steps
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import effort, number
@@ -57,11 +57,12 @@ def _terms(body: Body) -> tuple[Term, ...]:
 
 
 def _main(body: Body, hold: float) -> Criterion:
-    where = (at_least("height", body.stand.low), at_least("up", 0.7))
+    where = (at_least("height", body.stand.low), at_least("up", 0.7), at_most("torso_contact", 0.5))
     return Criterion(
         key="stands",
         title=f"Stands for {hold:g} s",
-        description=f"The torso is upright at {body.stand.low:g} m or higher for {hold:g} s without a break.",
+        description=f"For {hold:g} s without a break the torso is upright at {body.stand.low:g} m or higher, off the "
+        "floor.",
         category=Category.POSTURE,
         predicate=on_steps(Statistic.LONGEST_HOLD, where, Band(hold), margin=hold),
         weight=2.0,
@@ -75,6 +76,9 @@ def _ends_upright() -> Criterion:
         description="For half a second without a break its feet are down and its trunk is off the floor, upright.",
         category=Category.STABILITY,
         predicate=on_steps(
-            Statistic.LONGEST_HOLD, (at_least("feet_down", 0.5), at_least("up", 0.7)), Band(0.5), margin=0.5
+            Statistic.LONGEST_HOLD,
+            (at_least("feet_down", 0.5), at_least("up", 0.7), at_most("torso_contact", 0.5)),
+            Band(0.5),
+            margin=0.5,
         ),
     )

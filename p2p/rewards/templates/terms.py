@@ -16,6 +16,13 @@ def jerk(weight: float) -> Term:
     return Term("jerk", weight, 'info["action_rate"]', r"\overline{\Delta a^2}", "price of changing actions", sign=-1)
 
 
+def trunk(body: Body, weight: float = 0.3) -> tuple[Term, ...]:
+    """The price of the trunk or head on the floor; nothing where it touches none."""
+    if not body.has("torso_contact"):
+        return ()
+    return (Term("trunk", weight, 'info["torso_contact"]', "c_t", "price of the trunk on the floor", sign=-1),)
+
+
 def alive(body: Body) -> tuple[Term, ...]:
     """What a robot is paid for being on its feet; nothing where it need not be paid."""
     if body.alive is None:

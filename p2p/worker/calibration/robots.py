@@ -61,6 +61,8 @@ class Robot:
     floor: bool = True
     steps: bool = True
     """Whether it has legs that step in turn."""
+    bounds: bool = False
+    """Whether its gait is one of bounds, as the swing of its joints does not lift its feet."""
     bounce: float = 0.1
     """Height of its hops [m]."""
 
@@ -106,6 +108,7 @@ CHEETAH = Robot(
 HOPPER = Robot(
     env_id="Hopper-v5",
     steps=False,
+    bounds=True,
     asked=(
         Asked("run forward as fast as you can", "move", low=1.4),
         Asked("run backward", "move", low=1.4, way=-1.0),
@@ -160,6 +163,8 @@ ANT = Robot(
 )
 HUMANOID = Robot(
     env_id="Humanoid-v5",
+    bounds=True,
+    bounce=0.06,
     asked=(
         Asked("walk forward", "move", low=0.5),
         Asked("walk to the left", "move", low=0.5, sideways=True),

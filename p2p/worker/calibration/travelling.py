@@ -10,6 +10,7 @@ from p2p.worker.calibration.scene import (
     EXPLOIT,
     NEAR_MISS,
     POSITIVE,
+    UNCLEAR,
     Kinds,
     Random,
     Recipe,
@@ -86,9 +87,15 @@ def _steady(asked: Asked, share: float, across: bool = False) -> Callable[[Robot
         limit = {0.8: asked.low, 1.35: asked.high}.get(share)
         speed = right_speed(asked, rng) * share if limit is None else limit * share * rng.uniform(0.97, 1.03)
         velocity = velocity_of(asked, speed, across)
-        return Scene(_of(rng, lambda m: travel(m, **velocity)), velocity, speed_kinds(robot, **velocity))
+        build = _of(rng, lambda m: stepping(travel(m, **velocity), robot))
+        return Scene(build, velocity, speed_kinds(robot, **velocity) | every(robot, ("hop",), UNCLEAR))
 
     return make
+
+
+def stepping(motion: Motion, robot: Robot) -> Motion:
+    """A gait whose feet leave the floor, also where the swing of the joints alone would not lift them."""
+    return _hopping(motion, robot, motion.seconds) if robot.bounds else motion
 
 
 def _trick(asked: Asked, draw: Draw, exploit: bool) -> Callable[[Robot, Random], Scene]:
@@ -192,9 +199,18 @@ def _crawl(name: str, share: float) -> Recipe:
         vx, bend = asked.low * share * rng.uniform(0.98, 1.02), rng.uniform(0.86, 1.0)
         speeds = {key: None if kind is POSITIVE else kind for key, kind in speed_kinds(robot, vx).items()}
         kinds = speeds | {asked.sentence: amount_kind(vx, asked.low)}
-        return Scene(_of(rng, lambda m: travel(m, vx, sway=0.05).plus(bend=bend)), {"vx": vx, "bend": bend}, kinds)
+        build = _of(rng, lambda m: _creeping(travel(m, vx, sway=0.15).plus(bend=bend), robot))
+        return Scene(build, {"vx": vx, "bend": bend}, kinds)
 
     return Recipe(name, make)
+
+
+def _creeping(motion: Motion, robot: Robot) -> Motion:
+    """A crouching gait; what has a front and a hind leg rocks from one to the other, so that each is put down."""
+    if robot.sideways:
+        return motion
+    rocking = 0.06 * np.sin(2.0 * np.pi * motion.stride_hz * motion.t + motion.phase)
+    return motion.plus(pitch=rocking - 0.05)
 
 
 def _crawl_on_the_back(robot: Robot, rng: Random) -> Scene:
