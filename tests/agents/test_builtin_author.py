@@ -192,6 +192,7 @@ HOPS = {
     "clearance": lambda t: 0.1 * np.maximum(0.0, np.sin(10 * t)),
 }
 STEPS = {"foot_idle_time": 0.4, "feet_down": lambda t: 0.5 * (np.sin(10 * t) > 0)}
+CRAWLS = {**STEPS, "velocity_x": 1.0, "height": 0.4}
 BEHAVIOURS = [
     ("HalfCheetah-v5", "run forward", "runs", {**STEPS, "velocity_x": 5.0}, True),
     ("HalfCheetah-v5", "run forward", "slides", {"velocity_x": 5.0}, False),
@@ -205,8 +206,8 @@ BEHAVIOURS = [
     ("HalfCheetah-v5", "stand still", "braces", {"control_effort": 0.84}, False),
     ("HalfCheetah-v5", "stand still", "drifts", {"displacement": lambda t: 0.2 * t, "speed": 0.2}, False),
     ("HalfCheetah-v5", "stand still", "lies on its back", {"up": -1.0}, False),
-    ("HalfCheetah-v5", "crawl forward", "crawls", {**STEPS, "velocity_x": 1.0, "height": 0.4}, True),
-    ("HalfCheetah-v5", "crawl forward", "drags", {**STEPS, "velocity_x": 1.0, "height": 0.4, "torso_contact": 0.7}, False),
+    ("HalfCheetah-v5", "crawl forward", "crawls", CRAWLS, True),
+    ("HalfCheetah-v5", "crawl forward", "drags", {**CRAWLS, "torso_contact": 0.7}, False),
     ("HalfCheetah-v5", "crawl forward", "walks", {**STEPS, "velocity_x": 1.0, "height": 0.6}, False),
     ("HalfCheetah-v5", "crawl forward", "glides", {"velocity_x": 1.0, "height": 0.4}, False),
     ("HalfCheetah-v5", "gallop forward", "slides", {"velocity_x": 5.0}, False),
