@@ -12,6 +12,8 @@ SMOOTH_RATE = 0.25
 LITTLE_EFFORT = 0.3
 """Mean squared action that still counts as little effort; random actions have 0.33, saturated ones 1."""
 
+GUARD = 0.5
+"""Weight of a criterion that a motion the wrong way meets as well: what was asked must decide the score."""
 IN_PLACE = 0.5
 """How far from its start a robot that stays "in place" may get [m]."""
 TRUNK_SHARE = 0.1
@@ -105,6 +107,7 @@ def off_its_trunk(body: Body) -> tuple[Criterion, ...]:
         description=f"The trunk, the head included, touches the floor in at most {TRUNK_SHARE:.0%} of the steps.",
         category=Category.POSTURE,
         predicate=on_feature(Statistic.MEAN, "torso_contact", below(TRUNK_SHARE), "1", margin=0.3),
+        weight=GUARD,
     )
     return (criterion,)
 

@@ -4,7 +4,7 @@ from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body, Pacing
-from p2p.rewards.templates.criteria import at_least, at_most, between, off_its_trunk, on_feature, on_steps
+from p2p.rewards.templates.criteria import GUARD, at_least, at_most, between, off_its_trunk, on_feature, on_steps
 from p2p.rewards.templates.plan import Stage
 from p2p.rewards.templates.skill import Direction
 
@@ -83,6 +83,7 @@ def _keeps_heading() -> Criterion:
         predicate=on_steps(
             Statistic.FRACTION, (between("yaw_turns", -HEADING, HEADING),), Band(HEADING_SHARE), margin=0.5
         ),
+        weight=GUARD,
     )
 
 
@@ -101,6 +102,7 @@ def _keeps_going(direction: Direction, stage: Stage) -> Criterion:
             margin=1.0,
             window=Window() if stage.alone else Window(last_share=0.7),
         ),
+        weight=GUARD,
     )
 
 
@@ -129,6 +131,7 @@ def uses_its_legs(body: Body, gait: str) -> tuple[Criterion, ...]:
         f"cm or more, within the last {IDLE_S:g} s.",
         category=Category.GAIT,
         predicate=on_steps(Statistic.FRACTION, (at_most("foot_idle_time", IDLE_S),), Band(BUSY_SHARE), margin=0.4),
+        weight=GUARD,
     )
     return (criterion,)
 
@@ -153,6 +156,7 @@ def _keeps_hopping() -> Criterion:
         f"{STEADY:.0%} of the share of the whole.",
         category=Category.GAIT,
         predicate=on_feature(Statistic.STEADINESS, "airborne", Band(STEADY), "1", margin=1.0),
+        weight=GUARD,
     )
 
 

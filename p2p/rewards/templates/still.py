@@ -3,6 +3,7 @@
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import (
+    GUARD,
     at_least,
     at_most,
     below,
@@ -183,6 +184,7 @@ def _takes_no_steps(body: Body) -> tuple[Criterion, ...]:
         f"{steps} times or less.",
         category=Category.DYNAMICS,
         predicate=on_steps(Statistic.COUNT, where, below(steps), margin=3.0, window=SETTLED),
+        weight=GUARD,
     )
     return (criterion,)
 
