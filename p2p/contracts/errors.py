@@ -28,8 +28,9 @@ P2PError                     exit code 1
 └── BudgetExceeded           3   the next step would pass a cap of the session; it was not taken
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from enum import StrEnum
 
 from p2p import DISTRIBUTION
 
@@ -64,8 +65,42 @@ class AmbiguousName(InvalidInput):
     """A shortened name that more than one thing has."""
 
 
+class Refusal(StrEnum):
+    """Why a sentence is not accepted."""
+
+    UNKNOWN = "unknown"
+    """A word is not known."""
+    UNMEASURED = "unmeasured"
+    """A word is known, but nothing measures it on this robot yet."""
+    IMPOSSIBLE = "impossible"
+    """The robot cannot do it."""
+    CONFLICT = "conflict"
+    """Two parts contradict each other, or do not go together."""
+    VAGUE = "vague"
+    """Something that must be said is missing."""
+    TOO_MUCH = "too_much"
+    """It asks for more than one sentence may hold."""
+
+
 class UnknownPhrase(InvalidInput):
-    """A sentence, or a part of one, that the built-in author does not understand."""
+    """A sentence, or a part of one, that the built-in author does not accept.
+
+    Args:
+        message: What is wrong, and what to do.
+        kind: Why it is not accepted.
+        words: The parts of the sentence that are to blame.
+        suggestions: Known words that may have been meant.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kind: Refusal = Refusal.CONFLICT,
+        words: Sequence[str] = (),
+        suggestions: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message)
+        self.kind, self.words, self.suggestions = kind, tuple(words), tuple(suggestions)
 
 
 class Ambiguous(InvalidInput):

@@ -1,23 +1,29 @@
 """The three writing roles without a model."""
 
+from dataclasses import dataclass
+
 from p2p.agents.builtin.compose import compose
-from p2p.agents.builtin.phrases import parse
-from p2p.agents.builtin.refusals import not_understood
+from p2p.agents.builtin.phrases import read
+from p2p.agents.builtin.refusals import Rest, not_understood
 from p2p.agents.builtin.reviser import revise
 from p2p.agents.builtin.sequence import criteria_of, plans_of, seconds_of
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import UnknownPhrase
-from p2p.contracts.intent import Intent
+from p2p.contracts.intent import Category, Criterion, Intent
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.body_table import body_of
 from p2p.rewards.templates.plan import Plan
+from p2p.rewards.templates.qualities import KEYS as QUALITY_KEYS
+from p2p.rewards.templates.qualities import with_all_qualities
 from p2p.rewards.templates.skill import Skill
 
 MAX_STEPS = 600_000
 """Training steps of a sequence, whatever its steps add up to."""
+EYES_KEY = "also_asked"
+"""Criterion of what is not understood of a sentence, where somebody looks."""
 TRAINED_S = 5.0
 """Longest training episode of a single skill [s]; policies trained on it go on for the judged time."""
 
@@ -31,13 +37,16 @@ class BuiltinAuthor:
         Raises:
             UnknownPhrase: a part of the sentence is not understood, or cannot be done in `env`.
         """
-        skills, plans, _ = _understand(prompt, env)
-        return Intent(
-            prompt=prompt,
-            env_id=env.env_id,
-            criteria=criteria_of(skills, plans),
-            episode_s=seconds_of(plans),
-        )
+        return _understand(prompt, env).intent(prompt)
+
+    def elicit_partly(self, prompt: str, env: EnvSpec) -> tuple[Intent, tuple[Rest, ...]]:
+        """The criteria of what is understood of `prompt`, with one for eyes for the rest, and that rest.
+
+        Raises:
+            UnknownPhrase: nothing is understood, it contradicts itself, or it cannot be done in `env`.
+        """
+        understood = _understand(prompt, env, partly=True)
+        return understood.intent(prompt), understood.rest
 
     def write(self, intent: Intent, env: EnvSpec) -> RewardDraft:
         """A reward class for the sentence, and the training that goes with it.
@@ -45,12 +54,14 @@ class BuiltinAuthor:
         Raises:
             UnknownPhrase: the intent's sentence is not one of this author's.
         """
-        skills, plans, body = _understand(intent.prompt, env)
+        eyes = any(criterion.key == EYES_KEY for criterion in intent.criteria)
+        understood = _understand(intent.prompt, env, partly=eyes)
+        plans = understood.plans
         return RewardDraft(
-            source=compose(intent.prompt, plans, body),
+            source=compose(intent.prompt, plans, understood.body),
             config_changes=_recipe(plans),
             reasoning="; then ".join(
-                f"{s.name.replace('_', ' ')}: {p.summary}" for s, p in zip(skills, plans, strict=True)
+                f"{s.name.replace('_', ' ')}: {p.summary}" for s, p in zip(understood.skills, plans, strict=True)
             ),
         )
 
@@ -62,13 +73,59 @@ class BuiltinAuthor:
         return revise(intent, env, attempts)
 
 
-def _understand(prompt: str, env: EnvSpec) -> tuple[tuple[Skill, ...], tuple[Plan, ...], Body]:
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    """A sentence with what is made of it."""
+
+    skills: tuple[Skill, ...]
+    plans: tuple[Plan, ...]
+    rest: tuple[Rest, ...]
+    body: Body
+
+    def intent(self, prompt: str) -> Intent:
+        """What it is judged by."""
+        criteria = _after_the_step_before(criteria_of(self.skills, self.plans), self.plans)
+        return Intent(
+            prompt=prompt,
+            env_id=self.body.env_id,
+            criteria=(*criteria, *_eyes(self.rest)),
+            episode_s=seconds_of(self.plans),
+        )
+
+
+def _understand(prompt: str, env: EnvSpec, *, partly: bool = False) -> _Understood:
     body = body_of(env)
-    skills = parse(prompt, body)
+    reading = read(prompt, body, partly=partly)
     try:
-        return skills, plans_of(skills, body), body
+        plans = plans_of(reading.skills, body)
+        found = _Understood(reading.skills, with_all_qualities(plans, reading.skills, body), reading.rest, body)
+        criteria_of(found.skills, found.plans)
     except UnknownPhrase as error:
-        raise not_understood(str(error), body) from error
+        raise not_understood(error, prompt, body) from error
+    return found
+
+
+def _eyes(rest: tuple[Rest, ...]) -> tuple[Criterion, ...]:
+    """The criterion for what nothing measures."""
+    if not rest:
+        return ()
+    said = ", ".join(repr(part.text) for part in rest)
+    criterion = Criterion(
+        key=EYES_KEY,
+        title=f"Also: {said}"[:80],
+        description=f"A person who said {said} would be content with that part of what the robot does.",
+        category=Category.DYNAMICS,
+        predicate=None,
+    )
+    return (criterion,)
+
+
+def _after_the_step_before(criteria: tuple[Criterion, ...], plans: tuple[Plan, ...]) -> tuple[Criterion, ...]:
+    """In a sequence, what is said about how belongs to the last step."""
+    last = next((c for c in reversed(criteria) if c.key.startswith(plans[-1].main.key)), None)
+    if len(plans) == 1 or last is None or last.after is None:
+        return criteria
+    return tuple(c.model_copy(update={"after": last.after}) if c.key in QUALITY_KEYS else c for c in criteria)
 
 
 def _recipe(plans: tuple[Plan, ...]) -> dict[str, object]:

@@ -1,14 +1,16 @@
 """What the phrases of one step say together."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 
-from p2p.agents.builtin.tokens import Quantity
+from p2p.agents.builtin.tokens import Limit, Quantity
 from p2p.agents.builtin.vocabulary import Kind, Mark
-from p2p.contracts.errors import UnknownPhrase
+from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params, Skill
 
+_STAYING = ("stay", "staying", "remain", "remaining")
 LONGEST_S = 20.0
 """Longest duration that is judged [s]."""
 _HEIGHT_WORDS = frozenset({"at", "height", "at a height of", "a height of"})
@@ -29,20 +31,30 @@ class Draft:
     skills: dict[str, str] = field(default_factory=dict)
     """Skill -> the phrase that named it."""
     gait: str | None = None
-    direction: Direction | None = None
+    directions: dict[Direction, str] = field(default_factory=dict)
+    """Direction -> the phrase that named it."""
     pace: Pace | None = None
+    fastest: bool = False
+    very: bool = False
     level: Level | None = None
-    speed: float | None = None
-    turns: float | None = None
-    times: int | None = None
-    length: float | None = None
-    duration: float | None = None
+    speed: Quantity | None = None
+    turns: Quantity | None = None
+    times: Quantity | None = None
+    length: Quantity | None = None
+    duration: Quantity | None = None
     repeatedly: bool = False
     highest: bool = False
     must_say_turns: bool = False
     is_height: bool = False
     """The length follows "at" or "height"."""
+    circle: str = ""
+    diagonal: str = ""
+    """The phrase that said so; empty where none did."""
     manners: set[Manner] = field(default_factory=set)
+    qualities: dict[str, str] = field(default_factory=dict)
+    """Quality -> the phrase that named it."""
+    context: dict[str, str] = field(default_factory=dict)
+    """What only means something beside what it belongs to -> the phrase."""
 
     def put(self, name: str, value: object, text: str) -> None:
         """Set a field once.
@@ -52,8 +64,16 @@ class Draft:
         """
         before = getattr(self, name)
         if before is not None and before != value:
-            raise UnknownPhrase(f"{text!r} contradicts what is said before it ({name} {before}).")
+            words = before.text if isinstance(before, Quantity) else before
+            raise UnknownPhrase(
+                f"{text!r} contradicts what is said before it ({name} {words}).", Refusal.CONFLICT, (text,)
+            )
         setattr(self, name, value)
+
+    @property
+    def direction(self) -> Direction | None:
+        """The one direction that was named; None where none was."""
+        return next(iter(self.directions), None)
 
 
 def skill_of(said: Sequence[Said], body: Body) -> Skill:
@@ -73,27 +93,51 @@ def skill_of(said: Sequence[Said], body: Body) -> Skill:
             _read_quantity(draft, phrase.mark, before)
         else:
             _READERS[phrase.mark.kind](draft, phrase.mark, phrase.text)
+            _read_also(draft, phrase.mark, phrase.text)
         before = phrase.text
+    _settle_course(draft, body)
     name = _name(draft, body)
-    return Skill(name, _params(draft, name))
+    _check_context(draft, name)
+    return Skill(name, _params(draft, name, body))
 
 
 def _read_gait(draft: Draft, mark: Mark, text: str) -> None:
     if draft.gait not in (None, "move") and mark.value != "move" and draft.gait != mark.value:
-        raise UnknownPhrase(f"{text!r} contradicts what is said before it (gait {draft.gait}).")
+        raise UnknownPhrase(
+            f"{text!r} contradicts what is said before it (gait {draft.gait}).", Refusal.CONFLICT, (text,)
+        )
     if draft.gait in (None, "move"):
         draft.gait = str(mark.value)
     draft.skills["move"] = text
+    _read_direction(draft, mark, text)
 
 
 def _read_skill(draft: Draft, mark: Mark, text: str) -> None:
     draft.skills[str(mark.value)] = text
-    if mark.direction is not None:
-        draft.put("direction", mark.direction, text)
+    _read_direction(draft, mark, text)
+
+
+def _read_direction(draft: Draft, mark: Mark, text: str) -> None:
+    direction = mark.value if mark.kind is Kind.DIRECTION else mark.direction
+    if isinstance(direction, Direction):
+        draft.directions.setdefault(direction, text)
+
+
+def _read_also(draft: Draft, mark: Mark, text: str) -> None:
+    for name in mark.also:
+        if name in _SWITCHES:
+            setattr(draft, name, True)
+        elif name == "smooth":
+            draft.manners.add(Manner.SMOOTH)
+        else:
+            draft.qualities.setdefault(name, text)
+
+
+_SWITCHES = ("fastest", "very")
 
 
 def _read_turns(draft: Draft, mark: Mark, text: str) -> None:
-    draft.put("turns", mark.value, text)
+    draft.put("turns", Quantity("turns", float(str(mark.value)), text), text)
     if "flip" not in draft.skills:
         draft.skills["spin"] = text
 
@@ -103,53 +147,148 @@ def _read_turn(draft: Draft, _mark: Mark, text: str) -> None:
     draft.must_say_turns = True
 
 
+def _read_times(draft: Draft, mark: Mark, text: str) -> None:
+    draft.put("times", Quantity("times", float(str(mark.value)), text), text)
+
+
 def _read_repeatedly(draft: Draft, mark: Mark, text: str) -> None:
     draft.repeatedly = True
     if mark.value is not None:
         draft.skills[str(mark.value)] = text
 
 
-def _read_highest(draft: Draft, _mark: Mark, _text: str) -> None:
-    draft.highest = True
-
-
 def _read_manner(draft: Draft, mark: Mark, _text: str) -> None:
     draft.manners.add(Manner(str(mark.value)))
+
+
+def _read_quality(draft: Draft, mark: Mark, text: str) -> None:
+    draft.qualities.setdefault(str(mark.value), text)
+
+
+def _read_context(draft: Draft, mark: Mark, text: str) -> None:
+    draft.context.setdefault(str(mark.value), text)
 
 
 def _putter(name: str) -> Callable[[Draft, Mark, str], None]:
     return lambda draft, mark, text: draft.put(name, mark.value, text)
 
 
+def _switch(name: str) -> Callable[[Draft, Mark, str], None]:
+    return lambda draft, _mark, _text: setattr(draft, name, True)
+
+
+def _texter(name: str) -> Callable[[Draft, Mark, str], None]:
+    return lambda draft, _mark, text: setattr(draft, name, text)
+
+
 _READERS: dict[Kind, Callable[[Draft, Mark, str], None]] = {
     Kind.GAIT: _read_gait,
     Kind.SKILL: _read_skill,
-    Kind.DIRECTION: _putter("direction"),
+    Kind.DIRECTION: _read_direction,
     Kind.PACE: _putter("pace"),
+    Kind.FASTEST: _switch("fastest"),
+    Kind.VERY: _switch("very"),
     Kind.LEVEL: _putter("level"),
-    Kind.TIMES: _putter("times"),
+    Kind.TIMES: _read_times,
     Kind.TURNS: _read_turns,
     Kind.TURN: _read_turn,
     Kind.REPEATEDLY: _read_repeatedly,
-    Kind.HIGHEST: _read_highest,
+    Kind.HIGHEST: _switch("highest"),
     Kind.MANNER: _read_manner,
+    Kind.QUALITY: _read_quality,
+    Kind.CIRCLE: _texter("circle"),
+    Kind.DIAGONAL: _texter("diagonal"),
+    Kind.CONTEXT: _read_context,
+    Kind.ROBOT: lambda _draft, _mark, _text: None,
     Kind.FILLER: lambda _draft, _mark, _text: None,
 }
 
 
 def _read_quantity(draft: Draft, quantity: Quantity, before: str) -> None:
     if quantity.value <= 0:
-        raise UnknownPhrase(f"{quantity.text!r} is not more than nothing.")
+        raise UnknownPhrase(f"{quantity.text!r} is not more than nothing.", Refusal.CONFLICT, (quantity.text,))
     if quantity.kind in ("number", "times"):
         if quantity.value != round(quantity.value):
-            raise UnknownPhrase(f"{quantity.text!r} has no unit and is not a whole number of times.")
-        draft.put("times", int(quantity.value), quantity.text)
+            raise UnknownPhrase(
+                f"{quantity.text!r} has no unit and is not a whole number of times.", Refusal.CONFLICT, (quantity.text,)
+            )
+        draft.put("times", replace(quantity, kind="times"), quantity.text)
         return
-    if quantity.kind == "time" and quantity.value > LONGEST_S:
-        raise UnknownPhrase(f"{quantity.text!r} is longer than the {LONGEST_S:g} s that can be judged.")
+    if quantity.kind == "time":
+        _check_duration(quantity)
     name = {"time": "duration"}.get(quantity.kind, quantity.kind)
-    draft.put(name, round(quantity.value, 4), quantity.text)
+    draft.put(name, quantity, quantity.text)
     draft.is_height |= quantity.kind == "length" and before in _HEIGHT_WORDS
+
+
+def _check_duration(quantity: Quantity) -> None:
+    if quantity.value > LONGEST_S:
+        raise UnknownPhrase(
+            f"{quantity.text!r} is longer than the {LONGEST_S:g} s that can be judged.",
+            Refusal.TOO_MUCH,
+            (quantity.text,),
+        )
+    if quantity.limit in (Limit.AT_MOST, Limit.BETWEEN):
+        raise UnknownPhrase(
+            f"{quantity.text!r}: the end of a duration cannot be judged yet; say 'for {quantity.value:g} seconds' and "
+            "what comes 'then'.",
+            Refusal.UNMEASURED,
+            (quantity.text,),
+        )
+
+
+def _settle_course(draft: Draft, body: Body) -> None:
+    """One direction, a diagonal of two, or a circle to one side."""
+    along: list[Direction] = [way for way in draft.directions if way in (Direction.FORWARD, Direction.BACKWARD)]
+    across: list[Direction] = [way for way in draft.directions if way in (Direction.LEFT, Direction.RIGHT)]
+    if len(along) > 1 or len(across) > 1:
+        *_, last = draft.directions.items()
+        raise UnknownPhrase(
+            f"{last[1]!r} contradicts what is said before it (direction {draft.direction}); for one after the other, "
+            "say 'then'.",
+            Refusal.CONFLICT,
+            (last[1],),
+        )
+    if draft.circle:
+        _settle_circle(draft, along, across, body)
+    elif draft.diagonal or (along and across):
+        _settle_diagonal(draft, along, across, body)
+
+
+def _settle_circle(draft: Draft, along: list[Direction], across: list[Direction], body: Body) -> None:
+    if not body.has("yaw_turns"):
+        raise UnknownPhrase(
+            f"{draft.circle!r}: {body.noun} lives in a vertical plane and cannot turn.",
+            Refusal.IMPOSSIBLE,
+            (draft.circle,),
+        )
+    if Direction.BACKWARD in along:
+        raise UnknownPhrase(
+            f"{draft.circle!r} backward is not measured yet; say it forward.", Refusal.UNMEASURED, (draft.circle,)
+        )
+    if not across:
+        raise UnknownPhrase(
+            f"{draft.circle!r} leaves the side open; say 'in a circle to the left' or '… to the right'.",
+            Refusal.VAGUE,
+            (draft.circle,),
+        )
+    draft.skills.setdefault("move", draft.circle)
+    draft.qualities[f"circle:{across[0]}"] = draft.circle
+    draft.directions = {Direction.FORWARD: draft.circle}
+
+
+def _settle_diagonal(draft: Draft, along: list[Direction], across: list[Direction], body: Body) -> None:
+    said = draft.diagonal or " and ".join(draft.directions.values())
+    if not body.has("velocity_y"):
+        raise UnknownPhrase(f"{said!r}: {body.noun} can only move forward or backward.", Refusal.IMPOSSIBLE, (said,))
+    if not across:
+        raise UnknownPhrase(
+            f"{said!r} leaves the side open; say 'diagonally forward left', or another corner.", Refusal.VAGUE, (said,)
+        )
+    if set(draft.skills) - {"move"}:
+        raise UnknownPhrase(f"{said!r} are two directions, which only go with a movement.", Refusal.CONFLICT, (said,))
+    draft.qualities[f"diagonal:{across[0]}"] = said
+    draft.directions = {(along or [Direction.FORWARD])[0]: said}
 
 
 def _name(draft: Draft, body: Body) -> str:
@@ -161,15 +300,27 @@ def _name(draft: Draft, body: Body) -> str:
         skills.setdefault("balance" if "pole_angle" in body.features else "posture", text)
     if Manner.UPRIGHT in draft.manners or Manner.NO_FALL in draft.manners or draft.level or draft.highest:
         skills.setdefault("posture", "")
+    if skills.get("still", "").startswith(_STAYING) and set(skills) & {"spin", "jump", "flip", "rear"}:
+        del skills["still"]
+        draft.manners.add(Manner.IN_PLACE)
     if len(skills) > 1:
-        skills.pop("posture", None)
-    if not skills and (draft.direction is not None or draft.speed is not None):
+        kept = skills.pop("posture", None)
+        if kept and "move" in skills:
+            draft.qualities.setdefault("steady", kept)
+    if not skills and (draft.directions or draft.speed is not None):
         skills["move"] = ""
+    if not skills and set(draft.qualities) & {"one_leg", "leg:left", "leg:right"}:
+        skills["still"] = ""
     if len(skills) > 1:
         both = " and ".join(repr(text) for text in skills.values())
-        raise UnknownPhrase(f"{both} cannot be done at the same time; say which comes first with 'then'.")
+        raise UnknownPhrase(
+            f"{both} at the same time cannot be judged yet. Ask for one of them; or, if one is to come after "
+            "the other, say 'then' between them.",
+            Refusal.CONFLICT,
+            tuple(skills.values()),
+        )
     if not skills:
-        raise UnknownPhrase("The sentence says how, but not what.")
+        raise UnknownPhrase("The sentence says how, but not what.", Refusal.VAGUE)
     return _resolve(next(iter(skills)), draft, body)
 
 
@@ -178,60 +329,198 @@ def _resolve(name: str, draft: Draft, body: Body) -> str:
     if name == "reach" and "push" in body.skills:
         return "push"
     if name == "move" and draft.gait == "hop" and not _travels(draft) and "jump" in body.skills:
-        draft.repeatedly = draft.times is None
+        draft.repeatedly = draft.repeatedly or draft.times is None
         return "jump"
-    if name == "jump" and draft.direction in (Direction.FORWARD, Direction.BACKWARD) and not draft.highest:
-        draft.gait = "hop"
-        return "move"
+    if name == "jump" and draft.direction in (Direction.FORWARD, Direction.BACKWARD):
+        draft.qualities[f"jump_way:{draft.direction}"] = draft.directions[draft.direction]
+        draft.directions = {}
     if name == "still" and (draft.level is not None or draft.highest or draft.length is not None):
         return "posture"
     if name == "spin" and draft.must_say_turns and draft.turns is None and draft.times is None:
-        raise UnknownPhrase("'turn' needs an angle, such as 'turn left 90 degrees' or 'turn around'.")
+        raise UnknownPhrase(
+            "'turn' needs an angle, such as 'turn left 90 degrees' or 'turn around'.", Refusal.VAGUE, ("turn",)
+        )
     if name == "posture":
-        _check_posture(draft, body)
+        _check_posture(draft)
     return name
 
 
 def _travels(draft: Draft) -> bool:
-    said = (draft.direction, draft.pace, draft.speed)
+    said = (draft.direction, draft.pace, draft.speed, draft.fastest or None, draft.circle or draft.diagonal or None)
     return any(value is not None for value in said) and Manner.IN_PLACE not in draft.manners
 
 
-def _check_posture(draft: Draft, body: Body) -> None:
+def _check_posture(draft: Draft) -> None:
     words = draft.level or draft.highest or draft.length is not None
     if not words and not draft.manners & {Manner.UPRIGHT, Manner.NO_FALL}:
-        raise UnknownPhrase("The sentence does not say what is to be held: 'low', 'high', 'at 0.5 m', 'upright'.")
+        raise UnknownPhrase(
+            "The sentence does not say what is to be held: 'low', 'high', 'at 0.5 m', 'upright'.", Refusal.VAGUE
+        )
     if draft.pace is not None or draft.repeatedly:
-        raise UnknownPhrase("Holding a posture has no pace and is not repeated.")
-    del body
+        raise UnknownPhrase("Holding a posture has no pace and is not repeated.", Refusal.CONFLICT)
 
 
-def _params(draft: Draft, name: str) -> Params:
-    if name not in ("move", "spin") and draft.pace is not None and not (name == "flip" and draft.pace is Pace.FAST):
-        raise UnknownPhrase(f"A pace ({draft.pace}) does not go with {name.replace('_', ' ')}.")
-    if draft.length is not None and name not in ("jump", "posture") and not draft.is_height:
-        raise UnknownPhrase("A distance is not understood; say how fast, or for how many seconds.")
-    level = draft.level
-    highest = draft.highest
+_BELONGS: dict[str, Callable[[Draft, str], bool]] = {
+    "speed": lambda d, _: d.speed is not None or d.pace is not None or d.fastest,
+    "height": lambda d, _: d.length is not None or d.level is not None or d.highest,
+    "torso": lambda d, name: name in ("posture", "balance") or d.level is not None or d.length is not None
+    or bool(d.manners & {Manner.UPRIGHT}) or bool({"no_lean", "no_sway", "no_trunk"} & set(d.qualities)),
+    "flight": lambda _, name: name in ("jump", "flip"),
+    "direction": lambda d, _: bool(d.directions),
+}  # fmt: skip
+"""A word of context -> whether what it belongs to is there."""
+
+
+def _check_context(draft: Draft, name: str) -> None:
+    for kind, text in draft.context.items():
+        if not _BELONGS[kind](draft, name):
+            raise UnknownPhrase(
+                f"{text!r} is not understood where it stands: it belongs beside {_BESIDE[kind]}.",
+                Refusal.CONFLICT,
+                (text,),
+            )
+    if draft.very and draft.pace is None and not draft.highest and not (name == "jump" and draft.level is Level.HIGH):
+        raise UnknownPhrase("'very' is only understood before 'slowly' and 'fast'.", Refusal.UNMEASURED, ("very",))
+
+
+_BESIDE = {
+    "speed": "a speed, such as 'at 2 m/s' or 'slowly'",
+    "height": "a height, such as '0.5 m' or 'low'",
+    "torso": "a height or 'upright'",
+    "flight": "a jump or a flip",
+    "direction": "'forward', 'backward', 'left' or 'right'",
+}
+
+
+def _params(draft: Draft, name: str, body: Body) -> Params:
+    _check_fit(draft, name)
+    _count(draft, name)
+    low_speed, pace, fastest = _speed_words(draft, body)
+    height, height_range = _height(draft, name, body)
+    level, highest = draft.level, draft.highest or (draft.very and draft.level is Level.HIGH)
     if name == "jump":
-        highest = (highest or level is Level.HIGH) and draft.length is None
-        level = None
+        highest, level = highest and height is None, None
     elif highest:
         level, highest = Level.HIGH, False
-    times = draft.times
+    times = None if draft.times is None else int(draft.times.value)
     if name in ("flip", "spin") and times is None and draft.turns is None and draft.repeatedly:
         times = 2
+    speed, speed_range = _speed(draft.speed)
     return Params(
         direction=draft.direction,
         gait=draft.gait,
-        pace=draft.pace,
-        speed=draft.speed,
-        turns=draft.turns,
+        pace=pace,
+        speed=speed,
+        turns=None if draft.turns is None else round(draft.turns.value, 4),
         times=times,
         repeatedly=draft.repeatedly,
         highest=highest,
         level=level,
-        height=draft.length,
-        duration_s=draft.duration,
+        height=height,
+        duration_s=None if draft.duration is None else round(draft.duration.value, 4),
         manners=frozenset(draft.manners),
+        fastest=fastest,
+        speed_range=speed_range or low_speed,
+        height_range=height_range,
+        qualities=frozenset(draft.qualities),
     )
+
+
+def _check_fit(draft: Draft, name: str) -> None:
+    if name not in ("move", "spin") and draft.pace is not None and not (name == "flip" and draft.pace is Pace.FAST):
+        raise UnknownPhrase(
+            f"A pace ({draft.pace}) does not go with {name.replace('_', ' ')}.", Refusal.CONFLICT, (str(draft.pace),)
+        )
+    if draft.length is not None and name not in ("jump", "posture") and not draft.is_height:
+        raise UnknownPhrase(
+            "A distance is not understood; say how fast, or for how many seconds.",
+            Refusal.UNMEASURED,
+            (draft.length.text,),
+        )
+    if name == "jump" and draft.level is Level.LOW:
+        raise UnknownPhrase(
+            "'low' does not go with jump; say how high, as in 'jump at most 0.1 m high', or 'then crouch'.",
+            Refusal.CONFLICT,
+            ("low",),
+        )
+    if draft.speed is not None and (draft.pace is not None or draft.fastest):
+        raise UnknownPhrase(
+            f"{draft.speed.text!r} and a pace in words are said together; say one of them.",
+            Refusal.CONFLICT,
+            (draft.speed.text,),
+        )
+
+
+def _count(draft: Draft, name: str) -> None:
+    """Bounds of a number of times or turns, as qualities and as "repeatedly", which takes a number's upper end away."""
+    said = draft.times or draft.turns
+    if said is None or name not in ("jump", "flip", "spin"):
+        return
+    field_name = "times" if draft.times is not None else "turns"
+    if field_name == "turns" and said.limit in (Limit.AT_MOST, Limit.BETWEEN) and name == "spin":
+        raise UnknownPhrase(
+            f"{said.text!r}: an upper end of an angle is not understood; say how far to turn.",
+            Refusal.UNMEASURED,
+            (said.text,),
+        )
+    top = {Limit.AT_MOST: said.value, Limit.BETWEEN: said.upper, Limit.EXACTLY: said.value}.get(said.limit)
+    if name == "jump" and said.limit is Limit.ABOUT and not draft.repeatedly:
+        top = said.value
+    if top is not None and not (name == "flip" and said.limit is Limit.EXACTLY):  # a flip's number is a limit
+        draft.qualities[f"at_most:{top:g}"] = said.text
+    if said.limit is Limit.AT_MOST:
+        setattr(draft, field_name, replace(said, value=1.0))
+    if said.limit in (Limit.AT_LEAST, Limit.AT_MOST, Limit.BETWEEN):
+        draft.repeatedly = True
+
+
+def _speed_words(draft: Draft, body: Body) -> tuple[tuple[float, float] | None, Pace | None, bool]:
+    """What "very", and "fast" beside a gait that is fast by itself, make of a pace."""
+    pace, fastest = draft.pace, draft.fastest
+    if pace is Pace.FAST and (draft.very or draft.gait in ("run", "gallop")):
+        fastest = True
+    if fastest:
+        if pace not in (None, Pace.FAST):
+            raise UnknownPhrase(f"As fast as possible, and {pace}, contradict each other.", Refusal.CONFLICT)
+        return None, Pace.FAST, True
+    if pace is Pace.SLOW and draft.very and Pace.SLOW in body.paces:
+        slow = body.paces[Pace.SLOW].judged
+        return (slow.low, round((slow.low + slow.high) / 2, 3)), None, False
+    return None, pace, False
+
+
+def _speed(said: Quantity | None) -> tuple[float | None, tuple[float, float] | None]:
+    """A speed, or its bounds, as `Params` has them."""
+    if said is None:
+        return None, None
+    if said.limit is Limit.ABOUT:
+        return round(said.value, 4), None
+    return None, _range(said, 0.05)
+
+
+def _range(said: Quantity, exactness: float) -> tuple[float, float]:
+    value, slack = said.value, exactness * said.value
+    low, high = {
+        Limit.AT_LEAST: (value, inf),
+        Limit.AT_MOST: (0.0, value),
+        Limit.BETWEEN: (value, said.upper or value),
+        Limit.EXACTLY: (value - slack, value + slack),
+        Limit.ABOUT: (value - slack, value + slack),
+    }[said.limit]
+    return round(low, 4), round(high, 4)
+
+
+def _height(draft: Draft, name: str, body: Body) -> tuple[float | None, tuple[float, float] | None]:
+    """A height, or its bounds, as `Params` has them; how high a jump may be is a quality."""
+    said = draft.length
+    if name == "jump" and said is None and draft.level is Level.HIGH and not (draft.highest or draft.very):
+        return round((body.jump.once + body.jump.high) / 2, 3), None
+    if said is None:
+        return None, None
+    if name != "jump":
+        return (round(said.value, 4), None) if said.limit is Limit.ABOUT else (None, _range(said, 0.04))
+    low, high = _range(said, 0.1)
+    if said.limit in (Limit.ABOUT, Limit.AT_LEAST):
+        return round(said.value, 4), None
+    draft.qualities[f"at_most_high:{high:g}"] = said.text
+    return (round(min(body.jump.once, 0.6 * high), 4) if said.limit is Limit.AT_MOST else low), None

@@ -1,20 +1,28 @@
 """From a sentence to skills: every word of it must be accounted for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from p2p.agents.builtin.meaning import Said, skill_of
-from p2p.agents.builtin.refusals import not_understood
+from p2p.agents.builtin.refusals import Rest, explained, not_understood
 from p2p.agents.builtin.tokens import Quantity, Token, tokens
 from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, Kind, Mark
-from p2p.contracts.errors import UnknownPhrase
+from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.skill import Skill
 
 MAX_STEPS = 3
 """Steps of a sequence."""
+NEGATING = frozenset({
+    "not", "dont", "no", "never", "without", "nor", "cant", "cannot", "except", "instead", "unless", "avoid",
+    "avoiding", "neither", "rather", "than", "like",
+})  # fmt: skip
+"""Unknown words that turn what follows them into something else: it is not read on its own."""
+_LEAVES_OPEN = frozenset({Kind.UNMEASURED, Kind.VAGUE})
+_CARRIES = frozenset({Kind.DIRECTION, Kind.PACE, Kind.FASTEST, Kind.TIMES, Kind.LEVEL, Kind.HIGHEST, Kind.CIRCLE})
+"""What a step without a verb may say of the verb before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,31 @@ class Piece:
     mark: Mark | Quantity | None
     """None for what is not understood."""
 
+    @property
+    def kind(self) -> Kind | None:
+        """What it says; None for a number, and for what is not understood."""
+        return self.mark.kind if isinstance(self.mark, Mark) else None
+
+    @property
+    def verb(self) -> bool:
+        """Whether it says what to do."""
+        return isinstance(self.mark, Mark) and (self.mark.verb or self.kind in (Kind.SKILL, Kind.TURNS))
+
+    @property
+    def open(self) -> bool:
+        """Whether nothing measures it."""
+        return self.mark is None or self.kind in _LEAVES_OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a sentence says."""
+
+    skills: tuple[Skill, ...]
+    """In the order they are to be done."""
+    rest: tuple[Rest, ...]
+    """What is not understood, or not measured."""
+
 
 def parse(sentence: str, body: Body) -> tuple[Skill, ...]:
     """The skills a sentence asks this robot for, in the order they are to be done.
@@ -32,21 +65,68 @@ def parse(sentence: str, body: Body) -> tuple[Skill, ...]:
     Raises:
         UnknownPhrase: a part is not understood or contradicts another, or the robot cannot do it.
     """
+    return read(sentence, body).skills
+
+
+def read(sentence: str, body: Body, *, partly: bool = False) -> Reading:
+    """What a sentence asks this robot for.
+
+    Args:
+        sentence: As a person typed it.
+        body: The robot.
+        partly: Whether a part may be left to others, such as a judge with eyes.
+
+    Raises:
+        UnknownPhrase: a part is not understood, unless others take it; a part contradicts another; the robot cannot do
+            it; or nothing of it is understood.
+    """
     try:
-        steps = _steps(_pieces(tokens(sentence)))
-        unknown = _unknown(steps)
-        if unknown:
-            raise UnknownPhrase(f"Not understood: {', '.join(repr(part) for part in unknown)} in {sentence!r}.")
-        if len(steps) > MAX_STEPS:
-            raise UnknownPhrase(f"{sentence!r} has {len(steps)} steps; at most {MAX_STEPS} are understood.")
-        skills = tuple(skill_of([Said(p.text, p.mark) for p in step if p.mark], body) for step in steps)
+        return _read(sentence, body, partly)
     except UnknownPhrase as error:
-        raise not_understood(str(error), body) from error
+        raise not_understood(error, sentence, body) from error
+
+
+def _read(sentence: str, body: Body, partly: bool) -> Reading:
+    pieces = _swallowed(_pieces(tokens(sentence)))
+    _check_robot(pieces, body)
+    steps = _steps(pieces)
+    rest = tuple(explained(part) for part in _open(steps))
+    if rest and not partly:
+        raise _open_error(rest, sentence)
+    if len(steps) > MAX_STEPS:
+        raise UnknownPhrase(
+            f"{sentence!r} has {len(steps)} steps; at most {MAX_STEPS} are understood.", Refusal.TOO_MUCH
+        )
+    understood = [_kept(step) for step in steps]
+    understood = [step for step in understood if any(_says_something(piece) for piece in step)]
+    if not understood:
+        raise _open_error(rest, sentence)
+    skills = tuple(
+        skill_of([Said(p.text, p.mark) for p in step if p.mark is not None], body) for step in _carried(understood)
+    )
     for skill in skills:
         reason = template(skill.name).refusal(body)
         if reason is not None:
-            raise not_understood(f"{sentence!r} cannot be done in {body.env_id}: {reason}.", body)
-    return skills
+            raise UnknownPhrase(
+                f"{sentence!r} cannot be done in {body.env_id}: {reason}.", Refusal.IMPOSSIBLE, (skill.name,)
+            )
+    return Reading(skills, rest)
+
+
+def _open_error(rest: Sequence[Rest], sentence: str) -> UnknownPhrase:
+    lines = [part.problem for part in rest]
+    return UnknownPhrase(
+        f"Not understood: {', '.join(repr(part.text) for part in rest)} in {sentence!r}."
+        if all(part.kind is Refusal.UNKNOWN for part in rest)
+        else " ".join(lines),
+        next((part.kind for part in rest if part.kind is Refusal.UNKNOWN), rest[0].kind),
+        tuple(part.text for part in rest),
+        tuple(word for part in rest for word in part.suggestions),
+    )
+
+
+def _kept(step: Iterable[Piece]) -> list[Piece]:
+    return [piece for piece in step if not piece.open]
 
 
 def _pieces(words: Sequence[Token]) -> list[Piece]:
@@ -74,36 +154,85 @@ def _match(words: Sequence[Token]) -> tuple[Piece, int]:
     return Piece(first, None), 1
 
 
+def _swallowed(pieces: Sequence[Piece]) -> list[Piece]:
+    """ "not", "like" and their kind take the rest of their clause with them: "not fast" is not fast."""
+    found: list[Piece] = []
+    swallows = False
+    for piece in pieces:
+        if piece.kind is Kind.NEXT or piece.text == "and":
+            swallows = False
+        if swallows:
+            found[-1] = Piece(f"{found[-1].text} {piece.text}", None)
+            continue
+        found.append(piece)
+        swallows = piece.mark is None and bool(NEGATING & set(piece.text.split()))
+    return found
+
+
+def _check_robot(pieces: Iterable[Piece], body: Body) -> None:
+    """Refuse a sentence that names another robot than the one of the environment."""
+    for piece in pieces:
+        if isinstance(piece.mark, Mark) and piece.kind is Kind.ROBOT:
+            names = piece.mark.value if isinstance(piece.mark.value, tuple) else ()
+            if body.env_id.partition("-")[0] not in names:
+                raise UnknownPhrase(
+                    f"{piece.text!r} is not the robot of {body.env_id}. For it, give --env {names[0]}-v5.",
+                    Refusal.CONFLICT,
+                    (piece.text,),
+                )
+
+
 def _steps(pieces: Sequence[Piece]) -> list[list[Piece]]:
     """Split at "then" and its like; a step that says nothing is none."""
     steps: list[list[Piece]] = [[]]
     for piece in pieces:
-        if isinstance(piece.mark, Mark) and piece.mark.kind is Kind.NEXT:
+        if piece.kind is Kind.NEXT:
             steps.append([])
         else:
             steps[-1].append(piece)
     said = [step for step in steps if any(_says_something(piece) for piece in step)]
     if not said:
-        raise UnknownPhrase("The sentence says nothing the robot could do.")
+        raise UnknownPhrase("The sentence says nothing the robot could do.", Refusal.VAGUE)
     return said
 
 
+def _carried(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
+    """A step without a verb has that of the step before it: "spin left then right"."""
+    found: list[list[Piece]] = []
+    for step in steps:
+        bare = not any(piece.verb for piece in step)
+        says = any(piece.kind in _CARRIES or isinstance(piece.mark, Quantity) for piece in step)
+        if found and bare and says:
+            verbs = [Piece(p.text, _without_way(p.mark)) for p in found[-1] if p.verb and isinstance(p.mark, Mark)]
+            step = [*verbs, *step]
+        found.append(step)
+    return found
+
+
+def _without_way(mark: Mark) -> Mark:
+    """What a verb says, without the direction that is said along with it."""
+    return Mark(mark.kind, mark.value, None, mark.also, mark.verb)
+
+
 def _says_something(piece: Piece) -> bool:
-    return not (isinstance(piece.mark, Mark) and piece.mark.kind is Kind.FILLER)
+    return piece.kind is not Kind.FILLER
 
 
-def _unknown(steps: Sequence[Sequence[Piece]]) -> list[str]:
-    """What is not understood; a filler between two such parts belongs to them."""
-    found: list[str] = []
+def _open(steps: Sequence[Sequence[Piece]]) -> list[Piece]:
+    """What is not understood or not measured; little words between two such parts belong to them."""
+    found: list[Piece] = []
     for step in steps:
         gap: list[str] | None = None
         for piece in step:
             if piece.mark is None:
-                if gap is None:
-                    found.append(piece.text)
+                if gap is None or found[-1].mark is not None:
+                    found.append(piece)
                 else:
-                    found[-1] = " ".join([found[-1], *gap, piece.text])
+                    found[-1] = Piece(" ".join([found[-1].text, *gap, piece.text]), None)
                 gap = []
+            elif piece.open:
+                found.append(piece)
+                gap = None
             elif gap is not None:
                 gap = None if _says_something(piece) else [*gap, piece.text]
     return found

@@ -1,29 +1,93 @@
-"""What is said about a sentence that is not understood."""
+"""What is said about a sentence that is not accepted: the word, the nearest known one, and three ways on."""
 
-from p2p.contracts.errors import UnknownPhrase
+from dataclasses import dataclass
+from typing import Protocol
+
+from p2p.agents.builtin.spelling import nearest
+from p2p.agents.builtin.tokens import LIMIT_WORDS, UNIT_WORDS, Quantity
+from p2p.agents.builtin.vocabulary import LEXICON, Kind, Mark
+from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates import TEMPLATES
 from p2p.rewards.templates.bodies import Body
 
+SHOWN = 4
+"""Example sentences in a message."""
+WORDS = frozenset(word for words in LEXICON for word in words) | LIMIT_WORDS | UNIT_WORDS
+"""Every word of the grammar."""
 
-def not_understood(problem: str, body: Body) -> UnknownPhrase:
-    """The error, with what is understood for this robot and the two ways around the grammar.
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """A part of a sentence that is not understood, or that nothing measures yet."""
+
+    text: str
+    kind: Refusal
+    problem: str
+    """What is wrong with it, as a sentence."""
+    suggestions: tuple[str, ...] = ()
+    """Known words that may have been meant."""
+
+
+class Part(Protocol):
+    """A phrase of a sentence, with what it says."""
+
+    @property
+    def text(self) -> str:
+        """As the sentence has it."""
+        ...
+
+    @property
+    def mark(self) -> Mark | Quantity | None:
+        """None for what is not understood."""
+        ...
+
+
+def explained(part: Part) -> Rest:
+    """Why a part of a sentence is left over."""
+    if isinstance(part.mark, Mark):
+        kind = Refusal.VAGUE if part.mark.kind is Kind.VAGUE else Refusal.UNMEASURED
+        what = "leaves something open" if kind is Refusal.VAGUE else "cannot be measured"
+        return Rest(part.text, kind, f"{part.text!r} {what}: {part.mark.value}.")
+    meant = {word: nearest(word, WORDS) for word in part.text.split() if word not in WORDS}
+    hints = tuple(other for other in meant.values() if other is not None)
+    problem = f"Not understood: {part.text!r}."
+    return Rest(part.text, Refusal.UNKNOWN, problem, hints)
+
+
+def not_understood(error: UnknownPhrase, sentence: str, body: Body) -> UnknownPhrase:
+    """The error with the ways on: other words, a model that reads them, or a reward of one's own.
 
     Args:
-        problem: What is wrong, as a sentence that names the part of the prompt.
+        error: What is wrong, naming the part of the sentence.
+        sentence: The sentence.
         body: The robot.
     """
-    known = "\n".join(f"  {line}" for line in examples(body)) or "  nothing yet"
+    near = error.suggestions
+    meant = f" Did you mean {' and '.join(repr(word) for word in near)}?" if near else ""
+    known = "; ".join(_nearest_examples(sentence, body)) or "nothing yet"
     return UnknownPhrase(
-        f"{problem}\n"
-        f"Without a model, these are understood for {body.env_id}:\n{known}\n"
-        "with: slowly, moderately, as fast as you can, at 2 m/s; smoothly, with little effort, without falling, "
-        "upright; for 5 seconds; …, then …\n"
-        "Two other ways: configure a model provider, which reads any sentence (in a later version); or write a reward "
-        f"and run `p2p train --reward FILE --env {body.env_id}`."
+        f"{error}{meant}\n"
+        f"Nothing was trained. Three ways on in {body.env_id}:\n"
+        f"  say it in words that can be measured: {known}; {_MORE}\n"
+        "  let a language model read it: --model PROVIDER:MODEL\n"
+        f"  write the reward yourself: p2p train --reward FILE --env {body.env_id}",
+        error.kind,
+        error.words,
+        error.suggestions,
     )
+
+
+_MORE = "with 'slowly', 'as fast as you can', 'at least 2 m/s', 'without falling', 'for 5 seconds', '…, then …'"
 
 
 def examples(body: Body) -> tuple[str, ...]:
     """One line of example sentences for each skill the robot has."""
     found = (kind() for kind in TEMPLATES.values())
     return tuple(", ".join(t.examples(body)) for t in found if t.refusal(body) is None)
+
+
+def _nearest_examples(sentence: str, body: Body) -> list[str]:
+    """The example sentences that have most words in common with one."""
+    said = set(sentence.lower().split())
+    offered = [text for line in examples(body) for text in line.split(", ")]
+    return sorted(offered, key=lambda text: -len(said & set(text.split())))[:SHOWN]

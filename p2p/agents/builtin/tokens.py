@@ -1,12 +1,13 @@
-"""A sentence as words and quantities."""
+"""A sentence as words, quantities and bounds."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
-from p2p.contracts.errors import UnknownPhrase
+from p2p.contracts.errors import Refusal, UnknownPhrase
 
-_TOKEN = re.compile(r"(?<![a-z\d])-\d|\d+(?:[.]\d+)?|m/s|km/h|[a-z]+(?:'[a-z]+)?|°|[^\s,;:.!?\"()-]")
+_TOKEN = re.compile(r"(?<![a-z\d])-\d|\d+(?:[.]\d+)?|m/sec|m/s|km/h|[a-z]+(?:'[a-z]+)?|°|[^\s,;:.!?\"()-]")
 _NEGATIVE = re.compile(r"^-\d$")
 _NUMBER = re.compile(r"^\d+(?:[.]\d+)?$")
 _NAMES = {"walker2d": "walker", "halfcheetah": "cheetah", "half-cheetah": "cheetah", "half cheetah": "cheetah"}
@@ -14,6 +15,10 @@ _NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", 
 _UNITS: tuple[tuple[str, str, float], ...] = (
     ("m/s", "speed", 1.0),
     ("mps", "speed", 1.0),
+    ("m per s", "speed", 1.0),
+    ("m/sec", "speed", 1.0),
+    ("meters a second", "speed", 1.0),
+    ("metres a second", "speed", 1.0),
     ("meters per second", "speed", 1.0),
     ("metres per second", "speed", 1.0),
     ("meter per second", "speed", 1.0),
@@ -33,6 +38,13 @@ _UNITS: tuple[tuple[str, str, float], ...] = (
     ("metre", "length", 1.0),
     ("meters", "length", 1.0),
     ("metres", "length", 1.0),
+    ("km", "length", 1000.0),
+    ("kilometers", "length", 1000.0),
+    ("kilometres", "length", 1000.0),
+    ("mm", "length", 0.001),
+    ("minute", "time", 60.0),
+    ("minutes", "time", 60.0),
+    ("min", "time", 60.0),
     ("s", "time", 1.0),
     ("sec", "time", 1.0),
     ("secs", "time", 1.0),
@@ -54,6 +66,16 @@ _UNITS: tuple[tuple[str, str, float], ...] = (
 _LONGEST_FIRST = sorted(((tuple(unit.split()), kind, scale) for unit, kind, scale in _UNITS), key=lambda u: -len(u[0]))
 
 
+class Limit(StrEnum):
+    """How a number is meant."""
+
+    ABOUT = "about"
+    EXACTLY = "exactly"
+    AT_LEAST = "at least"
+    AT_MOST = "at most"
+    BETWEEN = "between"
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number with its unit."""
@@ -63,9 +85,55 @@ class Quantity:
     value: float
     text: str
     """As the sentence has it."""
+    limit: Limit = Limit.ABOUT
+    upper: float | None = None
+    """Upper end for `between`; None for the other limits."""
 
 
 Token = str | Quantity
+
+_BEFORE: tuple[tuple[Limit, str], ...] = (
+    (
+        Limit.AT_LEAST,
+        "at least / no less than / not less than / more than / faster than / no slower than / not slower than / over / "
+        "above / higher than / longer than / a minimum of / minimum of / at a minimum of / at no less than / "
+        "at more than / at over / at speeds above / at speeds over / for at least / for more than / for over / "
+        "for longer than",
+    ),
+    (
+        Limit.AT_MOST,
+        "at most / no more than / not more than / less than / fewer than / slower than / no faster than / "
+        "not faster than / under / below / up to / lower than / no higher than / not higher than / a maximum of / "
+        "maximum of / at a maximum of / at no more than / at less than / at under / at up to / at speeds below / "
+        "not exceeding / without exceeding / never exceeding / at speeds under / for at most / for less than / "
+        "for up to",
+    ),
+    (Limit.EXACTLY, "exactly / precisely / only / just / at exactly / at precisely / for exactly"),
+    (Limit.ABOUT, "about / around / approximately / roughly / circa / at about / at around / for about / for around"),
+)
+_AFTER: tuple[tuple[Limit, str], ...] = (
+    (Limit.AT_LEAST, "or more / or faster / or higher / or longer / at least / at a minimum / and more"),
+    (Limit.AT_MOST, "or less / or slower / or lower / or fewer / at most / at the most / tops / at a maximum"),
+    (Limit.EXACTLY, "exactly / precisely"),
+)
+
+
+def _by_length(table: Sequence[tuple[Limit, str]]) -> tuple[tuple[tuple[str, ...], Limit], ...]:
+    found = [(tuple(text.split()), limit) for limit, texts in table for text in texts.split(" / ")]
+    return tuple(sorted(found, key=lambda entry: -len(entry[0])))
+
+
+_LIMITS_BEFORE, _LIMITS_AFTER = _by_length(_BEFORE), _by_length(_AFTER)
+LIMIT_WORDS = frozenset(word for words, _ in (*_LIMITS_BEFORE, *_LIMITS_AFTER) for word in words)
+"""Words that bound a number."""
+UNIT_WORDS = frozenset(word for unit, _, _ in _UNITS for word in unit.split() if word.isalpha() and len(word) > 1)
+"""Words of the units."""
+_SIGNS = (
+    (">=", " at least "), ("≥", " at least "), ("<=", " at most "), ("≤", " at most "),
+    (">", " more than "), ("<", " less than "), ("≈", " about "), ("~", " about "), ("&", " and "), ("’", "'"),
+)  # fmt: skip
+_DASH = re.compile(r"(?<=\d)\s*[-–—]\s*(?=\d)")
+_POSSESSIVE = {"its": "your", "his": "your", "her": "your", "their": "your"}
 
 
 def tokens(sentence: str) -> tuple[Token, ...]:
@@ -74,13 +142,45 @@ def tokens(sentence: str) -> tuple[Token, ...]:
     Raises:
         UnknownPhrase: a number is negative.
     """
-    text = sentence.lower().replace("’", "'")
+    text = sentence.lower()
+    for sign, words in _SIGNS:
+        text = text.replace(sign, words)
+    text = _DASH.sub(" to ", text)
     for long, short in _NAMES.items():
         text = text.replace(long, short)
-    words = [word.replace("'", "") for word in _TOKEN.findall(text)]
-    if any(_NEGATIVE.match(word) for word in words):
-        raise UnknownPhrase(f"There is a negative number in {sentence!r}; say the direction in words instead.")
-    return tuple(_with_quantities(words))
+    found = [canonical(word) for word in _TOKEN.findall(text)]
+    if any(_NEGATIVE.match(word) for word in found):
+        raise UnknownPhrase(
+            f"There is a negative number in {sentence!r}; say the direction in words instead.", Refusal.CONFLICT
+        )
+    return tuple(_with_limits(list(_with_quantities(with_feet(found)))))
+
+
+def canonical(word: str) -> str:
+    """A word without its apostrophe; all possessives are one."""
+    plain = word.replace("'", "")
+    return _POSSESSIVE.get(plain, plain)
+
+
+def with_feet(words: Sequence[str]) -> list[str]:
+    """Limbs as the grammar has them: "on both feet" as "on your feet", "on one leg" as "on a single leg"."""
+    found: list[str] = []
+    for word in words:
+        if word in _LEGS and found and found[-1] in _HOW_MANY_LEGS:
+            found[-1:] = [*_HOW_MANY_LEGS[found[-1]], _LEGS[word]]
+        elif word not in _FEET:
+            found.append(word)
+        else:
+            while found and found[-1] in _OF_FEET:
+                found.pop()
+            found += ["your", "feet"]
+    return found
+
+
+_FEET = frozenset({"feet", "foot", "paws", "soles"})
+_LEGS = {"leg": "leg", "legs": "legs", "foot": "leg", "feet": "legs"}
+_HOW_MANY_LEGS = {"one": ("a", "single"), "single": ("single",), "1": ("a", "single"), "two": ("both",), "2": ("both",)}
+_OF_FEET = frozenset({"your", "the", "both", "all", "of"})
 
 
 def _with_quantities(words: Sequence[str]) -> Iterator[Token]:
@@ -95,6 +195,62 @@ def _with_quantities(words: Sequence[str]) -> Iterator[Token]:
         text = " ".join(words[position : position + 1 + length])
         yield Quantity(kind, number * scale, text)
         position += 1 + length
+
+
+def _with_limits(found: list[Token]) -> Iterator[Token]:
+    """Ranges and comparatives become part of the number they bound."""
+    position = 0
+    while position < len(found):
+        token, length = _bounded(found[position:])
+        yield token
+        position += length
+
+
+def _bounded(found: Sequence[Token]) -> tuple[Token, int]:
+    """The first token, with what bounds it, and how many tokens that takes."""
+    ranged = _range(found)
+    if ranged is not None:
+        return ranged
+    for words, limit in _LIMITS_BEFORE:
+        rest = found[len(words) :]
+        if tuple(found[: len(words)]) == words and rest and isinstance(rest[0], Quantity):
+            text = f"{' '.join(words)} {rest[0].text}"
+            return replace(rest[0], text=text, limit=limit), len(words) + 1
+    first = found[0]
+    if isinstance(first, Quantity):
+        for words, limit in _LIMITS_AFTER:
+            follows = found[1 + len(words) :]
+            if tuple(found[1 : 1 + len(words)]) == words and not (follows and isinstance(follows[0], Quantity)):
+                return replace(first, text=f"{first.text} {' '.join(words)}", limit=limit), 1 + len(words)
+    return first, 1
+
+
+def _range(found: Sequence[Token]) -> tuple[Quantity, int] | None:
+    """ "between 2 and 3 m/s", "from 2 to 3 m/s", "2 to 3 m/s"; None where there is no range."""
+    skip = 0
+    while skip < 2 and skip < len(found) and found[skip] in ("at", "between", "from", "for"):
+        skip += 1
+    part = found[skip : skip + 3]
+    if len(part) < 3:
+        return None
+    low, link, high = part
+    if not isinstance(low, Quantity) or not isinstance(high, Quantity):
+        return None
+    if link != "to" and not (link == "and" and skip and found[skip - 1] == "between"):
+        return None
+    if low.kind not in ("number", high.kind):
+        return None
+    value = low.value * _scale(high) if low.kind == "number" else low.value
+    text = " ".join(token if isinstance(token, str) else token.text for token in found[: skip + 3])
+    if value >= high.value:
+        raise UnknownPhrase(f"{text!r}: the first number must be the smaller one.", Refusal.CONFLICT, (text,))
+    return Quantity(high.kind, value, text, Limit.BETWEEN, high.value), skip + 3
+
+
+def _scale(quantity: Quantity) -> float:
+    """Factor to SI of the unit of a quantity."""
+    number = _number(quantity.text.split()[0])
+    return quantity.value / number if number else 1.0
 
 
 def _number(word: str) -> float | None:

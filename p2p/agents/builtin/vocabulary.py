@@ -1,8 +1,10 @@
 """The words the built-in author knows, and what each of them says."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from p2p.agents.builtin.tokens import canonical, with_feet
 from p2p.rewards.templates.skill import Direction, Level, Manner, Pace
 
 
@@ -19,10 +21,27 @@ class Kind(StrEnum):
     TIMES = "times"
     REPEATEDLY = "repeatedly"
     HIGHEST = "highest"
+    CIRCLE = "circle"
+    """Round and round, farther out than a spin."""
+    DIAGONAL = "diagonal"
     TURN = "turn"
     """A turn about the vertical, whose angle must be said."""
     NEXT = "next"
     """Begins the next step."""
+    FASTEST = "fastest"
+    """As fast as the body can."""
+    VERY = "very"
+    """Strengthens the pace that follows."""
+    QUALITY = "quality"
+    """How it is, or is not, to be done; a name of `qualities.QUALITIES`."""
+    ROBOT = "robot"
+    """Names a robot, which must be the one of the environment."""
+    CONTEXT = "context"
+    """Says something only beside what it belongs to: "speed" beside a speed."""
+    VAGUE = "vague"
+    """Leaves something open that must be said; the value says what."""
+    UNMEASURED = "unmeasured"
+    """Known, and measured by nothing yet; the value says what to do instead."""
     FILLER = "filler"
 
 
@@ -34,17 +53,44 @@ class Mark:
     value: object = None
     direction: Direction | None = None
     """Said along with it: "backflip"."""
+    also: tuple[str, ...] = ()
+    """Qualities, a manner, or "fastest", said along with it: "glide"."""
+    verb: bool = False
+    """Whether it says what to do, so that a step of its own can begin with it."""
 
 
 _VERBS: tuple[tuple[Mark, str], ...] = (
-    (Mark(Kind.GAIT, "walk"), "walk / stroll / march / stride / step / pace"),
+    (Mark(Kind.GAIT, "walk"), "walk / stroll / march / stride / step / saunter / amble"),
     (Mark(Kind.GAIT, "run"), "run / sprint / dash / race / rush"),
     (Mark(Kind.GAIT, "trot"), "jog / trot"),
     (Mark(Kind.GAIT, "gallop"), "gallop / bound / canter"),
-    (Mark(Kind.GAIT, "hop"), "hop / skip"),
+    (Mark(Kind.GAIT, "hop"), "hop"),
     (Mark(Kind.GAIT, "crawl"), "crawl / creep / sneak"),
     (Mark(Kind.GAIT, "swim"), "swim / undulate"),
-    (Mark(Kind.GAIT, "move"), "move / go / travel / advance / proceed / head / drive"),
+    (Mark(Kind.GAIT, "move"), "move / go / travel / advance / proceed / drive / locomote"),
+    (Mark(Kind.GAIT, "move", Direction.FORWARD), "head forward / head forwards / head straight ahead / head onward"),
+    (Mark(Kind.GAIT, "move", Direction.BACKWARD), "head backward / head backwards / back up"),
+    (Mark(Kind.GAIT, "move", Direction.LEFT), "head left / head to the left"),
+    (Mark(Kind.GAIT, "move", Direction.RIGHT), "head right / head to the right"),
+    (Mark(Kind.GAIT, "move", also=("smooth", "no_jump")), "glide"),
+    (Mark(Kind.GAIT, "move", also=("slides",)), "slide / skate"),
+    (Mark(Kind.CIRCLE), "circle / circle around"),
+    (
+        Mark(Kind.GAIT, "move", also=("fastest",)),
+        "maximize speed / maximise speed / maximize velocity / maximise velocity / maximize your speed / "
+        "maximize your velocity / maximise your speed / maximise your velocity",
+    ),
+    (
+        Mark(Kind.GAIT, "move", Direction.FORWARD, also=("fastest",)),
+        "maximize forward velocity / maximise forward velocity / maximize forward speed / maximise forward speed / "
+        "maximize your forward velocity / maximize your forward speed / maximize the forward velocity / "
+        "maximize the forward speed / maximise the forward velocity / maximize velocity forward",
+    ),
+    (
+        Mark(Kind.UNMEASURED, "a gait of that kind is not measured yet; say 'hop', 'walk' or 'run'"),
+        "skip / limp / hobble / waddle / stagger / shuffle / moonwalk / dance / tiptoe / cartwheel / strut / wiggle / "
+        "wave / lie / sit / kneel / roll / climb / kick / fall",
+    ),
     (
         Mark(Kind.SKILL, "still"),
         "stand still / stand / stay still / keep still / hold still / remain still / stop / freeze / stay in place / "
@@ -77,7 +123,12 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
         "stand on its back legs / stand on the back legs / rise on your hind legs / stay on your hind legs / "
         "stay on its hind legs",
     ),
-    (Mark(Kind.SKILL, "stand_up"), "stand up / get up / rise / rise up / get on your feet / get to your feet"),
+    (
+        Mark(Kind.SKILL, "stand_up"),
+        "stand up / get up / rise / rise up / get on your feet / get to your feet / get up off the floor / "
+        "get up from the floor / get up off the ground / get up from the ground / stand up from the floor / "
+        "stand up from the ground / get off the floor / get off the ground",
+    ),
     (
         Mark(Kind.SKILL, "reach"),
         "reach the target / reach the goal / reach target / reach for the target / touch the target / touch target / "
@@ -106,12 +157,201 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
         )
         for pole in ("the pole", "the poles", "both poles", "pole", "the pendulum", "the double pendulum")
     ),
-    (Mark(Kind.FILLER), "do / perform / make / execute / complete / try / learn / start / let / have / manage / get"),
+    (
+        Mark(Kind.FILLER),
+        "do / perform / make / execute / complete / try / learn / start / let / have / manage / get / teach / begin / "
+        "take / show",
+    ),
 )
 """Their first word may also end in -s or -ing."""
 
+ROBOTS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("HalfCheetah",), "cheetah"),
+    (("Hopper",), "hopper"),
+    (("Walker2d",), "walker"),
+    (("Ant",), "ant"),
+    (("Swimmer",), "swimmer"),
+    (("Humanoid", "HumanoidStandup"), "humanoid"),
+    (("Reacher", "Pusher"), "arm"),
+    (("Reacher",), "reacher"),
+    (("Pusher",), "pusher"),
+    (("InvertedPendulum", "InvertedDoublePendulum"), "cart"),
+)
+"""Names of environments without their version -> what a sentence calls that robot."""
+
+_STEPS = "the length of a step is not measured yet; say how fast instead, as in 'slowly' or 'at 0.5 m/s'"
+_LANDING = "how hard it comes down is not measured yet; say 'land on your feet', or 'smoothly' for calm motors"
+_HEAD = "the head is not told from the trunk yet; say it of the height of the torso, as in 'with a high torso'"
+_LYING = "how it lies or kneels is not measured yet; 'land on your feet', 'stay low' and 'stand still' are"
+_ORDER = "say the steps in their order, with 'then' between them"
+_UNMEASURED: tuple[tuple[str, str], ...] = (
+    (
+        _STEPS,
+        "small steps / tiny steps / short steps / little steps / big steps / large steps / long steps / long strides / "
+        "short strides / with small steps / with tiny steps / with short steps / with little steps / with big steps / "
+        "with large steps / with long steps / with long strides / with short strides / in small steps / in big steps / "
+        "taking small steps / taking big steps / taking long strides / taking short steps / taking tiny steps / "
+        "small strides / big strides / with small strides / with big strides / steps / strides / with quick steps / "
+        "quick steps / take small steps / take big steps",
+    ),
+    (
+        "how high the heels are is not measured yet; say 'upright' or 'slowly'",
+        "on tiptoe / on tiptoes / on your toes / on your tiptoes / on the tips of your toes / on toes / on your heels",
+    ),
+    (
+        _LANDING,
+        "land softly / land gently / land lightly / land quietly / landing softly / landing gently / land soft / "
+        "land very softly / land as softly as possible / land as softly as you can / as softly as you can / "
+        "as softly as possible / as gently as you can / as gently as possible / "
+        "softer / land hard / with a soft landing / "
+        "land smoothly / landing smoothly / soft landing / a soft landing",
+    ),
+    (
+        _HEAD,
+        "head / your head / the head / on your head / head first / with your head / with the head / nose / your nose / "
+        "the nose / with your nose / with the nose / head high / "
+        "head up / nose up / nose down / headstand / handstand / "
+        "with your nose up / with the nose up / with your head up / with your head high / with your nose down / chin",
+    ),
+    (
+        _LYING,
+        "on your back / on the back / on your side / on the side / on your belly / on your stomach / on your knees / "
+        "on your hands / on your knee / on all fours / on your bottom / "
+        "on your face / on your tail / upside down / down / "
+        "land on your back / land on your side / land on your belly / land on your head / land on your knees / "
+        "land on your hands / face down",
+    ),
+    (
+        "a way to and fro is not one movement; say 'walk forward then walk backward'",
+        "back and forth / forth and back / to and fro / forward and back / "
+        "forwards and backwards / forward and backward / "
+        "back and forward / left and right / from side to side / side to side",
+    ),
+    ("whether the speed varies is not measured yet; say how fast, as in 'at 2 m/s'",
+     "at a constant speed / at constant speed / at a steady pace / at a steady speed / with constant speed / "
+     "at a constant pace / at constant velocity / at a constant velocity / at an even pace"),
+    ("such a course is not measured yet; say 'in a circle to the left' or 'in a straight line'",
+     "zigzag / in a zigzag / in zigzags / in a figure eight / in a square / in a spiral / in an s shape / in a curve / "
+     "in a zig zag / around / about"),
+    (_ORDER, "until / before / after / once you / as soon as / when / if / at the same time / meanwhile"),
+    ("no sense of energy or of pain is measured beyond the motors' effort; say 'with little effort' or 'smoothly'",
+     "tired / drunk / happy / sad / angry / elegantly / naturally / "
+     "like a human / like an animal / nicely / carefully / "
+     "beautifully"),
+)  # fmt: skip
+"""What to do instead -> phrases that nothing measures yet."""
+
+_NOT_TO_DO: tuple[tuple[Mark, str], ...] = (
+    (
+        Mark(Kind.MANNER, Manner.NO_FALL),
+        "fall / fall over / fall down / ever fall / tip over / topple / "
+        "topple over / crash / collapse / lose your balance / "
+        "lose balance / fall on the floor / fall to the ground",
+    ),
+    (Mark(Kind.MANNER, Manner.STRAIGHT), "drift sideways / veer / veer off / swerve / "
+        "go sideways / drift to the side / "
+     "leave the line / drift left or right / move sideways / deviate / drift off to the side"),
+    (Mark(Kind.MANNER, Manner.IN_PLACE), "drift / move away / leave the spot / leave your place / "
+        "travel / drift away / "
+     "wander / wander off / go anywhere / leave your spot"),
+    (Mark(Kind.MANNER, Manner.SMOOTH), "jerk / twitch / make jerky movements"),
+    (Mark(Kind.MANNER, Manner.SAVING), "waste energy / waste effort / waste power / "
+        "use much energy / use much effort / "
+     "use a lot of energy"),
+    (Mark(Kind.SKILL, "still"), "move / move at all / budge / do anything"),
+    (Mark(Kind.SKILL, "balance"), "drop the pole / let the pole fall / drop the poles / let the poles fall / "
+     "let it fall / drop it"),
+    (Mark(Kind.QUALITY, "no_jump"), "jump / leave the ground / leave the floor / hop / bounce / leap / take off / "
+     "lift off / get airborne / fly"),
+    (Mark(Kind.QUALITY, "no_flip"), "flip / flip over / turn over / roll over / tumble / somersault / go upside down / "
+     "tumble over / fall on your back / roll / overturn"),
+    (Mark(Kind.QUALITY, "no_turn"), "turn / turn around / spin / rotate / turn round / change direction / twist / "
+     "turn left or right / spin around / turn to the side"),
+    (Mark(Kind.QUALITY, "steady"), "stop / pause / halt / slow down / rest / ever stop / "
+        "take a break / take breaks / stand still / "
+     "take a pause"),
+    (Mark(Kind.QUALITY, "no_sway"), "sway / wobble / rock / shake / tremble / swing / "
+        "rock back and forth / vibrate / bob"),
+    (Mark(Kind.QUALITY, "no_lean"), "lean / tilt / lean forward / lean back / lean backward / tilt over / bend over / "
+     "bend forward / lean over / bow / stoop"),
+    (
+        Mark(Kind.QUALITY, "no_trunk"),
+        " / ".join(f"{verb} your {part}" for verb in ("drag", "drop") for part in ("belly", "body", "trunk", "torso"))
+        + " / "
+        + " / ".join(
+            f"touch the {floor} with your {part}"
+            for floor in ("ground", "floor")
+            for part in ("belly", "body", "trunk", "torso", "back")
+        )
+        + " / hit the floor with your trunk / lie down / lie on the floor / lie on the ground",
+    ),
+    (Mark(Kind.QUALITY, "no_crouch"), "crouch / duck / squat / go low / get low"),
+    (Mark(Kind.QUALITY, "no_slide"), "slide / slip / skid / skate / drag your feet / scrape your feet / glide"),
+    *(
+        (Mark(Kind.QUALITY, f"leg:{other}"),
+         f"use your {side} leg / use the {side} leg / touch the ground with your {side} leg / "
+         f"touch the floor with your {side} leg / touch the floor with the {side} leg / put down your {side} leg / "
+         f"use your {side} foot / use the {side} foot")
+        for side, other in (("left", "right"), ("right", "left"), ("front", "back"), ("rear", "front"))
+    ),
+)  # fmt: skip
+"""What may be forbidden: verbs in their plain form, -> what that says."""
+_FORBIDDING = ("dont", "do not", "never", "not to", "must not", "should not", "shouldnt", "mustnt", "to not", "and not")
+_AVOIDING = (
+    "without",
+    "without ever",
+    "no",
+    "not",
+    "never",
+    "avoid",
+    "avoiding",
+    "while not",
+    "with no",
+    "without any",
+)
+_NOUNS: tuple[tuple[Mark, str], ...] = (
+    (Mark(Kind.QUALITY, "no_jump"), "jumps / hops / flight phase"),
+    (Mark(Kind.QUALITY, "no_flip"), "flips / somersaults"),
+    (Mark(Kind.QUALITY, "steady"), "a break / breaks / pauses / a pause / interruption / interruptions"),
+    (Mark(Kind.MANNER, Manner.SAVING), "much effort / a lot of effort / much energy / great effort"),
+    (Mark(Kind.MANNER, Manner.SMOOTH), "jerks / jerky movements / jerky motions"),
+    (Mark(Kind.MANNER, Manner.NO_FALL), "falls"),
+)
+
+
+def _gerund(verb: str) -> str:
+    """The -ing form."""
+    if verb in DOUBLED:
+        return f"{verb}{verb[-1]}ing"
+    if verb in ("lie",):
+        return "lying"
+    return (verb[:-1] if verb.endswith("e") and not verb.endswith("ee") else verb) + "ing"
+
+
+DOUBLED = frozenset(
+    ("run", "jog", "trot", "squat", "hop", "skip", "swim", "step", "spin", "flip", "stop", "get", "let", "sit", "tip",
+     "drag", "drop", "slip", "skid", "bob", "rot", "put", "begin", "strut")
+)  # fmt: skip
+"""Verbs whose last letter is doubled before -ing."""
+
+
+def _negations() -> Iterator[tuple[Mark, str]]:
+    for mark, phrases in _NOT_TO_DO:
+        for phrase in phrases.split(" / "):
+            ever, _, plain = phrase.rpartition("ever ")
+            first, _, rest = plain.partition(" ")
+            after = f" {rest}" if rest else ""
+            yield mark, " / ".join(f"{word} {ever}{first}{after}" for word in _FORBIDDING)
+            yield mark, " / ".join(f"{word} {ever}{_gerund(first)}{after}" for word in _AVOIDING)
+    for mark, nouns in _NOUNS:
+        for noun in nouns.split(" / "):
+            yield mark, f"without {noun} / with no {noun} / no {noun} / without any {noun}"
+
+
+_NEGATED = tuple(_negations())
+
 _PHRASES: tuple[tuple[Mark, str], ...] = (
-    (Mark(Kind.SKILL, "still"), "dont move / do not move / without moving / motionless / immobile / still"),
+    (Mark(Kind.SKILL, "still"), "motionless / immobile / still"),
     (Mark(Kind.SKILL, "jump"), "jumps / leaps / a jump / a leap"),
     (Mark(Kind.SKILL, "flip", Direction.BACKWARD), "backflips / back flips / backward flip / backwards flip"),
     (Mark(Kind.SKILL, "flip", Direction.BACKWARD), "backward somersault / backward flips / back somersault"),
@@ -120,7 +360,7 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
     (Mark(Kind.SKILL, "flip"), "somersaults"),
     (Mark(Kind.SKILL, "spin"), "spins / pirouettes / twirls"),
     (Mark(Kind.SKILL, "rear"), "on your hind legs / on its hind legs / on hind legs / on the hind legs"),
-    (Mark(Kind.SKILL, "balance"), "dont let the pole fall / do not let the pole fall / without dropping the pole"),
+    (Mark(Kind.SKILL, "balance"), "dont let the pole fall / do not let the pole fall"),
     (
         Mark(Kind.DIRECTION, Direction.FORWARD),
         "forward / forwards / ahead / straight ahead / onward / straight forward / to the front",
@@ -132,17 +372,17 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
     (Mark(Kind.DIRECTION, Direction.LEFT), "left / leftward / leftwards / to the left / to your left / to its left"),
     (
         Mark(Kind.DIRECTION, Direction.LEFT),
-        "counterclockwise / counter clockwise / anticlockwise / anti clockwise / sideways / sideways to the left",
+        "counterclockwise / counter clockwise / anticlockwise / anti clockwise / sideways to the left / sideways left",
     ),
     (
         Mark(Kind.DIRECTION, Direction.RIGHT),
         "right / rightward / rightwards / to the right / to your right / to its right / clockwise / "
-        "sideways to the right",
+        "sideways to the right / sideways right",
     ),
     (
         Mark(Kind.PACE, Pace.SLOW),
         "slowly / slow / at low speed / at a low speed / at slow speed / at a slow pace / slower / leisurely / "
-        "very slowly",
+        "at a slow speed / at low velocity",
     ),
     (
         Mark(Kind.PACE, Pace.MODERATE),
@@ -151,9 +391,21 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
     ),
     (
         Mark(Kind.PACE, Pace.FAST),
-        "fast / quickly / rapidly / quick / swiftly / at full speed / at top speed / at high speed / at a high speed / "
-        "as fast as possible / as fast as you can / as fast as it can / as quickly as possible / "
-        "as quickly as you can / at maximum speed / very fast / faster / flat out",
+        "fast / quickly / rapidly / quick / swiftly / at high speed / at a high speed / at a fast pace / faster / "
+        "at high velocity / at speed",
+    ),
+    (
+        Mark(Kind.FASTEST),
+        "as fast as possible / as fast as you can / as fast as it can / as quickly as possible / as far as possible / "
+        "as quickly as you can / at maximum speed / at full speed / at top speed / flat out / as far as you can / "
+        "as fast as you possibly can / as fast as it possibly can / as quickly as it can / at max speed / full speed / "
+        "at maximum velocity / at your fastest / at top velocity / with maximum speed / as rapidly as possible / "
+        "as far as it can / at full pace",
+    ),
+    (Mark(Kind.VERY), "very / extremely / really / super"),
+    (
+        Mark(Kind.PACE, Pace.SLOW, also=("very",)),
+        "as slowly as possible / as slowly as you can / as slow as possible / as slow as you can",
     ),
     (
         Mark(Kind.LEVEL, Level.LOW),
@@ -161,11 +413,18 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
         "near the floor / crouched / as low as possible / as low as you can / with a low torso",
     ),
     (Mark(Kind.LEVEL, Level.HIGH), "high / tall / up high / with a high torso"),
-    (Mark(Kind.HIGHEST), "as high as possible / as high as you can / as high as it can / as tall as possible / higher"),
-    (Mark(Kind.REPEATEDLY), "repeatedly / again and again / over and over / continuously / several times / in a row"),
+    (
+        Mark(Kind.HIGHEST),
+        "as high as possible / as high as you can / as high as it can / as tall as possible / higher / "
+        "as high as you possibly can / as tall as you can",
+    ),
+    (Mark(Kind.REPEATEDLY), "repeatedly / again and again / over and over / several times / in a row / many jumps"),
     (Mark(Kind.REPEATEDLY), "many times / multiple times / up and down / a few times"),
-    (Mark(Kind.TIMES, 1), "once / one time / single / a single"),
-    (Mark(Kind.TIMES, 2), "twice / double / two times"),
+    (
+        Mark(Kind.TIMES, 1),
+        "once / one time / single / a single / exactly once / just once / only once / only a single / exactly a single",
+    ),
+    (Mark(Kind.TIMES, 2), "twice / double / two times / exactly twice / just twice / only twice"),
     (Mark(Kind.TIMES, 3), "thrice / triple"),
     (Mark(Kind.TURNS, 0.25), "quarter turn / a quarter turn / quarter of a turn / a quarter of a turn"),
     (Mark(Kind.TURNS, 0.5), "half turn / half a turn / a half turn / halfway around / half way around"),
@@ -174,18 +433,27 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
         "full turn / a full turn / one full turn / full circle / a full circle / all the way around",
     ),
     (Mark(Kind.TURNS, 1.0), "a turn / a rotation / a full rotation / full rotation / in a full circle"),
-    (Mark(Kind.MANNER, Manner.SMOOTH), "smoothly / smooth / gently / softly / without jerking / fluently / gracefully"),
+    (
+        Mark(Kind.MANNER, Manner.SMOOTH),
+        "smoothly / smooth / gently / softly / fluently / gracefully / fluidly / with smooth motions / "
+        "with smooth movements",
+    ),
     (
         Mark(Kind.MANNER, Manner.SAVING),
         "with little effort / with low effort / with minimal effort / with as little effort as possible / "
         "efficiently / with little energy / using little energy / economically / energy efficiently / effortlessly / "
-        "saving energy / without much effort",
+        "saving energy / with minimum energy / with minimal energy / with minimum effort / with the least energy / "
+        "with the least effort / with low energy / using as little energy as possible / "
+        "with as little energy as possible / "
+        "minimizing energy / minimising energy / minimize energy / "
+        "minimise energy / with least effort / minimize effort / "
+        "minimizing energy consumption / minimize energy consumption / using minimum energy / using minimal energy / "
+        "using little effort / with minimum power / with little power / minimizing effort / using the least energy / "
+        "with low energy consumption / with minimal energy consumption / minimizing energy use / energy efficient",
     ),
     (
         Mark(Kind.MANNER, Manner.NO_FALL),
-        "without falling / without falling over / without falling down / without ever falling / never fall / "
-        "never falling / dont fall / do not fall / dont fall over / do not fall over / dont fall down / "
-        "without tipping over / without toppling / safely / stably / without crashing / not falling",
+        "safely / stably / staying on your feet / while staying on your feet / keeping your balance",
     ),
     (
         Mark(Kind.MANNER, Manner.UPRIGHT),
@@ -197,15 +465,19 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
     ),
     (
         Mark(Kind.MANNER, Manner.IN_PLACE),
-        "in place / on the spot / in one place / on one spot / without drifting / without moving away / "
-        "without leaving the spot / where you are / without travelling",
+        "in place / on the spot / in one place / on one spot / where you are / staying where you are / "
+        "while staying where you are / staying in place / while staying in place / staying on the spot / "
+        "where you stand / in the same place / in the same spot / while staying on the spot / on your spot",
     ),
-    (Mark(Kind.MANNER, Manner.STRAIGHT), "straight / in a straight line / in a line"),
+    (
+        Mark(Kind.MANNER, Manner.STRAIGHT),
+        "straight / in a straight line / in a line / along a straight line / along a line / dead straight",
+    ),
     (
         Mark(Kind.MANNER, Manner.LANDING),
-        "land on your feet / land on its feet / land on the feet / land on both feet / landing on your feet / "
-        "landing on its feet / landing on the feet / land upright / land safely / lands on its feet / land / "
-        "land again / land cleanly / stick the landing",
+        "land on your feet / landing on your feet / lands on your feet / land upright / land safely / land / "
+        "land again / land cleanly / stick the landing / landing upright / back on your feet / "
+        "land back on your feet / finish on your feet / end on your feet / end up on your feet",
     ),
     (
         Mark(Kind.MANNER, Manner.CENTRED),
@@ -218,14 +490,81 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
         "and finally / next",
     ),
     (
+        Mark(Kind.CIRCLE),
+        "in circles / in a circle / around in circles / around in a circle / in a wide circle / in a big circle",
+    ),
+    (Mark(Kind.DIAGONAL), "diagonally / diagonal / at an angle / in a diagonal / on a diagonal / obliquely"),
+    (
+        Mark(Kind.QUALITY, "faces_forward"),
+        "facing forward / while facing forward / facing forwards / while facing forwards / facing ahead / "
+        "while facing ahead / looking forward / while looking forward / facing straight ahead / facing the front / "
+        "while facing straight ahead / looking ahead / while looking ahead / while still facing forward / "
+        "still facing forward / keeping your heading / without changing your heading",
+    ),
+    (
+        Mark(Kind.QUALITY, "no_jump"),
+        "keeping your feet on the ground / keeping your feet on the floor / with your feet on the ground / "
+        "with your feet on the floor / staying on the ground / staying on the floor / always touching the ground / "
+        "keep your feet on the ground / keep your feet on the floor / while staying on the ground",
+    ),
+    (
+        Mark(Kind.QUALITY, "steady"),
+        "always / constantly / continuously / the whole time / all the time / whole time / until the end / nonstop / "
+        "non stop / throughout / steadily / uninterruptedly / at all times / the entire time / from start to finish",
+    ),
+    (
+        Mark(Kind.QUALITY, "no_lean"),
+        "with a level trunk / with a level torso / with a level body / keeping your trunk level",
+    ),
+    (
+        Mark(Kind.QUALITY, "no_sway"),
+        "with a calm torso / with a calm trunk / with a steady torso / with a steady trunk",
+    ),
+    (
+        Mark(Kind.QUALITY, "no_trunk"),
+        "with your belly off the ground / with your belly off the floor / keeping your belly off the ground / "
+        "keeping your belly off the floor / with your trunk off the floor / with your trunk off the ground / "
+        "keeping your trunk off the floor / keep your belly off the floor / keep your belly off the ground",
+    ),
+    (
+        Mark(Kind.QUALITY, "one_leg"),
+        "on one leg / on just one leg / on only one leg / with one leg / using one leg / on the one leg / "
+        "with one leg up / on one leg only",
+    ),
+    *(
+        (
+            Mark(Kind.QUALITY, f"leg:{side}"),
+            f"on your {word} leg / on the {word} leg / on your {word} foot / "
+            f"on the {word} foot / with your {word} leg / "
+            f"with the {word} leg / on your {word} leg only / on the {word} leg only / using your {word} leg only / "
+            f"with your {word} leg only / only on your {word} leg / only on the {word} leg / "
+            f"using only your {word} leg / using only the {word} leg / on {word} leg",
+        )
+        for side, word in (("left", "left"), ("right", "right"), ("front", "front"), ("back", "rear"))
+    ),
+    *((Mark(Kind.ROBOT, envs), names) for envs, names in ROBOTS),
+    (
+        Mark(Kind.CONTEXT, "speed"),
+        "speed / pace / velocity / at a speed of / a speed of / at a pace of / at a velocity of / "
+        "with a speed of / with a velocity of / a velocity of / at speeds / at a speed / at a pace",
+    ),
+    (Mark(Kind.CONTEXT, "height"), "height / at a height of / a height of / to a height of / at height"),
+    (Mark(Kind.CONTEXT, "torso"), "torso / body / trunk"),
+    (Mark(Kind.CONTEXT, "flight"), "in the air / through the air / in mid air / in midair"),
+    (Mark(Kind.CONTEXT, "direction"), "direction / in the direction / direction of"),
+    (
+        Mark(Kind.VAGUE, "say 'to the left' or 'to the right'"),
+        "sideways / sidewards / to the side / to one side / laterally",
+    ),
+    *((Mark(Kind.UNMEASURED, advice), phrases) for advice, phrases in _UNMEASURED),
+    *_NEGATED,
+    (
         Mark(Kind.FILLER),
-        "a / an / the / it / its / itself / you / your / yourself / please / to / and / at / with / while / "
-        "robot / cheetah / hopper / walker / ant / swimmer / humanoid / arm / cart / agent / reacher / pusher / "
-        "creature / should / must / will / can / i want / id like / want / be / able / just / simply / in the air / "
-        "of / for / speed / pace / first / in / that / which / on / keep on / "
-        "height / torso / body / at a height of / at a speed of / a height of / a speed of / whole time / "
-        "the whole time / all the time / until the end / me / "
-        "direction / in the direction / during / without stopping / always / constantly",
+        "a / an / the / it / itself / you / your / yourself / please / to / and / at / with / while / but / "
+        "robot / creature / agent / should / must / will / can / i want / id like / want / be / able / just / simply / "
+        "of / for / first / in / that / which / on / keep on / me / during / could / would / now / us / this / is / "
+        "him / her / so that / goal is / task is / like you to / "
+        "lets / we / i / my / by / so / hey / hi / kindly / how",
     ),
 )
 
@@ -233,37 +572,36 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
 def _forms(verb: str) -> tuple[str, ...]:
     """A verb, with -s and with -ing."""
     third = verb + ("es" if verb.endswith(("s", "x", "sh", "ch", "do", "go")) else "s")
-    if verb in (
-        "run",
-        "jog",
-        "trot",
-        "squat",
-        "hop",
-        "skip",
-        "swim",
-        "step",
-        "spin",
-        "flip",
-        "stop",
-        "get",
-        "let",
-        "sit",
-    ):
-        return verb, third, f"{verb}{verb[-1]}ing"
-    return verb, third, (verb[:-1] if verb.endswith("e") else verb) + "ing"
+    return verb, third, _gerund(verb)
+
+
+def _words(phrase: str) -> tuple[str, ...]:
+    """A phrase as `tokens` would give it."""
+    return tuple(with_feet([canonical(word) for word in phrase.split()]))
 
 
 def _lexicon() -> dict[tuple[str, ...], Mark]:
     found: dict[tuple[str, ...], Mark] = {}
     for mark, phrases in _VERBS:
+        verb = replace(mark, verb=mark.kind is not Kind.FILLER)
         for phrase in phrases.split(" / "):
-            first, *rest = phrase.split()
+            first, *rest = _words(phrase)
             for form in _forms(first):
-                found.setdefault((form, *rest), mark)
+                found.setdefault((form, *rest), verb)
+            _go_on(found, verb, (_gerund(first), *rest))
     for mark, phrases in _PHRASES:
         for phrase in phrases.split(" / "):
-            found.setdefault(tuple(phrase.split()), mark)
+            found.setdefault(_words(phrase), mark)
     return found
+
+
+def _go_on(found: dict[tuple[str, ...], Mark], mark: Mark, doing: tuple[str, ...]) -> None:
+    """ "keep running" is to run without a break, and "stop running" to stand still."""
+    if mark.kind is Kind.GAIT or (mark.kind is Kind.SKILL and mark.value == "spin"):
+        for begin in (("keep",), ("keep", "on"), ("continue",), ("keeps",), ("keeping",)):
+            found.setdefault((*begin, *doing), replace(mark, also=(*mark.also, "steady")))
+    if mark.kind in (Kind.GAIT, Kind.TURN) or (mark.kind is Kind.SKILL and mark.value in ("spin", "jump", "flip")):
+        found.setdefault(("stop", *doing), Mark(Kind.SKILL, "still", verb=True))
 
 
 LEXICON = _lexicon()

@@ -23,7 +23,20 @@ class Move(Template):
     """Move in a direction at a pace."""
 
     name = "move"
-    reads = frozenset({"direction", "gait", "pace", "speed", "level", "height", "duration_s"})
+    reads = frozenset(
+        {
+            "direction",
+            "gait",
+            "pace",
+            "speed",
+            "speed_range",
+            "fastest",
+            "level",
+            "height",
+            "height_range",
+            "duration_s",
+        }
+    )
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.STRAIGHT})
 
     def examples(self, body: Body) -> tuple[str, ...]:
@@ -92,6 +105,8 @@ def _pacing(params: Params, body: Body, direction: Direction) -> Pacing:
         judged = Band(round(params.speed - slack, 3), round(params.speed + slack, 3))
         aim = Band(round(0.95 * params.speed, 3), round(1.05 * params.speed, 3))
         return Pacing(judged, aim, margin=round(max(1.0, params.speed), 3))
+    if params.speed_range is not None:
+        return _bounded(*params.speed_range)
     gait = params.gait or "move"
     if params.pace is None and gait == "crawl":
         return body.crawl
@@ -103,6 +118,15 @@ def _pacing(params: Params, body: Body, direction: Direction) -> Pacing:
     if params.pace is None and gait in ("move", "hop", "swim", "trot"):
         return _open(found)
     return found
+
+
+def _bounded(low: float, high: float) -> Pacing:
+    """A speed that the sentence bounds; "at most" still asks it to move."""
+    if high == inf:
+        return Pacing(Band(low), Band(round(1.1 * low, 3)), margin=round(max(1.0, low), 3))
+    low = low or round(0.25 * high, 3)
+    inner = round(0.2 * (high - low), 3)
+    return Pacing(Band(low, high), Band(round(low + inner, 3), round(high - inner, 3)), margin=round(max(1.0, high), 3))
 
 
 def _open(pacing: Pacing) -> Pacing:
@@ -226,7 +250,12 @@ def _signed(pacing: Pacing, direction: Direction) -> Band:
 
 def _recipe(params: Params, body: Body) -> dict[str, object]:
     steps = body.budget("move")
-    if params.gait == "crawl" or params.level is Level.LOW or params.height is not None:
+    if (
+        params.gait == "crawl"
+        or params.level is Level.LOW
+        or params.height is not None
+        or params.height_range is not None
+    ):
         steps = int(1.4 * steps)
     recipe: dict[str, object] = {"total_timesteps": steps, "terminate_when_unhealthy": body.terminates}
     if body.upright is None:

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
-from p2p.contracts.errors import UnknownPhrase
+from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Criterion
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.skill import Manner, Params
@@ -113,10 +113,12 @@ class Template(ABC):
         skill = self.name.replace("_", " ")
         for entry in fields(params):
             value = getattr(params, entry.name)
-            if value not in (None, False) and entry.name not in (*self.reads, "manners"):
-                raise UnknownPhrase(f"{_SAID[entry.name]} ({value}) does not go with {skill!r}.")
+            if value not in (None, False) and entry.name not in (*self.reads, "manners", "qualities"):
+                raise UnknownPhrase(
+                    f"{_SAID[entry.name]} ({value}) does not go with {skill!r}.", Refusal.CONFLICT, (str(value),)
+                )
         for manner in sorted(params.manners - self.manners - _ANYWAY):
-            raise UnknownPhrase(f"{manner.value!r} does not go with {skill!r}.")
+            raise UnknownPhrase(f"{manner.value!r} does not go with {skill!r}.", Refusal.CONFLICT, (manner.value,))
 
     def missing(self, body: Body) -> str:
         """What a robot that cannot do it lacks."""
@@ -135,5 +137,8 @@ _SAID = {
     "highest": "A height",
     "level": "A height",
     "height": "A height",
+    "height_range": "A height",
+    "speed_range": "A speed",
+    "fastest": "As fast as possible",
     "duration_s": "A duration",
 }

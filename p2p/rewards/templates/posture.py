@@ -24,7 +24,7 @@ class Posture(Template):
     """Hold a posture, moving or not."""
 
     name = "posture"
-    reads = frozenset({"level", "height", "duration_s"})
+    reads = frozenset({"level", "height", "height_range", "duration_s"})
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:

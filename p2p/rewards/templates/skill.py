@@ -62,6 +62,14 @@ class Params:
     """Of the torso above the floor; of a jump, under the lowest point [m]."""
     duration_s: float | None = None
     manners: frozenset[Manner] = frozenset()
+    fastest: bool = False
+    """As fast as possible: more than fast."""
+    speed_range: tuple[float, float] | None = None
+    """Lowest and highest speed that is right, where the sentence bounds it [m/s]; an open end is 0 or infinite."""
+    height_range: tuple[float, float] | None = None
+    """The same for the height of the torso [m]."""
+    qualities: frozenset[str] = frozenset()
+    """Names of `qualities.QUALITIES`, with a value after a colon where they take one: "no_jump", "at_most:2"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Terms and definitions that several templates share."""
 
-from p2p.contracts.errors import UnknownPhrase
+from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.plan import Term
 from p2p.rewards.templates.skill import Level, Params
@@ -43,6 +43,8 @@ def gate_latex(body: Body) -> str:
 
 def height_band(params: Params, body: Body) -> Band | None:
     """The torso heights asked for [m]; None where nothing is said about it."""
+    if params.height_range is not None:
+        return Band(*params.height_range)
     if params.height is not None:
         half = max(0.04, 0.08 * params.height)
         return Band(round(params.height - half, 3), round(params.height + half, 3))
@@ -55,7 +57,7 @@ def height_band(params: Params, body: Body) -> Band | None:
 
 def refuse(what: str, why: str) -> UnknownPhrase:
     """An error about something that does not go with a skill."""
-    return UnknownPhrase(f"{what}: {why}.")
+    return UnknownPhrase(f"{what}: {why}.", Refusal.IMPOSSIBLE, (what,))
 
 
 def number(value: float) -> str:

@@ -1,0 +1,37 @@
+"""The known word that a misspelt one was meant to be."""
+
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word nearest to one that is not known; None where none is near.
+
+    A word of up to four letters may differ by one slip, a longer one by two; a slip is a letter too many, too few, or
+    wrong, or two neighbours swapped. Ties go to the word that begins alike, and then to the shorter.
+    """
+    limit = 1 if len(word) <= 4 else 2
+    if len(word) < 3:
+        return None
+    found = [
+        (slips, other[0] != word[0], abs(len(other) - len(word)), other)
+        for other in known
+        if len(other) >= 3 and abs(len(other) - len(word)) <= limit and (slips := distance(word, other)) <= limit
+    ]
+    return min(found)[-1] if found else None
+
+
+def distance(one: str, other: str) -> int:
+    """Optimal string alignment distance: insertions, deletions, substitutions, swaps of neighbours.
+
+    https://en.wikipedia.org/wiki/Damerau-Levenshtein_distance
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, start=1):
+        last, before, row = before, row, [i]
+        for j, wanted in enumerate(other, start=1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
