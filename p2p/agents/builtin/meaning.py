@@ -433,7 +433,7 @@ def _check_fit(draft: Draft, name: str) -> None:
         )
     if draft.length is not None and name not in ("jump", "posture") and not draft.is_height:
         raise UnknownPhrase(
-            "A distance is not understood; say how fast, or for how many seconds.",
+            f"{draft.length.text!r}: a distance is not understood; say how fast, or for how many seconds.",
             Refusal.UNMEASURED,
             (draft.length.text,),
         )

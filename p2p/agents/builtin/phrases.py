@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from p2p.agents.builtin.meaning import Said, skill_of
-from p2p.agents.builtin.refusals import Rest, explained, not_understood
+from p2p.agents.builtin.refusals import Rest, explained, meant, not_understood
 from p2p.agents.builtin.tokens import Quantity, Token, tokens
 from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
@@ -165,7 +165,7 @@ def _swallowed(pieces: Sequence[Piece]) -> list[Piece]:
             found[-1] = Piece(f"{found[-1].text} {piece.text}", None)
             continue
         found.append(piece)
-        swallows = piece.mark is None and bool(NEGATING & set(piece.text.split()))
+        swallows = piece.mark is None and any(meant(word) in NEGATING for word in piece.text.split())
     return found
 
 

@@ -48,10 +48,14 @@ def explained(part: Part) -> Rest:
         kind = Refusal.VAGUE if part.mark.kind is Kind.VAGUE else Refusal.UNMEASURED
         what = "leaves something open" if kind is Refusal.VAGUE else "cannot be measured"
         return Rest(part.text, kind, f"{part.text!r} {what}: {part.mark.value}.")
-    meant = {word: nearest(word, WORDS) for word in part.text.split() if word not in WORDS}
-    hints = tuple(other for other in meant.values() if other is not None)
+    hints = tuple(other for word in part.text.split() if word != (other := meant(word)))
     problem = f"Not understood: {part.text!r}."
     return Rest(part.text, Refusal.UNKNOWN, problem, hints)
+
+
+def meant(word: str) -> str:
+    """A word, or the known one that it is a misspelling of."""
+    return word if word in WORDS else nearest(word, WORDS) or word
 
 
 def not_understood(error: UnknownPhrase, sentence: str, body: Body) -> UnknownPhrase:
@@ -63,10 +67,10 @@ def not_understood(error: UnknownPhrase, sentence: str, body: Body) -> UnknownPh
         body: The robot.
     """
     near = error.suggestions
-    meant = f" Did you mean {' and '.join(repr(word) for word in near)}?" if near else ""
+    hint = f" Did you mean {' and '.join(repr(word) for word in near)}?" if near else ""
     known = "; ".join(_nearest_examples(sentence, body)) or "nothing yet"
     return UnknownPhrase(
-        f"{error}{meant}\n"
+        f"{error}{hint}\n"
         f"Nothing was trained. Three ways on in {body.env_id}:\n"
         f"  say it in words that can be measured: {known}; {_MORE}\n"
         "  let a language model read it: --model PROVIDER:MODEL\n"
