@@ -125,7 +125,8 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
     ),
     (
         Mark(Kind.SKILL, "stand_up"),
-        "stand up / get up / rise / rise up / rise to your feet / get on your feet / get to your feet / get up off the floor / "
+        "stand up / get up / rise / rise up / rise to your feet / get on your feet / "
+        "get to your feet / get up off the floor / "
         "get up from the floor / get up off the ground / get up from the ground / stand up from the floor / "
         "stand up from the ground / get off the floor / get off the ground",
     ),
