@@ -1,93 +1,33 @@
 """The command line: `p2p`."""
 
-import os
+import signal
 import sys
-import tempfile
-import traceback
-from pathlib import Path
-from typing import Protocol, runtime_checkable
+from importlib import import_module
+from os import _exit
 
-import typer
-
-from p2p.cli.app import app
-from p2p.cli.output import print_error
-from p2p.contracts.errors import INTERRUPTED, P2PError
-from p2p.settings import adopt_config_file
-
-
-@runtime_checkable
-class UsageError(Protocol):
-    """What typer raises for a command it cannot parse; where its class lives differs between its versions."""
-
-    exit_code: int
-
-    def format_message(self) -> str:
-        """The message in one line."""
-
-    def show(self) -> None:
-        """Print usage and message on stderr."""
+INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code.
 
     0 passed or done, 2 usage or rejected input, 3 ended without passing, 4 a problem of this machine, 130 interrupted.
+
+    Args:
+        arguments: Words of the command; None for those of this process, which then is this command alone.
     """
-    words = _unaliased(sys.argv[1:] if arguments is None else arguments)
-    as_json = "--json" in words
+    if arguments is not None:
+        return int(import_module("p2p.cli.command").run_command(arguments))
+    asked = signal.getsignal(signal.SIGINT)
+    if asked is signal.default_int_handler:
+        # While modules are loaded, KeyboardInterrupt may come back as another error; nothing has begun that could
+        # be left half done, so the process may just end.
+        signal.signal(signal.SIGINT, lambda *_: _exit(INTERRUPTED))
+    command = import_module("p2p.cli.command")  # about a second
     try:
-        adopt_config_file()
-        code = app(args=words, prog_name="p2p", standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
+        signal.signal(signal.SIGINT, asked)
+        return int(command.run_command(sys.argv[1:]))
+    except KeyboardInterrupt:
         return INTERRUPTED
-    except P2PError as error:
-        print_error(error, as_json)
-        _trace(words)
-        return error.exit_code
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except Exception as error:  # the last door
-        return _refuse_usage(error, as_json) if isinstance(error, UsageError) else _crash(error, words, as_json)
-    return code if isinstance(code, int) else 0
-
-
-def _unaliased(words: list[str]) -> list[str]:
-    """`p2p judge calibrate` is `p2p calibrate`: after `p2p judge`, any other word is a session."""
-    return words[1:] if words[:2] == ["judge", "calibrate"] else words
-
-
-def _refuse_usage(error: UsageError, as_json: bool) -> int:
-    if as_json:
-        print_error(ValueError(error.format_message()), as_json, kind="UsageError")
-    else:
-        error.show()
-    return error.exit_code
-
-
-def _crash(error: Exception, words: list[str], as_json: bool) -> int:
-    """Say in short what nobody foresaw, and where the rest is."""
-    log = Path(tempfile.gettempdir()) / f"p2p-error-{os.getpid()}.log"
-    where = "Set P2P_DEBUG=1 to see the traceback."
-    if _debug(words):
-        where = ""
-        _trace(words)
-    else:
-        try:
-            log.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
-            where = f"The traceback is in {log}; with P2P_DEBUG=1 it is shown."
-        except OSError:
-            pass
-    print_error(
-        RuntimeError(f"Unexpected {type(error).__name__}: {error}. {where}"), as_json, kind=type(error).__name__
-    )
-    return 1
-
-
-def _trace(words: list[str]) -> None:
-    if _debug(words):
-        traceback.print_exc()
-
-
-def _debug(words: list[str]) -> bool:
-    return "--debug" in words or os.environ.get("P2P_DEBUG", "") not in ("", "0")
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said; Python only tidies up

@@ -1,6 +1,7 @@
 """`p2p run` and `p2p train`: start a session, and follow it to its end."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from p2p.cli.config import choose_environment, new_session, read_config
 from p2p.cli.follow import follow
+from p2p.cli.interrupts import held_back
 from p2p.cli.model_options import (
     CandidatesOption,
     CapOption,
@@ -44,7 +46,7 @@ from p2p.cli.options import (
 )
 from p2p.cli.output import Output
 from p2p.cli.verdict import ending
-from p2p.contracts.errors import INTERRUPTED, Ambiguous, EnvironmentProblem, InvalidInput, InvalidReward
+from p2p.contracts.errors import INTERRUPTED, Ambiguous, EnvironmentProblem, InvalidInput, InvalidReward, P2PError
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
 from p2p.service import Service
 
@@ -121,7 +123,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         config=fields,
         stop_when_clear=stop_when_clear,
     )
-    finish(service, _start(service, output, request), output, detach=detach, stop_on_exit=stop_on_exit)
+    begin(service, output, request, detach=detach, stop_on_exit=stop_on_exit)
 
 
 def train(  # noqa: PLR0913  typer reads one parameter per option
@@ -159,22 +161,88 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         author="given",
     )
     service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)
-    session_id = _start(service, output, request, source)
-    finish(service, session_id, output, detach=detach, stop_on_exit=stop_on_exit)
+    begin(service, output, request, source, detach=detach, stop_on_exit=stop_on_exit)
+
+
+def begin(
+    service: Service,
+    output: Output,
+    request: NewSession,
+    reward: str | None = None,
+    *,
+    detach: bool,
+    stop_on_exit: bool,
+) -> None:
+    """Create a session and follow it to its end; one that nothing was trained in is not left behind.
+
+    Raises:
+        P2PError: it is refused, or nothing can be started here.
+        InvalidReward: the reward that was handed in cannot be trained.
+    """
+    service.require_training()
+    service.require_disk()
+    if "seed" in request.config:
+        output.console.print(SEED_NOTE)
+    session_id = service.runs.new_session_id()
+    try:
+        service.create_session(request, reward, session_id=session_id)
+        if ":" in request.author:
+            _settle_criteria(service, output, session_id)
+    except BaseException as stopped:
+        with held_back():
+            service.discard_unstarted(session_id)
+            if isinstance(stopped, KeyboardInterrupt):
+                output.console.print(f"Interrupted: {session_id} was not started, and nothing of it is left.")
+        raise
+
+    def start(name: str) -> None:
+        try:
+            service.start_session(name)
+        except P2PError:
+            service.discard_unstarted(name)
+            raise
+
+    try:
+        finish(service, session_id, output, start, detach=detach, stop_on_exit=stop_on_exit)
+    except InvalidReward:
+        with held_back():
+            service.discard_unstarted(session_id)
+        raise
 
 
 def finish(
-    service: Service, session_id: str, output: Output, *, detach: bool = False, stop_on_exit: bool = False
+    service: Service,
+    session_id: str,
+    output: Output,
+    start: Callable[[str], object] | None = None,
+    *,
+    detach: bool = False,
+    stop_on_exit: bool = False,
 ) -> None:
-    """Follow a session that was started, show how it ended, and leave with the exit code that says so."""
-    if detach:
-        view = service.view_session(session_id)
-        output.result(view, f"Started {session_id}. To see it: p2p watch {session_id}")
-        return
+    """Follow a session to its end, show how it ended, and leave with the exit code that says so.
+
+    Args:
+        service: Where it is.
+        session_id: Which.
+        output: Where it is shown.
+        start: What starts its process first; Ctrl-C waits for that, so that what runs is always told.
+        detach: Whether to leave once it is started.
+        stop_on_exit: Whether Ctrl-C stops it.
+    """
     try:
+        with held_back() as interrupted:
+            if start is not None:
+                start(session_id)
+        if interrupted():
+            raise KeyboardInterrupt
+        if detach:
+            view = service.view_session(session_id)
+            output.result(view, f"Started {session_id}. To see it: p2p watch {session_id}")
+            return
         view = follow(service, session_id, output)
     except KeyboardInterrupt:
-        _leave(service, session_id, output, stop_on_exit)
+        with held_back():
+            _leave(service, session_id, output, stop_on_exit)
         raise typer.Exit(INTERRUPTED) from None
     if view.status is SessionStatus.INVALID_CODE and view.session.author == "given":
         raise InvalidReward(f"{view.error or 'The reward cannot be trained.'}\nNothing was trained.")
@@ -196,18 +264,6 @@ def report_returns(service: Service, view: SessionView) -> tuple[float, ...]:
     if view.session.prompt or view.best_iteration is None:
         return ()
     return service.view_iteration(view.session.session_id, view.best_iteration).report_returns
-
-
-def _start(service: Service, output: Output, request: NewSession, reward: str | None = None) -> str:
-    """Create a session and the process that drives it; returns its id."""
-    service.require_training()
-    if "seed" in request.config:
-        output.console.print(SEED_NOTE)
-    session = service.create_session(request, reward)
-    if ":" in session.author:
-        _settle_criteria(service, output, session.session_id)
-    service.start_session(session.session_id)
-    return session.session_id
 
 
 def _settle_criteria(service: Service, output: Output, session_id: str) -> None:

@@ -149,8 +149,11 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     session_id = service.find_session(session)
     if cap:
         service.set_caps(session_id, **parse_caps(cap))
-    service.resume_session(session_id, iterations, backend)
-    finish(service, session_id, Output(as_json), detach=detach, stop_on_exit=stop_on_exit)
+
+    def start(name: str) -> None:
+        service.resume_session(name, iterations, backend)
+
+    finish(service, session_id, Output(as_json), start, detach=detach, stop_on_exit=stop_on_exit)
 
 
 def judge(

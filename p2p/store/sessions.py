@@ -74,6 +74,11 @@ class SessionRecord:
         """Write `session.json`."""
         files.write_model(self.path / layout.SESSION, session)
 
+    def discard(self) -> None:
+        """Remove the session, also one that is half written; from the first moment on it is in no list."""
+        (self.path / layout.SESSION).unlink(missing_ok=True)
+        files.discard_all(self.path)
+
     def read_criteria(self) -> Intent | None:
         """The criteria; None before they are fixed, or for a training without an intent."""
         return files.read_model(self.criteria_path, Intent)

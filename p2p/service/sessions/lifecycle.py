@@ -68,13 +68,32 @@ class Sessions(Rewards):
         record = self.runs.session(session.session_id)
         if record.exists:
             raise InvalidInput(f"There is a {record.session_id} already. To go on: p2p resume {record.session_id}")
-        if reward is not None:
-            record.iteration(1).save_draft(RewardDraft(source=reward, reasoning="handed in"))
-        if intent is not None:
-            record.save_criteria(intent)
-        record.set_status(SessionStatus.PENDING)
-        record.save_session(session)
+        draft = RewardDraft(source=reward, reasoning="handed in") if reward is not None else None
+        self._write_down(record, session, draft, intent)
         return session
+
+    def discard_unstarted(self, session_id: str) -> None:
+        """Remove a session that nothing was trained in, whole or half written; one that has runs is kept."""
+        record = self.runs.session(session_id)
+        with suppress(InvalidInput):  # it has no driver
+            self.backend.cancel(record.driver_dir)
+        if not any(iteration.runs() for iteration in record.iteration_records()):
+            record.discard()
+
+    def _write_down(
+        self, record: SessionRecord, session: Session, draft: RewardDraft | None, intent: Intent | None
+    ) -> None:
+        """Write a new session, whole or not at all; its `session.json` comes last."""
+        try:
+            if draft is not None:
+                record.iteration(1).save_draft(draft)
+            if intent is not None:
+                record.save_criteria(intent)
+            record.set_status(SessionStatus.PENDING)
+            record.save_session(session)
+        except BaseException:  # a full disk, or Ctrl-C
+            self.discard_unstarted(record.session_id)
+            raise
 
     def list_sessions(self, *, starred: bool = False, tags: Sequence[str] = ()) -> tuple[SessionView, ...]:
         """The sessions that are not in the trash, newest first.

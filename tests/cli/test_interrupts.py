@@ -1,0 +1,173 @@
+"""Ctrl-C, refused rewards and full disks at the command line: no traceback, and nothing left unsaid or half done."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from p2p.cli import main
+from p2p.cli.interrupts import held_back
+from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.session import SessionStatus
+from p2p.service import Service
+from p2p.service.sessions import driving
+from p2p.settings import Settings
+from p2p.store import files, layout
+
+RUN = ["run", "keep the pole balanced", "--env", "InvertedPendulum-v5"]
+AT_IMPORT = """
+import os, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == word:
+            os.kill(os.getpid(), signal.SIGINT)
+
+word, sys.argv = sys.argv[1], ["p2p", "list"]
+from p2p.cli import main
+sys.meta_path.insert(0, Interrupts())
+code = main()
+assert word in sys.modules, f"{word} is not loaded"
+sys.exit(code)
+"""
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    monkeypatch.setenv("P2P_RUNS_DIR", str(tmp_path / "runs"))
+    monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "import time; time.sleep(600)"))
+    service = Service(Settings(runs_dir=tmp_path / "runs"))
+    yield service
+    for job in tmp_path.rglob(layout.JOB):
+        service.backend.cancel(job.parent)
+
+
+@pytest.mark.parametrize(
+    "module", ["p2p.cli.command", "typer", "pydantic", "pydantic_core", "rich.console", "p2p.cli.app", "p2p.service"]
+)
+def test_ctrl_c_while_modules_are_loaded_leaves_without_a_word(module: str) -> None:
+    done = subprocess.run([sys.executable, "-c", AT_IMPORT, module], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def interrupted(step: Callable[..., Any], *, before: bool) -> Callable[..., Any]:
+    """A step during which Ctrl-C is typed, at its beginning or at its end."""
+
+    def typed(*arguments: object, **named: object) -> object:
+        if before:
+            signal.raise_signal(signal.SIGINT)
+        answer = step(*arguments, **named)
+        if not before:
+            signal.raise_signal(signal.SIGINT)
+        return answer
+
+    return typed
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("step", ["describe_environment", "create_session", "_write_down"])
+def test_ctrl_c_before_a_session_is_started_leaves_nothing_of_it(
+    service: Service, step: str, before: bool, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(Service, step, interrupted(getattr(Service, step), before=before))
+    assert main(RUN) == 130
+    assert "was not started, and nothing of it is left" in capsys.readouterr().out
+    assert list(service.runs.path.glob("session_*")) == []
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("step", ["start_session", "_drive", "view_session"])
+@pytest.mark.parametrize("stop", [True, False], ids=["stops", "goes on"])
+def test_ctrl_c_from_the_start_on_tells_the_session_and_what_it_does(
+    service: Service, step: str, before: bool, stop: bool, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Service, step, interrupted(getattr(Service, step), before=before))
+        assert main([*RUN, *(["--stop-on-exit"] if stop else [])]) == 130
+    (view,) = service.list_sessions()
+    said = capsys.readouterr()
+    assert view.session.session_id in said.out
+    assert f"p2p {'resume' if stop else 'stop'} {view.session.session_id}" in said.out
+    assert said.err == ""
+    assert view.status is (SessionStatus.CANCELLED if stop else SessionStatus.RUNNING)
+    assert view.alive is not stop
+
+
+def test_ctrl_c_while_a_session_is_resumed_tells_what_it_does(
+    service: Service, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    assert main([*RUN, "--detach"]) == 0
+    (view,) = service.list_sessions()
+    service.stop_session(view.session.session_id)
+    capsys.readouterr()
+    monkeypatch.setattr(Service, "_make_ready", interrupted(Service._make_ready, before=False))
+    assert main(["resume"]) == 130
+    assert f"{view.session.session_id} goes on without this terminal" in capsys.readouterr().out
+    assert service.view_session(view.session.session_id).alive
+
+
+@pytest.mark.usefixtures("service")
+def test_a_second_ctrl_c_does_not_hide_what_the_first_left(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setattr(Service, "view_session", interrupted(Service.view_session, before=True))  # at every look
+    assert main(RUN) == 130
+    assert "goes on without this terminal" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("step", ["save_criteria", "set_status", "save_session"])
+def test_a_disk_that_fills_while_a_session_is_written_leaves_nothing_of_it(
+    service: Service, step: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def full(record: Any, *_: object) -> None:
+        raise files.storage_problem(record.path, OSError(28, "No space left on device"))
+
+    monkeypatch.setattr(f"p2p.store.sessions.SessionRecord.{step}", full)
+    assert main([*RUN, "--json"]) == 4
+    assert json.loads(capsys.readouterr().out)["error"]["type"] == "StorageProblem"
+    assert list(service.runs.path.glob("session_*")) == []
+
+
+def test_a_full_disk_is_refused_before_a_session_is_written(
+    service: Service, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("P2P_MIN_FREE_DISK_GB", "1e9")
+    assert main(RUN) == 4
+    assert "P2P_MIN_FREE_DISK_GB" in capsys.readouterr().err
+    assert list(service.runs.path.glob("session_*")) == []
+
+
+def test_a_driver_that_cannot_be_started_leaves_no_session(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise EnvironmentProblem("no more processes")
+
+    monkeypatch.setattr("p2p.scheduler.backends.local._start_supervisor", fails)
+    assert main(RUN) == 4
+    assert list(service.runs.path.glob("session_*")) == []
+
+
+def test_a_refused_reward_leaves_no_session(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.undo()  # a driver that drives
+    monkeypatch.setenv("P2P_CONFIG", os.devnull)
+    reward = tmp_path / "reward.py"
+    reward.write_text("def reward_fn(:\n")
+    words = ["train", "--reward", str(reward), "--env", "InvertedPendulum-v5", "--runs-dir", str(service.runs.path)]
+    assert main(words) == 2
+    assert "Nothing was trained" in capsys.readouterr().err
+    assert list(service.runs.path.glob("session_*")) == []
+
+
+def test_ctrl_c_is_held_back_until_the_end_of_a_step() -> None:
+    with held_back() as typed:
+        assert not typed()
+        signal.raise_signal(signal.SIGINT)
+        assert typed()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
