@@ -24,6 +24,8 @@ CALM_SPEED = 0.25
 """Horizontal speed below which a robot counts as standing in a sequence [m/s]."""
 JOINTS = 0.3
 """Mean joint speed that still counts as still [rad/s]."""
+FLOATING_JOINTS = 0.1
+"""The same of what need not balance: a swimmer that does nothing comes to rest."""
 TURNING = 0.4
 """Rate of a turn, about any axis, that still counts as still [rad/s]."""
 MOVING = 0.15
@@ -125,12 +127,13 @@ def _where_it_turned_to(stage: Stage) -> tuple[Bound, ...]:
 
 def _guards(body: Body, stage: Stage) -> list[Criterion]:
     window = SETTLED if stage.alone else Window(last_share=0.3)
+    limit = JOINTS if body.upright else FLOATING_JOINTS
     calm = Criterion(
         key="calm_joints",
         title="Keeps its joints calm",
-        description=f"Once it has settled, the mean joint speed is at most {JOINTS:g} rad/s.",
+        description=f"Once it has settled, the mean joint speed is at most {limit:g} rad/s.",
         category=Category.DYNAMICS,
-        predicate=on_feature(Statistic.MEAN, "joint_speed", below(JOINTS), "rad/s", margin=2.0, window=window),
+        predicate=on_feature(Statistic.MEAN, "joint_speed", below(limit), "rad/s", margin=2.0, window=window),
     )
     if not stage.alone:
         return [calm]
