@@ -179,6 +179,28 @@ def flipping(t: np.ndarray) -> np.ndarray:
     return np.clip(t - 1.0, 0.0, 1.0)
 
 
+def turning(turns: float, seconds: float = 2.0, start: float = 0.5) -> dict[str, object]:
+    """So many turns to the left, at an even rate."""
+    return {
+        "yaw_turns": lambda t: turns * np.clip((t - start) / seconds, 0.0, 1.0),
+        "yaw_rate": lambda t: 2 * np.pi * turns / seconds * ((t > start) & (t <= start + seconds)),
+    }
+
+
+def jumps(*starts: float, height: float = 0.3) -> dict[str, object]:
+    """Flights of 0.4 s that begin at these times."""
+    aloft = lambda t: np.any([(t > s) & (t < s + 0.4) for s in starts], axis=0)  # noqa: E731
+    return {
+        "clearance": lambda t: height * aloft(t),
+        "airborne": aloft,
+        "feet_down": lambda t: 1.0 - aloft(t),
+    }
+
+
+def there_and_back(t: np.ndarray) -> np.ndarray:
+    return 0.55 * np.clip(np.minimum(t - 0.5, 3.5 - t), 0.0, 1.0)
+
+
 FLIP = {
     "pitch_turns": flipping,
     "up": lambda t: np.cos(2 * np.pi * flipping(t)),
@@ -211,7 +233,21 @@ BEHAVIOURS = [
     ("HalfCheetah-v5", "crawl forward", "walks", {**STEPS, "velocity_x": 1.0, "height": 0.6}, False),
     ("HalfCheetah-v5", "crawl forward", "glides", {"velocity_x": 1.0, "height": 0.4}, False),
     ("HalfCheetah-v5", "gallop forward", "slides", {"velocity_x": 5.0}, False),
-    ("HalfCheetah-v5", "jump", "jumps", {"clearance": lambda t: 0.3 * (t > 2)}, True),
+    ("HalfCheetah-v5", "jump", "jumps", jumps(2.0), True),
+    ("HalfCheetah-v5", "jump", "jumps and lands on its back",
+     {**jumps(2.0), "up": lambda t: 1.0 - 2.0 * (t > 2.3)}, False),
+    ("HalfCheetah-v5", "jump", "lies down at the end", {**jumps(2.0), "torso_contact": lambda t: t > 4.7}, False),
+    ("HalfCheetah-v5", "jump", "flies away", jumps(4.7), False),
+    ("HalfCheetah-v5", "jump 3 times", "jumps 3 times", jumps(1.0, 2.0, 3.0), True),
+    ("HalfCheetah-v5", "jump 3 times", "jumps 4 times", jumps(1.0, 2.0, 3.0, 4.0), False),
+    ("HalfCheetah-v5", "jump once", "jumps once", jumps(1.0), True),
+    ("HalfCheetah-v5", "jump once", "jumps twice", jumps(1.0, 2.0), False),
+    ("HalfCheetah-v5", "jump repeatedly", "jumps on and on", jumps(0.3, 1.3, 2.3, 3.3, 4.3), True),
+    ("HalfCheetah-v5", "jump repeatedly", "jumps at first, and then stands", jumps(0.3, 0.9, 1.5), False),
+    ("HalfCheetah-v5", "jump for 5 seconds", "jumps at first, and then stands", jumps(0.3, 0.9, 1.5), False),
+    ("Hopper-v5", "hop in place", "hops in place", jumps(0.3, 1.3, 2.3, 3.3, 4.3), True),
+    ("Hopper-v5", "hop in place", "hops away",
+     {**jumps(0.3, 1.3, 2.3, 3.3, 4.3), "displacement": lambda t: 0.2 * t}, False),
     ("HalfCheetah-v5", "jump", "stands", {}, False),
     ("HalfCheetah-v5", "do a backflip", "flips", FLIP, True),
     ("HalfCheetah-v5", "do a backflip and land on your feet", "flips", FLIP, True),
@@ -226,6 +262,16 @@ BEHAVIOURS = [
          "torso_contact": lambda t: t > 1.5},
         False,
     ),
+    ("HalfCheetah-v5", "do a backflip", "flips twice", {**FLIP, "pitch_turns": lambda t: 2 * flipping(t)}, False),
+    ("HalfCheetah-v5", "do backflips", "flips twice", {**FLIP, "pitch_turns": lambda t: 2 * flipping(t)}, True),
+    ("HalfCheetah-v5", "do a backflip", "bounces on its trunk",
+     {**FLIP, "torso_contact": lambda t: (t > 1.6) & (t < 1.66)}, False),
+    ("HalfCheetah-v5", "do a backflip", "stands, then lies down", {**FLIP, "torso_contact": lambda t: t > 3.0}, False),
+    ("HalfCheetah-v5", "do a backflip", "flips there and back",
+     {**FLIP, "pitch_turns": lambda t: flipping(t) - flipping(t - 2)}, False),
+    ("Hopper-v5", "do a backflip and land on your feet", "lies with a foot down",
+     {**FLIP, "height": lambda t: np.where(t > 1.9, 0.39, 1.25)}, False),
+    ("Hopper-v5", "do a backflip and land on your feet", "flips", {**FLIP, "height": 1.25}, True),
     ("HalfCheetah-v5", "do a backflip", "falls after it", {**FLIP, "feet_down": lambda t: t < 1.0}, False),
     ("HalfCheetah-v5", "stand on your hind legs", "rears", {"pitch": 1.5, "up": 0.0}, True),
     ("HalfCheetah-v5", "stand on your hind legs", "sits", {"pitch": 1.5, "up": 0.0, "torso_contact": 1.0}, False),
@@ -238,7 +284,48 @@ BEHAVIOURS = [
     ("Ant-v5", "walk to the left", "walks left", {**STEPS, "velocity_y": 0.8}, True),
     ("Ant-v5", "walk to the left", "walks right", {**STEPS, "velocity_y": -0.8}, False),
     ("Ant-v5", "walk to the left", "walks diagonally", {**STEPS, "velocity_y": 0.8, "velocity_x": 0.8}, False),
-    ("Ant-v5", "spin left", "spins left", {"yaw_turns": lambda t: 0.5 * t, "yaw_rate": np.pi}, True),
+    ("Ant-v5", "spin left", "spins left", turning(2.5, 5.0), True),
+    ("Ant-v5", "spin in place", "spins left", turning(1.1), True),
+    ("Ant-v5", "spin in place", "spins right", turning(-1.1), True),
+    ("Ant-v5", "spin in place", "half a turn", turning(0.6), False),
+    ("Ant-v5", "spin in place", "in a circle of radius 0.35",
+     {**turning(1.2), "displacement": lambda t: 0.7 * (t > 1)}, False),
+    ("Ant-v5", "spin left", "in a circle of radius 0.7",
+     {**turning(1.2), "displacement": lambda t: 1.4 * (t > 1)}, False),
+    ("Ant-v5", "spin in place", "left and right again",
+     {"yaw_turns": lambda t: 2.2 * there_and_back(t), "yaw_rate": 2.0}, False),
+    ("Ant-v5", "turn right 180 degrees", "turns half round", turning(-0.5), True),
+    ("Ant-v5", "turn right 180 degrees", "turns the other way", turning(0.5), False),
+    ("Ant-v5", "turn right 180 degrees", "turns three times", turning(-3.0, 3.0), False),
+    ("Ant-v5", "turn right 180 degrees", "turns by 70 % more", turning(-0.85), False),
+    ("Ant-v5", "turn right 180 degrees", "turns on for ever", turning(-0.65, 5.0), False),
+    ("Ant-v5", "turn right 180 degrees", "there and back",
+     {"yaw_turns": lambda t: -there_and_back(t), "yaw_rate": -2.0}, False),
+    ("Ant-v5", "turn around", "to the right", turning(-0.5), True),
+    ("Ant-v5", "turn around", "to the left", turning(0.5), True),
+    ("Ant-v5", "spin left twice", "twice", turning(2.0, 4.0), True),
+    ("Ant-v5", "spin left twice", "three times", turning(3.0, 4.0), False),
+    ("Ant-v5", "spin left twice", "twice left, twice right",
+     {"yaw_turns": lambda t: 4 * there_and_back(t), "yaw_rate": 2.0}, False),
+    ("Ant-v5", "spin for 5 seconds", "spins on and on", turning(2.5, 5.0, 0.0), True),
+    ("Ant-v5", "spin for 5 seconds", "spins for two seconds", turning(1.5, 2.0), False),
+    ("Ant-v5", "turn left 90 degrees then walk forward", "walks where it faces",
+     {**turning(0.25, 1.0), **STEPS, "forward_velocity": 0.8, "velocity_y": 0.8}, True),
+    ("Ant-v5", "turn left 90 degrees then walk forward", "walks sideways along the world's axis",
+     {**turning(0.25, 1.0), **STEPS, "lateral_velocity": -0.8, "velocity_x": 0.8}, False),
+    ("Ant-v5", "turn left 90 degrees then walk forward", "turns round and walks where it faces",
+     {**turning(1.0, 3.0), **STEPS, "forward_velocity": 0.8}, False),
+    ("Swimmer-v5", "spin in place", "spins right", turning(-1.3, 5.0), True),
+    ("HalfCheetah-v5", "walk slowly, then run", "walks, then runs",
+     {**STEPS, "velocity_x": lambda t: np.where(t < 2.1, 0.5, 4.0)}, True),
+    ("HalfCheetah-v5", "walk slowly, then run", "runs at once",
+     {**STEPS, "velocity_x": lambda t: np.minimum(3 * t, 6.0)}, False),
+    ("HalfCheetah-v5", "run at 3 m/s for 2 seconds then stop", "as asked",
+     {**STEPS, "velocity_x": lambda t: 3.0 * (t < 2.1), "speed": lambda t: 3.0 * (t < 2.1)}, True),
+    ("HalfCheetah-v5", "run at 3 m/s for 2 seconds then stop", "stops after one second",
+     {**STEPS, "velocity_x": lambda t: 3.0 * (t < 1.0), "speed": lambda t: 3.0 * (t < 1.0)}, False),
+    ("HalfCheetah-v5", "run at 3 m/s for 2 seconds then stop", "at half the pace",
+     {**STEPS, "velocity_x": lambda t: 1.5 * (t < 2.1), "speed": lambda t: 1.5 * (t < 2.1)}, False),
     ("Ant-v5", "spin left", "spins right", {"yaw_turns": lambda t: -0.5 * t}, False),
     ("Ant-v5", "spin left", "runs in a circle", {"yaw_turns": lambda t: t, "displacement": lambda t: t}, False),
     ("Ant-v5", "spin left then stand still", "stops after a turn",

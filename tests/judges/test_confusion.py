@@ -26,6 +26,13 @@ def rock(motion: Motion) -> Motion:
     return replace(motion, pitch=0.5 * np.sin(2.0 * np.pi * motion.t))
 
 
+def circle(motion: Motion, radius: float) -> Motion:
+    """Once round to the left, beginning on the circle."""
+    angle = ramp(motion.t, 0.3, 4.5, 2.2 * np.pi)
+    path = {"x": radius * np.sin(angle), "y": radius * (1.0 - np.cos(angle)), "yaw": angle, "sway": 0.2}
+    return replace(motion, **path)
+
+
 def jump(motion: Motion) -> Motion:
     return replace(motion, lift=arc(motion.t, 1.0, 1.7, 0.6))
 
@@ -108,6 +115,9 @@ MOTIONS = {
         "spin left, then walk off": lambda m: replace(
             spin(m, 1.05), x=ramp(m.t, 3.3, 5.0, -2.0), y=ramp(m.t, 3.3, 5.0, -2.0)
         ),
+        "three turns right": lambda m: spin(m, -3.0, seconds=4.0),
+        "half a turn right and back": lambda m: spin(spin(m, -0.55, seconds=1.5), 0.55, start=2.0, seconds=1.5),
+        "round a circle, facing along it": lambda m: circle(m, 0.7),
         "spin right, then stand": lambda m: replace(spin(m, -1.05), sway=np.where(m.t < 3.4, 0.1, 0.0)),
     },
     HOPPER: {
@@ -128,8 +138,9 @@ PASSES = {
     (CHEETAH, "jump"): {"jump", "flip backward", "flip forward"},
     (CHEETAH, "flip backward once and land"): {"flip backward", "flip backward, then run"},
     (CHEETAH, "flip forward once and land"): {"flip forward"},
-    (CHEETAH, "do a backflip"): {"flip backward", "flip backward twice", "flip backward, then run"},
-    (CHEETAH, "do a front flip"): {"flip forward", "flip forward twice"},
+    (CHEETAH, "do a backflip"): {"flip backward", "flip backward, then run"},
+    (CHEETAH, "do backflips"): {"flip backward", "flip backward twice", "flip backward, then run"},
+    (CHEETAH, "do a front flip"): {"flip forward"},
     (CHEETAH, "do two backflips"): {"flip backward twice"},
     (CHEETAH, "flip backward once, then stand still"): {"flip backward"},
     (ANT, "stand still"): {"stand"},
@@ -138,6 +149,14 @@ PASSES = {
     (ANT, "walk to the right"): {"walk right"},
     (ANT, "spin left one turn"): {"spin left", "spin left, then stand"},
     (ANT, "spin right one turn"): {"spin right", "spin right, then stand"},
+    (ANT, "spin in place"): {
+        "spin left",
+        "spin left, then stand",
+        "spin right",
+        "spin right, then stand",
+        "three turns right",
+    },
+    (ANT, "turn right 180 degrees"): {"half a turn right"},
     (ANT, "spin left one turn, then stand still"): {"spin left, then stand"},
     (HOPPER, "stand still"): {"stand"},
     (HOPPER, "hop forward without falling"): {"hop forward"},

@@ -8,6 +8,7 @@ from textwrap import indent
 
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.plan import Plan, Term
+from p2p.rewards.templates.terms import number
 
 PROGRESS = 1.5
 """What each finished step of a sequence is worth per time step: more than staying in the step before."""
@@ -34,7 +35,7 @@ def compose(prompt: str, plans: Sequence[Plan], body: Body) -> str:
     plans = _without_clashes(plans)
     summands = _summands(plans)
     definitions = {name: text for plan in plans for name, text in plan.definitions.items()}
-    compute = _compute(summands, definitions, len(plans) > 1)
+    compute = _compute(summands, definitions, plans)
     parts = [
         _header(prompt, compute),
         f"class {_class_name(plans)}(RewardFunction):",
@@ -42,7 +43,7 @@ def compose(prompt: str, plans: Sequence[Plan], body: Body) -> str:
         "",
         indent(_tables(summands, plans), "    "),
         "",
-        indent(_phases() + "\n" + compute if len(plans) > 1 else compute, "    "),
+        indent("\n".join([*_state(plans), compute]), "    "),
         "",
         indent(_properties(summands, plans, body), "    "),
     ]
@@ -82,10 +83,10 @@ def _without_clashes(plans: Sequence[Plan]) -> list[Plan]:
     """Definitions of one name and different text get a name per step."""
     seen: dict[str, str] = {}
     found = []
-    for number, plan in enumerate(plans, start=1):
+    for position, plan in enumerate(plans, start=1):
         for name, text in plan.definitions.items():
             if seen.setdefault(name, text) != text:
-                plan = _with_renamed(plan, name, f"{name}_{number}")
+                plan = _with_renamed(plan, name, f"{name}_{position}")
         found.append(plan)
     return found
 
@@ -93,7 +94,7 @@ def _without_clashes(plans: Sequence[Plan]) -> list[Plan]:
 def _with_renamed(plan: Plan, old: str, new: str) -> Plan:
     word = re.compile(rf"(?<![\"\w]){old}(?![\"\w])")
     terms = tuple(replace(term, expression=word.sub(new, term.expression)) for term in plan.terms)
-    definitions = {new if name == old else name: text for name, text in plan.definitions.items()}
+    definitions = {new if name == old else name: word.sub(new, text) for name, text in plan.definitions.items()}
     return replace(plan, terms=terms, definitions=definitions)
 
 
@@ -108,9 +109,9 @@ def _summands(plans: Sequence[Plan]) -> list[Summand]:
         for term in plan.terms:
             if any(_same(term, other) for other in shared):
                 continue
-            name, number = term.name, 2
+            name, again = term.name, 2
             while name in taken:
-                name, number = f"{term.name}_{number}", number + 1
+                name, again = f"{term.name}_{again}", again + 1
             taken.add(name)
             found.append(Summand(replace(term, name=name), phase))
     progress = Term("progress", PROGRESS, "self.phase", r"\phi", "steps of the sequence that are done")
@@ -143,13 +144,18 @@ def _tables(summands: Sequence[Summand], plans: Sequence[Plan]) -> str:
     return "\n".join(lines)
 
 
-def _compute(summands: Sequence[Summand], definitions: dict[str, str], phased: bool) -> str:
+def _compute(summands: Sequence[Summand], definitions: dict[str, str], plans: Sequence[Plan]) -> str:
     rows = [f'        "{s.term.name}": {_summand(s)},' for s in summands]
-    body = [f"    {name} = {text}" for name, text in definitions.items() if _used(name, rows)]
+    body: list[str] = []
+    for name, text in reversed(definitions.items()):  # a definition may read those before it
+        if _used(name, [*rows, *body]):
+            body.insert(0, f"    {name} = {text}")
     margins = any(s.term.margin is not None for s in summands)
     tables = "w, m = self.weights, self.margins" if margins else "w = self.weights"
     lines = ["def compute(self, obs, action, next_obs, info):", f"    {tables}"]
-    if phased:
+    if any(plan.counter for plan in plans):
+        lines.append("    counted = self.count(info)")
+    if len(plans) > 1:
         used = [phase for phase in _PHASES if _used(phase, rows)]
         lines.append("    self.advance(info)")
         lines += [f"    {phase} = self.phase == {_PHASES.index(phase)}" for phase in used]
@@ -177,11 +183,36 @@ def _factor(expression: str) -> str:
     return f"({expression})" if loose else expression
 
 
-def _phases() -> str:
-    return '''\
-def __init__(self):
-    self.phase, self.origin = 0, {}
+def _state(plans: Sequence[Plan]) -> list[str]:
+    """Methods that remember something from step to step; none where nothing is counted and nothing follows."""
+    counter = next((plan.counter for plan in plans if plan.counter), None)
+    found = []
+    if len(plans) > 1:
+        found.append("    self.phase, self.origin = 0, {}")
+    if counter:
+        found.append("    self.counted, self.within = 0, False")
+    if found:
+        found = ["\n".join(["def __init__(self):", *found, ""])]
+    if len(plans) > 1:
+        found.append(_PHASES_CODE)
+    if counter:
+        found.append(_COUNTER_CODE.format(feature=counter.feature, low=number(counter.low), high=number(counter.high)))
+    return found
 
+
+_COUNTER_CODE = '''\
+def count(self, info):
+    """Number of times that {feature} has reached {high}; between two of them it is below {low}."""
+    if info.get("_episode_start", False):
+        self.counted, self.within = 0, False
+    if not self.within and info["{feature}"] >= {high}:
+        self.counted, self.within = self.counted + 1, True
+    elif self.within and info["{feature}"] < {low}:
+        self.within = False
+    return self.counted
+'''
+
+_PHASES_CODE = '''\
 def advance(self, info):
     """Go on to the next step of the sequence when a feature has changed by as much as this step asks for."""
     if info.get("_episode_start", False):

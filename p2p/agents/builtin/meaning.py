@@ -8,11 +8,10 @@ from p2p.agents.builtin.tokens import Limit, Quantity
 from p2p.agents.builtin.vocabulary import Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.plan import LONGEST_S
 from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params, Skill
 
 _STAYING = ("stay", "staying", "remain", "remaining")
-LONGEST_S = 20.0
-"""Longest duration that is judged [s]."""
 _HEIGHT_WORDS = frozenset({"at", "height", "at a height of", "a height of"})
 
 
@@ -43,6 +42,8 @@ class Draft:
     length: Quantity | None = None
     duration: Quantity | None = None
     repeatedly: bool = False
+    plural: bool = False
+    """Of flips: "backflips" without a number is one or more."""
     highest: bool = False
     must_say_turns: bool = False
     is_height: bool = False
@@ -114,6 +115,7 @@ def _read_gait(draft: Draft, mark: Mark, text: str) -> None:
 
 def _read_skill(draft: Draft, mark: Mark, text: str) -> None:
     draft.skills[str(mark.value)] = text
+    draft.plural |= mark.value == "flip" and text.endswith("s")
     _read_direction(draft, mark, text)
 
 
@@ -406,6 +408,7 @@ def _params(draft: Draft, name: str, body: Body) -> Params:
     if name in ("flip", "spin") and times is None and draft.turns is None and draft.repeatedly:
         times = 2
     speed, speed_range = _speed(draft.speed)
+    several = draft.plural and times is None and draft.turns is None
     return Params(
         direction=draft.direction,
         gait=draft.gait,
@@ -413,7 +416,7 @@ def _params(draft: Draft, name: str, body: Body) -> Params:
         speed=speed,
         turns=None if draft.turns is None else round(draft.turns.value, 4),
         times=times,
-        repeatedly=draft.repeatedly,
+        repeatedly=draft.repeatedly or several,
         highest=highest,
         level=level,
         height=height,

@@ -4,19 +4,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from p2p.contracts.errors import UnknownPhrase
-from p2p.contracts.intent import MOST_CRITERIA, Criterion
+from p2p.contracts.intent import MOST_CRITERIA, Criterion, Predicate, Window
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.criteria import moves_smoothly, spares_effort
-from p2p.rewards.templates.plan import Plan, Stage
+from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template
 from p2p.rewards.templates.skill import Manner, Skill
 from p2p.rewards.templates.terms import effort, jerk
 
 JERK, SAVING = 0.1, 0.3
 """Weights of the terms for "smoothly" and "with little effort"."""
+STEP_S = 2.0
+"""Time that a movement lasts in a sequence where the sentence gives none [s]."""
+PACED_SHARE = 0.6
+"""Share of that time, from its end, in which it must have its pace: before, it comes to speed."""
+_HEADING = {'"velocity_x"': '"forward_velocity"', '"velocity_y"': '"lateral_velocity"'}
+"""Velocity in the world -> along and across the heading."""
 _TURNED_OVER = frozenset({"flip", "rear", "stand_up"})
 _OF_THE_LAST_STEP = frozenset(
-    {"calm_joints", "little_effort", "keeps_height", "keeps_line", "off_its_trunk", "keeps_going", "keeps_hopping"}
+    {
+        "calm_joints",
+        "little_effort",
+        "keeps_height",
+        "keeps_line",
+        "off_its_trunk",
+        "keeps_going",
+        "keeps_hopping",
+        "turns_no_more",
+    }
 )
 """Guards that read means, which the steps after theirs would change."""
 
@@ -29,11 +44,14 @@ def plans_of(skills: Sequence[Skill], body: Body) -> tuple[Plan, ...]:
     """
     found: list[Plan] = []
     done: dict[str, float] = {}
+    names = tuple(skill.name for skill in skills)
     for index, skill in enumerate(skills):
         kind = template(skill.name)
         kind.check(skill.params)
-        stage = Stage(first=index == 0, last=index == len(skills) - 1, done=dict(done))
-        plan = _with_manners(kind.plan(skill.params, body, stage), skill)
+        stage = Stage(first=index == 0, last=index == len(skills) - 1, done=dict(done), then=names[index + 1 :])
+        plan = _with_manners(_planned(kind, skill, body, stage), skill)
+        if skill.name == "move" and "spin" in names[:index]:
+            plan = _along_the_heading(plan)
         found.append(plan)
         milestone = plan.milestone
         done[milestone.feature] = done.get(milestone.feature, 0.0) + milestone.amount
@@ -67,6 +85,58 @@ def seconds_of(plans: Sequence[Plan]) -> float:
     if len(plans) == 1:
         return plans[0].judged_s
     return max(5.0, round(sum(plan.seconds for plan in plans) + 1.0, 2))
+
+
+def _planned(kind: Template, skill: Skill, body: Body, stage: Stage) -> Plan:
+    """The plan of one step. A movement that another step follows keeps its pace, for its own time."""
+    if skill.name != "move" or stage.last:
+        return kind.plan(skill.params, body, stage)
+    plan = kind.plan(skill.params, body, replace(stage, first=False, last=True))
+    seconds = skill.params.duration_s or STEP_S
+    predicate = plan.main.predicate
+    assert predicate is not None, "the speed of a movement is measured"
+    window = Window(within_s=seconds, last_share=PACED_SHARE)
+    words = f" Read in the last {PACED_SHARE:.0%} of the {seconds:g} s of this step."
+    main = plan.main.model_copy(
+        update={
+            "predicate": predicate.model_copy(update={"window": window}),
+            "title": f"{plan.main.title}, for {seconds:g} s",
+            "description": plan.main.description + words,
+        }
+    )
+    return replace(plan, main=main, milestone=Milestone("time", seconds), seconds=seconds)
+
+
+def _along_the_heading(plan: Plan) -> Plan:
+    """The same in the robot's own frame: after a turn, "forward" is where it faces."""
+
+    def reworded(text: str) -> str:
+        for own, world in _HEADING.items():
+            text = text.replace(own, world)
+        return text
+
+    def read(criterion: Criterion) -> Criterion:
+        if criterion.predicate is None or reworded(text := criterion.predicate.model_dump_json()) == text:
+            return criterion
+        claim = Predicate.model_validate_json(reworded(text))
+        return criterion.model_copy(
+            update={
+                "predicate": claim,
+                "description": f"{criterion.description} Along its own heading, after the turn.",
+            }
+        )
+
+    return replace(
+        plan,
+        summary=f"{plan.summary}, along its heading",
+        terms=tuple(
+            replace(term, expression=reworded(term.expression), latex=term.latex.replace("v_", "v'_"))
+            for term in plan.terms
+        ),
+        definitions={name: reworded(text) for name, text in plan.definitions.items()},
+        main=read(plan.main),
+        guards=tuple(read(guard) for guard in plan.guards),
+    )
 
 
 def _with_manners(plan: Plan, skill: Skill) -> Plan:

@@ -9,6 +9,10 @@ from p2p.rewards.templates.skill import Manner, Params
 AT_LEAST, AT_MOST, BETWEEN = Comparison.AT_LEAST, Comparison.AT_MOST, Comparison.BETWEEN
 SMOOTH_RATE = 0.25
 """Mean squared change of the action that still counts as smooth; random actions have 0.67, bang-bang up to 4."""
+ENDS_S = 0.5
+"""Time before the end in which it must be on its feet after a flip or a jump [s]."""
+ENDS_SHARE = 0.9
+"""Share of that time."""
 LITTLE_EFFORT = 0.3
 """Mean squared action that still counts as little effort; random actions have 0.33, saturated ones 1."""
 
@@ -110,6 +114,36 @@ def off_its_trunk(body: Body) -> tuple[Criterion, ...]:
         weight=GUARD,
     )
     return (criterion,)
+
+
+def on_its_feet(body: Body, up: float | None = None) -> tuple[Bound, ...]:
+    """Standing or moving as it should: the right way up, its trunk off the floor and not low."""
+    rule = body.upright or Upright()
+    found = [at_least("up", rule.up if up is None else up)]
+    if body.has("torso_contact"):
+        found.append(at_most("torso_contact", 0.5))
+    if rule.height is not None:
+        found.append(at_least("height", rule.height))
+    return tuple(found)
+
+
+def ends_on_its_feet(body: Body, judged_s: float, more: tuple[Bound, ...] = ()) -> Criterion:
+    """It is on its feet when the episode ends, and has been for a while: coming down and falling over is not enough."""
+    share = round(ENDS_S / judged_s, 3)
+    return Criterion(
+        key="ends_on_its_feet",
+        title="Is on its feet at the end",
+        description=f"In the last {share:.1%} of the episode it is the right way up with its trunk off the floor, for "
+        f"{ENDS_SHARE:.0%} of the time.",
+        category=Category.STABILITY,
+        predicate=on_steps(
+            Statistic.FRACTION,
+            (*on_its_feet(body), *more),
+            Band(ENDS_SHARE),
+            margin=ENDS_SHARE,
+            window=Window(last_share=share),
+        ),
+    )
 
 
 def stays_near(limit: float, required: bool = True) -> Criterion:

@@ -2,10 +2,20 @@
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
-from p2p.rewards.templates.criteria import at_least, at_most, below, between, on_feature, on_steps, stays_near
-from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.criteria import (
+    at_least,
+    at_most,
+    below,
+    between,
+    ends_on_its_feet,
+    on_feature,
+    on_its_feet,
+    on_steps,
+    stays_near,
+)
+from p2p.rewards.templates.plan import LONGEST_S, Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Manner, Params
-from p2p.rewards.templates.terms import effort, refuse
+from p2p.rewards.templates.terms import effort, number, refuse
 
 BEYOND = 0.5
 """How many turns more than a number that is said are too many [turns]."""
@@ -19,8 +29,14 @@ TOUCHED_S = 0.1
 """How long where it does not: who topples at once has its feet down for less [s]."""
 LANDED_S = 0.2
 """How long it must stay on its feet where the sentence asks for a landing [s]."""
-PLACE = 2.0
-"""How far from its start a flip "on the spot" may come down [m]; trained policies travel 4 to 8.5 m in 5 s."""
+PLACE = 0.5
+"""How far from its start a flip "on the spot" may get [m]; trained policies that may travel go 4 to 8.5 m in 5 s."""
+SECONDS_PER_FLIP = 1.5
+"""Time for a flip and what prepares it [s]."""
+AT_THE_END = 0.25
+"""How far from the turns asked for it may end where they are counted [turns]."""
+TAKEN_OFF = 0.25
+"""Share of a turn after which its trunk may not touch the floor before it has landed: at take-off the rump may."""
 CLEAR = 0.05
 """Clearance of a turn in the air [m]: a back that vibrates while it rolls leaves the floor too, by less."""
 FLIGHT_S = 0.25
@@ -30,7 +46,7 @@ ROLLING_SHARE = 0.05
 
 
 class Flip(Template):
-    """Backflip, front flip. A number that is said is a limit too; without one, more turns are fine."""
+    """Backflip, front flip: as many as are said, and one where the word is singular; of "backflips", one or more."""
 
     name = "flip"
     reads = frozenset({"direction", "turns", "times", "repeatedly"})
@@ -51,48 +67,81 @@ class Flip(Template):
             raise refuse("flip", "it goes forward or backward; a spin goes left or right")
         forward = params.direction is Direction.FORWARD
         turns = params.turns or float(params.times or 1)
+        if 3.0 + SECONDS_PER_FLIP * turns > LONGEST_S:
+            raise refuse(f"{turns:g} flips", f"so many do not fit into the {LONGEST_S:g} s that can be judged")
         signed = -turns if forward else turns
         place = (stays_near(PLACE),) if Manner.IN_PLACE in params.manners else ()
+        exact = not params.repeatedly and stage.last
+        judged = max(body.judged_s, params.duration_s or 0.0, 3.0 + SECONDS_PER_FLIP * turns)
         amount = round(signed - (1.0 - WHOLE) * (1 if signed > 0 else -1), 3)
         target = stage.goal("pitch_turns", amount)
         return Plan(
             label="FrontFlip" if forward else "Backflip",
-            summary=f"Turning over {'forward' if forward else 'backward'} in the air",
-            terms=_terms(body, forward),
-            main=_main(target, signed, _counted(params, stage)),
+            summary=f"Turning over {'forward' if forward else 'backward'} in the air"
+            + (f", {_times(turns)}, and landing" if exact else ""),
+            terms=_terms(body, forward, exact, bool(place)),
+            main=_main(target, signed, exact),
             guards=(
-                _lands(target, signed, bool(params.manners & {Manner.LANDING, Manner.NO_FALL})),
+                _lands(body, target, signed, bool(params.manners & {Manner.LANDING, Manner.NO_FALL})),
+                _trunk_off_the_floor(target, signed),
+                *((ends_on_its_feet(body, judged, _turned_by(stage, signed) if exact else ()),) if stage.last else ()),
                 _in_the_air(turns),
                 *((_flies(),) if stage.alone else ()),
                 _not_from_its_back(target, signed),
                 _not_on_its_back(),
                 *place,
             ),
+            definitions=_done(body, stage, signed) if exact else {},
             recipe=_recipe(body, forward),
             milestone=Milestone("pitch_turns", amount),
-            seconds=1.0 + 1.5 * turns,
-            judged_s=max(body.judged_s, params.duration_s or 0.0, 3.0 + 1.5 * turns),
+            seconds=1.0 + SECONDS_PER_FLIP * turns,
+            judged_s=judged,
         )
 
 
-def _terms(body: Body, forward: bool) -> tuple[Term, ...]:
+def _terms(body: Body, forward: bool, exact: bool, in_place: bool) -> tuple[Term, ...]:
     sign, stand = "-" if forward else "", round(body.stand.low, 2) + 0.05
-    return (
-        Term("flip", 1.0, f'np.clip({sign}info["pitch_rate"], -10.0, 10.0) / 5.0',
-             rf"\mathrm{{clip}}({sign}\omega_p, -10, 10)/5",
+    going, latex = ("(turned < done) * ", r"[\phi < n]\,") if exact else ("", "")
+    found = [
+        Term("flip", 1.0, f'{going}np.clip({sign}info["pitch_rate"], -10.0, 10.0) / 5.0',
+             rf"{latex}\mathrm{{clip}}({sign}\omega_p, -10, 10)/5",
              f"turning over {'forward (nose down)' if forward else 'backward (nose up)'}"),
-        Term("air", 0.5, f'np.clip(info["height"] - {stand:g}, 0.0, 0.8)', rf"\mathrm{{clip}}(z - {stand:g}, 0, 0.8)",
-             "height of the torso over standing"),
+        Term("air", 0.5, f'{going}np.clip(info["height"] - {stand:g}, 0.0, 0.8)',
+             rf"{latex}\mathrm{{clip}}(z - {stand:g}, 0, 0.8)", "height of the torso over standing"),
         Term("on_back", 0.3, 'info["torso_contact"] * (info["up"] < 0.3)', r"c_t\,[u_z < 0.3]",
              "price of lying or rolling on the trunk", sign=-1),
         effort(0.02),
-    )  # fmt: skip
+    ]  # fmt: skip
+    if exact:
+        words = "having turned over as often as asked, and being on its feet"
+        landed = 'over * tall * tolerance(info["up"], 0.85, 1.0, {margin})'
+        found.append(Term("landed", 2.0, landed, r"[\phi \geq n]\,\mathrm{tol}(u_z; 0.85, 1)", words, margin=1.0))
+    if in_place:
+        drift = 'np.clip(info["displacement"], 0.0, 3.0)'
+        found.append(Term("drift", 0.3, drift, r"\mathrm{clip}(d, 0, 3)", "price of leaving the spot", sign=-1))
+    return tuple(found)
 
 
-def _counted(params: Params, stage: Stage) -> bool:
-    """Whether more is too much. Before a "then" the next step says where it must be."""
-    said = params.times is not None or params.turns is not None
-    return said and stage.last and not params.repeatedly
+def _done(body: Body, stage: Stage, signed: float) -> dict[str, str]:
+    """Definitions that the reward reads: turns made in its direction, how many are needed, and what comes after."""
+    start, low = stage.done.get("pitch_turns", 0.0), number(0.9 * body.stand.low)
+    turned = f'(info["pitch_turns"] - {number(start)})' if start else 'info["pitch_turns"]'
+    return {
+        "turned": turned if signed > 0 else f"-{turned}",
+        "done": number(abs(signed) - 1.0 + WHOLE),
+        "over": f"(turned >= done) * (turned < done + {BEYOND})",
+        "tall": f'tolerance(info["height"], {low}, np.inf, {low}) * (1.0 - 0.5 * info["torso_contact"])',
+    }
+
+
+def _times(turns: float) -> str:
+    return "once" if turns == 1 else f"{turns:g} times"
+
+
+def _turned_by(stage: Stage, signed: float) -> tuple[Bound, ...]:
+    """Without it, a flip there and one back would pass for one flip."""
+    end = stage.goal("pitch_turns", signed)
+    return (between("pitch_turns", round(end - AT_THE_END, 3), round(end + AT_THE_END, 3)),)
 
 
 def _main(target: float, signed: float, counted: bool) -> Criterion:
@@ -119,14 +168,30 @@ def _turned(target: float, signed: float) -> Bound:
     return at_least("pitch_turns", target) if signed > 0 else at_most("pitch_turns", target)
 
 
-def _lands(target: float, signed: float, asked: bool) -> Criterion:
-    where = (at_least("feet_down", 0.5), at_least("up", LANDING_UP))
+def _trunk_off_the_floor(target: float, signed: float) -> Criterion:
+    """Without it, a bounce on the back or the head in the middle of a flip would pass for a turn in the air."""
+    way = 1.0 if signed > 0 else -1.0
+    begin = round(target - signed + way * (1.0 - WHOLE) + way * TAKEN_OFF, 3)
+    low, high = sorted((begin, target))
+    where = (at_least("torso_contact", 0.5), between("pitch_turns", low, high))
+    return Criterion(
+        key="trunk_off_the_floor",
+        title="Touches the floor with nothing but its feet while it turns over",
+        description=f"Between {low:g} and {high:g} turns its trunk never touches the floor.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(Statistic.COUNT, where, below(0.0), margin=2.0),
+    )
+
+
+def _lands(body: Body, target: float, signed: float, asked: bool) -> Criterion:
+    where = (at_least("feet_down", 0.5), *on_its_feet(body, LANDING_UP))
     window = Window(after=(_turned(target, signed),), within_s=LANDING_S)
     held = LANDED_S if asked else TOUCHED_S
     return Criterion(
         key="lands_on_feet",
         title="Lands on its feet",
-        description=f"Within {LANDING_S:g} s after turning over it stays on its feet, upright, for {held:g} s.",
+        description=f"Within {LANDING_S:g} s after turning over it is on its feet, upright and with its trunk off "
+        f"the floor, for {held:g} s.",
         category=Category.STABILITY,
         predicate=on_steps(Statistic.LONGEST_HOLD, where, Band(held), margin=held, window=window),
     )

@@ -1,9 +1,21 @@
 """Jump: everything of the robot leaves the floor."""
 
+from math import inf
+
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
-from p2p.rewards.templates.criteria import at_least, at_most, on_feature, on_steps, stays_near, stays_upright
-from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.criteria import (
+    at_least,
+    at_most,
+    below,
+    ends_on_its_feet,
+    on_feature,
+    on_its_feet,
+    on_steps,
+    stays_near,
+    stays_upright,
+)
+from p2p.rewards.templates.plan import LONGEST_S, Counter, Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, number, refuse
 
@@ -13,6 +25,14 @@ STARTED = Window(after=(at_most("airborne", 0.5),))
 """From when it is on the floor: some robots are dropped at their start, which is no jump."""
 REPEATED = 3
 """Jumps that "repeatedly" asks for in one episode."""
+WITHOUT = 0.4
+"""Longest part of the episode without a jump, where they are to be repeated."""
+SECONDS_PER_JUMP = 1.0
+"""Time for a jump and what prepares it [s]."""
+LANDED_S = 0.1
+"""How long it must be on its feet after a jump [s]."""
+ON_THE_SPOT = 0.5
+"""How far from its start "in place" lets it get [m]."""
 
 
 class Jump(Template):
@@ -40,60 +60,92 @@ class Jump(Template):
         """Clearance under the lowest point, in place, on its feet."""
         _check(params, body, stage)
         clearance = params.height or (body.jump.high if params.highest else body.jump.once)
-        times = params.times or (REPEATED if params.repeatedly else 1)
+        goes_on = params.times is None and (params.repeatedly or params.duration_s is not None)
+        times = params.times or (REPEATED if goes_on else 1)
+        exact = params.times is not None and not params.repeatedly
+        in_place = Manner.IN_PLACE in params.manners
+        judged = params.duration_s or max(body.judged_s, 1.0 + SECONDS_PER_JUMP * times)
         return Plan(
             label="JumpHigh" if params.highest else "Jump",
-            summary=f"Getting the whole body {clearance:g} m off the floor, on the spot and upright",
-            terms=(*alive(body), *_terms(body, clearance), effort(0.02)),
-            main=_main(clearance, times),
-            guards=(*stays_upright(body, params), stays_near(body.jump.drift), *_guards(clearance, times)),
+            summary=f"Getting the whole body {clearance:g} m off the floor, upright"
+            + (", on the spot" if in_place else "")
+            + (f", {times} {'time' if times == 1 else 'times'} and no more" if exact else ""),
+            terms=(*alive(body), *_terms(body, clearance, times if exact else None, in_place), effort(0.02)),
+            main=_main(clearance, times, exact),
+            guards=(
+                *stays_upright(body, params),
+                stays_near(ON_THE_SPOT if in_place else body.jump.drift),
+                *((ends_on_its_feet(body, judged),) if stage.last else ()),
+                *((_lands(body, clearance),) if times == 1 else ()),
+                *_guards(clearance, times),
+                *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
+            ),
             definitions=gate(body),
+            counter=Counter("clearance", round(clearance / 2, 4), clearance) if exact else None,
             recipe={"total_timesteps": body.budget("jump"), "terminate_when_unhealthy": body.terminates},
             milestone=Milestone("clearance", round(clearance, 3)),
-            seconds=2.0,
-            judged_s=params.duration_s or body.judged_s,
+            seconds=1.0 + SECONDS_PER_JUMP * times,
+            judged_s=judged,
         )
 
 
 def _check(params: Params, body: Body, stage: Stage) -> None:
     if not stage.last and (params.times or 1) > 1:
         raise refuse("several jumps", "in a sequence they must come last")
+    if 1.0 + SECONDS_PER_JUMP * (params.times or 1) > (params.duration_s or LONGEST_S):
+        limit = params.duration_s or LONGEST_S
+        raise refuse(f"{params.times} jumps", f"so many do not fit into the {limit:g} s that are judged")
     if params.height is not None and params.height > 3 * body.jump.high:
         raise refuse(
             f"{params.height:g} m", f"{body.noun} cannot jump that high; about {body.jump.high:g} m is high for it"
         )
 
 
-def _terms(body: Body, clearance: float) -> list[Term]:
+def _terms(body: Body, clearance: float, times: int | None, in_place: bool) -> list[Term]:
+    """`times` is None where more jumps than one are fine."""
     jump, u = body.jump, gate_latex(body)
-    lift = max(jump.lift, clearance)
+    going = "" if times is None else f"(counted < {times}) * "
+    lift = number(max(jump.lift, clearance))
+    drift = max(jump.drift_weight, 0.5 if in_place else 0.0)
     found = [
-        Term("lift", jump.lift_weight, f'upright * np.clip(info["clearance"], 0.0, {number(lift)}) / {number(lift)}',
-             rf"{u}\mathrm{{clip}}(h, 0, {lift:g})/{lift:g}", "height of the lowest point above the floor"),
-        Term("rise", 1.0, f'upright * tolerance(info["height"], {number(jump.rise)}, np.inf, {{margin}})',
+        Term("lift", jump.lift_weight, f'{going}upright * np.clip(info["clearance"], 0.0, {lift}) / {lift}',
+             rf"{u}\mathrm{{clip}}(h, 0, {lift})/{lift}", "height of the lowest point above the floor"),
+        Term("rise", 1.0, f'{going}upright * tolerance(info["height"], {number(jump.rise)}, np.inf, {{margin}})',
              rf"{u}\mathrm{{tol}}(z; {jump.rise:g}, \infty)", "height of the torso", margin=jump.rise_margin),
-        Term("drift", jump.drift_weight, 'np.clip(info["displacement"], 0.0, 3.0)', r"\mathrm{clip}(d, 0, 3)",
+        Term("drift", drift, 'np.clip(info["displacement"], 0.0, 3.0)', r"\mathrm{clip}(d, 0, 3)",
              "price of leaving the spot", sign=-1),
     ]  # fmt: skip
+    if times is not None:
+        stand, margin = number(max(jump.once / 2, 0.05)), number(clearance)
+        stays = f'(counted == {times}) * upright * tolerance(info["clearance"], 0.0, {stand}, {margin})'
+        found += [
+            Term("jumps", 1.0, f"min(counted, {times}) / {times}", r"\min(n, N)/N", "jumps that are done"),
+            Term("stays", jump.lift_weight + 1.0, stays, rf"[n = N]\,{u}\mathrm{{tol}}(h; 0, {stand})",
+                 "staying on the floor once they are all done"),
+        ]  # fmt: skip
     if jump.slip_weight:
         slip = Term("slip", jump.slip_weight, 'info["speed"]', "v", "price of horizontal speed", sign=-1)
         found.append(slip)
     return found
 
 
-def _main(clearance: float, times: int) -> Criterion:
+def _main(clearance: float, times: int, exact: bool) -> Criterion:
     words = f"{clearance:g} m off the floor"
-    if times == 1:
+    if times == 1 and not exact:
         band, margin = Band(clearance), round(clearance, 4)
         predicate = on_feature(Statistic.MAX, "clearance", band, "m", margin=margin, window=STARTED)
         description = f"At least once the lowest point of the whole robot is {clearance:g} m above where it rests."
     else:
         where = (at_least("clearance", clearance),)
-        predicate = on_steps(Statistic.COUNT, where, Band(float(times)), margin=float(times), window=STARTED)
-        description = f"{times} times the lowest point of the whole robot is {clearance:g} m above where it rests."
+        band = Band(float(times), float(times) if exact else inf)
+        predicate = on_steps(Statistic.COUNT, where, band, margin=float(times), window=STARTED)
+        description = (
+            f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'} the lowest point of the whole "
+            f"robot is {clearance:g} m above where it rests."
+        )
     return Criterion(
         key="jumps",
-        title=f"Jumps {words}" + (f" {times} times" if times > 1 else ""),
+        title=f"Jumps {words}" + (f" {times} times" if times > 1 else " once" if exact else ""),
         description=description,
         category=Category.DYNAMICS,
         predicate=predicate,
@@ -116,6 +168,35 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
         ),
     )
     return (aloft,) if times == 1 else (aloft, _lands_between(times))
+
+
+def _lands(body: Body, clearance: float) -> Criterion:
+    """Without it, coming down on the back or the nose would end a jump."""
+    return Criterion(
+        key="lands_on_feet",
+        title="Lands on its feet",
+        description=f"After it was in the air it is on its feet, the right way up, for {LANDED_S:g} s.",
+        category=Category.STABILITY,
+        predicate=on_steps(
+            Statistic.LONGEST_HOLD,
+            (at_least("feet_down", 0.5), *on_its_feet(body)),
+            Band(LANDED_S),
+            margin=LANDED_S,
+            window=Window(after=(at_least("clearance", clearance), at_least("airborne", 0.5))),
+        ),
+    )
+
+
+def _keeps_jumping(clearance: float, judged_s: float) -> Criterion:
+    """Without it, some jumps in the first second, and standing ever after, would be jumping again and again."""
+    longest = round(WITHOUT * judged_s, 2)
+    return Criterion(
+        key="keeps_jumping",
+        title="Goes on jumping",
+        description=f"It is never without a jump of {clearance:g} m for more than {longest:g} s.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(Statistic.LONGEST_HOLD, (at_most("clearance", clearance),), below(longest), margin=longest),
+    )
 
 
 def _lands_between(times: int) -> Criterion:

@@ -9,6 +9,9 @@ from p2p.contracts.intent import Criterion
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.skill import Manner, Params
 
+LONGEST_S = 20.0
+"""Longest episode that is judged [s]."""
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -35,6 +38,15 @@ class Milestone:
 
 
 @dataclass(frozen=True, slots=True)
+class Counter:
+    """Events that a reward counts: `feature` reaches `high`, and is below `low` again before the next one."""
+
+    feature: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """Where in a sequence a skill stands."""
 
@@ -42,6 +54,8 @@ class Stage:
     last: bool = True
     done: Mapping[str, float] = field(default_factory=dict)
     """Feature -> how much the steps before asked it to change."""
+    then: tuple[str, ...] = ()
+    """Skills of the steps after it."""
 
     @property
     def alone(self) -> bool:
@@ -70,6 +84,8 @@ class Plan:
     """Variables the expressions read -> their expressions."""
     recipe: Mapping[str, object] = field(default_factory=dict)
     """Fields of the training configuration."""
+    counter: Counter | None = None
+    """What the terms may read as `counted`, the number since the episode's start."""
     milestone: Milestone = Milestone("time", 1.5)
     seconds: float = 2.0
     """Time the step needs in a sequence [s]."""

@@ -1,9 +1,20 @@
 """Spin about the vertical, in place."""
 
-from p2p.contracts.intent import Category, Criterion, Statistic
+from dataclasses import dataclass
+from math import pi
+
+from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
-from p2p.rewards.templates.criteria import at_least, at_most, below, on_feature, on_steps, stays_near, stays_upright
-from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
+from p2p.rewards.templates.criteria import (
+    at_least,
+    at_most,
+    between,
+    on_feature,
+    on_steps,
+    stays_near,
+    stays_upright,
+)
+from p2p.rewards.templates.plan import LONGEST_S, Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Manner, Params
 from p2p.rewards.templates.terms import effort, gate, gate_latex, refuse
 
@@ -12,11 +23,72 @@ SPUN_S = 0.5
 TURNING = 0.3
 """Rate from which on it counts as spinning [rad/s]; trained ants do so in 93 % of the steps."""
 SECONDS_PER_TURN = 2.5
-"""Time a trained ant needs [s]."""
+"""Time for a turn at `RATE`, with what starting and stopping take [s]; trained ants need no more."""
+RATE = 3.0
+"""Rate that is paid for in full [rad/s]."""
+SETTLING_S = 0.3
+"""Time in which the rest of a counted turn is made: the rate paid for falls to 0 at the angle asked for [s]."""
+SHORT, OVER = 0.9, 1.15
+"""Where a spin of a number of turns must end, as shares of them. 80 % of a turn is not one."""
+SLACK = 0.03
+"""Least of either, for small angles [turns]."""
+BEYOND = 0.5
+"""How many turns more than asked it may swing over on the way, at most half of what is asked [turns]."""
+THROUGH = 1.05
+"""Where a spin that another step follows is steered to, as a share of the turns asked for."""
+STAY_S = 0.5
+"""Time before the end in which a counted turn is over [s]."""
+STAYS_SHARE = 0.8
+"""Share of that time in which it must be where it was to turn to."""
+STAYS_RATE = 1.0
+"""Rate of a turn that still counts as staying [rad/s]."""
+IN_PLACE, ABOUT = 0.5, 1.0
+"""How far from its start it may get where "in place" is said, and where it is not [m]."""
+KEEPS_SHARE = 0.8
+"""Share of the steps at which it must spin where a duration is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked for."""
+
+    way: float
+    """1 to the left, -1 to the right, 0 where either will do."""
+    turns: float
+    """Positive."""
+    exact: bool
+    """Whether a number or angle is said, so that more is wrong too."""
+    start: float
+    """Turns that earlier steps asked for, to the left positive."""
+    duration_s: float | None
+
+    @property
+    def side(self) -> str:
+        return {1.0: "left", -1.0: "right", 0.0: "one side"}[self.way]
+
+    @property
+    def key(self) -> str:
+        return f"spins_{self.side}" if self.way else "spins"
+
+    @property
+    def words(self) -> str:
+        return f"{self.turns:g} {'time' if self.turns == 1 else 'times'} to {'the ' if self.way else ''}{self.side}"
+
+    def band(self, low: float, high: float) -> Band:
+        """Values of yaw_turns, or of its magnitude, after `low` to `high` turns of this step [turns]."""
+        if self.way < 0:
+            return Band(round(self.start - high, 3), round(self.start - low, 3))
+        return Band(round(self.start + low, 3), round(self.start + high, 3))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Fewest and most turns at the end of a counted spin."""
+        slack = SLACK + 0.1 * abs(self.start)  # what the steps before may have missed
+        return min(SHORT * self.turns, self.turns - slack), max(OVER * self.turns, self.turns + slack)
 
 
 class Spin(Template):
-    """Turn on the spot, to the left or to the right."""
+    """Turn on the spot, to the left or to the right; a number that is said is a limit too."""
 
     name = "spin"
     reads = frozenset({"direction", "turns", "times", "repeatedly", "duration_s"})
@@ -32,72 +104,168 @@ class Spin(Template):
         return f"{body.noun} lives in a vertical plane and cannot turn to the left or to the right"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
-        """Yaw rate in the direction asked for, without leaving the spot."""
-        turns = params.turns or float(params.times or 1)
-        right = params.direction in (Direction.RIGHT, Direction.BACKWARD)
-        if params.direction in (Direction.FORWARD, Direction.BACKWARD):
-            raise refuse(f"spin {params.direction}", "a spin goes left or right; a flip goes forward or backward")
-        signed = -turns if right else turns
-        judged = max(body.judged_s, params.duration_s or 0.0, 1.0 + SECONDS_PER_TURN * turns)
+        """Yaw rate in the direction asked for, until the number of turns is reached, without leaving the spot."""
+        asked = _asked(params, body, stage)
+        seconds = 1.0 + max(SECONDS_PER_TURN * asked.turns, asked.duration_s or 0.0)
+        judged = asked.duration_s if asked.duration_s and not asked.exact else max(body.judged_s, seconds)
+        signed = asked.way * asked.turns or asked.turns
+        held = asked.duration_s is not None and not asked.exact
         return Plan(
-            label=f"Spin{'Right' if right else 'Left'}",
-            summary=f"Turning to the {'right' if right else 'left'} on the spot",
-            terms=_terms(body, right),
-            main=_main(stage.goal("yaw_turns", signed), signed),
+            label=f"Spin{asked.side.title() if asked.way else 'Around'}",
+            summary=f"Turning to {'the ' if asked.way else ''}{asked.side} on the spot"
+            + (f", {asked.turns:g} {'turn' if asked.turns == 1 else 'turns'} and no more" if asked.exact else ""),
+            terms=_terms(body, asked),
+            main=_main(asked, stage),
             guards=(
                 *stays_upright(body, params),
-                stays_near(body.spin_drift),
-                *((_keeps_spinning(signed, judged),) if stage.alone else ()),
+                stays_near(IN_PLACE if Manner.IN_PLACE in params.manners else ABOUT),
+                *_counted(asked, stage, judged),
+                *((_keeps_spinning(asked, judged),) if stage.alone else ()),
             ),
-            definitions=gate(body),
+            definitions=gate(body) | _to_go(asked, stage),
             recipe={"total_timesteps": body.budget("spin"), "terminate_when_unhealthy": body.terminates},
-            milestone=Milestone("yaw_turns", signed),
-            seconds=1.0 + SECONDS_PER_TURN * turns,
+            milestone=Milestone("time", asked.duration_s or 0.0) if held else Milestone("yaw_turns", signed),
+            seconds=seconds,
             judged_s=judged,
         )
 
 
-def _terms(body: Body, right: bool) -> tuple[Term, ...]:
-    rate, top = f'{"-" if right else ""}info["yaw_rate"]', 2.0
-    u, omega = gate_latex(body), r"-\omega_z" if right else r"\omega_z"
+def _asked(params: Params, body: Body, stage: Stage) -> _Asked:
+    if params.direction in (Direction.FORWARD, Direction.BACKWARD):
+        raise refuse(f"spin {params.direction}", "a spin goes left or right; a flip goes forward or backward")
+    said = params.turns if params.turns is not None else params.times
+    turns = float(said or 1)
+    if params.duration_s is not None:
+        turns = turns if said is not None else min(1.0, params.duration_s / (2.0 * SECONDS_PER_TURN))
+    if 1.0 + SECONDS_PER_TURN * turns > LONGEST_S:
+        raise refuse(f"{turns:g} turns", f"{body.noun} cannot make so many in the {LONGEST_S:g} s that can be judged")
+    way = {Direction.LEFT: 1.0, Direction.RIGHT: -1.0, None: 0.0 if stage.alone else 1.0}[params.direction]
+    exact = said is not None and not params.repeatedly
+    return _Asked(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
+
+
+def _to_go(asked: _Asked, stage: Stage) -> dict[str, str]:
+    """Definitions that the reward reads: turns made in the direction asked for, their rate, and the rate to have."""
+    turned = f'(info["yaw_turns"] - {asked.start:g})' if asked.start else 'info["yaw_turns"]'
+    if asked.way:
+        sign = "-" if asked.way < 0 else ""
+        found = {"rate": f'{sign}info["yaw_rate"]', "turned": f"{sign}{turned}"}
+    else:
+        found = {"rate": 'np.copysign(1.0, info["yaw_turns"]) * info["yaw_rate"]', "turned": f"abs({turned})"}
+    if asked.exact:
+        gain = round(2.0 * pi / SETTLING_S, 1)
+        target = asked.turns if stage.last else round(THROUGH * asked.turns, 4)  # or the next step is never reached
+        found["wanted"] = f"np.clip({gain} * ({target:g} - turned), -{RATE}, {RATE})"
+    return found
+
+
+def _terms(body: Body, asked: _Asked) -> tuple[Term, ...]:
+    u = gate_latex(body)
     gated = "" if body.gate == "1.0" else "upright * "
+    sign = {1.0: "", -1.0: "-", 0.0: r"\mathrm{sgn}(\psi)\,"}[asked.way]
+    if asked.exact:
+        credit, latex = (
+            f"np.clip(1.0 - abs(rate - wanted) / {RATE}, -1.0, 1.0)",
+            rf"(1 - |{sign}\omega_z - \omega^*|/3)",
+        )
+        words = f"turning to {'the ' if asked.way else ''}{asked.side}, slower near {asked.turns:g} turns, and staying"
+    else:
+        credit, latex = f"np.clip(rate, -1.0, {RATE}) / 2.0", rf"\mathrm{{clip}}({sign}\omega_z, -1, {RATE:g})/2"
+        words = f"turning to {'the ' if asked.way else ''}{asked.side}"
     return (
         Term("alive", 0.3, "upright", "U" if u else "1", "being on its feet"),
-        Term("spin", 0.5, f"{gated}np.clip({rate}, -1.0, {top})", rf"{u}\mathrm{{clip}}({omega}, -1, {top:g})",
-             f"turning to the {'right' if right else 'left'}"),
+        Term("spin", 1.0, f"{gated}{credit}", f"{u}{latex}", words),
         Term("slip", 0.15, 'np.clip(info["speed"], 0.0, 2.0)', r"\mathrm{clip}(v, 0, 2)",
              "price of leaving the spot", sign=-1),
+        Term("drift", 0.5, 'np.clip(info["displacement"], 0.0, 2.0)', r"\mathrm{clip}(d, 0, 2)",
+             "price of being away from the spot", sign=-1),
         effort(body.effort),
     )  # fmt: skip
 
 
-def _main(target: float, signed: float) -> Criterion:
-    side, turns = "left" if signed > 0 else "right", abs(signed)
+def _main(asked: _Asked, stage: Stage) -> Criterion:
+    fewest, most = asked.ends
+    counts = asked.exact and stage.last
+    reached = asked.band(fewest if asked.exact else asked.turns, most if counts else float("inf"))
+    statistic = Statistic.FINAL if stage.last else Statistic.MIN if asked.way < 0 else Statistic.MAX
+    lowest = f"at least {reached.low:g}" if asked.way >= 0 else f"at most {reached.high:g}"
+    words = f"{reached.low:g} to {reached.high:g}" if counts else lowest
+    when = "at the end" if stage.last else "at some moment"
+    predicate = on_feature(statistic, "yaw_turns", reached, "turns", margin=asked.turns)
     return Criterion(
-        key=f"spins_{side}",
-        title=f"Turns {turns:g} {'time' if turns == 1 else 'times'} to the {side}",
-        description=f"The turns about the vertical since the start, left positive, reach {target:g}.",
+        key=asked.key,
+        title=f"Turns {asked.words}",
+        description=f"The turns about the vertical since the start, {'left positive' if asked.way else 'either way'}, "
+        f"are {words} {when}.",
         category=Category.DYNAMICS,
-        predicate=on_feature(
-            Statistic.MAX if signed > 0 else Statistic.MIN,
-            "yaw_turns",
-            Band(target) if signed > 0 else below(target),
-            "turns",
-            margin=turns,
-        ),
+        predicate=predicate.model_copy(update={"absolute": asked.way == 0.0}),
         weight=2.0,
     )
 
 
-def _keeps_spinning(signed: float, judged_s: float) -> Criterion:
+def _counted(asked: _Asked, stage: Stage, judged_s: float) -> tuple[Criterion, ...]:
+    """Without them, going on for ever, or swinging there and back, would pass for the number of turns asked for."""
+    if not asked.exact:
+        return ()
+    if not stage.last:
+        return () if "spin" in stage.then else (_keeps_heading(asked),)
+    limit = asked.turns + min(BEYOND, 0.5 * asked.turns)
+    farthest = asked.band(-float("inf"), limit)
+    no_more = Criterion(
+        key="turns_no_more",
+        title=f"Never turns more than {limit:g} times",
+        description=f"The turns since the start never pass {limit:g}.",
+        category=Category.DYNAMICS,
+        predicate=on_feature(
+            Statistic.MIN if asked.way < 0 else Statistic.MAX, "yaw_turns", farthest, "turns", margin=asked.turns
+        ).model_copy(update={"absolute": asked.way == 0.0}),
+    )
+    band, share = asked.band(*asked.ends), round(STAY_S / judged_s, 3)
+    there = between("yaw_turns", band.low, band.high).model_copy(update={"absolute": asked.way == 0.0})
+    stays = Criterion(
+        key="stays_turned",
+        title="Stays where it turned to",
+        description=f"In the last {share:.1%} of the episode it is between {band.low:g} and {band.high:g} turns, "
+        f"turning at {STAYS_RATE:g} rad/s or slower, for {STAYS_SHARE:.0%} of the time.",
+        category=Category.STABILITY,
+        predicate=on_steps(
+            Statistic.FRACTION,
+            (there, between("yaw_rate", -STAYS_RATE, STAYS_RATE)),
+            Band(STAYS_SHARE),
+            margin=STAYS_SHARE,
+            window=Window(last_share=share),
+        ),
+    )
+    return no_more, stays
+
+
+def _keeps_heading(asked: _Asked) -> Criterion:
+    """Without it, what comes after a turn by an angle could be done in any heading."""
+    slack = min(BEYOND, max(2.0 * SLACK, 0.5 * asked.turns))
+    band = asked.band(asked.turns - slack, asked.turns + slack)
+    return Criterion(
+        key="keeps_heading",
+        title="Goes on in the heading it turned to",
+        description=f"Afterwards the turns since the start stay between {band.low:g} and {band.high:g} for "
+        f"{STAYS_SHARE:.0%} of the time.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(
+            Statistic.FRACTION, (between("yaw_turns", band.low, band.high),), Band(STAYS_SHARE), margin=STAYS_SHARE
+        ),
+        after=asked.key,
+    )
+
+
+def _keeps_spinning(asked: _Asked, judged_s: float) -> Criterion:
     """Without it, one spike of the yaw rate would pass for a spin."""
-    left = signed > 0
-    bound = at_least("yaw_rate", TURNING) if left else at_most("yaw_rate", -TURNING)
-    share = round(max(SPUN_S, 0.4 * abs(signed)) / judged_s, 3)
+    bound = at_most("yaw_rate", -TURNING) if asked.way < 0 else at_least("yaw_rate", TURNING)
+    bound = bound.model_copy(update={"absolute": asked.way == 0.0})
+    held = asked.duration_s is not None and not asked.exact
+    share = KEEPS_SHARE if held else round(max(SPUN_S, 0.4 * asked.turns) / judged_s, 3)
     return Criterion(
         key="keeps_spinning",
-        title="Takes the time that a spin takes",
-        description=f"In {share:.1%} of the steps or more it turns to the {'left' if left else 'right'} at "
+        title="Spins for the whole time" if held else "Takes the time that a spin takes",
+        description=f"In {share:.1%} of the steps or more it turns to {'the ' if asked.way else ''}{asked.side} at "
         f"{TURNING:g} rad/s or faster.",
         category=Category.DYNAMICS,
         predicate=on_steps(Statistic.FRACTION, (bound,), Band(share), margin=share),
