@@ -129,7 +129,7 @@ def _done(body: Body, stage: Stage, signed: float) -> dict[str, str]:
     return {
         "turned": turned if signed > 0 else f"-{turned}",
         "done": number(abs(signed) - 1.0 + WHOLE),
-        "over": f"(turned >= done) * (turned < done + {BEYOND})",
+        "over": f"np.clip(turned / done, 0.0, 1.0) ** 4 * (turned < done + {BEYOND})",
         "tall": f'tolerance(info["height"], {low}, np.inf, {low}) * (1.0 - 0.5 * info["torso_contact"])',
     }
 

@@ -21,6 +21,8 @@ ENVIRONMENTS = (
     "HumanoidStandup-v5",
 )
 """Between them they have every skill."""
+COUNTS = {"jump 3 times"}
+"""A number of jumps is counted from step to step: no feature tells it."""
 
 
 def reward_for(env_id, sentence):
@@ -50,7 +52,11 @@ def test_every_skill_of_the_built_in_author_is_vectorised(env_id):
 @pytest.mark.slow
 @pytest.mark.parametrize("env_id", known())
 def test_every_sentence_of_the_built_in_author_is_vectorised(env_id):
-    require_proof(env_id, [sentence for line in examples(body_of(load(env_id))) for sentence in line.split(", ")])
+    offered = [sentence for line in examples(body_of(load(env_id))) for sentence in line.split(", ")]
+    require_proof(env_id, [sentence for sentence in offered if sentence not in COUNTS])
+    for sentence in set(offered) & COUNTS:
+        with pytest.raises(NotVectorised, match=r"keeps state in self\.counted"):
+            vectorise(reward_for(env_id, sentence))
 
 
 def test_a_sequence_of_skills_keeps_the_step_it_is_in():
