@@ -119,8 +119,8 @@ def trunk_down(env_id: str) -> dict[int, float]:
     return {index: float(stage.on_trunk[index] - stage.rest[index]) for index in range(2, len(stage.rest))}
 
 
-def sitting_down(env_id: str, pitch: float) -> dict[int, float]:
-    """Angles of the joints, over those of standing [rad], at which a robot with its nose up sits on its trunk."""
+def trunk_down_at(env_id: str, pitch: float) -> dict[int, float]:
+    """Angles of the joints, over those of standing [rad], at which a robot of this pitch touches the floor with it."""
     stage, rng = stage_of(env_id), np.random.default_rng(0)
     low, high = stage.model.jnt_range[3:].T
     poses = np.tile(stage.rest, (3000, 1))
@@ -133,20 +133,22 @@ def sitting_down(env_id: str, pitch: float) -> dict[int, float]:
 
 def on_the_trunk() -> list[Case]:
     run, still = "run forward as fast as you can", "stand still for 5 seconds"
-    flat = trunk_down(CHEETAH)
+    flat, nose = trunk_down(CHEETAH), trunk_down_at(CHEETAH, -0.6)
     return [
-        Case(CHEETAH, run, "nose on the floor", lambda m: gait(m, CHEETAH, vx=3.6).plus(pitch=-0.65)),
+        Case(CHEETAH, run, "nose on the floor", lambda m: gait(m, CHEETAH, vx=3.6).plus(pitch=-0.6), lambda _m: nose),
         Case(CHEETAH, run, "slides on its trunk", lambda m: m.plus(x=3.6 * m.t), lambda _m: flat),
-        Case(CHEETAH, "run backward", "nose on the floor", lambda m: gait(m, CHEETAH, vx=-3.6).plus(pitch=-0.65)),
+        Case(CHEETAH, "run backward", "nose on the floor", lambda m: m.plus(x=-3.6 * m.t, pitch=-0.6), lambda _m: nose),
         Case(
             CHEETAH,
             run,
             "runs, then slides on its nose",
-            lambda m: gait(m, CHEETAH, vx=4.0).plus(pitch=-0.65 * ramp(m.t, 0.6 * m.seconds, 0.3)),
+            lambda m: gait(m, CHEETAH, vx=4.0).plus(pitch=-0.6 * ramp(m.t, 0.6 * m.seconds, 0.3)),
+            lambda m: {index: angle * ramp(m.t, 0.6 * m.seconds, 0.3) for index, angle in nose.items()},
         ),
         Case(CHEETAH, still, "lies on its trunk", lambda m: m, lambda _m: flat),
-        Case(CHEETAH, still, "head on the floor", lambda m: m.plus(pitch=-0.65)),
+        Case(CHEETAH, still, "head on the floor", lambda m: m.plus(pitch=-0.6), lambda _m: nose),
         Case(CHEETAH, "stay upright", "lies on its trunk", lambda m: m, lambda _m: flat),
+        Case(CHEETAH, "stay upright", "head on the floor", lambda m: m.plus(pitch=-0.6), lambda _m: nose),
     ]
 
 
@@ -309,7 +311,7 @@ def sitting() -> list[Case]:
     def rears(motion: Motion) -> Motion:
         return motion.plus(pitch=1.5 * (ramp(motion.t, 0.5, 0.5) - ramp(motion.t, 3.6, 0.5)))
 
-    folded = sitting_down(CHEETAH, 1.5)
+    folded = trunk_down_at(CHEETAH, 1.5)
     return [
         Case(
             CHEETAH,
