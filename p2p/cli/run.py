@@ -180,12 +180,12 @@ def begin(
         InvalidReward: the reward that was handed in cannot be trained.
     """
     service.require_training()
-    service.require_disk()
     if "seed" in request.config:
         output.console.print(SEED_NOTE)
     session_id = service.runs.new_session_id()
     try:
         service.create_session(request, reward, session_id=session_id)
+        service.require_disk()  # after all that is wrong with the request, and before a model is asked
         if ":" in request.author:
             _settle_criteria(service, output, session_id)
     except BaseException as stopped:

@@ -6,7 +6,6 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler.floors import has_room_for_videos, require_disk, require_memory, training_memory_mb
 from p2p.service.wiring import Wiring
-from p2p.store import files
 
 
 class Room(Wiring):
@@ -16,9 +15,8 @@ class Room(Wiring):
         """Refuse to start what writes checkpoints when the disk is nearly full.
 
         Raises:
-            StorageProblem: less is free than `P2P_MIN_FREE_DISK_GB`, or the runs directory cannot be made.
+            StorageProblem: less is free than `P2P_MIN_FREE_DISK_GB`.
         """
-        files.make_directory(self.runs.path)  # one that cannot be made has no free space either
         require_disk(self.runs.path, self.settings.min_free_disk_gb)
 
     def require_memory(self, configs: Iterable[TrainConfig], spec: EnvSpec, backend: str | None = None) -> int:
