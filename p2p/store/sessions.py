@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,8 @@ class SessionRecord:
 
     def discard(self) -> None:
         """Remove the session, also one that is half written; from the first moment on it is in no list."""
-        (self.path / layout.SESSION).unlink(missing_ok=True)
+        with suppress(OSError):  # it was never there, or its place cannot be written
+            (self.path / layout.SESSION).unlink()
         files.discard_all(self.path)
 
     def read_criteria(self) -> Intent | None:
