@@ -22,12 +22,15 @@ from p2p.contracts.errors import EnvironmentProblem
 from p2p.worker.code_host import boxes
 from p2p.worker.code_host.boxes import Arrays, Box
 from p2p.worker.code_host.message import SIZE, UNFORESEEN, Kind, Message
+from p2p.worker.code_host.processor_time import Stopwatch
 from p2p.worker.code_host.untrusted_text import one_line, without_controls
 
 Service = Literal["reward", "trial", "function"]
 """What a host does with the code it gets: see `p2p.worker.code_host.__main__`."""
 START_LIMIT_S = 60.0
-"""From the start of the process until it is confined and waits."""
+"""Its own time from the start of the process until it is confined and waits; it takes about a second."""
+BUSY_FACTOR = 60.0
+"""Time limits count what the process had of the processor; on the clock a busy machine may take so much longer."""
 GRACE_S = 1.0
 """After the time limit, for telling at which line it was."""
 LOOK_S = 0.5
@@ -110,7 +113,7 @@ class HostProcess:
             operation: One that its service has.
             fields: JSON values.
             arrays: Numbers by name; the host sees them, and cannot change them.
-            limit_s: Longest that is waited [s].
+            limit_s: Most time that it has for itself [s], see `processor_time`; on the clock `BUSY_FACTOR` of it.
 
         Raises:
             EnvironmentProblem: the process did not start.
@@ -152,16 +155,19 @@ class HostProcess:
         self._ready = True
 
     def _receive(self, limit_s: float) -> Message:
-        left, poll = limit_s, select.poll()
+        left, patience, poll = limit_s, BUSY_FACTOR * limit_s, select.poll()
+        watch = Stopwatch(self._process.pid)
         poll.register(self._socket, select.POLLIN)
-        while left > 0:
+        while left > 0 and patience > 0:
             begun, look = time.monotonic(), min(left, LOOK_S)
             if poll.poll(1000 * look):
                 data = self._socket.recv(SIZE + 1)
                 if not data:
                     raise self._failed(self._ended())
                 return Message.unpacked(data)
-            left -= min(time.monotonic() - begun, 2 * look)  # and not what this process itself was stopped for
+            waited = min(time.monotonic() - begun, 2 * look)  # and not what this process itself was stopped for
+            left -= watch.spent(waited)
+            patience -= waited
         raise self._late(limit_s)
 
     def _answer(self, message: Message) -> Answer:
