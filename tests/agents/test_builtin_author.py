@@ -358,3 +358,25 @@ def test_a_behaviour_passes_only_where_it_was_asked_for(
 ) -> None:
     intent = AUTHOR.elicit(sentence, load(env))
     assert success(intent, env, trajectory(env, intent.episode_s, **features)) is passes, behaviour
+
+
+@pytest.mark.parametrize("env", ["HalfCheetah-v5", "Hopper-v5", "Swimmer-v5"])
+def test_as_fast_as_you_can_asks_for_more_than_fast_and_pays_for_every_bit(env: str) -> None:
+    gait = "swim" if env == "Swimmer-v5" else "run"
+    fastest = AUTHOR.elicit(f"{gait} as fast as you can", load(env)).criteria[0].predicate
+    plain = AUTHOR.elicit(f"{gait} forward" if gait == "run" else "swim fast", load(env)).criteria[0].predicate
+    assert fastest is not None
+    assert plain is not None
+    assert fastest.threshold > plain.threshold
+    reward = reward_for(env, f"{gait} forward as fast as you can")
+    assert paid(reward, env, velocity_x=40.0) > paid(reward, env, velocity_x=20.0)
+
+
+def test_training_and_judged_episodes_are_long_enough_and_both_are_told() -> None:
+    spec = load("Ant-v5")
+    intent = AUTHOR.elicit("spin left 4 times", spec)
+    draft = AUTHOR.write(intent, spec)
+    assert intent.episode_s >= 4 * 2.5
+    assert draft.config_changes["episode_s"] >= 4 * 2.5  # type: ignore[operator]
+    assert f"judged in episodes of {intent.episode_s:g} s" in draft.reasoning
+    assert AUTHOR.write(AUTHOR.elicit("walk forward for 8 seconds", spec), spec).config_changes["episode_s"] == 8.0

@@ -25,7 +25,7 @@ MAX_STEPS = 600_000
 EYES_KEY = "also_asked"
 """Criterion of what is not understood of a sentence, where somebody looks."""
 TRAINED_S = 5.0
-"""Longest training episode of a single skill [s]; policies trained on it go on for the judged time."""
+"""Longest training episode of a single skill that needs no more [s]: what it learns goes on for the judged time."""
 
 
 class BuiltinAuthor:
@@ -57,12 +57,14 @@ class BuiltinAuthor:
         eyes = any(criterion.key == EYES_KEY for criterion in intent.criteria)
         understood = _understand(intent.prompt, env, partly=eyes)
         plans = understood.plans
+        recipe = _recipe(plans)
         return RewardDraft(
             source=compose(intent.prompt, plans, understood.body),
-            config_changes=_recipe(plans),
+            config_changes=recipe,
             reasoning="; then ".join(
                 f"{s.name.replace('_', ' ')}: {p.summary}" for s, p in zip(understood.skills, plans, strict=True)
-            ),
+            )
+            + f". Trained in episodes of {recipe['episode_s']:g} s, judged in episodes of {intent.episode_s:g} s.",
         )
 
     def revise(
@@ -140,5 +142,5 @@ def _recipe(plans: tuple[Plan, ...]) -> dict[str, object]:
     if len(plans) > 1:
         merged["episode_s"] = judged
     else:
-        merged.setdefault("episode_s", min(judged, TRAINED_S))
+        merged.setdefault("episode_s", min(judged, max(TRAINED_S, plans[0].seconds)))
     return merged

@@ -84,7 +84,7 @@ class Flip(Template):
             guards=(
                 _lands(body, target, signed, bool(params.manners & {Manner.LANDING, Manner.NO_FALL})),
                 _trunk_off_the_floor(target, signed),
-                *((ends_on_its_feet(body, judged, _turned_by(stage, signed) if exact else ()),) if stage.last else ()),
+                *((_ends(body, stage, signed, judged, exact),) if stage.last else ()),
                 _in_the_air(turns),
                 *((_flies(),) if stage.alone else ()),
                 _not_from_its_back(target, signed),
@@ -138,10 +138,27 @@ def _times(turns: float) -> str:
     return "once" if turns == 1 else f"{turns:g} times"
 
 
-def _turned_by(stage: Stage, signed: float) -> tuple[Bound, ...]:
-    """Without it, a flip there and one back would pass for one flip."""
-    end = stage.goal("pitch_turns", signed)
-    return (between("pitch_turns", round(end - AT_THE_END, 3), round(end + AT_THE_END, 3)),)
+def _ends(body: Body, stage: Stage, signed: float, judged_s: float, exact: bool) -> Criterion:
+    """Without it, standing for a moment and falling over would pass; and a flip there and one back for one flip."""
+    if exact:
+        end = stage.goal("pitch_turns", signed)
+        turned = between("pitch_turns", round(end - AT_THE_END, 3), round(end + AT_THE_END, 3))
+        return ends_on_its_feet(body, judged_s, (turned,))
+    share = round(SECONDS_PER_FLIP / judged_s, 3)
+    return Criterion(
+        key="ends_on_its_feet",
+        title="Comes down on its feet to the end",
+        description=f"In the last {share:.1%} of the episode it is on its feet, upright, with its trunk off the floor, "
+        f"for {TOUCHED_S:g} s: it may be in the next flip when the episode ends.",
+        category=Category.STABILITY,
+        predicate=on_steps(
+            Statistic.LONGEST_HOLD,
+            (at_least("feet_down", 0.5), *on_its_feet(body, LANDING_UP)),
+            Band(TOUCHED_S),
+            margin=TOUCHED_S,
+            window=Window(last_share=share),
+        ),
+    )
 
 
 def _main(target: float, signed: float, counted: bool) -> Criterion:

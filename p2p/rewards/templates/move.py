@@ -9,6 +9,7 @@ from p2p.rewards.templates.move_guards import AXIS, SIGN, STEPPING_GAITS, guards
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse, trunk
+from p2p.rewards.templates.top_speeds import beyond, fastest
 
 _PACE_OF_GAIT = {"run": Pace.FAST, "gallop": Pace.FAST}
 _LIKE = {"trot": "run"}
@@ -91,6 +92,13 @@ def _check(params: Params, body: Body, direction: Direction) -> None:
         raise refuse(f"{gait} to the {direction}", f"{body.noun} can only move forward or backward")
     if params.speed == 0.0:
         raise refuse("0 m/s", "to stay where it is, say 'stand still'")
+    asked = params.speed or (params.speed_range or (0.0,))[0]
+    if asked > (limit := beyond(body)):
+        fast = body.paces[Pace.FAST].judged.low
+        raise refuse(
+            f"{asked:g} m/s",
+            f"{body.noun} cannot go that fast; {fast:g} m/s is fast for it, {limit:g} out of reach",
+        )
     if params.level is not None and not body.has("height"):
         raise refuse(params.level, f"{body.noun} has no height")
 
@@ -115,6 +123,8 @@ def _pacing(params: Params, body: Body, direction: Direction) -> Pacing:
     pace = params.pace or _PACE_OF_GAIT.get(gait, Pace.MODERATE)
     table = {**body.paces, **body.backward} if direction is Direction.BACKWARD else body.paces
     found = table[pace]
+    if params.fastest:
+        return _unbounded(found, fastest(body, direction, found.judged.low))
     if params.pace is None and gait in ("move", "hop", "swim", "trot"):
         return _open(found)
     return found
@@ -127,6 +137,11 @@ def _bounded(low: float, high: float) -> Pacing:
     low = low or round(0.25 * high, 3)
     inner = round(0.2 * (high - low), 3)
     return Pacing(Band(low, high), Band(round(low + inner, 3), round(high - inner, 3)), margin=round(max(1.0, high), 3))
+
+
+def _unbounded(pacing: Pacing, least: float) -> Pacing:
+    """As fast as possible: every bit faster pays more."""
+    return Pacing(Band(least), top=inf, scale=pacing.scale if pacing.aim is None else pacing.judged.low)
 
 
 def _open(pacing: Pacing) -> Pacing:
@@ -153,7 +168,8 @@ def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, 
     if pacing.aim is None:
         credit = f"np.clip({_velocity(direction)}, {number(-min(2.0, pacing.scale))}, {number(pacing.top)})"
         credit += "" if pacing.scale == 1.0 else f" / {number(pacing.scale)}"
-        latex += rf"\mathrm{{clip}}({v}, {-min(2.0, pacing.scale):g}, {pacing.top:g})"
+        top = r"\infty" if pacing.top == inf else f"{pacing.top:g}"
+        latex += rf"\mathrm{{clip}}({v}, {-min(2.0, pacing.scale):g}, {top})"
         latex += "" if pacing.scale == 1.0 else f"/{pacing.scale:g}"
     else:
         low, high = pacing.aim.low, pacing.aim.high

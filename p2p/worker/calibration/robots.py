@@ -183,7 +183,7 @@ SWIMMER = Robot(
     env_id="Swimmer-v5",
     asked=(
         Asked("swim forward", "move", low=0.1),
-        Asked("swim forward as fast as you can", "move", low=0.15),
+        Asked("swim forward as fast as you can", "move", low=0.27),
         Asked("swim backward", "move", low=0.1, way=-1.0),
         Asked("stay still", "still"),
         *_SPINS,

@@ -1,0 +1,193 @@
+"""What a reward pays most for must be able to pass its own criteria, for every skill, direction and number."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.analysis.predicates import measure
+from p2p.contracts.env import EnvSpec
+from p2p.envs.catalog import known, load
+from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.body_table import body_of
+from p2p.worker.reward.loader import LoadedReward
+
+AUTHOR = BuiltinAuthor()
+Motion = Mapping[str, np.ndarray]
+STANCE_S = 0.4
+"""How long a foot is up, and how long it is down [s]."""
+
+
+@cache
+def spec_of(env: str) -> EnvSpec:
+    return load(env)
+
+
+def at_rest(env: str, seconds: float) -> dict[str, np.ndarray]:
+    spec, body = spec_of(env), body_of(spec_of(env))
+    steps = round(seconds / spec.dt)
+    known_values = {"up": 1.0, "height": standing_height(body), "feet_down": 1.0, "top_height": 1.0}
+    rest = {name: np.full(steps, known_values.get(name, 0.0)) for name in spec.feature_names}
+    return rest | {"time": spec.dt * np.arange(1, steps + 1)}
+
+
+def standing_height(body: Body) -> float:
+    high = body.stand.high if body.stand.high != float("inf") else body.stand.low
+    return (body.stand.low + high) / 2
+
+
+def spins(env: str, seconds: float, turns: float) -> Iterator[Motion]:
+    """At several rates to either side, for a number of turns or for ever."""
+    rest = at_rest(env, seconds)
+    for rate in (1.0, 2.0, 3.0, 4.0):
+        for way in (1.0, -1.0):
+            for stop in (turns, 2 * turns, np.inf):
+                made = np.minimum(rate * rest["time"] / (2 * np.pi), stop)
+                turning = rate * (made < stop)
+                yield rest | {"yaw_turns": way * made, "yaw_rate": way * turning}
+
+
+def jumps(env: str, seconds: float, _times: float) -> Iterator[Motion]:
+    """Several numbers of jumps of several heights."""
+    rest, jump = at_rest(env, seconds), body_of(spec_of(env)).jump
+    for times in (0, 1, 2, 3, 4, 5, 30):
+        for height in (1.1 * jump.once, 1.1 * jump.high):
+            lasting = 2 * np.sqrt(2 * height / 9.81)
+            aloft = np.zeros_like(rest["time"])
+            for number in range(times):
+                inside = np.clip((rest["time"] - 0.3 - 0.9 * number) / lasting, 0.0, 1.0)
+                aloft += 4 * height * inside * (1 - inside)
+            flies = aloft > 0.0
+            yield rest | {
+                "clearance": aloft,
+                "height": rest["height"] + aloft,
+                "airborne": flies * 1.0,
+                "feet_down": 1.0 - flies,
+            }
+
+
+def flips(env: str, seconds: float, _turns: float) -> Iterator[Motion]:
+    """Several numbers of flips, both ways; after each it stands for a while."""
+    rest = at_rest(env, seconds)
+    for times in (0, 1, 2, 3, 8):
+        for way in (1.0, -1.0):
+            turned, lift = np.zeros_like(rest["time"]), np.zeros_like(rest["time"])
+            for number in range(times):
+                inside = np.clip((rest["time"] - 0.3 - 1.1 * number) / 0.7, 0.0, 1.0)
+                turned += inside
+                lift += 4 * 0.6 * inside * (1 - inside)
+            yield rest | {
+                "pitch_turns": way * turned,
+                "pitch_rate": way * np.gradient(turned, rest["time"]) * 2 * np.pi,
+                "up": np.cos(2 * np.pi * turned),
+                "clearance": lift,
+                "height": rest["height"] + lift,
+                "airborne": 1.0 * (lift > 0.0),
+                "feet_down": 1.0 - (lift > 0.0),
+            }
+
+
+def moves(env: str, seconds: float, speed: float) -> Iterator[Motion]:
+    """At several speeds, in all directions, low or high, with or without hops."""
+    rest, body = at_rest(env, seconds), body_of(spec_of(env))
+    hop = np.maximum(0.0, np.sin(2 * np.pi * rest["time"] / STANCE_S))
+    for pace in (0.0, 0.5, 0.9, 1.0, 1.1, 1.5, 2.0, 4.0):
+        for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            for height in {standing_height(body), body.low - 0.01}:
+                v = pace * speed
+                motion = rest | {
+                    "velocity_x": v * x,
+                    "velocity_y": v * y,
+                    "forward_velocity": v * x,
+                    "lateral_velocity": v * y,
+                    "displacement_x": v * x * rest["time"],
+                    "displacement_y": v * y * rest["time"],
+                    "displacement": v * rest["time"],
+                    "speed": v,
+                    "height": height,
+                    "airborne": hop > 0.0,
+                    "clearance": 0.1 * hop,
+                    "feet_down": 1.0 * (hop == 0.0),
+                    "joint_speed": 2.0,
+                }
+                present = {name: value for name, value in motion.items() if name in rest}
+                yield {
+                    name: np.broadcast_to(np.asarray(value, float), rest["time"].shape)
+                    for name, value in present.items()
+                }
+
+
+def best(reward: LoadedReward, spec: EnvSpec, motions: list[Motion]) -> int:
+    """The motion that is paid most."""
+    instance, obs, action = reward.fresh(), np.zeros(spec.obs_dim), np.zeros(spec.action_dim)
+    returns = []
+    for motion in motions:
+        rows = np.stack([motion[name] for name in spec.feature_names], axis=1).tolist()
+        total = 0.0
+        for step, row in enumerate(rows):
+            info: dict[str, Any] = dict(zip(spec.feature_names, row, strict=True))
+            total += float(instance(obs, action, obs, info | {"_episode_start": step == 0})[0])
+        returns.append(total)
+    return int(np.argmax(np.round(returns, 6)))
+
+
+ARE_ASKED = [
+    *(
+        (env, spins, f"{verb} {side}{number}", turns)
+        for env in ("Ant-v5", "Swimmer-v5", "Humanoid-v5")
+        for side in ("left ", "right ", "")
+        for verb, number, turns in (
+            ("turn", "90 degrees", 0.25), ("turn", "180 degrees", 0.5), ("spin", "in place", 1.0),
+            ("spin", "once", 1.0),
+            ("spin", "twice", 2.0), ("spin", "4 times", 4.0), ("spin", "for 5 seconds", 1.0),
+        )
+        if not (side and number == "in place")
+    ),
+    *(
+        (env, jumps, sentence, 1.0)
+        for env in ("HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5")
+        for sentence in (
+            "jump", "jump once", "jump 3 times", "jump repeatedly", "jump as high as possible", "hop in place",
+        )
+    ),
+    *(
+        (env, flips, sentence, 1.0)
+        for env in ("HalfCheetah-v5", "Hopper-v5", "Walker2d-v5")
+        for sentence in (
+            "do a backflip", "do a front flip and land on your feet", "do two backflips", "do three front flips",
+            "do backflips",
+        )
+    ),
+    *(
+        (env, moves, sentence, speed)
+        for env in known()
+        if "move" in body_of(spec_of(env)).skills
+        for verb in ("swim" if env == "Swimmer-v5" else "walk",)
+        for sentence, speed in (
+            (f"{verb} forward", 0.0), (f"{verb} backward", 0.0), (f"{verb} forward slowly", 0.0),
+            (f"{verb} forward as fast as you can", 0.0), ("move backward at 0.3 m/s", 0.3),
+        )
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("env", "motions", "sentence", "amount"), ARE_ASKED, ids=[f"{a[0]}: {a[2]}" for a in ARE_ASKED]
+)
+def test_the_motion_that_is_paid_most_meets_the_criteria(env: str, motions: Any, sentence: str, amount: float) -> None:
+    spec = spec_of(env)
+    intent = AUTHOR.elicit(sentence, spec)
+    draft = AUTHOR.write(intent, spec)
+    if motions is moves and not amount:
+        predicate = intent.criteria[0].predicate
+        assert predicate is not None
+        ends = [abs(end) for end in (predicate.threshold, predicate.upper) if end is not None]
+        amount = sum(ends) / len(ends) * (1.0 if len(ends) == 2 else 1.1)
+    trained = float(str(draft.config_changes["episode_s"]))
+    chosen = best(LoadedReward(draft.source), spec, list(motions(env, trained, amount)))
+    shown = list(motions(env, intent.episode_s, amount))[chosen]
+    missed = [(m.key, m.value) for m in measure(intent, shown, spec.dt) if not m.met]
+    assert not missed, (chosen, missed)
