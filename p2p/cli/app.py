@@ -7,6 +7,7 @@ import typer
 import p2p
 from p2p.cli.agent import AGENT_EXAMPLES, agent
 from p2p.cli.analyze import ANALYZE_EXAMPLES, analyze
+from p2p.cli.attack import ATTACK_EXAMPLES, attack
 from p2p.cli.bench import bench
 from p2p.cli.calibrate import CALIBRATE_EXAMPLES, calibrate
 from p2p.cli.catalog import ENVS_EXAMPLES, envs
@@ -79,6 +80,7 @@ app.command(epilog=AGENT_EXAMPLES)(agent)
 app.command(epilog=TRAIN_EXAMPLES)(train)
 app.command(epilog=JUDGE_EXAMPLES)(judge)
 app.command(epilog=CALIBRATE_EXAMPLES)(calibrate)
+app.command(epilog=ATTACK_EXAMPLES)(attack)
 app.command("list", epilog=LIST_EXAMPLES)(list_sessions)
 app.command(epilog=SHOW_EXAMPLES)(show)
 app.command(epilog=WATCH_EXAMPLES)(watch)

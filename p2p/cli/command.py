@@ -50,8 +50,8 @@ def run_command(words: list[str]) -> int:
 
 
 def _unaliased(words: list[str]) -> list[str]:
-    """`p2p judge calibrate` is `p2p calibrate`: after `p2p judge`, any other word is a session."""
-    return words[1:] if words[:2] == ["judge", "calibrate"] else words
+    """`p2p judge calibrate` is `p2p calibrate`, and so is `attack`: after `p2p judge`, any other word is a session."""
+    return words[1:] if words[:1] == ["judge"] and words[1:2] in (["calibrate"], ["attack"]) else words
 
 
 def _refuse_usage(error: UsageError, as_json: bool) -> int:

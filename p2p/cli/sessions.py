@@ -48,6 +48,7 @@ JUDGE_EXAMPLES = examples(
     "p2p judge latest --iteration 1",
     'p2p judge 1a2b3c4d --intent "run forward without falling"',
     "p2p judge calibrate   (how often judges are right: p2p calibrate --help)",
+    'p2p judge attack "walk forward" --env Ant-v5   (what fools the criteria: p2p attack --help)',
 )
 
 Total = Annotated[

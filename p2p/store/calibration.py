@@ -1,9 +1,13 @@
 """The calibration of judges on disk: the clips of each robot, films of some, and the report."""
 
+import re
 from pathlib import Path
 
+from p2p.contracts.attack import Attack, AttackRequest
 from p2p.contracts.calibration import Calibration, ClipSet, ClipsRequest, ClipVideoRequest
 from p2p.store import files, layout
+
+_NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class ClipsRecord:
@@ -52,6 +56,30 @@ class ClipVideoRecord:
         return files.read_model(self.path / layout.REQUEST, ClipVideoRequest)
 
 
+class AttackRecord:
+    """The job directory of a search for motions that fool criteria; its finds are clips."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.clips = ClipsRecord(path / layout.ATTACK_FINDS)
+
+    def save_request(self, request: AttackRequest) -> None:
+        """Write what is attacked."""
+        files.write_model(self.path / layout.REQUEST, request)
+
+    def read_request(self) -> AttackRequest | None:
+        """What is attacked."""
+        return files.read_model(self.path / layout.REQUEST, AttackRequest)
+
+    def save(self, attack: Attack) -> None:
+        """Write what was found."""
+        files.write_model(self.path / layout.RESULT, attack)
+
+    def read(self) -> Attack | None:
+        """What was found; None before it is done."""
+        return files.read_model(self.path / layout.RESULT, Attack)
+
+
 class CalibrationRecord:
     """Everything about the calibration of judges, below the runs directory."""
 
@@ -67,6 +95,10 @@ class CalibrationRecord:
     def clips(self, env_id: str) -> ClipsRecord:
         """The clips of one robot."""
         return ClipsRecord(self.path / env_id.lower())
+
+    def attack(self, env_id: str, sentence: str) -> AttackRecord:
+        """The last search for what fools the criteria of a sentence."""
+        return AttackRecord(self.path / layout.ATTACKS / env_id.lower() / _NO_NAME.sub("_", sentence.lower()))
 
     def policies(self, env_id: str) -> Path:
         """Directory of the runs whose policies make clips of a robot."""

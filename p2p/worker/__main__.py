@@ -15,6 +15,7 @@
 | measure | request.json, config.json, env_spec.json, reward_fn.py | result.json |
 | clips | request.json | clips.json, states.npz, features.npz: clips whose truth is known |
 | clip_video | request.json, the clips it names | video.mp4, sheet.jpg |
+| attack | request.json | result.json, finds/: clips that pass and are wrong |
 | calibration_chart | report.json | plot.png |
 | probe | | result.json |
 | sandbox | | result.json |
@@ -47,6 +48,7 @@ VERBS = {
     "measure": "p2p.worker.measure.job:measure",
     "clips": "p2p.worker.calibration.job:make",
     "clip_video": "p2p.worker.calibration.video:film",
+    "attack": "p2p.worker.attack.job:attack",
     "calibration_chart": "p2p.worker.calibration.chart:draw",
     "probe": "p2p.worker.requests:probe_renderers",
     "sandbox": "p2p.worker.sandbox.report:report",

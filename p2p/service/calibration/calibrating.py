@@ -2,10 +2,11 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from p2p import registry
+from p2p.contracts.attack import Attack, AttackRequest
 from p2p.contracts.calibration import ROBOTS as ALL_ROBOTS
 from p2p.contracts.calibration import (
     Calibration,
@@ -20,6 +21,7 @@ from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
 from p2p.judges.album import Album
 from p2p.scheduler.resources import parallel_jobs
+from p2p.service.calibration.attacking import film_finds, run_attacks
 from p2p.service.calibration.calibrated_code import CalibratedCode, robots_of, sentences_of
 from p2p.service.calibration.calibrated_policies import CalibratedPolicies
 from p2p.service.training.jobs import raise_failure, run_to_end, wait, worker_job
@@ -73,6 +75,38 @@ class Calibrating(CalibratedCode, CalibratedPolicies):
         calibration = calibration.model_copy(update={"seconds": time.monotonic() - begun})
         self._report(calibration)
         return calibration
+
+    def attack(
+        self, pairs: Sequence[tuple[str, str]], tries: int, seed: int, tick: Tick = lambda _: None
+    ) -> list[Attack]:
+        """Search for motions that meet the criteria of sentences and do not do what they ask for.
+
+        Args:
+            pairs: Robots and sentences of the calibration set.
+            tries: Motions that are played for each.
+            seed: Of the searches.
+            tick: Told what is done, in words.
+
+        Raises:
+            UnknownName: the set has no such robot or sentence.
+            InvalidInput: the sentence is not understood, or some of it is judged by eyes.
+        """
+        author = self.author("builtin")
+        requests = [
+            AttackRequest(
+                env_id=env_id,
+                intent=author.elicit(sentence, self.describe_environment(env_id)),
+                tries=tries,
+                seed=seed,
+            )
+            for env_id, sentence in pairs
+        ]
+        at_once = self.settings.max_parallel or parallel_jobs()
+        return run_attacks(self.backend, CalibrationRecord(self.runs.path), requests, at_once, tick)
+
+    def film_attack(self, attack: Attack) -> list[ClipVideo]:
+        """Pictures of what a search found."""
+        return film_finds(self.backend, CalibrationRecord(self.runs.path), attack)
 
     def calibration_chart(self) -> Path:
         """The picture of the last report."""

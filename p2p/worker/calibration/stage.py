@@ -112,6 +112,11 @@ class Stage:
         return 2 if self._free else 1
 
     @property
+    def has_floor(self) -> bool:
+        """Whether it has a height above a floor."""
+        return not self._flat
+
+    @property
     def first_joint(self) -> int:
         """Index of the first joint that is not the root's."""
         return self._first
@@ -120,6 +125,16 @@ class Stage:
     def free(self) -> bool:
         """Whether the root moves freely, with a quaternion."""
         return self._free
+
+    @property
+    def crouch(self) -> Floats:
+        """Joint angles of its crouch, relative to standing [rad]; empty where it has none."""
+        return np.atleast_1d(self._crouch) if np.ndim(self._crouch) else np.zeros(0)
+
+    @property
+    def action_half(self) -> Floats:
+        """Half of the range of every action, shape (n_actions,)."""
+        return np.asarray((self._high - self._low) / 2.0)
 
     @property
     def rest(self) -> Floats:

@@ -108,7 +108,7 @@ def test_what_rests_on_its_trunk_touches_the_floor_with_it() -> None:
         assert 0.3 < trunk_touches(one).mean() < 0.6, one.clip
 
 
-@pytest.mark.parametrize("env_id", CHEAP)
+@pytest.mark.parametrize("env_id", CHEAP[:2])
 def test_without_motors_what_went_stands_at_the_end(env_id: str) -> None:
     for one in mutants(env_id, "motors"):
         off = round(one.clip.parameters["off_at"] / catalog.load(env_id).dt)

@@ -247,8 +247,8 @@ def _on_trunk(start: float) -> Make:
 
 def _motors_off(base: Base, rng: Random) -> Mutant | None:
     """Switch the motors off and let physics go on: half way, or before the one thing that is asked for."""
-    if not base.robot.floor and not _travels(base):
-        return None
+    if not base.robot.floor:
+        return None  # a swimmer coasts on, at up to half of its speed for seconds
     at = _off_at(base, rng)
     step = round(at / base.dt)
     played = base.played
