@@ -15,6 +15,7 @@ from p2p.analysis.windows import SLACK
 from p2p.contracts.attack import MOST_FINDS, Attack, AttackFind, AttackRequest
 from p2p.contracts.calibration import Claim, ClaimKind, Clip
 from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.judgment import MET_SHARE_NEEDED
 from p2p.contracts.rollout import Rollout
 from p2p.envs import catalog
 from p2p.worker.attack import genes, truth
@@ -151,7 +152,7 @@ class Search:
         rollout = Rollout(seed=0, episode_return=0.0, length=len(played.actions))
         scores = scoring.score(intent, [measured], [rollout])
         score = scores.intent_score or 0.0
-        met = scores.success_rate is not None and scores.success_rate >= scoring.MET_SHARE_NEEDED
+        met = scores.success_rate is not None and scores.success_rate >= MET_SHARE_NEEDED
         return met and score >= self._request.pass_threshold - SLACK, score
 
     def _clip(self, place: int, tried: Tried) -> MadeClip:

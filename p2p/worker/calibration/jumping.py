@@ -48,7 +48,7 @@ def _jump_kinds(robot: Robot, height: float, times: int) -> Kinds:
         few = times < asked.times
         found[asked.sentence] = NEAR_MISS if few and kind in (POSITIVE, NEAR_MISS) else kind
         if asked.exact and times > asked.times and kind is POSITIVE:
-            found[asked.sentence] = UNCLEAR
+            found[asked.sentence] = NEAR_MISS
     return found
 
 

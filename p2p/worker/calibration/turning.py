@@ -49,10 +49,9 @@ def _spin_kinds(robot: Robot, turns: float) -> dict[str, ClaimKind | None]:
     found: dict[str, ClaimKind | None] = {}
     for asked in (a for a in robot.asked if a.skill == "spin"):
         kind = amount_kind(asked.along(turns), asked.low)
-        too_far = abs(turns) > (1.4 if asked.exact else 1.7) * asked.low
-        found[asked.sentence] = (
-            UNCLEAR if kind is POSITIVE and (too_far or (asked.way == 0.0 and turns < 0.0)) else kind
-        )
+        if kind is POSITIVE and asked.exact and abs(turns) > 1.4 * asked.low:
+            kind = NEAR_MISS
+        found[asked.sentence] = UNCLEAR if kind is POSITIVE and abs(turns) > 1.7 * asked.low else kind
     return found
 
 

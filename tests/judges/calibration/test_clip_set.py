@@ -47,6 +47,27 @@ def test_every_sentence_has_clips_that_do_it_and_clips_that_almost_do(env_id: st
         assert ClaimKind.EXPLOIT in kinds or asked.skill in ("crawl", "roll"), asked.sentence
 
 
+def kinds_of(env_id: str, motion: str) -> dict[str, ClaimKind]:
+    """What the first clip of a motion is for each sentence."""
+    clip = next(clip for clip, _ in scenes(robots.ROBOTS[env_id], 0, 1) if clip.motion == motion)
+    return {claim.sentence: claim.kind for claim in clip.claims}
+
+
+@pytest.mark.parametrize("env_id", ["Ant-v5", "Humanoid-v5", "Swimmer-v5"])
+def test_who_is_told_no_direction_may_spin_to_either_side(env_id: str) -> None:
+    for side in ("left", "right"):
+        kinds = kinds_of(env_id, f"spin 1 to the {side}")
+        assert kinds["spin in place"] is ClaimKind.POSITIVE
+        assert (kinds.get("spin clockwise") is ClaimKind.POSITIVE) is (side == "right")
+
+
+def test_more_than_the_number_that_is_said_is_a_near_miss() -> None:
+    assert kinds_of("Ant-v5", "jump 4 times")["jump 3 times"] is ClaimKind.NEAR_MISS
+    assert kinds_of("Ant-v5", "jump 4 times")["jump"] is ClaimKind.POSITIVE
+    assert kinds_of("Ant-v5", "spin 0.8 to the right")["turn right 180 degrees"] is ClaimKind.NEAR_MISS
+    assert kinds_of("Ant-v5", "spin 0.5 to the right")["turn right 180 degrees"] is ClaimKind.POSITIVE
+
+
 def test_clips_have_ids_of_their_own(made: Made) -> None:
     ids = [clip.clip_id for clip in made[0].clips]
     assert len(set(ids)) == len(ids)
