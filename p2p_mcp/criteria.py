@@ -22,16 +22,26 @@ WORDS = {Comparison.AT_LEAST: "at least", Comparison.AT_MOST: "at most", Compari
 def derived(service: Service, sentence: str, environment: str) -> tuple[Intent, str]:
     """What a sentence is judged by, and what its caller should know of that.
 
-    A sentence that the built-in author does not understand is judged by eyes, until its caller says what to measure.
+    What the built-in author does not understand is judged by eyes, until its caller says what to measure; what it does
+    understand is kept. What it understands and cannot judge, as a contradiction, is left to eyes as a whole, and told.
     """
     try:
-        return service.derive_intent(sentence, environment), ""
-    except UnknownPhrase:
+        found = service.understand(sentence, environment)
+    except UnknownPhrase as error:
+        reason = str(error).splitlines()[0]
         note = (
-            "p2p does not know what to measure for this sentence: it is judged by eyes alone, and training selects by "
+            f"p2p measures nothing of this sentence ({reason}) It is judged by eyes alone, and training selects by "
             "return. Better: steer_session(criteria=[...]) with predicates over the features in reward_rules."
         )
         return service.intent_of(sentence, environment, (EYES,)), note
+    if not found.left_over:
+        return found.intent, ""
+    note = (
+        f"Understood in part. {' '.join(found.left_over)} The criterion also_asked leaves that to eyes. Better: "
+        "steer_session(criteria=[...]) with predicates for that part alone, over the features in reward_rules, keyed "
+        "also_asked to replace it; the other criteria stay."
+    )
+    return found.intent, note
 
 
 def form(intent: Intent) -> type[BaseModel] | None:

@@ -20,6 +20,7 @@ from p2p.cli.label import LABEL_EXAMPLES, label
 from p2p.cli.models import models
 from p2p.cli.nodes import nodes
 from p2p.cli.options import examples
+from p2p.cli.preview import CRITERIA_EXAMPLES, criteria
 from p2p.cli.run import RUN_EXAMPLES, TRAIN_EXAMPLES, run, train
 from p2p.cli.sessions import (
     JUDGE_EXAMPLES,
@@ -76,6 +77,7 @@ def start(
 
 
 app.command(epilog=RUN_EXAMPLES)(run)
+app.command(epilog=CRITERIA_EXAMPLES)(criteria)
 app.command(epilog=AGENT_EXAMPLES)(agent)
 app.command(epilog=TRAIN_EXAMPLES)(train)
 app.command(epilog=JUDGE_EXAMPLES)(judge)

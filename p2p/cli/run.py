@@ -45,6 +45,7 @@ from p2p.cli.options import (
     open_service,
 )
 from p2p.cli.output import Output
+from p2p.cli.preview import preview_text, summary
 from p2p.cli.verdict import ending
 from p2p.contracts.errors import INTERRUPTED, Ambiguous, EnvironmentProblem, InvalidInput, InvalidReward, P2PError
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
@@ -58,6 +59,7 @@ SEED_NOTE = "The configuration's seed is not used: --seed and --seeds say which 
 
 RUN_EXAMPLES = examples(
     'p2p run "run forward as fast as you can" --env HalfCheetah-v5',
+    'p2p run "run at least 4 m/s" --dry-run',
     'p2p run "walk to the left" --env Ant-v5 --seeds 3 --iterations 5 --stop-when-clear',
     'p2p run "hop forward without falling" --env Hopper-v5 --set learning_rate=3e-4 --detach',
     'p2p run "do a backflip, then walk" --env Humanoid-v5 --model anthropic:claude-opus-5-5 --cap dollars=5',
@@ -71,6 +73,9 @@ TRAIN_EXAMPLES = examples(
 Sentence = Annotated[str, typer.Argument(metavar="SENTENCE", help="What the robot is to do.")]
 Iterations = Annotated[int, typer.Option(min=1, max=100, help="Rewards tried at most.")]
 RewardFile = Annotated[Path, typer.Option("--reward", exists=True, dir_okay=False, help="File with a reward function.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show criteria, reward, configuration, time and cost; train nothing.")
+]
 IntentSentence = Annotated[str, typer.Option("--intent", help="Sentence to judge it by; none judges nothing.")]
 
 
@@ -98,6 +103,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     cap: CapOption = None,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
+    dry_run: DryRun = False,
     detach: Detach = False,
     stop_on_exit: StopOnExit = False,
     as_json: AsJson = False,
@@ -123,6 +129,11 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         config=fields,
         stop_when_clear=stop_when_clear,
     )
+    preview = service.preview(request)
+    if dry_run:
+        output.result(preview, *preview_text(preview))
+        return
+    output.console.print(summary(preview), soft_wrap=True, markup=False)
     begin(service, output, request, detach=detach, stop_on_exit=stop_on_exit)
 
 

@@ -9,6 +9,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.job import Capacity, JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
+from p2p.contracts.preview import Understanding
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft, RewardReport, TermStatistics
 from p2p.contracts.training import EarlyStop, TrainConfig
@@ -92,6 +93,19 @@ class AuthorLimits(Contract):
     """Variants of the hyperparameters that are trained beside these."""
     taken: tuple[str, ...] = ()
     """Names of configurations that a person chose."""
+
+
+@runtime_checkable
+class SentenceReader(Protocol):
+    """An author that can say what it makes of a sentence, also where it understands a part of it alone."""
+
+    def understand(self, prompt: str, env: EnvSpec, *, partly: bool = False) -> Understanding:
+        """What the sentence is judged by, what is left over, and what is assumed.
+
+        Raises:
+            UnknownPhrase: a part is not understood and `partly` is false, or nothing of it is understood.
+        """
+        ...
 
 
 @runtime_checkable

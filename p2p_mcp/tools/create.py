@@ -14,7 +14,7 @@ from p2p_mcp.criteria import corrected, derived, form, question
 from p2p_mcp.errors import telling
 from p2p_mcp.fields import Criteria, EnvironmentId, EpisodeLength
 from p2p_mcp.toolbox import WRITES, Toolbox
-from p2p_mcp.views.sessions import NewSessionAnswer, state
+from p2p_mcp.views.sessions import NewSessionAnswer, PreviewAnswer, state
 
 TOOLSET = "sessions"
 
@@ -32,6 +32,10 @@ PassThreshold = Annotated[float, Field(gt=0, le=1, description="Score needed to 
 Config = Annotated[
     dict[str, Any] | None, Field(description="Fields of the training configuration: total_timesteps ...")
 ]
+DryRun = Annotated[
+    bool, Field(description="Answer what it would be judged by, its configuration, time and cost; begin nothing.")
+]
+_BEGIN = "Nothing was begun. Show the criteria to the user; then create_session without dry_run."
 StopWhenClear = Annotated[
     bool, Field(description="End a training at the second checkpoint in a row that clearly passes.")
 ]
@@ -60,7 +64,8 @@ def add(toolbox: Toolbox) -> None:
         config: Config = None,
         judge_model: JudgeModel = "",
         stop_when_clear: StopWhenClear = False,
-    ) -> NewSessionAnswer:
+        dry_run: DryRun = False,
+    ) -> NewSessionAnswer | PreviewAnswer:
         """Begin to pursue one sentence in one environment; nothing is trained yet.
 
         Returns the criteria it will be judged by: show them to the user, and replace or extend them with steer_session
@@ -80,6 +85,8 @@ def add(toolbox: Toolbox) -> None:
         wanted, note = _criteria(service, request, criteria or (), extend_criteria, episode_s)
         if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
             wanted = service.intent_of(intent, environment, corrected(wanted, answer.data), wanted.episode_s)
+        if dry_run:
+            return PreviewAnswer(**dict(service.preview(request, intent=wanted)), note=note, next_step=_BEGIN)
         session = service.create_session(request, intent=wanted)
         shown = state(service, service.view_session(session.session_id))
         rules = reward_constraints(service.describe_environment(environment))

@@ -2,6 +2,7 @@
 
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Criterion
+from p2p.contracts.preview import Preview
 from p2p.contracts.session import IterationData, SessionView
 from p2p.contracts.waiting import in_words
 from p2p.service import Service
@@ -47,6 +48,14 @@ class NewSessionAnswer(SessionState):
     """What is special about its criteria; mostly empty."""
     reward_rules: str
     """What a reward may import, read and return, and what its training may be changed to."""
+
+
+class PreviewAnswer(Preview):
+    """What a session would be; there is none."""
+
+    note: str
+    """What is special about its criteria; mostly empty."""
+    next_step: str
 
 
 class SteeringAnswer(Contract):

@@ -1,5 +1,6 @@
 """The three writing roles without a model."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from p2p.agents.builtin.compose import compose
@@ -8,8 +9,9 @@ from p2p.agents.builtin.refusals import Rest, not_understood
 from p2p.agents.builtin.reviser import revise
 from p2p.agents.builtin.sequence import criteria_of, plans_of, seconds_of
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import UnknownPhrase
+from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Category, Criterion, Intent
+from p2p.contracts.preview import PreviewTerm, Understanding
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardDraft
@@ -39,14 +41,26 @@ class BuiltinAuthor:
         """
         return _understand(prompt, env).intent(prompt)
 
-    def elicit_partly(self, prompt: str, env: EnvSpec) -> tuple[Intent, tuple[Rest, ...]]:
-        """The criteria of what is understood of `prompt`, with one for eyes for the rest, and that rest.
+    def understand(self, prompt: str, env: EnvSpec, *, partly: bool = False) -> Understanding:
+        """The criteria of what is understood of `prompt`, what is left over, and what is taken for granted.
+
+        Args:
+            prompt: The sentence.
+            env: The robot.
+            partly: Whether a part that is not understood is left to eyes, with a criterion for it.
 
         Raises:
-            UnknownPhrase: nothing is understood, it contradicts itself, or it cannot be done in `env`.
+            UnknownPhrase: a part is not understood and none is left to eyes; nothing is understood; the sentence
+                contradicts itself, or cannot be done in `env`.
         """
-        understood = _understand(prompt, env, partly=True)
-        return understood.intent(prompt), understood.rest
+        understood = _understand(prompt, env, partly=partly)
+        terms = {term.name: term.description for plan in understood.plans for term in plan.terms}
+        return Understanding(
+            intent=understood.intent(prompt),
+            left_over=tuple(part.problem for part in understood.rest),
+            assumed=tuple(dict.fromkeys(_assumed(understood.skills))),
+            terms=tuple(PreviewTerm(name=name, description=text) for name, text in terms.items()),
+        )
 
     def write(self, intent: Intent, env: EnvSpec) -> RewardDraft:
         """A reward class for the sentence, and the training that goes with it.
@@ -101,10 +115,28 @@ def _understand(prompt: str, env: EnvSpec, *, partly: bool = False) -> _Understo
     try:
         plans = plans_of(reading.skills, body)
         found = _Understood(reading.skills, with_all_qualities(plans, reading.skills, body), reading.rest, body)
+        _check_heading(found.skills, found.plans)
         criteria_of(found.skills, found.plans)
     except UnknownPhrase as error:
         raise not_understood(error, prompt, body) from error
     return found
+
+
+def _check_heading(skills: Sequence[Skill], plans: Sequence[Plan]) -> None:
+    """After a part of a turn, "forward" is along the heading: refuse to measure it along the world's axes."""
+    turned = 0.0
+    for skill, plan in zip(skills, plans, strict=True):
+        main = plan.main.predicate
+        feature = main.feature or "" if main is not None else ""
+        if skill.name == "move" and turned % 1.0 and not feature.startswith(("forward_", "lateral_")):
+            raise UnknownPhrase(
+                f"After a turn, {skill.params.direction or 'forward'!s} is along the new heading, which is not "
+                "measured in a sequence yet. Say the turn alone, or a movement 'then' the turn.",
+                Refusal.UNMEASURED,
+                (str(skill.params.direction or "forward"),),
+            )
+        if skill.name == "spin":
+            turned += plan.milestone.amount
 
 
 def _eyes(rest: tuple[Rest, ...]) -> tuple[Criterion, ...]:
@@ -120,6 +152,19 @@ def _eyes(rest: tuple[Rest, ...]) -> tuple[Criterion, ...]:
         predicate=None,
     )
     return (criterion,)
+
+
+def _assumed(skills: Sequence[Skill]) -> Iterator[str]:
+    """What is not said, and how it is taken."""
+    for skill in skills:
+        side = _TAKEN.get(skill.name)
+        if side is not None and skill.params.direction is None:
+            yield f"No direction is said to {skill.name}: {side}."
+        if skill.name == "move" and not {skill.params.pace, skill.params.speed, skill.params.speed_range} - {None}:
+            yield f"No speed is said: as fast as to {skill.params.gait or 'move'} is for this robot."
+
+
+_TAKEN = {"move": "forward", "flip": "backward"}
 
 
 def _after_the_step_before(criteria: tuple[Criterion, ...], plans: tuple[Plan, ...]) -> tuple[Criterion, ...]:

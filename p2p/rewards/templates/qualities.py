@@ -36,6 +36,8 @@ LEGS: Mapping[str, Mapping[str, str]] = {
     "HalfCheetah-v5": {"back": "contact_bfoot", "front": "contact_ffoot"},
 }
 """Environment -> leg -> feature of its foot."""
+_STEPPING = frozenset({"uses_its_legs", "idle_leg"})
+"""Criterion and term that ask every leg to step."""
 _OTHER = {"left": "right", "right": "left", "back": "front", "front": "back"}
 
 
@@ -312,7 +314,7 @@ def _slides(use: Use) -> Addition:
     use.need("feet_down")
     found = _mostly("slides", "Keeps its feet on the floor", (at_least("feet_down", 0.99),))
     pay = Term("feet_down", 0.3, 'info["feet_down"]', "c_f", "feet on the floor")
-    return Addition((found,), (pay,), without=frozenset({"lifts_feet"}))
+    return Addition((found,), (pay,), without=_STEPPING)
 
 
 def _straight(use: Use) -> Addition:
@@ -340,7 +342,7 @@ def _leg(use: Use) -> Addition:
     fine = Term(
         "other_foot", 0.5, f'info["{other}"]', "c_o", "price of touching the floor with the other foot", sign=-1
     )
-    return Addition((found, used), (fine,), without=frozenset({"lifts_feet"}))
+    return Addition((found, used), (fine,), without=_STEPPING)
 
 
 def _one_leg(use: Use) -> Addition:
@@ -497,7 +499,9 @@ def _circle(use: Use) -> Addition:
         on_feature(Statistic.MAX, "displacement", Band(0.5), "m", margin=0.5),
     )
     way = "" if sign > 0 else "-"
-    drop = frozenset({"keeps_line", "keeps_moving", "keeps_going", "sideways", "forward", "backward"})
+    drop = frozenset(
+        {"keeps_line", "keeps_moving", "keeps_going", "keeps_heading", "sideways", "heading", "forward", "backward"}
+    )
     pay = (
         Term("heading", 1.0, f'np.clip(info["forward_velocity"], -1.0, {max(1.0, 2 * slow):g})',
              r"\mathrm{clip}(v_h, -1, 1)", "moving along its heading"),

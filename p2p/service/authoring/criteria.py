@@ -10,6 +10,8 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Criterion, Intent
+from p2p.contracts.preview import Understanding
+from p2p.contracts.protocols import SentenceReader
 from p2p.contracts.session import SessionStatus
 from p2p.contracts.tightening import Tightening
 from p2p.service.catalog import Catalog
@@ -30,6 +32,16 @@ class Criteria(Catalog):
             UnknownPhrase: it does not understand the sentence.
         """
         return self.author("builtin").elicit(prompt.strip(), self.describe_environment(env_id))
+
+    def understand(self, prompt: str, env_id: str) -> Understanding:
+        """What the built-in author makes of a sentence, with the parts that it leaves to eyes; nothing is kept.
+
+        Raises:
+            UnknownPhrase: nothing is understood, the sentence contradicts itself, or the robot cannot do it.
+        """
+        author = self.author("builtin")
+        assert isinstance(author, SentenceReader), "the built-in author reads sentences"
+        return author.understand(prompt.strip(), self.describe_environment(env_id), partly=True)
 
     def intent_of(
         self, prompt: str, env_id: str, criteria: Sequence[Criterion], episode_s: float | None = None

@@ -3,19 +3,24 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
+from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Judgment
+from p2p.contracts.preview import Preview, Understanding
+from p2p.contracts.protocols import SentenceReader
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus, SessionView
 from p2p.contracts.work import FilmRequest
+from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.authoring.authors import writes_by_model
 from p2p.service.authoring.models import require_models
 from p2p.service.authoring.rewards import Rewards
 from p2p.service.machines import packages
 from p2p.service.sessions.lineage import record_iteration
 from p2p.service.sessions.listing import session_views
+from p2p.service.sessions.preview import preview_of
 from p2p.service.sessions.progress import view
 from p2p.service.training.jobs import worker_job
 from p2p.service.training.plan import run_configs
@@ -154,7 +159,41 @@ class Sessions(Rewards):
             packages.require_learner(config.learner)
         if intent is not None or not request.prompt.strip() or writes_by_model(request):
             return intent
-        return self.author(request.author).elicit(request.prompt.strip(), spec)
+        return self._understood(request, spec).intent
+
+    def _understood(self, request: NewSession, spec: EnvSpec) -> Understanding:
+        """What the author makes of a sentence; a part of it is left to eyes where eyes take part."""
+        author, prompt = self.author(request.author), request.prompt.strip()
+        if isinstance(author, SentenceReader):
+            return author.understand(prompt, spec, partly=bool(request.judge_model or request.judge_author))
+        return Understanding(intent=author.elicit(prompt, spec))
+
+    def preview(self, request: NewSession, intent: Intent | None = None) -> Preview:
+        """What a session would be judged by and trained with, and what it would take; nothing is kept or trained.
+
+        Args:
+            request: What is asked for.
+            intent: Criteria of the caller's own, who also writes the reward; None has the author derive both.
+
+        Raises:
+            UnknownName, UnknownPhrase, InvalidConfig: as `create_session`.
+            InvalidInput: there is no sentence.
+        """
+        if not request.prompt.strip():
+            raise InvalidInput("Say what to do, for example: p2p run 'run forward as fast as you can' --dry-run")
+        spec = self.describe_environment(request.env_id)
+        require_models(request)
+        if intent is not None:
+            return preview_of(request, spec, Understanding(intent=intent), None, self.runs, self._slots())
+        if writes_by_model(request):
+            return preview_of(request, spec, None, None, self.runs, self._slots())
+        understood = self._understood(request, spec)
+        draft = self.author(request.author).write(understood.intent, spec)
+        return preview_of(request, spec, understood, draft, self.runs, self._slots())
+
+    def _slots(self) -> int:
+        """Trainings that run at a time."""
+        return self.settings.max_parallel or self.training_backend.capacity(JOB_MEMORY_MB).runs
 
     def _film(self, record: SessionRecord) -> None:
         """Start the videos of all checkpoints, the latest iteration first; nothing waits for them."""

@@ -1,0 +1,125 @@
+"""What a session would be: its criteria, its first reward, its configuration, and what it would take."""
+
+from collections.abc import Iterable, Mapping
+from statistics import median
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.intent import Intent
+from p2p.contracts.preview import Preview, Understanding
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import NewSession
+from p2p.contracts.training import TrainConfig
+from p2p.service.training.plan import base_config, run_configs
+from p2p.store.sessions import RunsDirectory, SessionRecord
+from p2p.training.speeds import STEPS_PER_SECOND
+
+LOOKED_AT = 10
+"""Newest sessions whose trainings tell how fast this machine is."""
+MEASURES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("speed", ("velocity_x", "velocity_y", "speed", "forward_velocity")),
+    ("where it is", ("displacement", "displacement_x", "displacement_y")),
+    ("height of the trunk", ("height",)),
+    ("leaning and falling", ("up", "pitch", "roll")),
+    ("turning about the vertical", ("yaw", "yaw_turns", "yaw_rate")),
+    ("leaving the floor", ("airborne", "clearance")),
+    ("feet on the floor", ("feet_down",)),
+    ("trunk on the floor", ("torso_contact",)),
+    ("joint speeds", ("joint_speed",)),
+    ("motor effort", ("control_effort",)),
+    ("smoothness of the motors", ("action_rate",)),
+)
+"""What is measured in words -> the features that measure it."""
+
+
+def preview_of(
+    request: NewSession,
+    spec: EnvSpec,
+    understood: Understanding | None,
+    draft: RewardDraft | None,
+    runs: RunsDirectory,
+    slots: int,
+) -> Preview:
+    """The preview of a session.
+
+    Args:
+        request: What is asked for.
+        spec: Its environment.
+        understood: What its author makes of the sentence; None where a language model would say that.
+        draft: The first reward; None where a language model would write it.
+        runs: Earlier trainings, which tell how fast this machine is.
+        slots: Trainings that run at a time.
+    """
+    config = base_config(request, draft or RewardDraft(source=""))
+    n_runs = len(run_configs(request, draft or RewardDraft(source="")))
+    speed, source = _speed(runs, request.env_id)
+    rounds = -(-n_runs // max(1, min(slots, n_runs)))
+    return Preview(
+        prompt=request.prompt,
+        env_id=request.env_id,
+        author=request.author,
+        intent=understood.intent if understood is not None else None,
+        left_over=understood.left_over if understood is not None else (),
+        assumed=understood.assumed if understood is not None else (),
+        not_judged=_not_judged(understood.intent, spec) if understood is not None else (),
+        terms=understood.terms if understood is not None else (),
+        reward=draft.source if draft is not None else "",
+        config=config.model_dump(mode="json"),
+        n_runs=n_runs,
+        total_timesteps=config.total_timesteps,
+        max_iterations=request.max_iterations,
+        training_episode_s=_training_s(config, spec),
+        expected_s=None if speed is None else round(rounds * config.total_timesteps / speed, 1),
+        expected_from=source,
+        cost=_cost(request),
+    )
+
+
+def _speed(runs: RunsDirectory, env_id: str) -> tuple[float | None, str]:
+    """Environment steps per second of one training, and where that was measured."""
+    here = [speed for record in runs.sessions()[:LOOKED_AT] for speed in _speeds(record, env_id)]
+    if here:
+        return median(here), f"{len(here)} earlier trainings here"
+    if env_id in STEPS_PER_SECOND:
+        return STEPS_PER_SECOND[env_id], "two cores of another machine; none was trained here yet"
+    return None, "no training of this environment was measured yet"
+
+
+def _speeds(record: SessionRecord, env_id: str) -> Iterable[float]:
+    if record.read_session().env_id != env_id:
+        return
+    for iteration in record.iteration_records():
+        for run in iteration.runs():
+            summary = run.read_summary()
+            if summary is not None and summary.steps_per_second > 0:
+                yield summary.steps_per_second
+
+
+def _not_judged(intent: Intent, spec: EnvSpec) -> tuple[str, ...]:
+    read = {name for criterion in intent.criteria for name in _features(criterion.model_dump())}
+    known = set(spec.feature_names)
+    return tuple(words for words, names in MEASURES if known & set(names) and not read & set(names))
+
+
+def _features(value: object) -> Iterable[str]:
+    """Names of the features that a criterion reads, wherever it holds them."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("feature"), str):
+            yield value["feature"]
+        for part in value.values():
+            yield from _features(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _features(part)
+
+
+def _training_s(config: TrainConfig, spec: EnvSpec) -> float:
+    return round(config.episode_steps(spec.dt) * spec.dt, 3)
+
+
+def _cost(request: NewSession) -> str:
+    models = [name for name in (request.author, request.judge_model, request.judge_author) if ":" in name]
+    if not models:
+        return "nothing but this machine's time: no model is asked"
+    cap = request.caps.dollars
+    limit = f"at most {cap:g} dollars" if cap is not None else "no limit is set (--cap dollars=5 sets one)"
+    return f"{', '.join(dict.fromkeys(models))} is asked in each iteration; {limit}"
