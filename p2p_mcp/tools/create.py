@@ -14,7 +14,7 @@ from p2p_mcp.criteria import corrected, derived, form, question
 from p2p_mcp.errors import telling
 from p2p_mcp.fields import Criteria, EnvironmentId, EpisodeLength
 from p2p_mcp.toolbox import WRITES, Toolbox
-from p2p_mcp.views.sessions import NewSessionAnswer, PreviewAnswer, state
+from p2p_mcp.views.sessions import NewSessionAnswer, previewed, state
 
 TOOLSET = "sessions"
 
@@ -35,7 +35,6 @@ Config = Annotated[
 DryRun = Annotated[
     bool, Field(description="Answer what it would be judged by, its configuration, time and cost; begin nothing.")
 ]
-_BEGIN = "Nothing was begun. Show the criteria to the user; then create_session without dry_run."
 StopWhenClear = Annotated[
     bool, Field(description="End a training at the second checkpoint in a row that clearly passes.")
 ]
@@ -65,7 +64,7 @@ def add(toolbox: Toolbox) -> None:
         judge_model: JudgeModel = "",
         stop_when_clear: StopWhenClear = False,
         dry_run: DryRun = False,
-    ) -> NewSessionAnswer | PreviewAnswer:
+    ) -> NewSessionAnswer:
         """Begin to pursue one sentence in one environment; nothing is trained yet.
 
         Returns the criteria it will be judged by: show them to the user, and replace or extend them with steer_session
@@ -85,11 +84,11 @@ def add(toolbox: Toolbox) -> None:
         wanted, note = _criteria(service, request, criteria or (), extend_criteria, episode_s)
         if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
             wanted = service.intent_of(intent, environment, corrected(wanted, answer.data), wanted.episode_s)
+        rules = reward_constraints(service.describe_environment(environment))
         if dry_run:
-            return PreviewAnswer(**dict(service.preview(request, intent=wanted)), note=note, next_step=_BEGIN)
+            return previewed(service, service.preview(request, intent=wanted), note, rules)
         session = service.create_session(request, intent=wanted)
         shown = state(service, service.view_session(session.session_id))
-        rules = reward_constraints(service.describe_environment(environment))
         return NewSessionAnswer(**dict(shown), note=note, reward_rules=rules)
 
     toolbox.add(create_session, "Create session", TOOLSET, WRITES)

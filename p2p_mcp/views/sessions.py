@@ -48,14 +48,8 @@ class NewSessionAnswer(SessionState):
     """What is special about its criteria; mostly empty."""
     reward_rules: str
     """What a reward may import, read and return, and what its training may be changed to."""
-
-
-class PreviewAnswer(Preview):
-    """What a session would be; there is none."""
-
-    note: str
-    """What is special about its criteria; mostly empty."""
-    next_step: str
+    preview: dict[str, object] | None = None
+    """Of a dry run, which begins nothing and has no session_id: config, n_runs, expected_s, cost, not_judged ..."""
 
 
 class SteeringAnswer(Contract):
@@ -125,6 +119,33 @@ def state(service: Service, view: SessionView) -> SessionState:
         wishes=service.wishes(session.session_id).wishes,
         error=in_tools(view.error) if view.error else None,
         next_step=after_session(service, view),
+    )
+
+
+def previewed(service: Service, preview: Preview, note: str, rules: str) -> NewSessionAnswer:
+    """A session that was not begun, as it would be."""
+    intent = preview.intent
+    return NewSessionAnswer(
+        session_id="",
+        intent=preview.prompt,
+        environment=preview.env_id,
+        status="dry run",
+        waiting=None,
+        iteration=0,
+        max_iterations=preview.max_iterations,
+        criteria=intent.criteria if intent is not None else (),
+        best_iteration=None,
+        best_score=None,
+        history=(),
+        artefacts={},
+        runs_dir=str(service.runs.path),
+        uri="",
+        wishes=(),
+        error=None,
+        next_step="Show the criteria to the user; then create_session(...) without dry_run.",
+        note=note,
+        reward_rules=rules,
+        preview=preview.model_dump(mode="json", exclude={"intent", "prompt", "env_id", "max_iterations", "reward"}),
     )
 
 

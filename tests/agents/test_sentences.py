@@ -105,3 +105,16 @@ ORDINARY = list(lines("ordinary.txt"))
 @pytest.mark.parametrize("line", ORDINARY, ids=[f"{line.env}: {line.sentence}" for line in ORDINARY])
 def test_a_sentence_is_judged_by_what_it_says_or_refused_by_name(line: Line) -> None:
     assert wrong(line) == []
+
+
+LAST = list(lines("last.txt"))
+
+
+@pytest.mark.parametrize("line", LAST, ids=[f"{line.env}: {line.sentence}" for line in LAST])
+def test_a_sentence_nobody_prepared_for_is_judged_by_what_it_says_or_refused_by_name(line: Line) -> None:
+    assert wrong(line) == []
+
+
+def test_the_tables_hold_three_hundred_sentences_of_all_robots() -> None:
+    assert len({(line.env, line.sentence) for line in (*ORDINARY, *LAST)}) >= 300
+    assert len({line.env for line in LAST}) == 11

@@ -141,9 +141,11 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
     *(
         (
             Mark(Kind.SKILL, "push"),
-            f"push {thing} to {place} / push {thing} into {place} / push {thing} towards {place} / "
-            f"move {thing} to {place} / bring {thing} to {place} / slide {thing} to {place} / "
-            f"push {thing} onto {place}",
+            " / ".join(
+                f"{verb} {thing} {way} {place}"
+                for verb in ("push", "move", "bring", "slide", "shove", "get")
+                for way in ("to", "into", "towards", "onto", "in", "on", "toward")
+            ),
         )
         for thing in ("the object", "the puck", "the cylinder", "the block", "it")
         for place in ("the goal", "the target")
@@ -454,7 +456,7 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
     ),
     (
         Mark(Kind.MANNER, Manner.NO_FALL),
-        "safely / stably / staying on your feet / while staying on your feet / keeping your balance",
+        "safely / stably / on your feet / staying on your feet / while staying on your feet / keeping your balance",
     ),
     (
         Mark(Kind.MANNER, Manner.UPRIGHT),

@@ -182,7 +182,6 @@ class Sessions(Rewards):
         if not request.prompt.strip():
             raise InvalidInput("Say what to do, for example: p2p run 'run forward as fast as you can' --dry-run")
         spec = self.describe_environment(request.env_id)
-        require_models(request)
         if intent is not None:
             return preview_of(request, spec, Understanding(intent=intent), None, self.runs, self._slots())
         if writes_by_model(request):

@@ -1,0 +1,73 @@
+"""No word is understood and then ignored: with it or without it, a sentence is judged by something else."""
+
+from itertools import product
+
+import pytest
+
+from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.contracts.errors import UnknownPhrase
+from p2p.envs.catalog import load
+
+AUTHOR = BuiltinAuthor()
+BASES = {
+    "HalfCheetah-v5": ("run", "walk", "hop forward", "crawl", "stand still", "jump", "do a backflip", "rear up"),
+    "Hopper-v5": ("hop forward", "run backward", "stay upright", "jump", "do a front flip"),
+    "Walker2d-v5": ("walk", "run backward", "stand still", "balance", "jump"),
+    "Ant-v5": ("walk", "walk to the left", "run", "spin", "turn right 90 degrees", "jump", "stand still"),
+    "Swimmer-v5": ("swim", "stay still", "spin left"),
+    "Humanoid-v5": ("walk", "run", "spin right", "stand still", "jump"),
+}
+ADDED = (
+    "backward", "to the right", "slowly", "fast", "very slowly", "very fast", "as fast as you can", "at 2 m/s",
+    "at least 2 m/s", "at most 2 m/s", "between 1 and 2 m/s", "exactly 1 m/s", "for 7 seconds", "twice", "3 times",
+    "at least 3 times", "at most 3 times", "exactly twice", "once", "repeatedly", "as high as possible", "high", "low",
+    "0.1 m high", "at most 0.1 m high", "at a height of 0.6 m", "smoothly", "with minimum energy", "in a straight line",
+    "without jumping", "without turning over", "while facing forward", "without turning", "without stopping",
+    "without swaying", "without leaning", "without touching the floor with your trunk", "without crouching",
+    "without sliding", "on one leg", "on your left leg", "without using the left leg", "diagonally forward left",
+    "in a circle to the left", "clockwise", "a full turn", "land on your feet", "then stand still", "then jump",
+)  # fmt: skip
+IMPLIED = {
+    ("walk", "at a normal pace"),
+    ("spin", "once"),
+    ("spin right", "clockwise"),
+    ("turn right 90 degrees", "to the right"),
+    ("turn right 90 degrees", "clockwise"),
+    ("spin right", "to the right"),
+    ("spin", "a full turn"),
+    ("spin left", "a full turn"),
+    ("spin right", "a full turn"),
+    ("spin left", "once"),
+    ("spin right", "once"),
+    ("run backward", "backward"),
+    ("jump", "at a height of 0.6 m"),
+}
+"""What a sentence says already: a turn in a direction that it names, or the one turn that a spin is."""
+
+
+def judged(env: str, sentence: str) -> object:
+    """What a sentence is judged by, in which length of episode; None where it is refused."""
+    try:
+        intent = AUTHOR.elicit(sentence, load(env))
+    except UnknownPhrase:
+        return None
+    return intent.criteria, intent.episode_s
+
+
+@pytest.mark.parametrize("env", BASES)
+def test_a_word_that_is_understood_changes_what_a_sentence_is_judged_by(env: str) -> None:
+    ignored = []
+    for base, added in product(BASES[env], ADDED):
+        if (base, added) in IMPLIED:
+            continue
+        before, after = judged(env, base), judged(env, f"{base} {added}")
+        assert before is not None, base
+        if before == after:
+            ignored.append((base, added))
+    assert ignored == []
+
+
+@pytest.mark.parametrize("env", BASES)
+def test_most_pairs_are_understood_or_refused_and_none_crashes(env: str) -> None:
+    found = [judged(env, f"{base} {added}") for base, added in product(BASES[env], ADDED)]
+    assert sum(one is not None for one in found) > 0.2 * len(found)
