@@ -46,7 +46,7 @@ SENTENCES = [
     ("HalfCheetah", "stand as tall as possible", (Skill("posture", Params(level=Level.HIGH)),)),
     ("HalfCheetah", "hold your torso at 50 cm", (Skill("posture", Params(height=0.5)),)),
     ("HalfCheetah", "jump as high as possible", (Skill("jump", Params(highest=True)),)),
-    ("HalfCheetah", "jump 3 times", (Skill("jump", Params(times=3, qualities=frozenset({"at_most:3"}))),)),
+    ("HalfCheetah", "jump 3 times", (Skill("jump", Params(times=3)),)),
     ("HalfCheetah", "jump 0.3 m high", (Skill("jump", Params(height=0.3)),)),
     ("Hopper", "jump up and down", (Skill("jump", Params(repeatedly=True)),)),
     ("Ant", "spin clockwise", (Skill("spin", Params(direction=RIGHT)),)),

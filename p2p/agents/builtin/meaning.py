@@ -405,6 +405,9 @@ def _params(draft: Draft, name: str, body: Body) -> Params:
     elif highest:
         level, highest = Level.HIGH, False
     times = None if draft.times is None else int(draft.times.value)
+    turns = None if draft.turns is None else round(draft.turns.value * (times or 1), 4)
+    if turns is not None:
+        times = None
     if name in ("flip", "spin") and times is None and draft.turns is None and draft.repeatedly:
         times = 2
     speed, speed_range = _speed(draft.speed)
@@ -414,7 +417,7 @@ def _params(draft: Draft, name: str, body: Body) -> Params:
         gait=draft.gait,
         pace=pace,
         speed=speed,
-        turns=None if draft.turns is None else round(draft.turns.value, 4),
+        turns=turns,
         times=times,
         repeatedly=draft.repeatedly or several,
         highest=highest,
@@ -439,6 +442,18 @@ def _check_fit(draft: Draft, name: str) -> None:
             f"{draft.length.text!r}: a distance is not understood; say how fast, or for how many seconds.",
             Refusal.UNMEASURED,
             (draft.length.text,),
+        )
+    if draft.gait == "crawl" and (draft.level is Level.HIGH or draft.highest or draft.length is not None):
+        raise UnknownPhrase(
+            "To crawl is to move low, which contradicts another height; say 'walk' instead.",
+            Refusal.CONFLICT,
+            ("crawl",),
+        )
+    if draft.turns is not None and draft.repeatedly:
+        raise UnknownPhrase(
+            f"{draft.turns.text!r} again and again leaves open how often; say a number, as in '2 times'.",
+            Refusal.VAGUE,
+            (draft.turns.text,),
         )
     if name == "jump" and draft.level is Level.LOW:
         raise UnknownPhrase(
@@ -466,10 +481,8 @@ def _count(draft: Draft, name: str) -> None:
             Refusal.UNMEASURED,
             (said.text,),
         )
-    top = {Limit.AT_MOST: said.value, Limit.BETWEEN: said.upper, Limit.EXACTLY: said.value}.get(said.limit)
-    if name == "jump" and said.limit is Limit.ABOUT and not draft.repeatedly:
-        top = said.value
-    if top is not None and not (name == "flip" and said.limit is Limit.EXACTLY):  # a flip's number is a limit
+    top = {Limit.AT_MOST: said.value, Limit.BETWEEN: said.upper}.get(said.limit)  # the others the template bounds
+    if top is not None:
         draft.qualities[f"at_most:{top:g}"] = said.text
     if said.limit is Limit.AT_MOST:
         setattr(draft, field_name, replace(said, value=1.0))
