@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from p2p.agents.builtin.author import BuiltinAuthor
+from p2p.agents.builtin.refusals import meant
 from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import Comparison, Criterion, Intent
 from p2p.envs.catalog import load
@@ -118,3 +119,29 @@ def test_a_sentence_nobody_prepared_for_is_judged_by_what_it_says_or_refused_by_
 def test_the_tables_hold_three_hundred_sentences_of_all_robots() -> None:
     assert len({(line.env, line.sentence) for line in (*ORDINARY, *LAST)}) >= 300
     assert len({line.env for line in LAST}) == 11
+
+
+def test_what_is_understood_is_kept_and_trained_where_eyes_take_the_rest() -> None:
+    spec = load("HalfCheetah-v5")
+    read = AUTHOR.understand("walk forward slowly with small steps, like a crab", spec, partly=True)
+    assert wrong_with(read.intent, "moves_forward=0.3..0.7; also_asked") == []
+    assert len(read.left_over) == 2
+    assert "velocity_x" in AUTHOR.write(read.intent, spec).source
+    with pytest.raises(UnknownPhrase, match="with small steps"):
+        AUTHOR.elicit("walk forward slowly with small steps", spec)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["walk forward and backward fast slowly", "jump low with small steps", "frobnicate"]
+)
+def test_eyes_take_no_contradiction_and_not_a_whole_sentence(sentence: str) -> None:
+    with pytest.raises(UnknownPhrase):
+        AUTHOR.understand(sentence, load("HalfCheetah-v5"), partly=True)
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [("foward", "forward"), ("rnu", "run"), ("bakwords", "backward"), ("hill", None), ("box", None), ("quux", None)],
+)
+def test_a_misspelling_is_near_and_another_word_is_not(word: str, known: str | None) -> None:
+    assert meant(word) == (known or word)

@@ -6,16 +6,20 @@ from collections.abc import Iterable
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word nearest to one that is not known; None where none is near.
 
-    A word of up to four letters may differ by one slip, a longer one by two; a slip is a letter too many, too few, or
-    wrong, or two neighbours swapped. Ties go to the word that begins alike, then to the shorter.
+    A word of up to seven letters may differ by one slip, a longer one by two; a slip is a letter too many, too few, or
+    wrong, or two neighbours swapped. In words of up to four letters a wrong letter makes another word ("hill", "will")
+    and is no slip. Ties go to the word that begins alike, then to the shorter.
     """
-    limit = 1 if len(word) <= 4 else 2
+    limit = 1 if len(word) <= 7 else 2
     if len(word) < 3:
         return None
     found = [
         (slips, other[0] != word[0], len(other), other)
         for other in known
-        if len(other) >= 3 and abs(len(other) - len(word)) <= limit and (slips := distance(word, other)) <= limit
+        if len(other) >= 3
+        and abs(len(other) - len(word)) <= limit
+        and (slips := distance(word, other)) <= limit
+        and (len(word) > 4 or len(other) != len(word) or sorted(other) == sorted(word))
     ]
     return min(found)[-1] if found else None
 

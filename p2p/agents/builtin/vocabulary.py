@@ -87,7 +87,7 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
         "maximize the forward speed / maximise the forward velocity / maximize velocity forward",
     ),
     (
-        Mark(Kind.UNMEASURED, "a gait of that kind is not measured yet; say 'hop', 'walk' or 'run'"),
+        Mark(Kind.UNMEASURED, "nothing measures that yet"),
         "skip / limp / hobble / waddle / stagger / shuffle / moonwalk / dance / tiptoe / cartwheel / strut / wiggle / "
         "wave / lie / sit / kneel / roll / climb / kick / fall",
     ),
