@@ -33,6 +33,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.reward import RewardReport
 from p2p.contracts.session import SessionStatus, SessionView
+from p2p.contracts.training import EffectiveConfig
 
 LIST_EXAMPLES = examples("p2p list", "p2p list --starred --tag paper", "p2p list --json | jq '.sessions | length'")
 SHOW_EXAMPLES = examples(
@@ -229,6 +230,23 @@ def evaluation(report: RewardReport) -> str:
     return f"evaluated all at once ({report.method}): {report.microseconds_per_step or 0.0:.2g} µs a step"
 
 
+def configuration(config: EffectiveConfig) -> list[RenderableType]:
+    """Every field of a training's configuration, a line for each of those who set some."""
+    words = {
+        "default": "p2p's default",
+        "preset": "preset of the environment",
+        "reward": "the reward's author",
+        "session": "the session",
+        "training": "this training",
+    }
+    groups = ((who, getattr(config, who)) for who in words)
+    return [
+        Text(f"configuration, {words[who]}: {', '.join(f'{name}={value}' for name, value in fields.items())}")
+        for who, fields in groups
+        if fields
+    ]
+
+
 def iteration_details(view: IterationView) -> list[RenderableType]:
     """One iteration: its reward, runs, judgment, and what was changed after it."""
     parts: list[RenderableType] = [Text(f"{view.session_id}, iteration {view.iteration}", style="bold")]
@@ -240,6 +258,8 @@ def iteration_details(view: IterationView) -> list[RenderableType]:
     parts += [
         Text(f"  {issue.severity}: {issue.message}", style="yellow") for issue in (report.issues if report else ())
     ]
+    if view.config is not None:
+        parts += configuration(view.config)
     if view.candidates is not None:
         parts += [*candidate_table(view), *candidate_findings(view.candidates)]
     if view.runs:

@@ -7,7 +7,7 @@ from p2p.contracts.judgment import Verdict
 from p2p.contracts.observation import Observation
 from p2p.contracts.revision import Change
 from p2p.contracts.reward import RewardReport, TermStatistics
-from p2p.contracts.training import EarlyStop
+from p2p.contracts.training import EarlyStop, EffectiveConfig
 
 
 class DraftReport(Contract):
@@ -18,6 +18,8 @@ class DraftReport(Contract):
     report: RewardReport
     source: str
     """Worth reading when somebody else wrote it."""
+    config: EffectiveConfig = EffectiveConfig()
+    """What it will be trained with, and who set each field."""
 
 
 class CriterionBrief(Contract):

@@ -6,7 +6,7 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.revision import Revision
 from p2p.contracts.reward import RewardReport
 from p2p.contracts.session import RunProgress
-from p2p.contracts.training import IterationAggregation
+from p2p.contracts.training import EffectiveConfig, IterationAggregation
 
 
 class IterationView(Contract):
@@ -16,6 +16,8 @@ class IterationView(Contract):
     iteration: int
     directory: str
     """Relative to the runs directory."""
+    config: EffectiveConfig | None = None
+    """What its first configuration is trained with, and who set each field; None before its reward is written."""
     reward_report: RewardReport | None
     runs: tuple[RunProgress, ...]
     """All of them, the failed ones with their error."""

@@ -109,6 +109,21 @@ class TrainConfig(Contract):
         return self.max_episode_steps or max(1, round(self.episode_s / dt))
 
 
+class EffectiveConfig(Contract):
+    """Every field of the configuration a reward is trained with, by who set it; later ones win over earlier."""
+
+    default: dict[str, Any] = {}
+    """p2p's own."""
+    preset: dict[str, Any] = {}
+    """What suits the environment and the length of the training."""
+    reward: dict[str, Any] = {}
+    """`config_changes` of the reward's author."""
+    session: dict[str, Any] = {}
+    """What the session was created with."""
+    training: dict[str, Any] = {}
+    """Of the configuration or the call that starts the training."""
+
+
 class RewardEvaluation(Contract):
     """How a training evaluated its reward."""
 

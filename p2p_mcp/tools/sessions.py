@@ -37,7 +37,9 @@ def add(toolbox: Toolbox) -> None:
 
     def get_session(session_id: SessionId) -> SessionState:
         """Where a session stands: criteria, judged iterations, best score, files, and what to call next."""
-        return state(service, service.view_session(session_id))
+        view = service.view_session(session_id)
+        config = service.view_iteration(session_id, view.iteration).config if view.iteration else None
+        return state(service, view).model_copy(update={"config": config})
 
     def list_sessions(
         offset: Offset = 0, starred: Starred = False, tag: Tag = None, deleted: Deleted = False

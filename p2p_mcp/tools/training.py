@@ -8,11 +8,12 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from p2p.contracts.background import JobView, StartTraining
+from p2p.contracts.training import EffectiveConfig
 from p2p_mcp.fields import Backend, IdempotencyKey, SessionId, WaitSeconds
 from p2p_mcp.live.tasks import TASK_HANDLE
 from p2p_mcp.toolbox import REPEATABLE, Toolbox
 from p2p_mcp.views.content import reply
-from p2p_mcp.views.jobs import JobAnswer, answer, follow
+from p2p_mcp.views.jobs import JobAnswer, TrainingAnswer, answer, follow
 
 TOOLSET = "training"
 
@@ -37,7 +38,7 @@ def add(toolbox: Toolbox) -> None:
         backend: Backend = None,
         idempotency_key: IdempotencyKey = None,
         wait_seconds: WaitSeconds = 0,
-    ) -> Annotated[CallToolResult, JobAnswer]:
+    ) -> Annotated[CallToolResult, TrainingAnswer]:
         """Train the newest reward in the background, and return a job at once; it goes on whatever happens to you.
 
         Follow it with get_job until it has ended, then get_metrics and judge_videos.
@@ -50,7 +51,10 @@ def add(toolbox: Toolbox) -> None:
             idempotency_key=idempotency_key,
         )
         job = await to_thread.run_sync(service.start_training, session_id, request)
-        return started(await follow(service, job, wait_seconds, ctx))
+        job = await follow(service, job, wait_seconds, ctx)
+        number = job.iteration or 1
+        trained = await to_thread.run_sync(service.view_iteration, session_id, number)
+        return started(job, trained.config)
 
     async def run_session(
         session_id: SessionId,
@@ -69,7 +73,8 @@ def add(toolbox: Toolbox) -> None:
     toolbox.add(run_session, "Run session", TOOLSET, REPEATABLE)
 
 
-def started(job: JobView) -> CallToolResult:
+def started(job: JobView, config: EffectiveConfig | None = None) -> CallToolResult:
     """The handle of a job; clients that know tasks follow it as one."""
     meta = None if job.state.finished else {TASK_HANDLE: job.job_id}
-    return reply(answer(job), meta=meta)
+    told = answer(job)
+    return reply(told if config is None else TrainingAnswer(**dict(told), config=config), meta=meta)

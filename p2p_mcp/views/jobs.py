@@ -8,6 +8,7 @@ from anyio import to_thread
 from mcp.server.mcpserver import Context
 
 from p2p.contracts.background import JobView
+from p2p.contracts.training import EffectiveConfig
 from p2p.contracts.waiting import in_words
 from p2p_mcp.errors import in_tools
 from p2p_mcp.views.next_steps import after_job
@@ -25,6 +26,13 @@ class JobAnswer(JobView):
     """When to look again [s]; null when it has ended."""
     uri: str
     next_step: str
+
+
+class TrainingAnswer(JobAnswer):
+    """How a training that was just started stands."""
+
+    config: EffectiveConfig
+    """What its first configuration is trained with: every field, by who set it."""
 
 
 class Jobs(Protocol):

@@ -4,6 +4,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.brief import DraftReport, RevisionBrief
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.reward import RewardReport, RewardSpec, TermStatistics
+from p2p.contracts.training import EffectiveConfig
 from p2p.service.rounding import short
 
 
@@ -38,6 +39,8 @@ class RewardAnswer(CheckAnswer):
     iteration: int
     source: str = ""
     """Of a reward that the built-in author wrote; yours is not repeated."""
+    config: EffectiveConfig = EffectiveConfig()
+    """Every field it will be trained with, by who set it."""
     uri: str
 
 
@@ -73,6 +76,7 @@ def written(session_id: str, draft: DraftReport, *, ours: bool) -> RewardAnswer:
         session_id=session_id,
         iteration=draft.iteration,
         source=draft.source if ours else "",
+        config=draft.config,
         uri=f"p2p://sessions/{session_id}/iterations/{draft.iteration}/reward.py",
         next_step=step if draft.report.accepted else f"Correct what `errors` name, then {call}.",
     )

@@ -4,6 +4,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.intent import Criterion
 from p2p.contracts.preview import Preview
 from p2p.contracts.session import IterationData, SessionView
+from p2p.contracts.training import EffectiveConfig
 from p2p.contracts.waiting import in_words
 from p2p.service import Service
 from p2p_mcp.errors import in_tools
@@ -38,6 +39,8 @@ class SessionState(Contract):
     wishes: tuple[str, ...]
     """What the user has said since, the newest last."""
     error: str | None
+    config: EffectiveConfig | None = None
+    """Of the newest iteration: every field it is trained with, by who set it. Told by get_session alone."""
     next_step: str
 
 

@@ -172,7 +172,7 @@ def test_criteria_are_replaced_or_extended_before_anything_is_trained(service, n
     [
         ((criterion(feature="pole_angel"),), "reads 'pole_angel'.*Did you mean 'pole_angle'"),
         ((), "at least 1"),
-        (tuple(criterion(f"c{number}") for number in range(9)), "at most 8"),
+        (tuple(criterion(f"c{number}") for number in range(17)), "at most 16"),
         ((criterion(), criterion()), "two criteria are called 'steady'"),
     ],
 )

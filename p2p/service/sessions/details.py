@@ -14,6 +14,7 @@ from p2p.contracts.job import JobState
 from p2p.scheduler.resources import disk_free_mb
 from p2p.service.sessions.progress import run_progress, view
 from p2p.service.training.jobs import failure_message, wait
+from p2p.service.training.plan import effective_config
 from p2p.service.wiring import Wiring
 from p2p.store.candidates import CandidateRecords
 
@@ -28,11 +29,15 @@ class Details(Wiring):
             UnknownName: the session has no such iteration.
         """
         iteration = self.iteration_begun(session_id, number)
+        session, draft, request = self.record(session_id).read_session(), iteration.read_draft(), None
+        if (asked := iteration.read_training_request()) is not None:
+            request = asked.start
         report, sheet = iteration.report.read_evaluation(), iteration.contact_sheet_path
         return IterationView(
             session_id=session_id,
             iteration=number,
             directory=f"{session_id}/{iteration.iteration_id}",
+            config=effective_config(session, draft, request) if draft is not None else None,
             reward_report=iteration.read_reward_report(),
             runs=tuple(run_progress(run, self.backend) for run in iteration.runs()),
             aggregation=iteration.read_aggregation(),

@@ -1,7 +1,8 @@
 """Which configuration each run is trained with."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -10,7 +11,7 @@ from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session
-from p2p.contracts.training import TrainConfig, canonical_names, known_keys, nearest_key
+from p2p.contracts.training import EffectiveConfig, TrainConfig, canonical_names, known_keys, nearest_key
 from p2p.store.sessions import SessionRecord
 from p2p.training.presets import preset
 from p2p.training.tuning import check_bounds
@@ -84,13 +85,55 @@ def _check_names(configs: Collection[str]) -> None:
         )
 
 
+def effective_config(session: NewSession, draft: RewardDraft, start: StartTraining | None = None) -> EffectiveConfig:
+    """What the first configuration of a training consists of, and who set each field.
+
+    Args:
+        session: Whose training.
+        draft: Its reward; one without source before the first.
+        start: What the call says that starts the training.
+
+    Raises:
+        InvalidConfig: a key is misspelt or a value is out of range.
+    """
+    start = start or StartTraining()
+    steps = {} if start.total_timesteps is None else {"total_timesteps": start.total_timesteps}
+    own = {**next(iter((start.configs or session.configs).values()), {}), **steps}
+    layers = _layers(session, draft, own)
+    values = parse_config(_merged(layers)).model_dump(mode="json", exclude={"seed", "iteration_id"})
+    origin = {name: who for who, fields in layers for name in fields}
+    groups: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        groups.setdefault(origin.get(name, "default"), {})[name] = value
+    return EffectiveConfig(**groups)
+
+
 def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) -> TrainConfig:
+    return parse_config(_merged(_layers(session, draft, fields)))
+
+
+def _layers(
+    session: NewSession, draft: RewardDraft, fields: Mapping[str, object]
+) -> tuple[tuple[str, dict[str, object]], ...]:
+    """Who sets what, the last one winning; names as in `EffectiveConfig`.
+
+    Raises:
+        InvalidConfig: the reward's author asks for what an author may not choose.
+    """
     check_bounds(canonical_names(draft.config_changes))
-    merged: dict[str, object] = {}
     stop: dict[str, object] = {"stop_at_score": session.pass_threshold} if session.stop_when_clear else {}
-    for layer in (stop, draft.config_changes, session.config, fields, {"env_id": session.env_id}):
-        merged.update(canonical_names(layer))
-    return parse_config({**preset(session.env_id, _steps(merged)), **merged})
+    chosen: tuple[tuple[str, dict[str, object]], ...] = (
+        ("session", stop),
+        ("reward", canonical_names(draft.config_changes)),
+        ("session", canonical_names(session.config)),
+        ("training", canonical_names(fields)),
+        ("session", {"env_id": session.env_id}),
+    )
+    return (("preset", preset(session.env_id, _steps(_merged(chosen)))), *chosen)
+
+
+def _merged(layers: Iterable[tuple[str, dict[str, object]]]) -> dict[str, object]:
+    return {name: value for _, fields in layers for name, value in fields.items()}
 
 
 def _steps(fields: dict[str, object]) -> int:
