@@ -98,12 +98,12 @@ def _add_files(server: MCPServer[Any], service: Service) -> None:
     @_resource(server, f"{ITERATION}/videos/{{name}}", "A video", "video/mp4")
     def video(session_id: str, iteration: str, name: str) -> bytes:
         """Video of a judged rollout."""
-        return service.media_file(session_id, _number(iteration), "videos", name).read_bytes()
+        return service.read_media(session_id, _number(iteration), "videos", name)
 
     @_resource(server, f"{ITERATION}/frames/{{name}}", "A picture", "image/jpeg")
     def frame(session_id: str, iteration: str, name: str) -> bytes:
         """The contact sheet, one of its moments, or the learning curve."""
-        return service.media_file(session_id, _number(iteration), "frames", name).read_bytes()
+        return service.read_media(session_id, _number(iteration), "frames", name)
 
 
 def _resource(

@@ -4,7 +4,6 @@ import os
 import sys
 import tempfile
 import traceback
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import typer
@@ -64,14 +63,16 @@ def _refuse_usage(error: UsageError, as_json: bool) -> int:
 
 def _crash(error: Exception, words: list[str], as_json: bool) -> int:
     """Say in short what nobody foresaw, and where the rest is."""
-    log = Path(tempfile.gettempdir()) / f"p2p-error-{os.getpid()}.log"
     where = "Set P2P_DEBUG=1 to see the traceback."
     if _debug(words):
         where = ""
         _trace(words)
     else:
         try:
-            log.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+            # a name that others can guess could be a link of theirs
+            descriptor, log = tempfile.mkstemp(prefix="p2p-error-", suffix=".log")
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write("".join(traceback.format_exception(error)))
             where = f"The traceback is in {log}; with P2P_DEBUG=1 it is shown."
         except OSError:
             pass

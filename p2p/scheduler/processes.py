@@ -4,7 +4,7 @@ import fcntl
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from p2p.scheduler import supervisor
@@ -17,6 +17,8 @@ def is_supervised(directory: Path) -> bool:
             return not taken
     except FileNotFoundError:
         return False
+    except PermissionError:  # another user's, whose processes can be seen all the same
+        return supervisor.is_alive(supervisor.read(directory / supervisor.HANDLE))
 
 
 @contextmanager
@@ -41,7 +43,10 @@ def kill(directory: Path) -> None:
 
 @contextmanager
 def _lock(directory: Path, flags: int, kind: int) -> Iterator[bool]:
-    descriptor = os.open(directory / supervisor.LOCK, flags, 0o644)
+    descriptor = os.open(directory / supervisor.LOCK, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    if os.fstat(descriptor).st_mode & 0o077:  # of an earlier version: whoever can open it can hold it
+        with suppress(PermissionError):
+            os.fchmod(descriptor, 0o600)
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         taken = True

@@ -72,7 +72,7 @@ def environment(inherited: Mapping[str, str], added: Mapping[str, str], secrets:
 
 def claim(directory: Path, seen: list[str]) -> bool:
     """Take the lock for life; False when a live job has it, or had. Those who test it, or leave, are waited for."""
-    lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
         with suppress(BlockingIOError):
@@ -99,7 +99,7 @@ def start(directory: Path, spec: Mapping[str, Any]) -> None:
     os.setsid()
     PRCTL(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(os.dup2(os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), 1), 2)
+    os.dup2(os.dup2(os.open(directory / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644), 1), 2)
     supervise(directory, spec, say)
     sys.exit()
 

@@ -1,16 +1,27 @@
 """Named arrays in .npz files, exact and never pickled."""
 
+import struct
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from p2p.store.files import replacing
+from p2p.store.opening import open_to_read
 
 Floats = NDArray[np.float64]
+LONGEST = 1 << 30
+"""Most bytes of arrays that are loaded from a file, also unpacked: a small file can hold arrays of any size."""
+_BROKEN = (
+    *(OSError, EOFError, ValueError, KeyError, IndexError, TypeError, AttributeError, MemoryError, RecursionError),
+    *(SyntaxError, struct.error, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, TokenError),
+)
+"""What numpy and zipfile raise for bytes that are no archive of arrays; their headers are parsed as Python."""
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -20,11 +31,13 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]] | None:
-    """The arrays of `path`, or None when it is absent or broken."""
+    """The arrays of `path`, or None when it is absent or broken, or they would not fit into `LONGEST` bytes."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+        with open_to_read(path, LONGEST) as file, np.load(file, allow_pickle=False) as archive:
+            if sum(member.file_size for member in archive.zip.infolist()) > LONGEST:
+                return None
             return {name: archive[name] for name in archive.files}
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile):
+    except _BROKEN:
         return None
 
 
@@ -45,9 +58,18 @@ def load_features(path: Path) -> list[dict[str, Floats]] | None:
     arrays = load_arrays(path)
     if arrays is None or not {"names", "lengths", "values"} <= arrays.keys():
         return None
-    ends = np.cumsum(arrays["lengths"])
-    rows = np.split(arrays["values"], ends[:-1])
-    return [{str(name): part[:, column] for column, name in enumerate(arrays["names"])} for part in rows]
+    names, lengths, values = arrays["names"], arrays["lengths"], arrays["values"]
+    if not _is_table(names, lengths, values):
+        return None
+    rows = np.split(values, np.cumsum(lengths)[:-1])
+    return [{str(name): part[:, column] for column, name in enumerate(names)} for part in rows]
+
+
+def _is_table(names: NDArray[Any], lengths: NDArray[Any], values: NDArray[Any]) -> bool:
+    """Whether arrays fit together as the features of rollouts: names, lengths, and a row for each step."""
+    kinds = names.dtype.kind == "U" and lengths.dtype.kind in "iu" and values.dtype.kind == "f"
+    shapes = names.ndim == lengths.ndim == 1 and values.ndim == 2 and values.shape[1] == len(names)
+    return kinds and shapes and bool((lengths >= 0).all()) and int(lengths.sum()) == len(values)
 
 
 def features_of(trajectory: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from p2p.contracts.background import JobTicket, JobView
 from p2p.contracts.errors import UnknownName
-from p2p.store import files, layout
+from p2p.store import files, layout, locks
 from p2p.store.index import Index
 
 KIND = "job"
@@ -141,7 +141,7 @@ class BackgroundDirectory:
         files.make_directory(self._path)
         handle = _open(self._path / layout.JOB_STARTING)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            locks.wait(handle, self._path / layout.JOB_STARTING, locks.STEP_PATIENCE_S)
             _STARTS.here = self._path
             yield
         finally:
@@ -237,7 +237,7 @@ class BackgroundDirectory:
 
 def _open(path: Path) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        return locks.open_lock(path)
     except OSError as error:
         raise files.storage_problem(path, error) from error
 

@@ -1,12 +1,15 @@
 """A policy handed out: the folder of its files, and the job that writes it."""
 
-import shutil
 from pathlib import Path
 
 from p2p.contracts.errors import StorageProblem
 from p2p.contracts.export import ExportReport
 from p2p.contracts.work import ExportRequest
 from p2p.store import files, layout
+from p2p.store.opening import read_bytes
+
+LONGEST_FILE = 1 << 30
+"""Longest file of an export [bytes]."""
 
 
 class ExportedFiles:
@@ -53,7 +56,7 @@ class ExportedFiles:
             StorageProblem: the folder cannot be written, or the disk is full.
         """
         with files.replacing(target) as temporary:
-            shutil.copyfile(source, temporary)
+            temporary.write_bytes(read_bytes(source, LONGEST_FILE))
 
     def deliver(self, directory: Path) -> "ExportedFiles":
         """Put the files into `directory`, in place of those of an earlier export there; other files stay.
@@ -69,11 +72,12 @@ class ExportedFiles:
             target.report_path.unlink(missing_ok=True)
             for old, new in zip(target.possible(), self.possible(), strict=True):
                 if new.exists():
-                    shutil.copyfile(new, old)
+                    target.copy(new, old)
                 else:
                     old.unlink(missing_ok=True)
-        except OSError as error:
-            reason = error.strerror or error
+        except (OSError, StorageProblem) as error:
+            cause = error.__cause__ if isinstance(error, StorageProblem) else error
+            reason = getattr(cause, "strerror", None) or cause
             raise StorageProblem(
                 f"Cannot write {directory}: {reason}. Choose another folder with --output, or free some space."
             ) from error

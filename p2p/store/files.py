@@ -1,7 +1,7 @@
 """Reading and writing: atomic, durable, and forgiving towards a file that is absent or broken."""
 
 import errno
-import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -11,13 +11,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from p2p.contracts.errors import StorageProblem
+from p2p.store import locks
+from p2p.store.opening import is_enclosed, open_to_read, read_bytes, without_links
 
 M = TypeVar("M", bound=BaseModel)
+ABANDONED_S = 3600.0
+"""Age of a temporary file from which nobody writes it any more [s]."""
+LONGEST_LINE = 16 << 20
+"""Longest line of a growing file [bytes]; nothing is read from a longer one on."""
+MOST_READ = 256 << 20
+"""Most that is read of a growing file at once [bytes]; whoever asks can go on from the next offset."""
 
 
 def write_model(path: Path, model: BaseModel) -> None:
@@ -28,7 +36,7 @@ def write_model(path: Path, model: BaseModel) -> None:
 def read_model(path: Path, contract: type[M]) -> M | None:
     """The contract in `path`, or None when the file is absent, empty or broken."""
     try:
-        return contract.model_validate_json(path.read_bytes())
+        return contract.model_validate_json(read_bytes(path))
     except (OSError, ValidationError):
         return None
 
@@ -41,28 +49,36 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any | None:
     """Plain JSON, or None when the file is absent, empty or broken."""
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(read_bytes(path))
     except (OSError, ValueError, RecursionError):
         return None
 
 
+def read_text(path: Path) -> str | None:
+    """Text, or None when the file is absent or broken."""
+    try:
+        return read_bytes(path).decode()
+    except (OSError, ValueError):
+        return None
+
+
 def write_text(path: Path, text: str) -> None:
-    """Write `text` atomically: temporary file, fsync, rename, fsync of the directory.
+    """Write `text` atomically.
 
     Raises:
         StorageProblem: the directory cannot be written, or the disk is full; the old file stays whole.
     """
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block succeeds.
+    """A temporary path beside `path` that takes its place when the block succeeds, once the disk has all of it.
 
-    The temporary file keeps the suffix of `path`, since some writers choose a format by it.
+    The temporary file keeps the suffix of `path`, since some writers choose a format by it. The order is that of a
+    file that says "complete": contents, fsync, rename, fsync of the directory. Without the first fsync a power cut
+    may leave an empty file of the right name.
 
     Raises:
         StorageProblem: the directory cannot be written, or the disk is full.
@@ -70,11 +86,14 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary: Path | None = None
     try:
         make_directory(path.parent)
+        without_links(path.parent)
+        _sweep(path)
         temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))  # a confined worker may not chmod
         yield temporary
+        sync(temporary)
         temporary.replace(path)
-        _sync_directory(path.parent)
+        sync(path.parent)
     except OSError as error:
         raise storage_problem(path, error) from error
     finally:
@@ -96,7 +115,7 @@ def append_line(path: Path, line: str, durable: bool = True) -> None:
     """
     try:
         make_directory(path.parent)
-        with path.open("ab+") as file:
+        with _open_to_append(path) as file:
             if file.seek(0, os.SEEK_END) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
                 file.write(b"\n")
             file.write(line.encode() + b"\n")
@@ -109,18 +128,24 @@ def append_line(path: Path, line: str, durable: bool = True) -> None:
 
 def read_lines(path: Path, offset: int = 0) -> tuple[list[Any], int]:
     """JSON values of the complete lines from byte `offset` on, and the next offset; broken lines are skipped."""
+    values: list[Any] = []
+    end = offset + MOST_READ
     try:
-        with path.open("rb") as file:
+        with open_to_read(path, longest=None) as file:
             file.seek(offset)
-            data = file.read()
+            while offset < end and (complete := _complete_lines(file.read(LONGEST_LINE))):
+                for line in complete.splitlines():
+                    with suppress(ValueError, RecursionError):
+                        values.append(json.loads(line))
+                offset += len(complete)
+                file.seek(offset)
     except OSError:
-        return [], offset
-    complete = data.rfind(b"\n") + 1
-    values = []
-    for line in data[:complete].splitlines():
-        with suppress(ValueError, RecursionError):
-            values.append(json.loads(line))
-    return values, offset + complete
+        pass  # absent, or no file
+    return values, offset
+
+
+def _complete_lines(data: bytes) -> bytes:
+    return data[: data.rfind(b"\n") + 1]
 
 
 def read_models(path: Path, contract: type[M]) -> tuple[M, ...]:
@@ -133,30 +158,40 @@ def read_models(path: Path, contract: type[M]) -> tuple[M, ...]:
 
 
 @contextmanager
-def exclusive(lock: Path) -> Iterator[None]:
+def exclusive(lock: Path, patience_s: float = locks.PATIENCE_S) -> Iterator[None]:
     """Wait until nobody else holds `lock`, in any process, and hold it for as long as the block runs.
+
+    Args:
+        lock: The file; made if it is not there.
+        patience_s: How long to wait [s].
 
     Raises:
         StorageProblem: the file cannot be written.
+        EnvironmentProblem: somebody else holds it for longer.
     """
     make_directory(lock.parent)
     try:
-        handle = lock.open("a")
+        descriptor = locks.open_lock(lock)
     except OSError as error:
         raise storage_problem(lock, error) from error
-    with handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        locks.wait(descriptor, lock, patience_s)
         yield
+    finally:
+        os.close(descriptor)
 
 
 def make_directory(path: Path) -> None:
-    """Create `path` and its parents.
+    """Create `path` and its parents; a runs directory, and what is made in one, is closed to other users.
 
     Raises:
         StorageProblem: it cannot be created.
     """
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        if is_enclosed(path):
+            _make_private(path)
+        else:
+            path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise storage_problem(path, error) from error
 
@@ -199,6 +234,19 @@ def discard_all(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
+def sync(path: Path) -> None:
+    """Wait until the disk has a file, or the names in a directory.
+
+    Raises:
+        OSError: it cannot be opened, or the disk fails.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def storage_problem(path: Path, error: OSError) -> StorageProblem:
     """The error a person can act on, for a failed write to `path`."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -209,9 +257,28 @@ def storage_problem(path: Path, error: OSError) -> StorageProblem:
     )
 
 
-def _sync_directory(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _make_private(path: Path) -> None:
+    """Create a directory and its parents, those of the runs directory for us alone."""
+    if path.is_dir():
+        return
+    if is_enclosed(path.parent):
+        _make_private(path.parent)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+
+
+def _open_to_append(path: Path) -> BinaryIO:
+    no_follow = os.O_NOFOLLOW if is_enclosed(path) else 0
+    descriptor = os.open(without_links(path), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | no_follow, 0o644)
+    return os.fdopen(descriptor, "ab+")
+
+
+def _sweep(path: Path) -> None:
+    """Remove temporary files of writers that were killed; one of a writer at work is younger."""
+    oldest = time.time() - ABANDONED_S
+    pattern = f".{glob.escape(path.stem)}-{'[0-9a-f]' * 8}{glob.escape(path.suffix)}"
+    for left in path.parent.glob(pattern):
+        with suppress(OSError):
+            if left.lstat().st_mtime < oldest:
+                left.unlink()

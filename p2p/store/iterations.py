@@ -119,7 +119,7 @@ class IterationRecord:
 
     def read_reward_source(self) -> str:
         """Source of the reward function; empty when there is none yet."""
-        return self.reward_fn_path.read_text(encoding="utf-8") if self.reward_fn_path.exists() else ""
+        return files.read_text(self.reward_fn_path) or ""
 
     def save_reward_source(self, source: str) -> None:
         """Write `reward_fn.py`."""

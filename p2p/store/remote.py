@@ -9,7 +9,7 @@ from pathlib import Path
 
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.node import RemoteJob
-from p2p.store import files, layout
+from p2p.store import files, layout, locks
 from p2p.store.clock import now
 
 OWN = {
@@ -93,9 +93,12 @@ class RemoteJobRecord:
     def mirroring(self, wait: bool = False) -> Iterator[bool]:
         """Be the only one who works on this directory; False when somebody else does, unless `wait`."""
         files.make_directory(self.path)
-        descriptor = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = locks.open_lock(self._lock_path)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if wait:
+                locks.wait(descriptor, self._lock_path, locks.STEP_PATIENCE_S)
+            else:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield True
         except BlockingIOError:
             yield False

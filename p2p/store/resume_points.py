@@ -93,6 +93,7 @@ class ResumeRecord:
                 os.fsync(file.fileno())
             digest = _digest(temporary)
             temporary.replace(self._arrays_path(digest))
+            files.sync(self._path)
         except OSError as error:
             temporary.unlink(missing_ok=True)
             raise files.storage_problem(temporary, error) from error

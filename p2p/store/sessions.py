@@ -16,10 +16,11 @@ from p2p.contracts.label import Label
 from p2p.contracts.revision import Lineage
 from p2p.contracts.session import EntityMetadata, History, Session, SessionStatus, StatusRecord
 from p2p.contracts.tightening import Tightening
-from p2p.store import files, layout
+from p2p.store import files, layout, locks
 from p2p.store.clock import now, seconds_between
 from p2p.store.events import EventLog
 from p2p.store.iterations import IterationRecord
+from p2p.store.opening import enclose
 
 HEARTBEAT_S = 5.0
 SETTLED_S = 2.0
@@ -48,11 +49,11 @@ class SessionRecord:
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Steps that callers ask for at the same time are taken one after the other."""
-        return files.exclusive(self.path / layout.STEP_LOCK)
+        return files.exclusive(self.path / layout.STEP_LOCK, locks.STEP_PATIENCE_S)
 
     def settling(self) -> AbstractContextManager[None]:
         """Criteria are written once, whoever asks for them at the same time."""
-        return files.exclusive(self.path / layout.CRITERIA_LOCK)
+        return files.exclusive(self.path / layout.CRITERIA_LOCK, locks.STEP_PATIENCE_S)
 
     @property
     def exists(self) -> bool:
@@ -68,7 +69,8 @@ class SessionRecord:
         session = files.read_model(self.path / layout.SESSION, Session)
         if session is None:
             raise InvalidInput(f"{self.path} holds no readable {layout.SESSION}: it is not a session.")
-        return session
+        # a copy says the id of its original
+        return session.model_copy(update={"session_id": self.session_id})
 
     def save_session(self, session: Session) -> None:
         """Write `session.json`."""
@@ -219,6 +221,7 @@ class RunsDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        enclose(path)
 
     def new_session_id(self) -> str:
         """An id that names no session yet, such as `session_20260403_120000_1a2b3c4d`."""

@@ -1,6 +1,7 @@
 """What a language model said and did: beside the session it works on, or aside until there is one."""
 
 import fcntl
+import os
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 
 from p2p.contracts.agent import TranscriptEntry
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.store import files, layout
+from p2p.store import files, layout, locks
 from p2p.store.sessions import RunsDirectory
 
 
@@ -47,7 +48,7 @@ class Transcripts:
         path = self._path(transcript_id).with_suffix(".lock")
         files.make_directory(path.parent)
         try:
-            lock = path.open("a")
+            lock = os.fdopen(locks.open_lock(path), "a")
         except OSError as error:
             raise files.storage_problem(path, error) from error
         try:

@@ -9,6 +9,8 @@ from typing import Any
 from mcp.types import CallToolResult, ImageContent, TextContent
 from pydantic import BaseModel
 
+from p2p.service.pictures.artefacts import read_picture
+
 PICTURE_BYTES = 700_000
 """JPEG bytes of one result: Claude Desktop takes 1 MiB, and base64 makes four bytes of three."""
 
@@ -40,4 +42,4 @@ def fitting(pictures: Sequence[Path], budget: int = PICTURE_BYTES) -> list[Path]
 def picture_block(path: Path) -> ImageContent:
     """A picture as content."""
     kind = "image/png" if path.suffix == ".png" else "image/jpeg"
-    return ImageContent(type="image", data=b64encode(path.read_bytes()).decode(), mime_type=kind)
+    return ImageContent(type="image", data=b64encode(read_picture(path)).decode(), mime_type=kind)

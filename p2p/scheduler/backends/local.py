@@ -14,13 +14,16 @@ from p2p.scheduler import supervisor
 from p2p.scheduler.core_queue import place_of
 from p2p.scheduler.processes import is_supervised, kill, unsupervised
 from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
-from p2p.store import files
+from p2p.store import files, locks
 from p2p.store.clock import now
+from p2p.store.opening import open_to_read
 
 KILL_AFTER_S = 15.0
 """Patience of `cancel` with a supervisor, which itself kills after 2 s, and waits for the jobs its job started."""
 START_LIMIT_S = 300.0
 """Patience with a supervisor that starts: it takes 0.1 s of processor time, which a busy machine may spread far."""
+LEAVE_S = 60.0
+"""Patience with a supervisor that has recorded the end of its job, or was killed, and still holds the lock."""
 LOG_CHUNK = 1 << 20
 """Most bytes of one answer of `logs`."""
 
@@ -40,13 +43,16 @@ class LocalBackend:
         Raises:
             InvalidInput: `spec` has no command.
             StorageProblem: the directory cannot be written.
-            EnvironmentProblem: no supervisor could be started.
+            EnvironmentProblem: no supervisor could be started, or another process holds the job's lock.
         """
         if not spec.argv:
             raise InvalidInput("A job needs a command: expected argv with at least one word.")
         directory = directory.resolve()
         files.make_directory(directory)
+        deadline = time.monotonic() + LEAVE_S
         while (status := _read(directory)) and status.state.finished and is_supervised(directory):
+            if time.monotonic() > deadline:
+                raise locks.held_up(directory / supervisor.LOCK, LEAVE_S)
             time.sleep(0.01)  # it is about to leave
         if is_supervised(directory) and supervisor.is_alive(supervisor.read(directory / supervisor.HANDLE)):
             return self.status(directory)  # a supervisor that looked later might find the job lost, and start it
@@ -85,14 +91,17 @@ class LocalBackend:
         Raises:
             InvalidInput: `directory` holds no job.
             StorageProblem: the wish to cancel cannot be written.
+            EnvironmentProblem: another process than its supervisor holds the job's lock.
         """
         _require_job(directory)
         directory = directory.resolve()
-        deadline = time.monotonic() + KILL_AFTER_S
+        begun = time.monotonic()
         try:
             while not _is_over(directory):
-                if time.monotonic() > deadline:
+                if (waited := time.monotonic() - begun) > KILL_AFTER_S:
                     kill(directory)
+                if waited > KILL_AFTER_S + LEAVE_S:
+                    raise locks.held_up(directory / supervisor.LOCK, waited)
                 (directory / supervisor.CANCEL).touch()
                 time.sleep(0.05)
         except OSError as error:
@@ -109,7 +118,7 @@ class LocalBackend:
         if offset < 0:
             raise InvalidInput(f"A log offset counts bytes from 0, got {offset}.")
         try:
-            with (directory / supervisor.LOG).open("rb") as file:
+            with open_to_read(directory / supervisor.LOG, longest=None) as file:
                 file.seek(offset)
                 data = file.read(LOG_CHUNK)
         except FileNotFoundError:

@@ -12,7 +12,6 @@ Answers in the protocol of `answers.py`. Needs Python 3.11 and nothing else.
     ROOT/jobs/<id>/               the twins of jobs
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -29,8 +28,11 @@ from typing import Any
 
 from p2p.scheduler import cores
 from p2p.scheduler.nodes import answers
+from p2p.store import locks
 
 READY = "ready"
+INSTALL_PATIENCE_S = 3600.0
+"""For another process that installs the same packages over a slow line."""
 FACTS_TIMEOUT_S = 10
 
 
@@ -131,8 +133,7 @@ def _pip_env() -> dict[str, str]:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locks.held(path, INSTALL_PATIENCE_S):
         yield
 
 

@@ -142,7 +142,9 @@ def settle(directory: Path, sent: Sequence[Mapping[str, Any]], offered: Mapping[
             continue
         with part.open("rb") as file:
             os.fsync(file.fileno())
-        part.replace(checked_path(directory, name))
+        place = checked_path(directory, name)
+        part.replace(place)
+        files.sync(place.parent)
     return whole
 
 

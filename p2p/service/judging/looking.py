@@ -20,6 +20,7 @@ from p2p.service.judging.observing import SHOWN, Observing
 from p2p.service.pictures.picturing import MIME_TYPES
 from p2p.service.pictures.viewing import Viewing
 from p2p.store.iterations import IterationRecord
+from p2p.store.opening import read_bytes
 from p2p.store.seen import SeenPictures
 from p2p.store.sessions import SessionRecord
 
@@ -116,7 +117,7 @@ class Looking(JudgeCoding, Observing, Viewing):
 
     def _kept(self, iteration: IterationRecord, file: Path, shows: str, note: str = "") -> Shown:
         """A picture as it will be sent, its bytes kept."""
-        data = file.read_bytes()
+        data = read_bytes(file)
         path, digest = SeenPictures(iteration.path).keep(data, file.suffix)
         sent = SentPicture(path=self._relative(path), sha256=digest, media_type=MIME_TYPES[file.suffix], shows=shows)
         return Shown(data, sent, note)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.service.wiring import Wiring
+from p2p.store.opening import is_readable, read_bytes
 from p2p.store.views import SheetRecord
 
 MediaKind = Literal["videos", "frames"]
@@ -44,14 +45,15 @@ class Artefacts(Wiring):
         """Name -> file of the videos of the judged rollouts, or of the pictures of an iteration."""
         iteration = self.iteration_begun(session_id, number)
         if kind == "videos":
-            return {path.name: path for path in sorted(iteration.report.videos_dir.glob("*.mp4"))}
+            videos = sorted(iteration.report.videos_dir.glob("*.mp4"))
+            return {path.name: path for path in videos if is_readable(path)}
         sheet = SheetRecord(iteration.path)
         pictures = [sheet.sheet_path, iteration.learning_curve_path]
         result = sheet.read_result()
         pictures += [
             iteration.path / frame.path for frame in (result.frames if result is not None else ()) if frame.path
         ]
-        return {path.name: path for path in pictures if path.is_file()}
+        return {path.name: path for path in pictures if is_readable(path)}
 
     def media_file(self, session_id: str, number: int, kind: MediaKind, name: str) -> Path:
         """One of them.
@@ -63,6 +65,24 @@ class Artefacts(Wiring):
         if name not in known:
             raise UnknownName("video" if kind == "videos" else "picture", name, known)
         return known[name]
+
+    def read_media(self, session_id: str, number: int, kind: MediaKind, name: str) -> bytes:
+        """One of them, as bytes.
+
+        Raises:
+            UnknownName: there is none of this name.
+            OSError: it cannot be read.
+        """
+        return read_bytes(self.media_file(session_id, number, kind, name))
+
+
+def read_picture(path: Path) -> bytes:
+    """A picture that the service named, as bytes.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    return read_bytes(path)
 
 
 def _thinned(rows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
