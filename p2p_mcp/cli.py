@@ -9,12 +9,17 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import p2p
 from p2p.contracts.errors import INTERRUPTED, P2PError
 from p2p.settings import Settings, adopt_config_file
 from p2p_mcp.filters import TOOLSETS, ServerOptions
 from p2p_mcp.policy_server import Content, PolicyServer
+from p2p_mcp.token_file import kept_token, location
+
+if TYPE_CHECKING:
+    from p2p_mcp.http import HttpOptions
 
 EXAMPLES = """\
 examples:
@@ -65,14 +70,31 @@ def _serve(options: argparse.Namespace) -> int:
         return 0
     from p2p_mcp.http import http_options, serve_http  # noqa: PLC0415  uvicorn is not needed on stdio
 
-    http = http_options(
+    given = http_options(
         host=options.host,
         port=options.port,
         token=options.token,
         allowed_hosts=tuple(options.allowed_host),
     )
-    serve_http(server, http)
+    http, note = _with_token(given, open_to_all=options.no_token)
+    serve_http(server, http, note)
     return 0
+
+
+def _with_token(options: "HttpOptions", *, open_to_all: bool) -> "tuple[HttpOptions, str]":
+    """The options with a token, and what the person who starts the server has to know of it.
+
+    On this machine it is the one kept in a file, unless another was given: every user and every page in a browser
+    can reach the port.
+    """
+    if options.token is not None or not options.local:
+        return options, ""
+    if open_to_all:
+        return options, "Every user of this machine is let in, and so are pages from it: there is no token."
+    path = location()
+    token = kept_token(path)
+    note = f"Clients send the header  Authorization: Bearer {token}  (kept in {path}; --no-token: without)"
+    return options.model_copy(update={"token": token}), note
 
 
 def _fill(server: PolicyServer, settings: Settings, wanted: ServerOptions) -> Content:
@@ -113,7 +135,12 @@ def _parser() -> argparse.ArgumentParser:
     http.add_argument("--host", default="127.0.0.1", help="address to bind (127.0.0.1)")
     http.add_argument("--port", type=int, default=8765, help="port to bind; 0 takes any free one (8765)")
     http.add_argument(
-        "--token", default=_variable("TOKEN") or None, help="what clients send as Authorization: Bearer (P2P_MCP_TOKEN)"
+        "--token",
+        default=_variable("TOKEN") or None,
+        help="what clients send as Authorization: Bearer (P2P_MCP_TOKEN; kept in ~/.config/p2p/mcp_token)",
+    )
+    http.add_argument(
+        "--no-token", action="store_true", help="let every user of this machine in, instead of asking for the token"
     )
     http.add_argument(
         "--allowed-host", action="append", default=[], help="name under which others reach this server; again for more"

@@ -1,28 +1,36 @@
 """The server over Streamable HTTP: on this machine by default, elsewhere only with a token and named hosts."""
 
+import asyncio
 import gc
-import hmac
 import socket
 import sys
 from ipaddress import ip_address
 from typing import Any
 
+import h11
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.streamable_http import EventStore
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import Field, ValidationError
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
+from p2p_mcp.admission import Admission
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PATH = "/mcp"
 SHUTDOWN_S = 2
 """Time that open streams have after Ctrl-C [s]."""
+HEAD_S, BODY_S = 10.0, 30.0
+"""How long the head and the body of a request may take to arrive [s]."""
+IDLE_S = 1800.0
+"""After so long without a request a client's session ends [s]; it has to begin another."""
+MOST_SESSIONS = 64
+MOST_CONNECTIONS = 512
+"""More are told 503; each costs some 10 kB."""
 
 
 class HttpOptions(Contract):
@@ -62,8 +70,13 @@ def http_options(**fields: object) -> HttpOptions:
         raise InvalidInput(f"--{str(wrong['loc'][0]).replace('_', '-')}: {wrong['msg']}.") from None
 
 
-def serve_http(server: MCPServer[Any], options: HttpOptions) -> None:
+def serve_http(server: MCPServer[Any], options: HttpOptions, note: str = "") -> None:
     """Listen until interrupted; the address is printed on stderr once connections are accepted.
+
+    Args:
+        server: What answers.
+        options: Where it listens, and whom it lets in.
+        note: Printed after the address.
 
     Raises:
         InvalidInput: others could reach the server, and no token or no host names were given.
@@ -72,10 +85,18 @@ def serve_http(server: MCPServer[Any], options: HttpOptions) -> None:
     app = http_app(server, options)
     listener = _bind(options)
     host = f"[{options.host.strip('[]')}]" if ":" in options.host else options.host
-    print(f"p2p-mcp listens on http://{host}:{listener.getsockname()[1]}{PATH}", file=sys.stderr, flush=True)
+    print(f"p2p-mcp listens on http://{host}:{listener.getsockname()[1]}{PATH}", file=sys.stderr)
+    print(note, file=sys.stderr, flush=True) if note else sys.stderr.flush()
     gc.collect()
     gc.freeze()  # what is loaded stays: no later collection stops all clients to look through it
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=SHUTDOWN_S, server_header=False)
+    config = uvicorn.Config(
+        app,
+        http=ImpatientProtocol,
+        limit_concurrency=MOST_CONNECTIONS,
+        log_level="warning",
+        timeout_graceful_shutdown=SHUTDOWN_S,
+        server_header=False,
+    )
     uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -96,20 +117,17 @@ def http_app(server: MCPServer[Any], options: HttpOptions, events: EventStore | 
         host=options.host,
         event_store=events,
         max_request_body_size=options.max_body_bytes,
-        transport_security=transport_security(options),
+        session_idle_timeout=IDLE_S,
+        max_sessions=MOST_SESSIONS,
+        # Host and Origin are checked by `Admission`: the SDK compares only how they begin
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return app if options.token is None else _BearerToken(app, options.token)
+    return Admission(app, host_names(options), options.token, options.max_body_bytes, BODY_S)
 
 
-def transport_security(options: HttpOptions) -> TransportSecuritySettings:
-    """Host and Origin headers that are let in; a foreign one is what DNS rebinding looks like."""
-    names = (*(LOOPBACK if options.local else ()), *options.allowed_hosts)
-    hosts = [form for name in names for form in (name, f"{name}:*")]
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=hosts,
-        allowed_origins=[f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts],
-    )
+def host_names(options: HttpOptions) -> tuple[str, ...]:
+    """Hosts that requests may name as theirs; a foreign one is what DNS rebinding looks like."""
+    return (*(LOOPBACK if options.local else ()), *options.allowed_hosts)
 
 
 def _refuse_open_doors(options: HttpOptions) -> None:
@@ -138,21 +156,33 @@ def _bind(options: HttpOptions) -> socket.socket:
         ) from error
 
 
-class _BearerToken:
-    """Lets requests in that carry the token."""
+class ImpatientProtocol(H11Protocol):
+    """uvicorn's protocol, which waits for the head of a request no longer than `HEAD_S`; its own waits for ever."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._token = app, token.encode()
+    _deadline: asyncio.TimerHandle | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
-            if scheme.lower() != "bearer" or not hmac.compare_digest(given.encode("latin-1"), self._token):
-                refusal = PlainTextResponse(
-                    "Send the token of this server as 'Authorization: Bearer <token>'.",
-                    status_code=401,
-                    headers={"WWW-Authenticate": "Bearer"},
-                )
-                await refusal(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come, and wait for the rest of a head that has begun."""
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        super().connection_lost(exc)
+        self._stop_watching()
+
+    def _watch(self) -> None:
+        if self.conn.their_state is not h11.IDLE or self.transport.is_closing():
+            self._stop_watching()  # the head is there; the body has its own deadline
+        elif self._deadline is None and (self.cycle is None or self.cycle.response_complete):
+            self._deadline = self.loop.call_later(HEAD_S, self.transport.close)
+
+    def _stop_watching(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

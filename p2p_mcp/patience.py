@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import wraps
-from threading import Thread
+from threading import Semaphore, Thread
 from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
@@ -17,29 +19,53 @@ LIMIT_S = 40.0
 
 KEPT_S = 120.0
 """How long an answer is kept that came too late [s]."""
+HEAVY, HEAVY_EACH = 4, 8
+"""Heavy calls at a time of all clients over HTTP, and of one client with those that wait for their turn."""
+TURN_POLL_S = 0.02
+CLIENT: ContextVar[str] = ContextVar("client", default="")
+"""Who asks over HTTP; empty on stdio, where there is one client."""
 
 
 class Patience:
     """Runs blocking tools in threads; what takes too long is kept for the caller who asks again.
 
+    Of heavy tools some run at a time, and those who called them over HTTP have some each: whoever leaves while his
+    call waits for its turn is forgotten, and what has begun keeps its place until it has ended.
+
     Args:
         limit_s: How long a caller waits for its answer [s].
         kept_s: How long an answer is kept that nobody waited for [s].
+        heavy: Heavy calls at a time of all clients over HTTP.
+        heavy_each: Heavy calls of one client, with those that wait.
     """
 
-    def __init__(self, limit_s: float = LIMIT_S, kept_s: float = KEPT_S) -> None:
+    def __init__(
+        self,
+        limit_s: float = LIMIT_S,
+        kept_s: float = KEPT_S,
+        heavy: int = HEAVY,
+        heavy_each: int = HEAVY_EACH,
+    ) -> None:
         self._limit_s, self._kept_s = limit_s, kept_s
         self._left_behind: dict[str, tuple[float, Future[Any]]] = {}
+        self._turns, self._heavy_each = Semaphore(heavy), heavy_each
+        self._heavy_of: Counter[str] = Counter()
 
-    def within_limit(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def within_limit(self, function: Callable[..., Any], *, heavy: bool = False) -> Callable[..., Any]:
         """The same function as a coroutine that answers in time."""
 
         @wraps(function)
         async def answer(*args: Any, **kwargs: Any) -> Any:
-            key = f"{function.__name__} {args!r} {kwargs!r}"
-            work = self._left(key) or _started(lambda: function(*args, **kwargs))
+            client, deadline = CLIENT.get(), time.monotonic() + self._limit_s
+            key = f"{client} {function.__name__} {args!r} {kwargs!r}"
+            work = self._left(key)
+            if work is None:
+                turn = await self._turn(client, function.__name__, deadline) if heavy and client else None
+                work = _started(lambda: function(*args, **kwargs))
+                if turn is not None:
+                    work.add_done_callback(turn)
             try:
-                if await _ended(work, self._limit_s):
+                if await _ended(work, max(0.0, deadline - time.monotonic())):
                     self._left_behind.pop(key, None)
                     return work.result()
             finally:  # also when the client has cancelled: it may ask again
@@ -51,6 +77,33 @@ class Patience:
             )
 
         return answer
+
+    async def _turn(self, client: str, name: str, deadline: float) -> Callable[[Future[Any]], None]:
+        """Wait for a place among the heavy calls; what is returned gives it back.
+
+        Raises:
+            ToolError: the client has too many already, or none came free in time.
+        """
+        if self._heavy_of[client] >= self._heavy_each:
+            raise ToolError(
+                f"{name} was not called: {self._heavy_each} calls of this client that take long are under way. "
+                "Wait for their answers, then call it again."
+            )
+        self._heavy_of[client] += 1
+        try:
+            while not self._turns.acquire(blocking=False):
+                if time.monotonic() > deadline:
+                    raise ToolError(f"{name} was not called: the server is busy with other calls. Call it again later.")
+                await asyncio.sleep(TURN_POLL_S)
+        except BaseException:  # also when its client has left
+            self._heavy_of[client] -= 1
+            raise
+
+        def give_back(_work: Future[Any]) -> None:
+            self._heavy_of[client] -= 1
+            self._turns.release()
+
+        return give_back
 
     def _left(self, key: str) -> Future[Any] | None:
         """Work that an earlier call with the same arguments has left; what is old and done is forgotten."""

@@ -37,7 +37,7 @@ from pydantic import AnyUrl, ValidationError
 import p2p
 from p2p.contracts.errors import UnknownName
 from p2p_mcp.apps.page import dashboard_page
-from p2p_mcp.arguments import refusal, refuse_unknown
+from p2p_mcp.arguments import refusal, refuse_long, refuse_unknown
 from p2p_mcp.live.subscriptions import Subscriptions
 from p2p_mcp.live.tasks import Task, TasksExtension, TaskSource
 from p2p_mcp.schemas import shortened, without_titles
@@ -138,7 +138,9 @@ class PolicyServer(MCPServer[None]):
         if tool is None:
             known = [one.name for one in self._tool_manager.list_tools()]
             raise ToolError(str(UnknownName("tool", name[:100], known)))
-        refuse_unknown(name, arguments, tool.parameters.get("properties", {}))
+        known = tool.parameters.get("properties", {})
+        refuse_unknown(name, arguments, known)
+        refuse_long(name, arguments, known)
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:

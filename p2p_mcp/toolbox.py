@@ -96,10 +96,20 @@ class Toolbox:
         self.offered: list[str] = []
         self.refused: list[str] = []
 
-    def add(self, function: Callable[..., Any], title: str, toolset: str, nature: Nature, **more: Any) -> None:
+    def add(
+        self,
+        function: Callable[..., Any],
+        title: str,
+        toolset: str,
+        nature: Nature,
+        *,
+        heavy: bool = False,
+        **more: Any,
+    ) -> None:
         """Offer `function` under its own name, unless the options leave it out; its docstring is the description.
 
-        One that is no coroutine may block: it runs in a thread, and its caller hears of it within 40 s.
+        One that is no coroutine may block: it runs in a thread, and its caller hears of it within 40 s. A heavy one
+        keeps a processor busy, or starts a process that does: over HTTP few of them run at a time.
         """
         name = function.__name__
         if not self._options.admit(name, toolset, read_only=nature.read_only):
@@ -108,7 +118,7 @@ class Toolbox:
         self.offered.append(name)
         told = telling(replying(by_id(function, self.service)))
         self.server.add_tool(
-            told if inspect.iscoroutinefunction(told) else self._patience.within_limit(told),
+            told if inspect.iscoroutinefunction(told) else self._patience.within_limit(told, heavy=heavy),
             title=title,
             description=inspect.getdoc(function),  # without its indentation, which models would read 30 times
             annotations=ToolAnnotations(

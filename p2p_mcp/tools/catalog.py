@@ -103,8 +103,8 @@ def add(toolbox: Toolbox) -> None:
         )
 
     toolbox.add(list_environments, "List environments", TOOLSET, READS)
-    toolbox.add(describe_environment, "Describe environment", TOOLSET, READS)
-    toolbox.add(check_setup, "Check setup", TOOLSET, READS)
+    toolbox.add(describe_environment, "Describe environment", TOOLSET, READS, heavy=True)
+    toolbox.add(check_setup, "Check setup", TOOLSET, READS, heavy=True)
 
 
 def _list(service: Service) -> EnvironmentList:

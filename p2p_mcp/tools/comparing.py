@@ -87,7 +87,7 @@ def add(toolbox: Toolbox) -> None:
             note = "This client lends no model: it declares no sampling capability."
         return _shown(service, service.pair_to_compare(session_id, pair, view), note)
 
-    toolbox.add(compare_videos, "Compare videos", TOOLSET, WRITES)
+    toolbox.add(compare_videos, "Compare videos", TOOLSET, WRITES, heavy=True)
 
 
 def _asking(service: Service, place: int) -> Callable[..., Sample | None]:

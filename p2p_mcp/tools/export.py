@@ -51,4 +51,4 @@ def add(toolbox: Toolbox) -> None:
             next_step=f"Tell the user that the files are in {done.directory}; README.md there says how to load them.",
         )
 
-    toolbox.add(export_policy, "Export policy", TOOLSET, REPEATABLE)
+    toolbox.add(export_policy, "Export policy", TOOLSET, REPEATABLE, heavy=True)

@@ -52,7 +52,7 @@ def add(toolbox: Toolbox) -> None:
         report = service.submit_judge_code(session_id, criterion, source, reasoning, model)
         return JudgeCodeAnswer(task=None, report=report, next_step=_after(report))
 
-    toolbox.add(write_judge_code, "Write judge code", TOOLSET, REPEATABLE)
+    toolbox.add(write_judge_code, "Write judge code", TOOLSET, REPEATABLE, heavy=True)
 
 
 def _to_write(task: JudgeCodeTask) -> str:

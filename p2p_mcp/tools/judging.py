@@ -68,7 +68,7 @@ def add(toolbox: Toolbox) -> None:
         pictures = [] if judgment is not None else pictures_of(evidence, service.runs.path, detail, max_frames)
         return reply(_answer(service, evidence, judgment, note, pictures), pictures)
 
-    toolbox.add(judge_videos, "Judge videos", TOOLSET, WRITES)
+    toolbox.add(judge_videos, "Judge videos", TOOLSET, WRITES, heavy=True)
     _add_submitting(toolbox)
 
 

@@ -77,8 +77,8 @@ def add(toolbox: Toolbox) -> None:
             next_step=f'{show} shows both; revise_reward(session_id="{session_id}") goes on.',
         )
 
-    toolbox.add(get_metrics, "Get metrics", TOOLSET, READS)
-    toolbox.add(compare_iterations, "Compare iterations", TOOLSET, READS)
+    toolbox.add(get_metrics, "Get metrics", TOOLSET, READS, heavy=True)
+    toolbox.add(compare_iterations, "Compare iterations", TOOLSET, READS, heavy=True)
 
 
 def _paths(runs_dir: Path, picture: PictureFile | None) -> list[Path]:

@@ -56,8 +56,8 @@ def add(toolbox: Toolbox) -> None:
             raise InvalidInput("Give session_id or environment: a reward is tried on transitions of one environment.")
         return checked(service.check_reward_source(place, source), session_id)
 
-    toolbox.add(write_reward, "Write reward", TOOLSET, WRITES)
-    toolbox.add(check_reward, "Check reward", TOOLSET, READS)
+    toolbox.add(write_reward, "Write reward", TOOLSET, WRITES, heavy=True)
+    toolbox.add(check_reward, "Check reward", TOOLSET, READS, heavy=True)
     _add_revising(toolbox)
 
 
@@ -99,7 +99,7 @@ def _add_revising(toolbox: Toolbox) -> None:
         )
         return _revised(session_id, done, ours=False)
 
-    toolbox.add(revise_reward, "Revise reward", TOOLSET, WRITES)
+    toolbox.add(revise_reward, "Revise reward", TOOLSET, WRITES, heavy=True)
 
 
 def _revised(session_id: str, done: DraftReport | RevisionBrief, *, ours: bool) -> RevisionAnswer:

@@ -66,7 +66,7 @@ def add(toolbox: Toolbox) -> None:
         )
 
     toolbox.add(get_session, "Get session", TOOLSET, READS)
-    toolbox.add(analyze_session, "Analyze session", TOOLSET, REPEATABLE)
+    toolbox.add(analyze_session, "Analyze session", TOOLSET, REPEATABLE, heavy=True)
     toolbox.add(list_sessions, "List sessions", TOOLSET, READS)
     _add_steering(toolbox)
 

@@ -84,7 +84,7 @@ def add(toolbox: Toolbox) -> None:
         )
         return reply(answer, _paths(service.runs.path, shown))
 
-    toolbox.add(view_rollout, "View rollout", TOOLSET, READS)
+    toolbox.add(view_rollout, "View rollout", TOOLSET, READS, heavy=True)
 
 
 def _paths(runs_dir: Path, shown: RolloutPictures) -> list[Path]:

@@ -64,7 +64,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 @pytest.fixture(scope="session")
 def p2p_url(trained: Trained) -> Iterator[str]:
     """Our server over HTTP, in a process of its own."""
-    command = [sys.executable, "-m", "p2p_mcp", "--http", "--port", "0"]
+    command = [sys.executable, "-m", "p2p_mcp", "--http", "--no-token", "--port", "0"]
     variables = os.environ | {"P2P_RUNS_DIR": str(trained.runs_dir)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=variables, text=True) as server:
         assert server.stderr is not None

@@ -37,7 +37,7 @@ def polling(count: int, place: Path) -> Findings:
     until(lambda: service.get_job(job_id).step > 0, 120)
     run = next(iter(service.record(session_id).iteration(1).runs())).path
     os.kill(handle(run)["child"], signal.SIGSTOP)  # it stays under way, and leaves the machine to server and clients
-    command = [sys.executable, "-m", "p2p_mcp", "--runs-dir", str(place), "--http", "--port", "0"]
+    command = [sys.executable, "-m", "p2p_mcp", "--runs-dir", str(place), "--http", "--no-token", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         url = urlsplit(server.stderr.readline().split()[-1])

@@ -1,0 +1,184 @@
+"""What every HTTP request passes before the server sees it: names, token, length and patience."""
+
+import asyncio
+import hmac
+import json
+from collections.abc import Collection
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlsplit
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from p2p_mcp.patience import CLIENT
+
+SESSION_HEADER = b"mcp-session-id"
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Admission:
+    """Lets requests in that were sent to us, by somebody who may, and that arrive whole and in time.
+
+    Args:
+        app: What answers them.
+        names: Hosts that requests may be sent to, and whose pages may send them, each with a port or for every port.
+        token: What clients send as `Authorization: Bearer`; None lets everybody in.
+        longest: Longest body [bytes].
+        patience_s: How long a body may take to arrive [s].
+    """
+
+    def __init__(
+        self, app: ASGIApp, names: Collection[str], token: str | None, longest: int, patience_s: float
+    ) -> None:
+        self._app, self._token = app, token.encode() if token is not None else None
+        self._places = {place for name in names if (place := parsed_host(name)) is not None}
+        self._longest, self._patience_s = longest, patience_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if (refusal := self._refusal(Headers(scope=scope))) is not None:
+            await refusal(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(self._patience_s):
+                body = await self._body(scope, receive)
+        except TimeoutError:
+            late = PlainTextResponse(
+                f"The body did not arrive within {self._patience_s:.0f} s.", 408, {"Connection": "close"}
+            )
+            await late(scope, receive, send)
+            return
+        if isinstance(body, Response):
+            await body(scope, receive, send)
+        elif body is not None:
+            await self._answer(scope, body, receive, send)
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        if not self._is_ours(parsed_host(headers.get("host", ""))):
+            return PlainTextResponse("Invalid Host header", 421)
+        origin = headers.get("origin")
+        if origin is not None and not self._is_ours(parsed_origin(origin)):
+            return PlainTextResponse("Invalid Origin header", 403)
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if self._token is not None and not (
+            scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode("latin-1"), self._token)
+        ):
+            return PlainTextResponse(
+                "Send the token of this server as 'Authorization: Bearer <token>'.",
+                401,
+                {"WWW-Authenticate": "Bearer"},
+            )
+        return None
+
+    def _is_ours(self, place: tuple[str, int | None] | None) -> bool:
+        return place is not None and (place in self._places or (place[0], None) in self._places)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
+        """The whole body; a refusal when it is too long; None when its sender has left."""
+        too_long = PlainTextResponse("Request body too large", 413)
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isdecimal() and int(declared) > self._longest:
+            return too_long
+        body = bytearray()
+        while (message := await receive())["type"] == "http.request":
+            body += message.get("body", b"")
+            if len(body) > self._longest:
+                return too_long
+            if not message.get("more_body", False):
+                return bytes(body)
+        return None
+
+    async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Have a request answered; a call whose client leaves meanwhile is cancelled."""
+        client = _client(scope, self._token)
+        scope["user"] = AuthenticatedUser(AccessToken(token=client, client_id=client, scopes=[]))
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        left = answered = False
+
+        async def replay() -> Message:
+            nonlocal left
+            if messages:
+                return messages.pop()
+            message = await receive()
+            left = left or message["type"] == "http.disconnect"
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal answered
+            answered = answered or (message["type"] == "http.response.body" and not message.get("more_body", False))
+            await send(message)
+
+        mark = CLIENT.set(client)
+        try:
+            await self._app(scope, replay, watched)
+        finally:
+            CLIENT.reset(mark)
+        if left and not answered and (call := _call_of(scope, body)) is not None:
+            await self._cancel(scope, call)
+
+    async def _cancel(self, scope: Scope, call: str | int) -> None:
+        """Tell the session that the call is no longer wanted, as a client that stays would."""
+        reason = {"requestId": call, "reason": "the client has left"}
+        notice = json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": reason}).encode()
+        messages: list[Message] = [{"type": "http.request", "body": notice, "more_body": False}]
+
+        async def give() -> Message:
+            return messages.pop() if messages else {"type": "http.disconnect"}
+
+        async def forget(_message: Message) -> None:
+            pass
+
+        headers = [(name, value) for name, value in scope["headers"] if name != b"content-length"]
+        headers.append((b"content-length", str(len(notice)).encode()))
+        await self._app({**scope, "headers": headers, "state": {}}, give, forget)
+
+
+def parsed_host(text: str) -> tuple[str, int | None] | None:
+    """Host and port of a Host header, the host in lower case; None when it is none."""
+    if not text.isascii() or not text.isprintable() or any(letter in text for letter in " /?#@\\"):
+        return None
+    try:
+        parts = urlsplit(f"//{text}")
+        host = parts.hostname
+        _, _, digits = text.rpartition("]")[2].partition(":")
+        port = parts.port
+    except ValueError:
+        return None
+    if host is None or not (digits.isdecimal() or ":" not in text.rpartition("]")[2]):
+        return None
+    return host, port
+
+
+def parsed_origin(text: str) -> tuple[str, int | None] | None:
+    """Host and port of an Origin header; None when it is none of a page that was loaded over HTTP."""
+    scheme, found, rest = text.partition("://")
+    if not found or scheme not in DEFAULT_PORTS:
+        return None
+    place = parsed_host(rest)
+    return None if place is None else (place[0], place[1] if place[1] is not None else DEFAULT_PORTS[scheme])
+
+
+def _client(scope: Scope, token: bytes | None) -> str:
+    """Who asks, as far as it can be told: sessions answer to whoever began them alone."""
+    headers = Headers(scope=scope)
+    told = [str((scope.get("client") or ("", 0))[0]), headers.get("user-agent", ""), (token or b"").hex()]
+    return sha256("\0".join(told).encode()).hexdigest()[:16]
+
+
+def _call_of(scope: Scope, body: bytes) -> str | int | None:
+    """Id of the call that a request of a session makes; None for anything else."""
+    if not any(name == SESSION_HEADER for name, _ in scope["headers"]):
+        return None  # clients of the later era have none, and their calls end with the connection
+    try:
+        message: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    call = message.get("id") if isinstance(message, dict) and message.get("method") == "tools/call" else None
+    return call if isinstance(call, str | int) else None
