@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import p2p
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.worker.code_host import boxes
+from p2p.worker.code_host import boxes, idleness
 from p2p.worker.code_host.boxes import Arrays, Box
 from p2p.worker.code_host.message import SIZE, UNFORESEEN, Kind, Message
 from p2p.worker.code_host.processor_time import Stopwatch
@@ -156,7 +156,7 @@ class HostProcess:
 
     def _receive(self, limit_s: float) -> Message:
         left, patience, poll = limit_s, BUSY_FACTOR * limit_s, select.poll()
-        watch = Stopwatch(self._process.pid)
+        watch, idle = Stopwatch(self._process.pid), idleness.Idleness(self._process.pid)
         poll.register(self._socket, select.POLLIN)
         while left > 0 and patience > 0:
             begun, look = time.monotonic(), min(left, LOOK_S)
@@ -168,6 +168,9 @@ class HostProcess:
             waited = min(time.monotonic() - begun, 2 * look)  # and not what this process itself was stopped for
             left -= watch.spent(waited)
             patience -= waited
+            idle.look(waited)
+            if idle.seconds > idleness.LIMIT_S:
+                raise self._late(limit_s, f"used no processor time for {idleness.LIMIT_S:g} s: it waits for something")
         raise self._late(limit_s)
 
     def _answer(self, message: Message) -> Answer:
@@ -186,11 +189,11 @@ class HostProcess:
             raise self._failed(text) if kind == UNFORESEEN else CodeRefused(kind, text)
         return Answer(fields, boxes.read_table(self._outbox, message.text_bytes, message.rows, message.columns))
 
-    def _late(self, limit_s: float) -> HostFailed:
+    def _late(self, limit_s: float, how: str = "") -> HostFailed:
         self._process.send_signal(signal.SIGALRM)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_S)
-        return self._failed(f"gave no answer within {limit_s:g} s", late=True)
+        return self._failed(how or f"gave no answer within {limit_s:g} s", late=not how)
 
     def _failed(self, how: str, late: bool = False) -> HostFailed:
         """The error, after the end of the process."""

@@ -1,6 +1,7 @@
 """A reward that a model wrote, seen from the worker: it is computed in a process of its own, and nothing it says is
 believed unseen."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -34,6 +35,12 @@ _TOO_SLOW = (
     "did not come to an end within {:.0f} s on a few hundred transitions. "
     "Look for a loop without an end, or for very slow code."
 )
+
+_NO_REPORT = "it answered something that is no report."
+ROUNDING = 1e-9
+MAX_ISSUES = 64
+MAX_TEXT = 2_000
+"""Characters of each thing that a report says."""
 
 Operation = Literal["run", "evaluate", "replay"]
 
@@ -217,16 +224,51 @@ def try_hosted(source: str, recording: Recording, limit_s: float) -> RewardRepor
     host = HostProcess("trial")
     try:
         answer = host.ask("try", {"source": source}, arrays_of(recording), limit_s)
-        return RewardReport.model_validate(answer.fields)
+        report = RewardReport.model_validate(answer.fields)
+        return report if _is_possible(report, len(recording.starts), source) else refused_with(_NO_REPORT)
     except HostFailed as failure:
         message = _TOO_SLOW.format(limit_s) if failure.late else f"it {failure}."
         return refused_with(message, _line(failure, source))
     except CodeRefused as refusal:
         return refused_with(str(refusal))
     except ValidationError:
-        return refused_with("it answered something that is no report.")
+        return refused_with(_NO_REPORT)
     finally:
         host.close()
+
+
+def _is_possible(report: RewardReport, rows: int, source: str) -> bool:
+    """Whether a report can be one of this trial: the reward shares a process with whoever writes it.
+
+    Whoever reads the words of a report reads the reward's: what it can claim is bounded, and no claim of its own
+    takes the place of what a training measures.
+    """
+    costs = [report.microseconds_per_call, report.microseconds_per_step or 0.0]
+    numbers = [value for term in report.terms for value in (term.mean, term.minimum, term.maximum, term.std)]
+    shares = [term.share for term in report.terms]
+    names = [term.name for term in report.terms]
+    described = report.spec.terms if report.spec is not None else ()
+    texts = [
+        *(issue.message for issue in report.issues),
+        *(text for term in described for text in (term.description, term.latex)),
+        *((report.spec.latex, report.spec.description) if report.spec is not None else ()),
+        report.method_reason,
+    ]
+    lines = [issue.line for issue in report.issues if issue.line is not None]
+    complete = report.spec is not None and report.terms and report.transitions == rows
+    return (
+        all(math.isfinite(number) for number in (*numbers, *costs, *shares))
+        and min([*costs, *shares, *(term.std for term in report.terms)]) >= 0
+        and max(shares, default=0.0) <= 1 + ROUNDING
+        and (bool(complete) if report.accepted else 0 <= report.transitions <= rows)
+        and len(set(names)) == len(names) <= MAX_TERMS
+        and len(described) <= MAX_TERMS
+        and all(len(name) <= MAX_NAME and name.isprintable() for name in (*names, *(term.name for term in described)))
+        and len(report.issues) <= MAX_ISSUES
+        and all(issue.severity in ("error", "warning") for issue in report.issues)
+        and all(len(text) <= MAX_TEXT for text in texts)
+        and all(1 <= line <= source.count("\n") + 1 for line in lines)
+    )
 
 
 def checked_table(answer: Answer, steps: Steps, clock: Clock, names: tuple[str, ...]) -> tuple[Floats, tuple[str, ...]]:

@@ -18,6 +18,8 @@ from p2p.worker.reward.recording import Recording, Transition
 from p2p.worker.reward.steps_evaluator import method_of
 from p2p.worker.vectorise import NotVectorised, prove, vectorise
 
+LARGEST = 1e100
+"""Of a value; sums and squares of a few hundred are still finite."""
 SLOW_US = 100.0
 """About half of what a whole training step takes without the reward, [µs]."""
 SUM_TOLERANCE = 1e-6
@@ -191,6 +193,10 @@ def _number(value: Any, what: str, step: int) -> float:
     if not isinstance(value, Real):
         raise _Refused(f"{what} is {_kind(value)} at step {step}; expected a float. Use float(…) or a reduction.")
     number = float(value)
+    if math.isfinite(number) and abs(number) > LARGEST:
+        raise _Refused(
+            f"{what} is {number:.3g} at step {step}, so large that no mean of it can be told; scale it down."
+        )
     if not math.isfinite(number):
         raise _Refused(f"{what} is {number} at step {step}; a reward must be finite. Guard divisions, roots and logs.")
     return number

@@ -1,8 +1,10 @@
 """The sandbox of generated code: after `forbid_all` a process can compute, and talk through what it holds already.
 
 What is left to it: reading and writing descriptors that are open, private memory that cannot be executed, the time,
-waiting, ending. No file is opened, not even looked at; no process, no thread, no signal, no socket, no shared memory
-beyond what is mapped already. A call that is not allowed raises PermissionError.
+ending. No file is opened, not even looked at; no process, no thread, no signal, no socket, no shared memory beyond
+what is mapped already; no sleep, since limits on its processor time would never end it. A call that is not allowed
+raises PermissionError. Locks can still be waited for (futex), and what is to be read: the worker ends a call that uses
+no processor time for a minute.
 """
 
 import sys
@@ -13,8 +15,8 @@ from p2p.worker.sandbox.seccomp import ALLOW, Rule, refuse
 PROT_EXEC, MAP_SHARED = 0x4, 0x1
 
 ALLOWED = (
-    *("futex", "read", "write", "sendto", "recvfrom", "readv", "writev", "poll", "ppoll", "select", "pselect6"),
-    *("clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "getrandom"),
+    *("futex", "read", "write", "sendto", "recvfrom", "readv", "writev"),
+    *("clock_gettime", "clock_getres", "gettimeofday", "getrandom"),
     *("munmap", "mremap", "brk", "madvise"),
     *("rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall", "sched_yield", "rseq"),
     *("membarrier", "getpid", "gettid", "close", "lseek", "fstat", "exit", "exit_group"),
