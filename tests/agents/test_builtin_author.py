@@ -330,6 +330,14 @@ BEHAVIOURS = [
     ("Ant-v5", "spin left", "runs in a circle", {"yaw_turns": lambda t: t, "displacement": lambda t: t}, False),
     ("Ant-v5", "spin left then stand still", "stops after a turn",
      {"yaw_turns": lambda t: np.minimum(0.5 * t, 1.0), "speed": lambda t: 0.5 * (t < 2.0)}, True),
+    ("Ant-v5", "spin once then stand still", "to the right",
+     {"yaw_turns": lambda t: -np.minimum(0.5 * t, 1.0), "speed": lambda t: 0.5 * (t < 2.0)}, True),
+    ("Ant-v5", "spin once then stand still", "to the left",
+     {"yaw_turns": lambda t: np.minimum(0.5 * t, 1.0), "speed": lambda t: 0.5 * (t < 2.0)}, True),
+    ("Ant-v5", "spin once then stand still", "spins on",
+     {"yaw_turns": lambda t: 0.5 * t, "speed": lambda t: 0.5 * (t < 2.0)}, False),
+    ("Ant-v5", "turn around then walk forward", "to the right, and walks where it faces",
+     {**turning(-0.5, 1.5), **STEPS, "forward_velocity": 0.8}, True),
     ("Ant-v5", "spin left then stand still", "stops before the turn",
      {"yaw_turns": lambda t: np.minimum(0.5 * t, 0.8), "speed": lambda t: 0.5 * (t < 2.0)}, False),
     ("Swimmer-v5", "swim forward", "swims", {"velocity_x": 0.2}, True),
@@ -380,3 +388,12 @@ def test_training_and_judged_episodes_are_long_enough_and_both_are_told() -> Non
     assert draft.config_changes["episode_s"] >= 4 * 2.5  # type: ignore[operator]
     assert f"judged in episodes of {intent.episode_s:g} s" in draft.reasoning
     assert AUTHOR.write(AUTHOR.elicit("walk forward for 8 seconds", spec), spec).config_changes["episode_s"] == 8.0
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_turn_to_either_side_is_done_whichever_way_it_went(way: float) -> None:
+    reward = reward_for("Ant-v5", "spin once then stand still")
+    obs, action = np.zeros(105), np.zeros(8)
+    assert reward(obs, action, obs, standing("Ant-v5") | {"_episode_start": True})[1]["progress"] == 0.0
+    turned = standing("Ant-v5", yaw_turns=1.1 * way) | {"_episode_start": False}
+    assert reward(obs, action, obs, turned)[1]["progress"] > 0.0

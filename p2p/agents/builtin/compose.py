@@ -141,6 +141,8 @@ def _tables(summands: Sequence[Summand], plans: Sequence[Plan]) -> str:
     if len(plans) > 1:
         steps = [f'    ("{p.milestone.feature}", {p.milestone.amount!r}),' for p in plans[:-1]]
         lines += ["milestones = (", *steps, ")"]
+        if either := [str(index) for index, plan in enumerate(plans[:-1]) if plan.milestone.either]:
+            lines += [f"either_way = ({', '.join(either)},)"]
     return "\n".join(lines)
 
 
@@ -194,11 +196,20 @@ def _state(plans: Sequence[Plan]) -> list[str]:
     if found:
         found = ["\n".join(["def __init__(self):", *found, ""])]
     if len(plans) > 1:
-        found.append(_PHASES_CODE)
+        either = any(plan.milestone.either for plan in plans[:-1])
+        found.append(_PHASES_CODE.replace(_CHANGE, _EITHER) if either else _PHASES_CODE)
     if counter:
         found.append(_COUNTER_CODE.format(feature=counter.feature, low=number(counter.low), high=number(counter.high)))
     return found
 
+
+_CHANGE = """\
+        if (info[feature] - self.origin.get(feature, 0.0)) / amount >= 1.0:
+"""
+_EITHER = """\
+        change = (info[feature] - self.origin.get(feature, 0.0)) / amount
+        if change >= 1.0 or (self.phase in self.either_way and change <= -1.0):
+"""
 
 _COUNTER_CODE = '''\
 def count(self, info):

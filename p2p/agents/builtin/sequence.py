@@ -48,7 +48,13 @@ def plans_of(skills: Sequence[Skill], body: Body) -> tuple[Plan, ...]:
     for index, skill in enumerate(skills):
         kind = template(skill.name)
         kind.check(skill.params)
-        stage = Stage(first=index == 0, last=index == len(skills) - 1, done=dict(done), then=names[index + 1 :])
+        stage = Stage(
+            first=index == 0,
+            last=index == len(skills) - 1,
+            done=dict(done),
+            either=frozenset(plan.milestone.feature for plan in found if plan.milestone.either),
+            then=names[index + 1 :],
+        )
         plan = _with_manners(_planned(kind, skill, body, stage), skill)
         if skill.name == "move" and "spin" in names[:index]:
             plan = _along_the_heading(plan)

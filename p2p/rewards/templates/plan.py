@@ -35,6 +35,8 @@ class Milestone:
 
     feature: str
     amount: float
+    either: bool = False
+    """Whether a change by as much the other way counts too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Stage:
     last: bool = True
     done: Mapping[str, float] = field(default_factory=dict)
     """Feature -> how much the steps before asked it to change."""
+    either: frozenset[str] = frozenset()
+    """Those of them that may have changed the other way as well."""
     then: tuple[str, ...] = ()
     """Skills of the steps after it."""
 

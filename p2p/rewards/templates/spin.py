@@ -124,7 +124,9 @@ class Spin(Template):
             ),
             definitions=gate(body) | _to_go(asked, stage),
             recipe={"total_timesteps": body.budget("spin"), "terminate_when_unhealthy": body.terminates},
-            milestone=Milestone("time", asked.duration_s or 0.0) if held else Milestone("yaw_turns", signed),
+            milestone=Milestone("time", asked.duration_s or 0.0)
+            if held
+            else Milestone("yaw_turns", signed, either=asked.way == 0.0),
             seconds=seconds,
             judged_s=judged,
         )
@@ -139,7 +141,9 @@ def _asked(params: Params, body: Body, stage: Stage) -> _Asked:
         turns = turns if said is not None else min(1.0, params.duration_s / (2.0 * SECONDS_PER_TURN))
     if 1.0 + SECONDS_PER_TURN * turns > LONGEST_S:
         raise refuse(f"{turns:g} turns", f"{body.noun} cannot make so many in the {LONGEST_S:g} s that can be judged")
-    way = {Direction.LEFT: 1.0, Direction.RIGHT: -1.0, None: 0.0 if stage.alone else 1.0}[params.direction]
+    way = {Direction.LEFT: 1.0, Direction.RIGHT: -1.0, None: 0.0 if stage.first and "spin" not in stage.then else 1.0}[
+        params.direction
+    ]
     exact = said is not None and not params.repeatedly
     return _Asked(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
 
@@ -243,15 +247,14 @@ def _keeps_heading(asked: _Asked) -> Criterion:
     """Without it, what comes after a turn by an angle could be done in any heading."""
     slack = min(BEYOND, max(2.0 * SLACK, 0.5 * asked.turns))
     band = asked.band(asked.turns - slack, asked.turns + slack)
+    heading = between("yaw_turns", band.low, band.high).model_copy(update={"absolute": asked.way == 0.0})
     return Criterion(
         key="keeps_heading",
         title="Goes on in the heading it turned to",
         description=f"Afterwards the turns since the start stay between {band.low:g} and {band.high:g} for "
         f"{STAYS_SHARE:.0%} of the time.",
         category=Category.DYNAMICS,
-        predicate=on_steps(
-            Statistic.FRACTION, (between("yaw_turns", band.low, band.high),), Band(STAYS_SHARE), margin=STAYS_SHARE
-        ),
+        predicate=on_steps(Statistic.FRACTION, (heading,), Band(STAYS_SHARE), margin=STAYS_SHARE),
         after=asked.key,
     )
 

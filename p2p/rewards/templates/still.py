@@ -122,7 +122,10 @@ def _on_the_floor(body: Body) -> tuple[Bound, ...]:
 def _where_it_turned_to(stage: Stage) -> tuple[Bound, ...]:
     """Without it, a second flip would pass for standing still after the first."""
     turns = {feature: amount for feature, amount in stage.done.items() if feature.endswith("_turns")}
-    return tuple(between(feature, amount - BEYOND, amount + BEYOND) for feature, amount in turns.items())
+    return tuple(
+        between(feature, amount - BEYOND, amount + BEYOND).model_copy(update={"absolute": feature in stage.either})
+        for feature, amount in turns.items()
+    )
 
 
 def _guards(body: Body, stage: Stage) -> list[Criterion]:
