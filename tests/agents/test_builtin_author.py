@@ -340,7 +340,7 @@ BEHAVIOURS = [
      {**turning(-0.5, 1.5), **STEPS, "forward_velocity": 0.8}, True),
     ("Ant-v5", "spin left then stand still", "stops before the turn",
      {"yaw_turns": lambda t: np.minimum(0.5 * t, 0.8), "speed": lambda t: 0.5 * (t < 2.0)}, False),
-    ("Swimmer-v5", "swim forward", "swims", {"velocity_x": 0.2}, True),
+    ("Swimmer-v5", "swim forward", "swims", {"joint_speed": 1.7, "velocity_x": 0.2}, True),
     ("Swimmer-v5", "swim forward", "lunges and stops", {"velocity_x": lambda t: 0.5 * (t < 3.0)}, False),
     ("Reacher-v5", "reach the target", "reaches", {"target_distance": 0.01}, True),
     ("Reacher-v5", "reach the target", "swings through",

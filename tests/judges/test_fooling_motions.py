@@ -131,6 +131,14 @@ def trunk_down_at(env_id: str, pitch: float) -> dict[int, float]:
     return {index: float(found[index]) for index in range(3, len(found))}
 
 
+def walks_then_lies(motion: Motion) -> Motion:
+    return travel(motion, vx=1.2, until=2.0)
+
+
+def lying_after(motion: Motion, pose: dict[int, float]) -> dict[int, np.ndarray]:
+    return {index: angle * ramp(motion.t, 2.0, 0.5) for index, angle in pose.items()}
+
+
 def on_the_trunk() -> list[Case]:
     run, still = "run forward as fast as you can", "stand still for 5 seconds"
     flat, nose = trunk_down(CHEETAH), trunk_down_at(CHEETAH, -0.6)
@@ -147,6 +155,7 @@ def on_the_trunk() -> list[Case]:
         ),
         Case(CHEETAH, still, "lies on its trunk", lambda m: m, lambda _m: flat),
         Case(CHEETAH, still, "head on the floor", lambda m: m.plus(pitch=-0.6), lambda _m: nose),
+        Case(CHEETAH, "walk forward, then stand still", "lies down", walks_then_lies, lambda m: lying_after(m, flat)),
         Case(CHEETAH, "stay upright", "lies on its trunk", lambda m: m, lambda _m: flat),
         Case(CHEETAH, "stay upright", "head on the floor", lambda m: m.plus(pitch=-0.6), lambda _m: nose),
     ]
@@ -297,6 +306,7 @@ def not_still() -> list[Case]:
 def off_the_line() -> list[Case]:
     return [
         Case(SWIMMER, "swim forward", "drifts sideways", lambda m: travel(m, 0.11).plus(y=0.5 * m.t)),
+        Case(SWIMMER, "swim forward", "straight and stiff", lambda m: m.plus(x=0.2 * m.t)),
         Case(SWIMMER, "swim forward", "spins while it drifts", lambda m: travel(m, 0.2).plus(yaw=2.5 * m.t)),
         Case(SWIMMER, "swim backward", "turns round", lambda m: travel(m, -0.2).plus(yaw=np.pi * ramp(m.t, 0.0, 1.5))),
         Case(ANT, "walk forward", "spins while it walks", lambda m: travel(m, 0.8).plus(yaw=4.0 * m.t)),

@@ -99,7 +99,7 @@ _ANT = Body(
     low=0.45,
     high=0.7,
     jump=Jump(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0),
-    budgets={"move": 200_000, "still": 120_000, "posture": 200_000, "jump": 250_000, "spin": 250_000},
+    budgets={"move": 300_000, "still": 120_000, "posture": 200_000, "jump": 250_000, "spin": 250_000},
 )
 _SWIMMER = Body(
     noun="the swimmer",

@@ -69,7 +69,12 @@ class Move(Template):
         return Plan(
             label=f"{gait.title()}{direction.title()}",
             summary=_summary(direction, pacing, body),
-            terms=(*alive(body), *_terms(direction, pacing, body, band, gait), effort(body.effort)),
+            terms=(
+                *alive(body),
+                *_terms(direction, pacing, body, band, gait),
+                *_line(direction, body, stage),
+                effort(body.effort),
+            ),
             main=_main(direction, pacing, stage, distance),
             guards=(
                 *stays_upright(body, params),
@@ -178,16 +183,18 @@ def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, 
     margin = pacing.margin if pacing.aim else None
     described = f"moving {direction} at {_words(pacing.aim or pacing.judged)}"
     found = [Term(direction.value, body.main_weight, gated + credit, latex, described, margin=margin)]
-    found += _line(direction, body)
     if band:
         found.append(Term("height", 0.3, "upright * held", r"U\,H", "holding the torso at the height asked for"))
     found += [*trunk(body), *_idle_legs(body, gait)]
     return found
 
 
-def _line(direction: Direction, body: Body) -> list[Term]:
-    """What keeps it on a straight line, with its heading; nothing where it cannot leave the line."""
-    if body.sideways is None:
+def _line(direction: Direction, body: Body, stage: Stage) -> list[Term]:
+    """What keeps it on a straight line, with its heading; nothing where it cannot leave the line.
+
+    In a sequence a turn may have come before: then only the speed across the line costs something.
+    """
+    if body.sideways is None or (body.upright is None and not stage.alone):
         return []
     across, words = "x" if AXIS[direction] == "y" else "y", "price of drifting off the line"
     if body.upright is None:
@@ -197,7 +204,7 @@ def _line(direction: Direction, body: Body) -> list[Term]:
     else:
         price = f'upright * np.clip(abs(info["velocity_{across}"]), 0.0, 1.0)'
         found = [Term("sideways", 0.5, price, rf"U\,|v_{across}|", words, sign=-1)]
-    if body.has("yaw_turns"):
+    if body.has("yaw_turns") and stage.alone:
         price = 'np.clip(abs(info["yaw_turns"]), 0.0, 0.5)'
         found.append(Term("heading", 0.3, price, r"|\psi|", "price of turning away from its heading", sign=-1))
     return found

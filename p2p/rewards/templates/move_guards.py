@@ -28,6 +28,8 @@ IDLE_S = 2.0
 """Longest time for which a leg of a gait may rest [s]; the legs of trained gaits rest for 0.4 to 2.8 s."""
 BUSY_SHARE = 0.8
 """Share of the steps at which no leg may have rested for longer."""
+UNDULATING = 0.2
+"""Least mean joint speed of swimming [rad/s]; trained swimmers have 1.7."""
 HEADING = 0.25
 """How far from its heading at the start a robot may be turned that is to go somewhere [turns]."""
 HEADING_SHARE = 0.75
@@ -122,6 +124,8 @@ def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
 
 def uses_its_legs(body: Body, gait: str) -> tuple[Criterion, ...]:
     """Without it, sliding on legs that stand still, or on some while another is held up, would be walking."""
+    if gait == "swim":
+        return (_undulates(),)
     if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
         return ()
     criterion = Criterion(
@@ -134,6 +138,17 @@ def uses_its_legs(body: Body, gait: str) -> tuple[Criterion, ...]:
         weight=GUARD,
     )
     return (criterion,)
+
+
+def _undulates() -> Criterion:
+    return Criterion(
+        key="moves_its_body",
+        title="Swims with its body",
+        description=f"The mean joint speed is at least {UNDULATING:g} rad/s.",
+        category=Category.GAIT,
+        predicate=on_feature(Statistic.MEAN, "joint_speed", Band(UNDULATING), "rad/s", margin=UNDULATING),
+        weight=GUARD,
+    )
 
 
 def _leaves_the_ground() -> Criterion:

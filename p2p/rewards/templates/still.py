@@ -106,8 +106,8 @@ def _main(body: Body, stage: Stage, hold: float) -> Criterion:
         return Criterion(
             key="stands_still",
             title=f"Stands still for {hold:g} s",
-            description=f"For {hold:g} s without a break the horizontal speed is at most {CALM_SPEED:g} m/s, on the "
-            f"floor and within {BEYOND:g} turns of the turns asked for before.",
+            description=f"For {hold:g} s without a break the horizontal speed is at most {CALM_SPEED:g} m/s, on its "
+            f"feet and within {BEYOND:g} turns of the turns asked for before.",
             category=Category.DYNAMICS,
             predicate=on_steps(Statistic.LONGEST_HOLD, where, Band(hold), margin=hold),
             weight=2.0,
@@ -116,7 +116,7 @@ def _main(body: Body, stage: Stage, hold: float) -> Criterion:
 
 
 def _on_the_floor(body: Body) -> tuple[Bound, ...]:
-    return (at_most("airborne", 0.5),) if body.has("airborne") else ()
+    return (at_most("airborne", 0.5), at_most("torso_contact", 0.5)) if body.has("airborne", "torso_contact") else ()
 
 
 def _where_it_turned_to(stage: Stage) -> tuple[Bound, ...]:
@@ -170,7 +170,7 @@ def _holds_its_place(body: Body) -> Criterion:
 def _on_its_feet(body: Body) -> tuple[Bound, ...]:
     if not body.has("highest_foot", "torso_contact", "airborne"):
         return ()
-    bounds = (at_most("torso_contact", 0.5), at_most("airborne", 0.5))
+    bounds = _on_the_floor(body)
     # An ant that is let go leans on two or three legs, without moving, until the last has sunk to the floor after 4 s.
     return bounds if body.feet > 2 else (*bounds, at_most("highest_foot", RAISED))
 
