@@ -105,8 +105,7 @@ class SessionModel:
             BudgetExceeded: it might pass a cap, and was not made; or a cap cut it short.
             ModelProblem: there is no answer; its subclass says why.
         """
-        if request.effort is None:
-            request = request.model_copy(update={"effort": self._models.choice.effort})
+        request = self._with_effort(request)
         digest = request.digest(str(self.name))
         kept = self._models.ledger.answered(digest)
         if kept is not None and kept.reply is not None:
@@ -133,6 +132,17 @@ class SessionModel:
         if reply.empty:
             reply = self.complete(request.model_copy(update={"sample": request.sample + 1}))
         return usable(reply)
+
+    def forget(self, request: ModelRequest) -> None:
+        """Ask afresh when the same is asked again, for instance by a session that goes on: the answer was of no use."""
+        for sample in (request.sample, request.sample + 1):
+            asked = self._with_effort(request.model_copy(update={"sample": sample}))
+            self._models.ledger.forget(asked.digest(str(self.name)))
+
+    def _with_effort(self, request: ModelRequest) -> ModelRequest:
+        if request.effort is not None:
+            return request
+        return request.model_copy(update={"effort": self._models.choice.effort})
 
     def what_is_left(self) -> str:
         """What is left of the caps of which little is left, for the model to read; empty while there is plenty."""

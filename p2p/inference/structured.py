@@ -1,11 +1,11 @@
-"""Answers as our own types: asked for by schema, validated by us, and repaired once."""
+"""Answers as our own types: asked for by schema, validated by us, and repaired twice at most."""
 
 import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from p2p.contracts.inference import Message, ModelReply, ModelRequest, user
 from p2p.contracts.model_problems import ReplyMalformed, RequestRejected
@@ -15,6 +15,8 @@ M = TypeVar("M", bound=BaseModel)
 FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 REPAIR = "Your answer cannot be used: {problem}\nAnswer again, with the whole JSON object and nothing else."
 IN_WORDS = "Answer with one JSON object and nothing else. It must follow this JSON Schema:\n{schema}"
+MAX_REPAIRS = 2
+"""Times that a wrong answer is sent back with what is wrong."""
 MAX_PROBLEMS = 8
 """Of a wrong answer told to the model at once."""
 
@@ -26,7 +28,9 @@ class Unusable(Exception):
 def structured(
     model: SessionModel, request: ModelRequest, contract: type[M], check: Callable[[M], None] = lambda _: None
 ) -> M:
-    """An answer of the type `contract`, its ranges validated; a wrong one is sent back once, with what is wrong.
+    """An answer of the type `contract`, its ranges validated; a wrong one is sent back with all that is wrong.
+
+    Answers that come to nothing are kept and never used again: whoever asks the same later is answered afresh.
 
     Args:
         model: Who answers.
@@ -35,7 +39,7 @@ def structured(
         check: Raises ValueError for what the type cannot say, such as the names that exist.
 
     Raises:
-        ReplyMalformed: the second answer is wrong too.
+        ReplyMalformed: the answer is wrong after `MAX_REPAIRS` repairs too.
         BudgetExceeded: a cap would be passed.
         ModelProblem: there is no whole answer.
     """
@@ -47,16 +51,19 @@ def structured(
         words = user(IN_WORDS.format(schema=json.dumps(schema)))
         request = request.model_copy(update={"output_schema": None, "messages": (*request.messages, words)})
         reply = model.ask(request)
-    try:
-        return parse(reply.text, contract, check)
-    except Unusable as problem:
-        second = model.ask(_sent_back(request, reply, str(problem)))
-    try:
-        return parse(second.text, contract, check)
-    except Unusable as problem:
-        raise ReplyMalformed(
-            f"The answer of {reply.model} is no {contract.__name__}, also when it was asked again: {problem}"
-        ) from problem
+    asked = [request]
+    while True:
+        try:
+            return parse(reply.text, contract, check)
+        except Unusable as problem:
+            if len(asked) > MAX_REPAIRS:
+                for one in asked:
+                    model.forget(one)
+                raise ReplyMalformed(
+                    f"The answer of {reply.model} is no {contract.__name__}, also when it was asked again: {problem}"
+                ) from problem
+            asked.append(_sent_back(asked[-1], reply, str(problem)))
+        reply = model.ask(asked[-1])
 
 
 def parse(text: str, contract: type[M], check: Callable[[M], None] = lambda _: None) -> M:
@@ -72,7 +79,8 @@ def parse(text: str, contract: type[M], check: Callable[[M], None] = lambda _: N
             check(made)
         except ValidationError as error:
             if not _drop_unknown(value, error):
-                raise Unusable(_in_words(error)) from error
+                words = "; ".join(filter(None, [_in_words(error), _meaning(value, contract, check, error)]))
+                raise Unusable(words) from error
         except ValueError as error:
             raise Unusable(str(error)) from error
         else:
@@ -82,14 +90,17 @@ def parse(text: str, contract: type[M], check: Callable[[M], None] = lambda _: N
 
 def _first_object(text: str) -> Any:
     """The first JSON object in a text."""
+    said = ""
     for candidate in _candidates(text):
         try:
             value, _ = json.JSONDecoder(parse_constant=_refuse).raw_decode(candidate)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            if not said and candidate.startswith("{"):
+                said = f": {error}"
             continue
         if isinstance(value, dict):
             return value
-    raise Unusable("it holds no JSON object")
+    raise Unusable(f"it holds no JSON object{said}")
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -119,6 +130,27 @@ def _drop_unknown(value: Any, error: ValidationError) -> bool:
             del place[problem["loc"][-1]]
             removed = True
     return removed
+
+
+def _meaning(value: Any, contract: type[M], check: Callable[[M], None], error: ValidationError) -> str:
+    """What `check` says of the fields that are of their types, while others are not; empty where it needs those."""
+    wrong = {problem["loc"][0] for problem in error.errors(include_url=False) if problem["loc"]}
+    if not isinstance(value, dict) or not wrong:
+        return ""
+    fields = {name: field for name, field in contract.model_fields.items() if name in value and name not in wrong}
+    try:
+        good = {
+            name: TypeAdapter[Any](field.annotation or object).validate_python(value[name])
+            for name, field in fields.items()
+        }
+        check(contract.model_construct(**good))
+    except ValidationError:
+        return ""
+    except ValueError as meaning:
+        return str(meaning)
+    except (AttributeError, TypeError, LookupError):  # it reads a field that is not there
+        return ""
+    return ""
 
 
 def _in_words(error: ValidationError) -> str:

@@ -56,6 +56,12 @@ class CallLedger:
                 return record
         return None
 
+    def forget(self, digest: str) -> None:
+        """Give a request's kept answers no second time: they turned out to be of no use."""
+        for line in self.lines():
+            if line.reusable and line.digest == digest:
+                self.append(line.model_copy(update={"reusable": False}))
+
     def _recovered(self, line: CallLine) -> CallLine:
         if line.state == "begun" and (record := self.read(line.number)) is not None:
             return record.line

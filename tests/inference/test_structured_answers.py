@@ -1,4 +1,4 @@
-"""Answers as types: found, validated, repaired once; and whatever a model writes, nothing else than that comes out."""
+"""Answers as types: found, validated, repaired twice; and whatever a model writes, nothing else than that comes out."""
 
 import json
 from collections.abc import Callable
@@ -98,11 +98,40 @@ def test_a_wrong_answer_is_sent_back_once_with_what_is_wrong(
     assert '{"score": 7}' in stub.seen[1].text.replace("\n", "")
 
 
-def test_a_second_wrong_answer_is_an_error(serve: Serve, session_models: Make, model_name: str) -> None:
-    stub = serve(answers({"score": 7}), says("I will not."))
+def test_a_third_wrong_answer_is_an_error(serve: Serve, session_models: Make, model_name: str) -> None:
+    stub = serve(answers({"score": 7}), says("I will not."), answers({"score": 8}))
     with pytest.raises(ReplyMalformed, match="no Opinion"):
         structured(session_models(model_name).for_role("judge"), QUESTION, Opinion)
     assert stub.remaining() == 0
+
+
+def test_a_second_repair_is_right_and_reads_all_that_was_said(serve: Serve, session_models: Make) -> None:
+    stub = serve(says('{"score": 0.5,, }'), answers({"score": 7}), answers({"score": 0.5}))
+    assert structured(session_models().for_role("judge"), QUESTION, Opinion).score == 0.5
+    assert "no JSON object: Expecting property name" in stub.seen[1].last, "the parser's own words"
+    assert "less than or equal to 1" in stub.seen[2].last
+    assert '{"score": 0.5,, }' in stub.seen[2].text.encode().decode("unicode_escape")
+
+
+def test_what_came_to_nothing_is_asked_afresh_by_a_session_that_goes_on(serve: Serve, session_models: Make) -> None:
+    models = session_models()
+    stub = serve(*[says("I will not.")] * 3, answers({"score": 0.5}))
+    with pytest.raises(ReplyMalformed):
+        structured(models.for_role("judge"), QUESTION, Opinion)
+    assert structured(models.for_role("judge"), QUESTION, Opinion).score == 0.5
+    assert structured(models.for_role("judge"), QUESTION, Opinion).score == 0.5, "and what served is not asked again"
+    assert stub.remaining() == 0
+
+
+def test_types_and_meaning_are_told_together() -> None:
+    def known(opinion: Opinion) -> None:
+        if any(part.name == "wing" for part in opinion.parts):
+            raise ValueError("there is no part 'wing'; known: leg")
+
+    with pytest.raises(Unusable, match=r"score: .*less than or equal to 1.*no part 'wing'"):
+        parse('{"score": 7, "parts": [{"name": "wing"}]}', Opinion, known)
+    with pytest.raises(Unusable, match=r"score: .*less than or equal to 1"):
+        parse('{"score": 7}', Opinion, lambda opinion: known(opinion) or float(opinion.score))  # type: ignore[arg-type]
 
 
 def test_what_the_type_cannot_say_is_checked_too(serve: Serve, session_models: Make) -> None:

@@ -5,8 +5,10 @@ from pydantic import ValidationError
 from p2p.contracts.brief import Steering, Wish
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session import SessionStatus
+from p2p.service.authoring.authors import writes_by_model
 from p2p.service.wiring import Wiring
 from p2p.store.clock import now
+from p2p.store.sessions import SessionRecord
 
 MAX_WISHES = 50
 OVER = (SessionStatus.PASSED, SessionStatus.COMPLETED, SessionStatus.MAX_ITERATIONS)
@@ -19,10 +21,9 @@ class Steers(Wiring):
     def steer(self, session_id: str, wish: str) -> Steering:
         """Keep a wish for whoever writes the next reward.
 
-        The built-in author does not read wishes; a model that writes rewards does.
-
         Raises:
-            InvalidInput: it is empty, or longer than 300 characters; the session has ended, or holds 50 already.
+            InvalidInput: nobody who writes for the session reads wishes; it is empty, or longer than 300 characters;
+                the session has ended, or holds 50 already.
         """
         record = self.record(session_id)
         status = record.read_status()
@@ -31,6 +32,8 @@ class Steers(Wiring):
                 f"{session_id} has ended as {status.status}, and no further reward is written. "
                 "To pursue the wish, create another session."
             )
+        if (refusal := _why_nobody_reads(record)) is not None:
+            raise InvalidInput(refusal)
         if len(record.read_wishes()) >= MAX_WISHES:
             raise InvalidInput(f"{session_id} holds {MAX_WISHES} wishes already. Create another session that says all.")
         text = " ".join(wish.split())
@@ -47,3 +50,19 @@ class Steers(Wiring):
         """All wishes so far."""
         wishes = self.record(session_id).read_wishes()
         return Steering(session_id=session_id, wishes=tuple(wish.text for wish in wishes))
+
+
+def _why_nobody_reads(record: SessionRecord) -> str | None:
+    """Why a wish would change nothing, and what would; None where a model or a caller writes the next reward.
+
+    A session that a process has driven and no model writes for goes on by itself; without one, its caller writes.
+    """
+    session = record.read_session()
+    if writes_by_model(session) or not record.driver_dir.exists():
+        return None
+    who = "trains a reward that was handed in" if session.author == "given" else "is written by the built-in author"
+    return (
+        f"{record.session_id} {who}, so nobody reads wishes, and this one would change nothing. What does work: "
+        "a sentence that says it (p2p run), a model that reads wishes (p2p run ... --model PROVIDER:MODEL), or "
+        f"the reward changed by hand (p2p train --reward FILE), begun from reward_fn.py in {record.path}."
+    )
