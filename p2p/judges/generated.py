@@ -69,15 +69,18 @@ def prepare_trial(directory: Path, source: str, names: Sequence[str], known: Pat
         directory: Of the job.
         source: The code.
         names: Of the environment's features.
-        known: File with the features of known motions.
+        known: File with the features of known motions; not used where the code reads what they do not have.
     """
+    motions = (load_features(known) or []) if known is not None else []
+    if any(name not in rollout and repr(name)[1:-1] in source for rollout in motions[:1] for name in names):
+        motions = []
     generator = np.random.default_rng(0)
     tried: list[Features] = [
         {name: np.linspace(0.05, 0.05 * n, n) if name == "time" else _noise(generator, n, scale) for name in names}
         for n in LENGTHS
         for scale in (0.0, 1.0)
     ]
-    prepare(directory, source, [*tried, *((load_features(known) or []) if known is not None else [])])
+    prepare(directory, source, [*tried, *motions])
 
 
 def read(directory: Path) -> tuple[RolloutFinding, ...] | str:
@@ -116,7 +119,7 @@ def problems_of(directory: Path) -> list[str]:
 def on_known_motions(directory: Path, clips: ClipSet) -> tuple[KnownMotion, ...]:
     """What it scores highest among the known motions that the trial in a job's directory called it on."""
     found = read(directory)
-    if isinstance(found, str):
+    if isinstance(found, str) or len(found) == 2 * len(LENGTHS):
         return ()
     known = zip(clips.clips, found[2 * len(LENGTHS) :], strict=True)
     scored = [KnownMotion(motion=clip.motion, score=said.score) for clip, said in known if said.score > 0]

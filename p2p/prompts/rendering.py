@@ -7,6 +7,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateNotFound
 
 from p2p.contracts.errors import UnknownName
+from p2p.contracts.parts import parts_in_words
 
 MAX_DATA = 20_000
 """Characters of one piece of data, about 7,000 tokens."""
@@ -81,5 +82,6 @@ def _templates() -> Environment:
         keep_trailing_newline=True,
         autoescape=False,  # the texts are Markdown for a model, and no page
     )
+    environment.globals |= {"parts_in_words": parts_in_words}
     environment.filters |= {"data": data, "number": number}
     return environment

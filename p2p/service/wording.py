@@ -4,6 +4,7 @@ from importlib.resources import files
 from string import Template
 
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.parts import parts_in_words
 from p2p.contracts.reward_rules import ALLOWED_IMPORTS
 from p2p.training.tuning import BOUNDS
 
@@ -34,5 +35,8 @@ def reward_constraints(spec: EnvSpec, *, features: bool = True) -> str:
         dt=f"{spec.dt:g}",
         info_keys=", ".join(key.name for key in spec.info) or "nothing else",
         features=listed if features else "- those under `features`",
+        parts="\n".join(
+            f"- {quantities}" + (f" Parts: {parts}." if parts else "") for quantities, parts in parts_in_words(spec)
+        ),
         bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
     )

@@ -32,12 +32,12 @@ def check(job_dir: Path) -> None:
     if spec is None:
         raise InvalidInput(f"{record.env_spec_path} is missing or not valid: the reward cannot be tried.")
     request = record.read_check_request() or CheckRequest()
-    recording = record_episodes(spec, request)
     try:
         source = read_source(record.reward_fn_path)
     except InvalidReward as error:
         record.save_reward_report(refused_with(str(error)))
     else:
+        recording = record_episodes(spec, request, source)
         report = try_hosted(source, recording, TIME_LIMIT_S)
         if report.accepted:
             report = report.model_copy(update={"issues": (*report.issues, *_audited(source, spec, request, report))})

@@ -23,6 +23,7 @@ from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.rollout.evaluate import (
     LABELS,
     RecordedRollout,
+    asked_by,
     judged_config,
     judged_order,
     labelled,
@@ -80,7 +81,9 @@ def _run(job: Report) -> list[RecordedRollout]:
     reward = HostedReward.from_file(job.run.reward_fn_path)
     first = first_seed(Purpose.REPORT, job.config.seed) + job.request.seed_offset
     seeds = range(first, first + job.request.n_rollouts)
-    return run_episodes(judged_config(job.config, job.intent), job.spec, policy, seeds, reward)
+    return run_episodes(
+        judged_config(job.config, job.intent), job.spec, policy, seeds, reward, asked_by(job.intent, job.spec)
+    )
 
 
 def _scores(job: Report, rollouts: list[RecordedRollout]) -> Scores | None:

@@ -8,6 +8,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import Ambiguous, InvalidInput
 from p2p.contracts.intent import MOST_CRITERIA, Criterion, Intent
 from p2p.prompts import render
+from p2p.rewards.part_features import problem_of
 
 
 class Elicited(Contract):
@@ -50,11 +51,9 @@ def _problems(elicited: Elicited, prompt: str, env: EnvSpec) -> list[str]:
         return []
     if not elicited.criteria:
         return ["criteria is empty: give 1 to 8, or say in `impossible` why there are none."]
-    known = set(env.feature_names)
     predicates = [criterion.predicate for criterion in elicited.criteria if criterion.predicate is not None]
-    unknown = sorted({name for predicate in predicates for name in predicate.names()} - known)
-    if unknown:
-        return [f"There are no features {', '.join(unknown)}. There are {', '.join(sorted(known))}."]
+    if problems := [problem for predicate in predicates if (problem := problem_of(predicate, env))]:
+        return [f"A criterion reads {problem}" for problem in problems]
     try:
         _intent(elicited, prompt, env)
     except ValueError as error:

@@ -1,7 +1,6 @@
 """Criteria that a caller sets, before anything is trained."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from pydantic import ValidationError
 
@@ -14,6 +13,7 @@ from p2p.contracts.preview import Understanding
 from p2p.contracts.protocols import SentenceReader
 from p2p.contracts.session import SessionStatus
 from p2p.contracts.tightening import Tightening
+from p2p.rewards.part_features import problem_of
 from p2p.service.catalog import Catalog
 from p2p.service.sessions.progress import live_training
 from p2p.store.candidates import all_runs
@@ -181,13 +181,6 @@ def _evaluated(run: IterationRecord) -> bool:
 
 
 def _check_features(criteria: Sequence[Criterion], spec: EnvSpec) -> None:
-    known = spec.feature_names
     for criterion in criteria:
-        for name in criterion.predicate.names() if criterion.predicate is not None else ():
-            if name not in known:
-                close = get_close_matches(name, known, n=1)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
-                raise InvalidInput(
-                    f"Criterion {criterion.key!r} reads {name!r}, which {spec.env_id} does not measure.{hint} "
-                    f"It measures: {', '.join(known)}."
-                )
+        if criterion.predicate is not None and (problem := problem_of(criterion.predicate, spec)):
+            raise InvalidInput(f"Criterion {criterion.key!r} reads {problem}")

@@ -15,6 +15,7 @@ from p2p.contracts.judge_code import (
     JudgeFunction,
     KnownMotion,
 )
+from p2p.rewards.part_features import names_for_code
 from p2p.service.judging.judge_code import JudgeCoding
 from p2p.service.training.jobs import run_to_end
 from p2p.store import files
@@ -103,7 +104,8 @@ class HandedCode(JudgeCoding):
     def _on_trial(self, record: SessionRecord, function: JudgeFunction) -> tuple[list[str], tuple[KnownMotion, ...]]:
         """What is held against a function, and which known motions it finds best."""
         env_id = record.read_session().env_id
-        names = tuple(feature.name for feature in self.describe_environment(env_id).features)
+        spec = self.describe_environment(env_id)
+        names = (*spec.feature_names, *sorted(names_for_code(spec)))
         clips = ClipsRecord(JudgeCodeRecord(record.path).known_motions_dir)
         motions = self._known_motions(clips, env_id)
         prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_trial")

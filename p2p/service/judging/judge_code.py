@@ -9,6 +9,7 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.judge_code import CodeFinding, Decomposition, JudgeCode, JudgeFunction, RolloutFinding
 from p2p.contracts.judgment import Judgment
 from p2p.judges import synthesis
+from p2p.rewards.part_features import names_for_code
 from p2p.service.authoring.models import session_models
 from p2p.service.judging.judge_trials import JudgeTrials
 from p2p.service.judging.verdicts import Judging
@@ -104,7 +105,7 @@ class JudgeCoding(Judging, JudgeTrials):
         patience_s, silence_s = self.settings.model_patience_s, self.settings.model_silence_s
         models = session_models(record, patience_s, silence_s, session.judge_author)
         spec = self.describe_environment(session.env_id)
-        names = tuple(feature.name for feature in spec.features)
+        names = (*spec.feature_names, *sorted(names_for_code(spec)))
         known = self._known_motions(ClipsRecord(JudgeCodeRecord(record.path).known_motions_dir), session.env_id)
 
         def validate(source: str) -> list[str]:

@@ -81,6 +81,34 @@ class ForwardMotion:
         return Motions(*self._reader.read(qpos, qvel))
 
 
+class ForwardFields:
+    """Reads any float fields of MjData after C functions of the form `f(model, data)` at given states.
+
+    Every state is computed on its own: the solver starts from nothing, so results do not depend on the other rows.
+
+    Args:
+        model: The simulated model.
+        functions: Names of the functions, in the order in which they run.
+        fields: Names of the fields.
+        threads: Results do not depend on it.
+    """
+
+    def __init__(
+        self, model: mujoco.MjModel, functions: Sequence[str], fields: Sequence[str], threads: int = 1
+    ) -> None:
+        self._reader, self._names = _reader(model, functions, fields, threads), tuple(fields)
+
+    def read(self, qpos: Floats, qvel: Floats, ctrl: Floats) -> dict[str, Floats]:
+        """The fields by name, each of shape (B, ...), matrices by rows.
+
+        Args:
+            qpos: Joint positions, shape (B, nq).
+            qvel: Joint velocities, shape (B, nv).
+            ctrl: Controls, shape (B, nu).
+        """
+        return dict(zip(self._names, self._reader.read(qpos, qvel, ctrl), strict=True))
+
+
 def _reader(
     model: mujoco.MjModel, functions: Sequence[str], fields: Sequence[str], threads: int
 ) -> "_BatchReader | _LoopReader":
@@ -99,15 +127,20 @@ class _BatchReader:
         self._batch, self._functions = NativeBatch(model, _CHUNK, threads), functions
         self._qpos = self._batch.component(mujoco.mjtState.mjSTATE_QPOS)
         self._qvel = self._batch.component(mujoco.mjtState.mjSTATE_QVEL)
+        self._ctrl = self._batch.component(mujoco.mjtState.mjSTATE_CTRL)
+        self._warmstart = self._batch.component(mujoco.mjtState.mjSTATE_WARMSTART)
         self._fields = [_flat_matrices(self._batch.output(name)) for name in fields]
 
-    def read(self, qpos: Floats, qvel: Floats | None) -> list[Floats]:
+    def read(self, qpos: Floats, qvel: Floats | None, ctrl: Floats | None = None) -> list[Floats]:
         """The fields, each of shape (B, ...)."""
         found = [np.empty((len(qpos), *field.shape[1:])) for field in self._fields]
         for rows, ids in _chunks(len(qpos)):
             self._qpos[: len(ids)] = qpos[rows]
             if qvel is not None:
                 self._qvel[: len(ids)] = qvel[rows]
+            if ctrl is not None:
+                self._ctrl[: len(ids)] = ctrl[rows]
+                self._warmstart[: len(ids)] = 0.0
             self._batch.apply(self._functions, ids)
             for target, field in zip(found, self._fields, strict=True):
                 target[rows] = field[: len(ids)]
@@ -122,7 +155,7 @@ class _LoopReader:
         self._functions = [getattr(mujoco, name) for name in functions]
         self._fields = [getattr(self._data, name) for name in fields]
 
-    def read(self, qpos: Floats, qvel: Floats | None) -> list[Floats]:
+    def read(self, qpos: Floats, qvel: Floats | None, ctrl: Floats | None = None) -> list[Floats]:
         """The fields, each of shape (B, ...)."""
         found = [np.empty((len(qpos), *field.shape)) for field in self._fields]
         model, data, state, velocities = self._model, self._data, self._data.qpos, self._data.qvel
@@ -130,6 +163,9 @@ class _LoopReader:
             state[:] = row
             if qvel is not None:
                 velocities[:] = qvel[index]
+            if ctrl is not None:
+                data.ctrl[:] = ctrl[index]
+                data.qacc_warmstart[:] = 0.0
             for function in self._functions:
                 function(model, data)
             for target, field in zip(found, self._fields, strict=True):

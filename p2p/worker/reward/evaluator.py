@@ -13,8 +13,7 @@ from p2p.contracts.training import RewardEvaluation
 from p2p.worker.engine.simulation import Simulation
 from p2p.worker.reward.history import EpisodeHistory
 from p2p.worker.reward.hosted import HostedReward
-from p2p.worker.reward.info_names import names_read
-from p2p.worker.reward.inputs import RewardInputs
+from p2p.worker.reward.inputs import inputs_of
 from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.runner import RewardRunner
 from p2p.worker.reward.steps import Columns, Floats, Steps
@@ -77,7 +76,7 @@ class RewardEvaluator:
     """
 
     def __init__(self, reward: Reward, simulation: Simulation, seed: int) -> None:
-        self._inputs = RewardInputs(simulation, names_read(reward.source))
+        self._inputs = inputs_of(simulation, reward.source)
         self._evaluation: Evaluation = (
             StepsEvaluator(reward, simulation.n, seed)
             if isinstance(reward, LoadedReward)

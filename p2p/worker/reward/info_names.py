@@ -25,6 +25,16 @@ def names_read(source: str) -> frozenset[str] | None:
     return frozenset(names) if mentions <= known and parameters <= {INFO} else None
 
 
+def texts_in(source: str) -> frozenset[str]:
+    """All texts in a source: whatever names of features it has, they are among them, unless it puts them together."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()  # refused where it is loaded
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return frozenset(value for value in constants if isinstance(value, str))
+
+
 def _is_reward(function: ast.FunctionDef) -> bool:
     return function.name in ("compute", "compute_batch", "reward_fn") and bool(function.args.args)
 

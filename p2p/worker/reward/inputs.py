@@ -5,12 +5,16 @@ from dataclasses import fields
 import numpy as np
 
 from p2p.contracts.env import EnvSpec
+from p2p.rewards.expression_values import evaluate
 from p2p.rewards.features import Features, FeatureTracker
+from p2p.rewards.part_features import asked_for
 from p2p.rewards.states import States
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import Simulation
+from p2p.worker.reward.info_names import names_read, texts_in
 from p2p.worker.reward.steps import Columns
 from p2p.worker.rollout.kinematics import Kinematics
+from p2p.worker.rollout.parts import PartFeatures
 from p2p.worker.rollout.vec_env import Block
 from p2p.worker.saved_state import State, joined, part
 
@@ -24,14 +28,25 @@ class RewardInputs:
 
     Args:
         simulation: Where the blocks come from.
-        wanted: Names that are read; None stands for all there are.
+        wanted: Names that are read; None stands for all there are but the features of parts and expressions.
+        besides: Features of parts and expressions that are read as well; names of anything else are passed over.
     """
 
-    def __init__(self, simulation: Simulation, wanted: frozenset[str] | None = None) -> None:
+    def __init__(
+        self, simulation: Simulation, wanted: frozenset[str] | None = None, besides: frozenset[str] = frozenset()
+    ) -> None:
         spec: EnvSpec = simulation.spec
-        self._simulation, self._wanted = simulation, wanted
-        self._features = _FeatureReader(simulation) if _any(wanted, spec.feature_names) else None
-        own = frozenset((*spec.feature_names, EPISODE_START))
+        asked = asked_for(besides | (wanted or frozenset()), spec)
+        self._simulation, self._expressions = simulation, asked.expressions
+        texts = frozenset(expression.text for expression in asked.expressions)
+        parts = frozenset(feature.name for feature in asked.parts)
+        self.besides = texts | parts
+        """Features of parts and expressions that are read."""
+        self._wanted = None if wanted is None else wanted | (besides & self.besides)
+        plain = None if wanted is None else wanted | asked.plain
+        self._features = _FeatureReader(simulation) if _any(plain, spec.feature_names) else None
+        self._parts = PartFeatures(simulation.model, spec, simulation.n, asked.parts) if asked.parts else None
+        own = frozenset((*spec.feature_names, EPISODE_START)) | self.besides
         self._outcome = wanted is None or not wanted <= own
 
     def read(self, block: Block) -> Columns:
@@ -42,6 +57,9 @@ class RewardInputs:
             columns |= {**outcome.info, ENV_REWARD: outcome.rewards}
         if self._features is not None:
             columns |= self._features.read(block)
+        if self._parts is not None:
+            columns |= self._parts.read(block)
+        columns |= {expression.text: evaluate(expression, columns) for expression in self._expressions}
         columns |= block.side
         columns[EPISODE_START] = block.starts.ravel()
         if self._wanted is None:
@@ -50,12 +68,21 @@ class RewardInputs:
 
     def state(self) -> State:
         """What is remembered of the blocks so far."""
-        return self._features.state() if self._features is not None else {}
+        own = self._features.state() if self._features is not None else {}
+        return own | (joined({"parts": self._parts.state()}) if self._parts is not None else {})
 
     def restore(self, state: State) -> None:
         """Remember what another one did."""
         if self._features is not None:
             self._features.restore(state)
+        if self._parts is not None:
+            self._parts.restore(part(state, "parts"))
+
+
+def inputs_of(simulation: Simulation, source: str) -> RewardInputs:
+    """What a reward reads, by its source."""
+    wanted = names_read(source)
+    return RewardInputs(simulation, wanted, frozenset() if wanted is not None else texts_in(source))
 
 
 class _FeatureReader:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import CheckRequest
+from p2p.worker.reward.info_names import texts_in
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.recording import Recording
 from p2p.worker.rollout.vec_env import VecEnv
@@ -19,8 +20,8 @@ MIN_STEPS = 50
 """Per episode, so that the robot has time to move, and to fall."""
 
 
-def record_episodes(spec: EnvSpec, request: CheckRequest) -> Recording:
-    """Episodes of at least `n_transitions` transitions in all."""
+def record_episodes(spec: EnvSpec, request: CheckRequest, source: str = "") -> Recording:
+    """Episodes of at least `n_transitions` transitions in all, with the features of parts that a source names."""
     config = TrainConfig(
         env_id=spec.env_id,
         env_kwargs=request.env_kwargs,
@@ -36,15 +37,15 @@ def record_episodes(spec: EnvSpec, request: CheckRequest) -> Recording:
             ended = np.flatnonzero(env.step(_actions(env, rng)).terminated).tolist()
             if ended:
                 env.reset(ended, [None] * len(ended))
-    recording = _in_order(env)
+    recording = _in_order(env, source)
     env.close()
     return recording
 
 
-def _in_order(env: VecEnv) -> Recording:
+def _in_order(env: VecEnv, source: str) -> Recording:
     """What the environments did, one environment after the other."""
     block = env.take_block()
-    columns = RewardInputs(env.simulation).read(block)
+    columns = RewardInputs(env.simulation, None, texts_in(source)).read(block)
     rows = np.arange(block.starts.size).reshape(block.starts.shape).T.ravel()
     return Recording(
         obs=block.before.observations[rows],

@@ -15,8 +15,10 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.rollout import Rollout
 from p2p.contracts.training import TrainConfig
 from p2p.rewards.features import Features
+from p2p.rewards.part_features import names_for_code
 from p2p.worker.engine.forward_kinematics import ForwardMotion
 from p2p.worker.reward.evaluator import Reward, run_steps, steps_of
+from p2p.worker.reward.info_names import texts_in
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.steps import Columns
 from p2p.worker.rollout.vec_env import Block, VecEnv
@@ -68,7 +70,12 @@ def judged_config(config: TrainConfig, intent: Intent | None) -> TrainConfig:
 
 
 def run_episodes(
-    config: TrainConfig, spec: EnvSpec, policy: Policy, seeds: Sequence[int], reward: Reward | None = None
+    config: TrainConfig,
+    spec: EnvSpec,
+    policy: Policy,
+    seeds: Sequence[int],
+    reward: Reward | None = None,
+    besides: frozenset[str] = frozenset(),
 ) -> list[RecordedRollout]:
     """Run one episode per seed. An episode is the same to the bit whichever others are run with it.
 
@@ -78,6 +85,7 @@ def run_episodes(
         policy: What acts.
         seeds: Seed of each episode's reset.
         reward: The trained reward; None takes Gymnasium's.
+        besides: Features of parts and expressions that are recorded too; names of anything else are passed over.
 
     Returns:
         The episodes, in the order of `seeds`.
@@ -89,9 +97,18 @@ def run_episodes(
     for start in range(0, len(seeds), SLOTS):
         wave = seeds[start : start + SLOTS]
         env = VecEnv(config, spec, len(wave))
-        rollouts += _run_wave(env, policy, wave, reward)
+        rollouts += _run_wave(env, policy, wave, reward, besides)
         env.close()
     return rollouts
+
+
+def asked_by(intent: Intent | None, spec: EnvSpec) -> frozenset[str]:
+    """Features of parts and expressions that criteria read; with one for eyes, also those that code may judge it by."""
+    if intent is None:
+        return frozenset()
+    predicates = [criterion.predicate for criterion in intent.criteria]
+    names = frozenset(name for predicate in predicates if predicate is not None for name in predicate.names())
+    return names | (names_for_code(spec) if None in predicates else frozenset())
 
 
 def judged_order(rollouts: Sequence[RecordedRollout], scores: Scores | None) -> list[tuple[float, float]]:
@@ -149,15 +166,19 @@ def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -
     return arrays | _bodies(model, arrays["qpos"], arrays["qvel"])
 
 
-def _run_wave(env: VecEnv, policy: Policy, seeds: Sequence[int], reward: Reward | None) -> list[RecordedRollout]:
+def _run_wave(
+    env: VecEnv, policy: Policy, seeds: Sequence[int], reward: Reward | None, besides: frozenset[str]
+) -> list[RecordedRollout]:
     frame, forces = env.reset(range(env.n), list(seeds)), []
     start, observations = frame, frame.observations
     for _ in range(env.episode_steps):
         observations = env.step(policy.act(observations)).after.observations
         forces.append(env.simulation.contact_forces().astype(np.float32))
     block = env.take_block()
-    columns = RewardInputs(env.simulation).read(block)
-    features = {name: block.grid(columns[name]) for name in env.spec.feature_names}
+    inputs = RewardInputs(env.simulation, None, besides | (texts_in(reward.source) if reward is not None else besides))
+    columns = inputs.read(block)
+    recorded = (*env.spec.feature_names, *sorted(besides & inputs.besides))
+    features = {name: block.grid(columns[name]) for name in recorded}
     rewards, terms = _rewards(env, block, columns, reward)
     table = _arrays(block, rewards) | {"cfrc_ext": np.array(forces)}
     return [

@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 Kind = mujoco.mjtGeom
 ROWS = 256
 """States whose poses are held at a time: those of a humanoid take 3 kB."""
+FLAT = 1e-6
+"""Sine of the angle below which an edge or face lies flat on the floor."""
 
 
 class Kinematics:
@@ -111,6 +113,22 @@ class GeomHeights:
         extent = (np.abs(up) * self._box).sum(axis=2) + np.sqrt(((up * self._ellipsoid) ** 2).sum(axis=2))
         return np.asarray(z[:, self.geoms] + (up * self._centre).sum(axis=2) - extent - self._radius)
 
+    def support(self, geom: int, centre: Floats, rotation: Floats) -> Floats:
+        """The lowest point of one geom in the world, shape (B, 3) [m]; the middle where an edge or face lies flat.
+
+        Args:
+            geom: Its index in `geoms`.
+            centre: Of the geom, shape (B, 3) [m].
+            rotation: Its rotation matrices, shape (B, 3, 3).
+        """
+        up = rotation[:, 2]
+        side = np.where(np.abs(up) > FLAT, np.sign(up), 0.0)
+        stretched = up * self._ellipsoid[geom]
+        length = np.sqrt((stretched**2).sum(axis=1, keepdims=True))
+        round_part = stretched * self._ellipsoid[geom] / np.where(length > 0.0, length, 1.0)
+        local = self._centre[geom] - side * self._box[geom] - round_part - self._radius[geom] * up
+        return np.asarray(centre + np.einsum("bij,bj->bi", rotation, local))
+
 
 def _extents(model: mujoco.MjModel, geom: int) -> tuple[Floats, Floats, float, Floats]:
     size, none = model.geom_size[geom], np.zeros(3)
@@ -159,6 +177,11 @@ class Floor:
         trunk = down[:, self._trunk].max(axis=1, initial=0.0)
         above = distance[:, self._feet] - np.maximum(self._margin[self._feet], 0.0)
         return distance.min(axis=1), down[:, self._feet], above, down.max(axis=1), trunk
+
+    def distances(self, lowest: Floats) -> tuple[Floats, Floats]:
+        """Height of each geom's lowest point over the floor [m], and 1 where it touches, shaped as `lowest`."""
+        distance = lowest - self._height
+        return distance, (distance < self._margin).astype(np.float64)
 
 
 class Poles:

@@ -23,6 +23,7 @@ from p2p.worker.reward.evaluator import Reward
 from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.rollout.evaluate import (
     RecordedRollout,
+    asked_by,
     judged_config,
     judged_order,
     labelled,
@@ -97,7 +98,7 @@ def evaluate_checkpoint(run: Run, step: int) -> Selection:
     first = first_seed(Purpose.SELECTION, run.config.seed)
     seeds = range(first, first + run.config.n_eval_episodes)
     config = judged_config(run.config, run.intent)
-    rollouts = run_episodes(config, run.spec, policy, seeds, run.reward)
+    rollouts = run_episodes(config, run.spec, policy, seeds, run.reward, asked_by(run.intent, run.spec))
     scores = _scores(run, rollouts)
     labels = labelled(judged_order(rollouts, scores))
     _save_rollouts(run, step, rollouts, labels)

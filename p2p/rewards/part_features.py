@@ -1,0 +1,147 @@
+"""Features of parts by name, and what a set of names asks for."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from p2p.contracts.env import Feature
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.parts import BY_NAME, COM, QUANTITIES, PartKind, parts_of
+from p2p.rewards.expressions import Expression, is_expression, parse_expression, parse_unit
+
+if TYPE_CHECKING:  # see `p2p.rewards.features`
+    from p2p.contracts.env import EnvSpec
+    from p2p.contracts.intent import Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class PartFeature:
+    """A quantity of one part."""
+
+    quantity: str
+    part: str
+    """Empty for the whole robot."""
+
+    @property
+    def name(self) -> str:
+        """As it is called everywhere."""
+        return f"{self.quantity}:{self.part}" if self.part else self.quantity
+
+
+def part_feature(name: str, spec: "EnvSpec") -> PartFeature | None:
+    """The feature of a part that a name stands for; None where it stands for none of this environment."""
+    quantity, _, part = name.partition(":")
+    known = BY_NAME.get(quantity)
+    if known is None or name in spec.feature_names or part not in parts_of(spec, known.kind):
+        return None
+    return PartFeature(quantity, part)
+
+
+def part_feature_units(spec: "EnvSpec") -> dict[str, str]:
+    """Unit of every feature of every part of an environment."""
+    slides = {joint.name for joint in spec.joints if joint.kind == "slide"}
+    return {
+        PartFeature(quantity.name, part).name: _SLIDING.get(quantity.name, quantity.unit)
+        if part in slides and quantity.kind is PartKind.JOINT
+        else quantity.unit
+        for quantity in QUANTITIES
+        for part in parts_of(spec, quantity.kind)
+    }
+
+
+def described(name: str, spec: "EnvSpec") -> Feature:
+    """What a feature's name, or an expression, stands for in an environment.
+
+    Raises:
+        InvalidInput: there is no such feature, or the expression is wrong.
+    """
+    for feature in spec.features:
+        if feature.name == name:
+            return feature
+    units = all_units(spec)
+    if name in units:
+        quantity = BY_NAME[name.partition(":")[0]]
+        return Feature(name=name, unit=units[name], frame=quantity.frame, description=quantity.description)
+    if is_expression(name):
+        expression = parse_expression(name, units)
+        return Feature(name=name, unit=expression.unit, frame="-", description="Computed from other features.")
+    close = get_close_matches(name, units, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise InvalidInput(
+        f"{name!r}, which {spec.env_id} does not measure.{hint} It measures: {', '.join(spec.feature_names)}; "
+        f"of its parts {', '.join(q.name for q in QUANTITIES if q.kind not in _WHOLE)}, each as quantity:part; "
+        f"{', '.join(q.name for q in QUANTITIES if q.kind in _WHOLE)}; and expressions of these."
+    )
+
+
+def all_units(spec: "EnvSpec") -> dict[str, str]:
+    """Unit of everything that can be measured in an environment."""
+    return {**part_feature_units(spec), **{feature.name: feature.unit for feature in spec.features}}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be measured beside the features that are always there."""
+
+    parts: tuple[PartFeature, ...]
+    expressions: tuple[Expression, ...]
+    plain: frozenset[str]
+    """Names of the environment's own features that the expressions read."""
+
+
+def asked_for(names: Iterable[str], spec: "EnvSpec") -> Asked:
+    """Sort out which of `names` have to be computed beside an environment's own features; others are passed over."""
+    found = sorted(set(names) - set(spec.feature_names))
+    texts = [name for name in found if is_expression(name)]
+    units = all_units(spec) if texts else {}
+    expressions = [expression for text in texts if (expression := _expression(text, units)) is not None]
+    read = {name for expression in expressions for name in expression.names}
+    parts = [part for name in sorted({*found, *read}) if (part := part_feature(name, spec)) is not None]
+    return Asked(tuple(parts), tuple(expressions), frozenset(read & set(spec.feature_names)))
+
+
+def problem_of(predicate: "Predicate", spec: "EnvSpec") -> str:
+    """What is wrong with what a predicate reads in an environment; empty where nothing is.
+
+    The unit of an expression is known, so it has to be the one the predicate's threshold is given in, where the
+    statistic keeps it.
+    """
+    try:
+        for name in predicate.names():
+            described(name, spec)
+    except InvalidInput as error:
+        return str(error)
+    feature = predicate.feature
+    kept = predicate.statistic.value not in _CHANGING_UNITS
+    if feature is None or not is_expression(feature) or predicate.versus is not None or not kept:
+        return ""
+    expected = described(feature, spec).unit
+    try:
+        right = parse_unit(predicate.unit) == parse_unit(expected)
+    except ValueError:
+        right = False
+    return "" if right else f"{feature!r}, which is in {expected}, and its threshold is in {predicate.unit!r}."
+
+
+def names_for_code(spec: "EnvSpec") -> frozenset[str]:
+    """Features of parts that code reads which judges by them: of feet, head, centre of mass, joints and the whole."""
+    chosen = {*spec.morphology.feet, "head", COM}
+    kinds = {quantity.name: quantity.kind for quantity in QUANTITIES}
+    return frozenset(
+        name
+        for name in part_feature_units(spec)
+        if kinds[name.partition(":")[0]] in (PartKind.JOINT, *_WHOLE) or name.partition(":")[2] in chosen
+    )
+
+
+_CHANGING_UNITS = ("rate", "steadiness")
+_WHOLE = (PartKind.ROBOT, PartKind.WALKER)
+_SLIDING = {"joint_angle": "m", "joint_velocity": "m/s", "joint_torque": "N"}
+
+
+def _expression(text: str, units: dict[str, str]) -> Expression | None:
+    try:
+        return parse_expression(text, units)
+    except InvalidInput:
+        return None  # refused where it was set; any text of a reward's source may look like one
