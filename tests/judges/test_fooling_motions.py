@@ -353,6 +353,7 @@ def doing_it() -> list[Case]:
         ]
     found += [
         Case(SWIMMER, "stay still", "stays", lambda m: m),
+        Case(WALKER, "stand still on one leg", "stands so", lambda m: m, lambda _m: {6: -0.5, 7: -0.9}),
         Case(
             HOPPER,
             "hop forward without falling",

@@ -38,6 +38,8 @@ LEGS: Mapping[str, Mapping[str, str]] = {
 """Environment -> leg -> feature of its foot."""
 _STEPPING = frozenset({"uses_its_legs", "idle_leg"})
 """Criterion and term that ask every leg to step."""
+_BOTH_FEET = frozenset({"keeps_feet_down"})
+"""Criterion that asks both feet of a robot that stands still to be down."""
 _OTHER = {"left": "right", "right": "left", "back": "front", "front": "back"}
 
 
@@ -342,7 +344,7 @@ def _leg(use: Use) -> Addition:
     fine = Term(
         "other_foot", 0.5, f'info["{other}"]', "c_o", "price of touching the floor with the other foot", sign=-1
     )
-    return Addition((found, used), (fine,), without=_STEPPING)
+    return Addition((found, used), (fine,), without=_STEPPING | _BOTH_FEET)
 
 
 def _one_leg(use: Use) -> Addition:
@@ -361,7 +363,7 @@ def _one_leg(use: Use) -> Addition:
         "one_foot", 0.5, 'tolerance(info["feet_down"], 0.45, 0.55, {margin})', r"\mathrm{tol}(c_f; 0.45, 0.55)",
         "one foot on the floor", margin=0.4,
     )  # fmt: skip
-    return Addition((_mostly("on_one_leg", "Stands on one leg", where),), (pay,))
+    return Addition((_mostly("on_one_leg", "Stands on one leg", where),), (pay,), without=_BOTH_FEET)
 
 
 def _at_most(use: Use) -> Addition:

@@ -140,7 +140,13 @@ def _guards(body: Body, stage: Stage) -> list[Criterion]:
     )
     if not stage.alone:
         return [calm]
-    return [calm, spares_effort(BRACE_LIMIT), _holds_its_place(body), *_takes_no_steps(body)]
+    return [
+        calm,
+        spares_effort(BRACE_LIMIT),
+        _holds_its_place(body),
+        *_keeps_its_feet_down(body),
+        *_takes_no_steps(body),
+    ]
 
 
 def _holds_its_place(body: Body) -> Criterion:
@@ -152,10 +158,9 @@ def _holds_its_place(body: Body) -> Criterion:
         *(between(name, -MOVING, MOVING) for name in speeds),
         *(between(name, -TURNING, TURNING) for name in rates),
         *(between(name, -TURNED, TURNED) for name in turns),
-        *_on_its_feet(body),
+        *_on_the_floor(body),
     )
-    feet = "it is" if body.feet > 2 else "its feet are"
-    floor = f", {feet} on the floor and its trunk off it" if body.has("highest_foot") else ""
+    floor = ", on the floor and its trunk off it" if body.has("torso_contact") else ""
     return Criterion(
         key="holds_its_place",
         title="Holds its place and its pose",
@@ -167,12 +172,26 @@ def _holds_its_place(body: Body) -> Criterion:
     )
 
 
-def _on_its_feet(body: Body) -> tuple[Bound, ...]:
-    if not body.has("highest_foot", "torso_contact", "airborne"):
+def _keeps_its_feet_down(body: Body) -> tuple[Criterion, ...]:
+    """Without it, standing on one leg would be standing still on both.
+
+    Not asked of what has more than two feet: an ant that is let go leans on two or three legs, without moving, until
+    the last has sunk to the floor after 4 s.
+    """
+    if body.feet > 2 or not body.has("highest_foot"):
         return ()
-    bounds = _on_the_floor(body)
-    # An ant that is let go leans on two or three legs, without moving, until the last has sunk to the floor after 4 s.
-    return bounds if body.feet > 2 else (*bounds, at_most("highest_foot", RAISED))
+    criterion = Criterion(
+        key="keeps_feet_down",
+        title="Keeps its feet on the floor",
+        description=f"After the first {SETTLED_S:g} s no foot is more than {RAISED:g} m above the floor, for "
+        f"{HELD_SHARE:.0%} of the time.",
+        category=Category.POSTURE,
+        predicate=on_steps(
+            Statistic.FRACTION, (at_most("highest_foot", RAISED),), Band(HELD_SHARE), margin=0.4, window=SETTLED
+        ),
+        weight=GUARD,
+    )
+    return (criterion,)
 
 
 def _takes_no_steps(body: Body) -> tuple[Criterion, ...]:
