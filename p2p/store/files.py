@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from p2p.contracts.errors import StorageProblem
 from p2p.store import locks
+from p2p.store.harmless import harmless, harmless_json
 from p2p.store.opening import is_enclosed, open_to_read, read_bytes, without_links
 
 M = TypeVar("M", bound=BaseModel)
@@ -36,7 +37,7 @@ def write_model(path: Path, model: BaseModel) -> None:
 def read_model(path: Path, contract: type[M]) -> M | None:
     """The contract in `path`, or None when the file is absent, empty or broken."""
     try:
-        return contract.model_validate_json(read_bytes(path))
+        return contract.model_validate_json(harmless_json(read_bytes(path)))
     except (OSError, ValidationError):
         return None
 
@@ -49,7 +50,7 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any | None:
     """Plain JSON, or None when the file is absent, empty or broken."""
     try:
-        return json.loads(read_bytes(path))
+        return harmless(json.loads(read_bytes(path)))
     except (OSError, ValueError, RecursionError):
         return None
 
@@ -136,7 +137,7 @@ def read_lines(path: Path, offset: int = 0) -> tuple[list[Any], int]:
             while offset < end and (complete := _complete_lines(file.read(LONGEST_LINE))):
                 for line in complete.splitlines():
                     with suppress(ValueError, RecursionError):
-                        values.append(json.loads(line))
+                        values.append(json.loads(harmless_json(line)))
                 offset += len(complete)
                 file.seek(offset)
     except OSError:

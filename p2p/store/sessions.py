@@ -249,7 +249,8 @@ class RunsDirectory:
 
     def unsorted(self) -> list[SessionRecord]:
         """Every session, those in the trash too, in any order."""
-        return [SessionRecord(path.parent) for path in self.path.glob(f"*/{layout.SESSION}")]
+        found = [path.parent for path in self.path.glob(f"*/{layout.SESSION}")]
+        return [SessionRecord(path) for path in found if layout.IDENTIFIER.fullmatch(path.name)]
 
     def all_sessions(self) -> list[SessionRecord]:
         """Every session, those in the trash too, newest first."""

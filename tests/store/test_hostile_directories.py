@@ -1,6 +1,7 @@
 """A session that somebody else made: links, pipes, files of any length, and an id that is not its own."""
 
 import io
+import json
 import os
 import random
 import zipfile
@@ -218,3 +219,24 @@ def test_not_a_session_is_told(tmp_path: Path, session: SessionRecord) -> None:
         RunsDirectory(session.path.parent).session("linked").read_session()
     with pytest.raises(OSError, match="regular"):
         open_to_read(tmp_path)
+
+
+OBEYED = "\x1b]0;owned\x07\x9b31m\u202egood\r\x08"
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_texts_of_a_copied_session_hold_nothing_that_a_terminal_obeys(session: SessionRecord, ascii_only: bool) -> None:
+    path = session.path / layout.SESSION
+    value = json.loads(path.read_bytes()) | {"prompt": f"run {OBEYED}\tfast \\b é"}
+    path.write_text(json.dumps(value, ensure_ascii=ascii_only))
+    assert session.read_session().prompt == "run ]0;owned31mgood\n\tfast \\b é"
+    (session.path / "x.jsonl").write_text(json.dumps({OBEYED: [OBEYED]}, ensure_ascii=ascii_only) + "\n")
+    assert files.read_lines(session.path / "x.jsonl")[0] == [{"]0;owned31mgood\n": ["]0;owned31mgood\n"]}]
+    assert files.read_json(session.path / "x.jsonl") == {"]0;owned31mgood\n": ["]0;owned31mgood\n"]}
+
+
+def test_a_directory_whose_name_is_no_id_is_no_session(session: SessionRecord) -> None:
+    odd = session.path.with_name("\x1b[31mred")
+    odd.mkdir()
+    (odd / layout.SESSION).write_bytes((session.path / layout.SESSION).read_bytes())
+    assert [record.session_id for record in RunsDirectory(session.path.parent).all_sessions()] == ["copied"]

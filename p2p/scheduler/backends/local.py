@@ -16,6 +16,7 @@ from p2p.scheduler.processes import is_supervised, kill, unsupervised
 from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
 from p2p.store import files, locks
 from p2p.store.clock import now
+from p2p.store.harmless import harmless_text
 from p2p.store.opening import open_to_read
 
 KILL_AFTER_S = 15.0
@@ -125,7 +126,7 @@ class LocalBackend:
             return "", offset
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         text = decoder.decode(data)
-        return text, offset + len(data) - len(decoder.getstate()[0])
+        return harmless_text(text), offset + len(data) - len(decoder.getstate()[0])
 
     def wait(self, directories: Iterable[Path], poll_s: float = 0.2) -> Iterator[tuple[Path, JobStatus]]:
         """The jobs of `directories` as they end, with their last status."""

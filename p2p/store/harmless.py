@@ -1,0 +1,38 @@
+"""Texts of a runs directory without what a terminal obeys: a copied session may hold anything."""
+
+import json
+import re
+from typing import Any
+
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
+_DIRECTIONS = "\u202a-\u202e\u2066-\u2069"
+"""Marks that show a line in another order than it is written."""
+_OBEYED = re.compile(f"[{_CONTROLS}{_DIRECTIONS}]")
+_PERHAPS = re.compile(rb"\\[ubfr]|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
+"""In JSON: what may stand for such a letter."""
+
+
+def harmless_text(text: str) -> str:
+    """The text without control characters but new lines and tabs, and without marks of direction."""
+    return _OBEYED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def harmless_json(data: bytes) -> bytes:
+    """JSON whose texts are harmless; what is no JSON is given back as it is, for whoever parses it to refuse."""
+    if not _PERHAPS.search(data):
+        return data
+    try:
+        return json.dumps(harmless(json.loads(data))).encode()
+    except (ValueError, RecursionError):
+        return data
+
+
+def harmless(value: Any) -> Any:
+    """A JSON value whose texts are harmless."""
+    if isinstance(value, str):
+        return harmless_text(value)
+    if isinstance(value, list):
+        return [harmless(item) for item in value]
+    if isinstance(value, dict):
+        return {harmless(key): harmless(item) for key, item in value.items()}
+    return value
