@@ -1,6 +1,7 @@
 """Options that commands share, and the service they open."""
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -90,6 +91,24 @@ AllowWeakSandbox = Annotated[
         "--allow-weak-sandbox",
         help="Run generated code also where this machine cannot confine it well; `p2p doctor` tells.",
         show_envvar=False,
+        rich_help_panel=TRAINING,
+    ),
+]
+
+
+class PriorityName(StrEnum):
+    """How trainings stand beside the machine's other processes."""
+
+    LOW = "low"
+    NORMAL = "normal"
+
+
+PriorityOption = Annotated[
+    PriorityName | None,
+    typer.Option(
+        "--priority",
+        help="Of trainings: low gives way to other processes; normal is for machines that are never idle.",
+        show_default="low, or what it was",
         rich_help_panel=TRAINING,
     ),
 ]

@@ -33,6 +33,7 @@ from p2p.cli.options import (
     Detach,
     EnvId,
     PassThreshold,
+    PriorityOption,
     RewardOnly,
     Rollouts,
     RunsDir,
@@ -101,6 +102,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
     effort: EffortOption = DEFAULTS.effort,
     price: PriceOption = None,
     cap: CapOption = None,
+    priority: PriorityOption = None,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     dry_run: DryRun = False,
@@ -128,6 +130,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         n_report_rollouts=rollouts,
         config=fields,
         stop_when_clear=stop_when_clear,
+        priority=str(priority or DEFAULTS.priority),
     )
     preview = service.preview(request)
     if dry_run:
@@ -149,6 +152,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     stop_when_clear: StopWhenClear = False,
     pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
     rollouts: Rollouts = DEFAULTS.n_report_rollouts,
+    priority: PriorityOption = None,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
@@ -169,6 +173,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         n_report_rollouts=rollouts,
         config=fields,
         stop_when_clear=stop_when_clear,
+        priority=str(priority or DEFAULTS.priority),
         author="given",
     )
     service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)

@@ -19,6 +19,7 @@ from p2p.cli.options import (
     BackendFromNowOn,
     Detach,
     Iteration,
+    PriorityOption,
     RunsDir,
     SessionName,
     StopOnExit,
@@ -132,6 +133,7 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     iterations: Total = None,
     every: Every = False,
     cap: CapOption = None,
+    priority: PriorityOption = None,
     backend: BackendFromNowOn = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
     detach: Detach = False,
@@ -153,6 +155,7 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
         service.set_caps(session_id, **parse_caps(cap))
 
     def start(name: str) -> None:
+        service.set_priority(name, str(priority) if priority is not None else None)  # type: ignore[arg-type]
         service.resume_session(name, iterations, backend)
 
     finish(service, session_id, Output(as_json), start, detach=detach, stop_on_exit=stop_on_exit)

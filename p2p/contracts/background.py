@@ -6,7 +6,7 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.job import JobState
-from p2p.contracts.session import RunProgress
+from p2p.contracts.session import Priority, RunProgress
 from p2p.contracts.waiting import Waiting
 
 
@@ -28,6 +28,8 @@ class StartTraining(Contract):
     """Named variants trained side by side, each a set of `TrainConfig` fields."""
     total_timesteps: int | None = Field(default=None, ge=1)
     """Environment steps of each run."""
+    priority: Priority | None = None
+    """Of its runs, and of those of the session's next iterations; runs that go on already keep theirs."""
     backend: str | None = None
     """Where the runs are trained, and those of the session's next iterations."""
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)

@@ -1,7 +1,7 @@
 """One intent, pursued until it passes or stops."""
 
 from enum import StrEnum
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -52,6 +52,10 @@ TOLD = (SessionStatus.WAITING, SessionStatus.INTERRUPTED)
 UNFINISHED = (SessionStatus.PENDING, SessionStatus.RUNNING, *TOLD)
 
 
+Priority = Literal["low", "normal"]
+"""Of trainings beside the machine's other processes: "low" gives way to them (niceness 10), "normal" does not (0)."""
+
+
 class NewSession(Contract):
     """What is asked for, and the limits it is pursued within."""
 
@@ -88,6 +92,8 @@ class NewSession(Contract):
     """Whether authors leave the hyperparameters alone, so that variants of them are tried by nobody."""
     stop_when_clear: bool = False
     """Whether a training ends as soon as its verdict is clear: `TrainConfig.stop_at_score` at `pass_threshold`."""
+    priority: Priority = "low"
+    """Of its trainings; "normal" for machines that are never idle, where a low one gets next to nothing."""
     effort: Effort = "medium"
     """How hard the models think."""
     price: Price | None = None

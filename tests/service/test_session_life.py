@@ -9,6 +9,7 @@ from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
+from p2p.service.training.jobs import worker_job
 from p2p.session import run_session
 from p2p.settings import Settings
 from p2p.store import files
@@ -128,3 +129,23 @@ def test_a_stopped_session_gives_the_machine_back_and_is_not_filmed(
         (film,) = submitted
         assert "film" in film.argv
         assert film.niceness == 19, "it gives way to trainings"
+
+
+def test_a_training_of_normal_priority_gives_way_to_nobody_and_resume_may_say_so(
+    service: Service, session_id: str
+) -> None:
+    assert (worker_job("train").niceness, worker_job("train", priority="normal").niceness) == (10, 0)
+    assert worker_job("film", priority="normal").niceness == 19
+    assert service.view_session(session_id).session.priority == "low"
+    service.set_priority(session_id, "normal")
+    service.set_priority(session_id, None)
+    assert service.view_session(session_id).session.priority == "normal"
+    backend = FinishedJobs()
+    submitted: list[JobSpec] = []
+    submit = backend.submit
+    backend.submit = lambda spec, directory: submitted.append(spec) or submit(spec, directory)  # type: ignore
+    service.backend = service.training_backend = backend
+    service.record(session_id).iteration(1).save_draft(RewardDraft(source="", reasoning=""))
+    with pytest.raises(TrainingFailed):
+        service.train(session_id, 1)  # nothing is trained by this backend
+    assert {spec.niceness for spec in submitted} == {0}

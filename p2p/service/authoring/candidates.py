@@ -75,7 +75,7 @@ class Candidates(CandidateWriting, Training):
         iteration.save_plan(plan.model_copy(update={"candidate_steps": steps}))
         told = {"num_runs": len(runs), "total_timesteps": steps}
         with record.events.span(EventName.CANDIDATES_START, EventName.CANDIDATES_END, number, **told) as result:
-            job = worker_job("train", plan.threads, self.settings.max_memory_share)
+            job = worker_job("train", plan.threads, self.settings.max_memory_share, session.priority)
             Trainer(self.training_backend, job, plan.parallel, record.touch_heartbeat).train(runs)
             result |= {"num_runs": len(runs), "chosen": _choice(record, number, {}).chosen}
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.job import JobSpec
-from p2p.contracts.session import Session, SessionStatus, SessionView
+from p2p.contracts.session import Priority, Session, SessionStatus, SessionView
 from p2p.scheduler.backends.by_directory import open_backend
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.authoring.models import model_variables
@@ -117,6 +117,13 @@ class Driving(Sessions, JobViews):
             self.settle(BackgroundRecord(record.driver_dir).read_ticket())
             record.set_status(SessionStatus.RUNNING)
             record.events.emit(EventName.SESSION_RESUMED)
+
+    def set_priority(self, session_id: str, priority: Priority | None) -> None:
+        """Have a session's trainings that start from now on give way to other processes, or not; None leaves it."""
+        record = self.record(session_id)
+        session = record.read_session()
+        if priority is not None and priority != session.priority:
+            record.save_session(session.model_copy(update={"priority": priority}))
 
     def _choose_backend(self, record: SessionRecord, wanted: str | None = None) -> str:
         """Where the session is trained from now on, which it keeps: where it was, unless it is `wanted` elsewhere.

@@ -46,6 +46,7 @@ class Background(Driving, Training, Judging):
             told = self._go_on_with(iteration, start)
             wanted = self._training_configs(record, iteration, told)
             backend = self._choose_backend(record, told.backend)
+            self.set_priority(session_id, told.priority)
             self._require_room(record, wanted, backend)
             self._reopen(record, iteration)
             self._discard_stale_runs(iteration, wanted)
@@ -185,12 +186,19 @@ class Background(Driving, Training, Judging):
     def _go_on_with(self, iteration: IterationRecord, start: StartTraining) -> StartTraining:
         """What to train: what is asked for, or what a lost job was asked for when nothing is."""
         earlier = iteration.read_training_request()
-        silent = start.model_copy(update={"idempotency_key": None, "backend": None}) == StartTraining()
+        silent = (
+            start.model_copy(update={"idempotency_key": None, "backend": None, "priority": None}) == StartTraining()
+        )
         if earlier is None or not silent or self.jobs.new(earlier.job_id).read_ticket() is None:
             return start
         if self.get_job(earlier.job_id).state is not JobState.LOST:
             return start
-        return earlier.start.model_copy(update={"backend": start.backend or earlier.start.backend})
+        return earlier.start.model_copy(
+            update={
+                "backend": start.backend or earlier.start.backend,
+                "priority": start.priority or earlier.start.priority,
+            }
+        )
 
     def _cancel_training(self, iteration: IterationRecord, job_id: str) -> None:
         """End a training, and what a lost one has left running, unless another job goes on with that."""

@@ -45,7 +45,7 @@ class Training(Authors):
             env_id=configs[0].env_id,
             total_timesteps=configs[0].total_timesteps,
         ) as result:
-            job = worker_job("train", plan.threads, self.settings.max_memory_share)
+            job = worker_job("train", plan.threads, self.settings.max_memory_share, record.read_session().priority)
             checkpoints = CheckpointJudgments(record, number, runs, record.touch_heartbeat)
             Trainer(self.training_backend, job, plan.parallel, checkpoints.look).train(runs)
             checkpoints.look()

@@ -7,6 +7,7 @@ from pathlib import Path
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost, P2PError, TrainingFailed
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.protocols import Backend
+from p2p.contracts.session import Priority
 
 SINGLE_THREAD = {
     "OMP_NUM_THREADS": "1",
@@ -37,11 +38,13 @@ ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 
 """What the exit code of a worker stands for."""
 
 
-def worker_job(verb: str, threads: int = 1, memory_share: float = MAX_MEMORY_SHARE) -> JobSpec:
+def worker_job(
+    verb: str, threads: int = 1, memory_share: float = MAX_MEMORY_SHARE, priority: Priority = "low"
+) -> JobSpec:
     """The job that runs one verb of the worker in its directory; a training owns the cores that it uses."""
     env = SINGLE_THREAD | LITTLE_MEMORY | {"P2P_THREADS": str(threads)}
     owned = threads if verb == "train" else 0
-    niceness = NICENESS.get(verb, 0)
+    niceness = 0 if verb == "train" and priority == "normal" else NICENESS.get(verb, 0)
     command = ("{python}", "-m", "p2p.worker", verb, ".")
     limits = {"max_log_mb": MAX_LOG_MB, "max_disk_mb": MAX_DISK_MB}
     return JobSpec(argv=command, env=env, cores=owned, niceness=niceness, max_memory_share=memory_share, **limits)
