@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from p2p.benchmark.learn import TablePlace
-from p2p.cli.calibration_tables import calibration_tables, markdown
+from p2p.cli.calibration_tables import calibration_tables, markdown, what_remains
 from p2p.cli.formats import short_path
 from p2p.cli.model_options import CapOption, parse_caps
 from p2p.cli.options import AsJson, RunsDir, examples, open_service
@@ -18,7 +18,7 @@ from p2p.service import Service
 
 CALIBRATE_EXAMPLES = examples(
     "p2p judge calibrate",
-    "p2p judge calibrate --readme README.md",
+    "p2p judge calibrate --readme README.md --remaining docs/calibration.md",
     "p2p calibrate --env Ant-v5 --variations 10",
     "p2p judge calibrate --judge gemini:gemini-3.1-pro-preview --limit 60 --cap dollars=5",
     "p2p judge calibrate --judge code:anthropic:claude-opus-5-5 --env Ant-v5 --cap dollars=5",
@@ -53,6 +53,15 @@ Readme = Annotated[
     Path | None,
     typer.Option(
         exists=True, dir_okay=False, help="File that gets the table, between its `judges` or `judge-code` markers."
+    ),
+]
+Remaining = Annotated[
+    Path | None,
+    typer.Option(
+        "--remaining",
+        exists=True,
+        dir_okay=False,
+        help="File that gets what is judged wrongly, by change and sentence.",
     ),
 ]
 Policies = Annotated[
@@ -101,6 +110,7 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     limit: Limit = None,
     cap: CapOption = None,
     readme: Readme = None,
+    remaining: Remaining = None,
     video: Video = None,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
@@ -118,6 +128,7 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
         _film(service, output, video, open_held_out)
         return
     place = TablePlace(readme, "judge-code" if judge_code else "judges") if readme is not None else None
+    rest = TablePlace(remaining, "remaining") if remaining is not None else None
     request = CalibrationRequest(
         judges=tuple(judge or _DEFAULTS.judges),
         judge_code=tuple(map(str, judge_code or ())),
@@ -134,6 +145,8 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     calibration = service.calibrate(request, lambda text: output.console.print(text, markup=False))
     if place is not None:
         place.write(markdown(calibration))
+    if rest is not None:
+        rest.write(what_remains(calibration))
     files = f"report          {short_path(service.calibration_chart().parent)}"
     output.result(calibration, *calibration_tables(calibration), files)
     measured = (*calibration.judges, *calibration.never_looked_at)

@@ -40,7 +40,7 @@ def markdown(calibration: Calibration) -> str:
     return "\n".join([head, *rows, "", _setting(calibration)])
 
 
-def remaining(calibration: Calibration) -> str:
+def what_remains(calibration: Calibration) -> str:
     """What is still judged wrongly, as tables of a document: by change, then by sentence."""
     parts = []
     for judge, words in _both(calibration):

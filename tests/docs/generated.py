@@ -9,6 +9,7 @@ from p2p.contracts import errors
 from p2p.envs import catalog
 from p2p.rewards.templates.body_table import body_of
 from p2p.service.sessions import deaths
+from p2p.worker.calibration.clips import MUTATIONS
 from p2p_mcp.docs import offer, tool_names
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +34,16 @@ def sentences() -> str:
     return "\n".join(rows)
 
 
+def mutations() -> str:
+    """What is changed of clips that do what is asked, and what they are then."""
+    rows = ["| change | of family | sentences that … | are then | because |", "|---" * 5 + "|"]
+    for mutation in MUTATIONS:
+        for truth in mutation.truths:
+            skills, kind = ", ".join(truth.skills), truth.kind.replace("_", " ")
+            rows.append(f"| {mutation.words} | {mutation.family} | {skills} | {kind} | {truth.reason} |")
+    return "\n".join(rows)
+
+
 def tools() -> str:
     """What the server offers, by name."""
     return tool_names(offer().tools)
@@ -46,6 +57,7 @@ def error_tree() -> str:
 
 BLOCKS = {
     "README.md": {"tools": tools, "environments": environments, "sentences": sentences},
+    "docs/calibration.md": {"mutations": mutations},
     "p2p/README.md": {"errors": error_tree, "deaths": deaths.table},
 }
 
