@@ -38,7 +38,7 @@ class AttackRequest(Contract):
     env_id: str
     intent: Intent
     """The sentence and the criteria that are attacked."""
-    tries: int = Field(default=300, ge=1, le=100_000)
+    tries: int = Field(default=250, ge=1, le=100_000)
     """Motions that are played."""
     seed: int = Field(default=1, ge=0)
     pass_threshold: float = 0.8

@@ -169,13 +169,12 @@ def _flip(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
     yield Wrong("does not turn all the way over", max(0.0, 1.0 + 0.8 * asked.low - turns))
     if asked.exact:
         yield Wrong("turns over too often", max(0.0, 1.0 + turns - asked.low - 0.6))
-    steps = np.abs(np.diff(pitch))
-    turning = np.append(steps > 0.02, False)
-    total = float(steps.sum())
-    if total > 1.0:
-        in_the_air = float(steps[airborne[1:]].sum()) / total
-        yield Wrong("turns over on the floor", _from(in_the_air, 0.5))
-        yield Wrong("its trunk touches the floor while it turns", float(np.mean(seen.trunk[turning])) / 0.15)
+    steps = np.diff(pitch) * asked.way / (2.0 * np.pi)
+    yield Wrong("turns over on the floor", max(0.0, 1.0 + 0.5 * asked.low - float(steps[airborne[1:]].sum())))
+    turned = (pitch - pitch[0]) * asked.way
+    over = (turned > 1.0) & (turned < 2.0 * np.pi * asked.low - 1.0)  # neither rocking before nor landing after it
+    if over.any():
+        yield Wrong("its trunk touches the floor while it turns", float(np.mean(seen.trunk[over])) / 0.15)
     if asked.lands and seen.flights:
         after = slice(seen.flights[-1].stop, seen.flights[-1].stop + max(1, round(1.0 / seen.dt)))
         lying = float(np.mean((seen.course.up < LIES)[after])) if len(seen.course.up[after]) else 0.0
