@@ -131,9 +131,7 @@ def test_what_is_understood_is_kept_and_trained_where_eyes_take_the_rest() -> No
         AUTHOR.elicit("walk forward slowly with small steps", spec)
 
 
-@pytest.mark.parametrize(
-    "sentence", ["walk forward and backward fast slowly", "jump low with small steps", "frobnicate"]
-)
+@pytest.mark.parametrize("sentence", ["walk fast slowly with small steps", "jump low with small steps", "frobnicate"])
 def test_eyes_take_no_contradiction_and_not_a_whole_sentence(sentence: str) -> None:
     with pytest.raises(UnknownPhrase):
         AUTHOR.understand(sentence, load("HalfCheetah-v5"), partly=True)
@@ -141,7 +139,7 @@ def test_eyes_take_no_contradiction_and_not_a_whole_sentence(sentence: str) -> N
 
 @pytest.mark.parametrize(
     ("word", "known"),
-    [("foward", "forward"), ("rnu", "run"), ("bakwords", "backward"), ("hill", None), ("box", None), ("quux", None)],
+    [("foward", "forward"), ("rnu", "run"), ("bakwords", "backwards"), ("hill", None), ("box", None), ("quux", None)],
 )
 def test_a_misspelling_is_near_and_another_word_is_not(word: str, known: str | None) -> None:
     assert meant(word) == (known or word)

@@ -15,7 +15,21 @@ from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
 from p2p.settings import Settings
 
-COMMANDS = ("run", "train", "judge", "list", "show", "watch", "stop", "resume", "jobs", "export", "envs", "doctor")
+COMMANDS = (
+    "run",
+    "criteria",
+    "train",
+    "judge",
+    "list",
+    "show",
+    "watch",
+    "stop",
+    "resume",
+    "jobs",
+    "export",
+    "envs",
+    "doctor",
+)
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
 Capture = pytest.CaptureFixture[str]
 
