@@ -141,7 +141,7 @@ def test_a_nearly_met_criterion_sharpens_the_margin() -> None:
 def test_training_is_lengthened_while_the_return_still_rises() -> None:
     change = revise(attempt())
     assert [c.name for c in change.changes if c.kind == "config"] == ["total_timesteps"]
-    assert change.config_changes["total_timesteps"] == 320_000
+    assert change.config_changes["total_timesteps"] == 480_000
     assert change.config_changes["episode_s"] == DRAFT.config_changes["episode_s"]
 
 

@@ -8,6 +8,8 @@ from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.contracts.errors import UnknownPhrase
 from p2p.envs.catalog import load
 from p2p.rewards.templates.body_table import body_of
+from p2p.rewards.templates.skill import Direction
+from p2p.rewards.templates.top_speeds import fastest
 
 AUTHOR = BuiltinAuthor()
 BASES = {
@@ -19,7 +21,7 @@ BASES = {
     "Humanoid-v5": ("walk", "run", "spin right", "stand still", "jump"),
 }
 ADDED = (
-    "backward", "to the right", "slowly", "very slowly", "at 2 m/s",
+    "backward", "to the right", "slowly", "very slowly", "fast", "very fast", "as fast as you can", "at 2 m/s",
     "at least 2 m/s", "at most 2 m/s", "between 1 and 2 m/s", "exactly 1 m/s", "for 7 seconds", "twice", "3 times",
     "at least 3 times", "at most 3 times", "exactly twice", "once", "repeatedly", "as high as possible", "high", "low",
     "0.1 m high", "at most 0.1 m high", "at a height of 0.6 m", "smoothly", "with minimum energy", "in a straight line",
@@ -43,10 +45,15 @@ PLANAR = frozenset({"HalfCheetah-v5", "Hopper-v5", "Walker2d-v5"})
 
 
 def implied(env: str, base: str, added: str) -> bool:
-    """Whether a sentence means the same with and without it, as "straight" does in a plane."""
+    """Whether a sentence means the same with and without it, as "straight" does in a plane.
+
+    How fast some robots can go was never measured: to run as fast as possible is judged as to run, and that is said.
+    """
     straight = added == "in a straight line" and env in PLANAR
     usual = added == f"{body_of(load(env)).jump.once:g} m high" and base == "jump"
-    return straight or usual or (base, added) in IMPLIED
+    way = Direction.BACKWARD if "backward" in base else Direction.FORWARD
+    unmeasured = "fast" in added and base.startswith("run") and fastest(body_of(load(env)), way, 0.0) == 0.0
+    return straight or usual or unmeasured or (base, added) in IMPLIED
 
 
 def judged(env: str, sentence: str) -> object:
@@ -75,3 +82,9 @@ def test_a_word_that_is_understood_changes_what_a_sentence_is_judged_by(env: str
 def test_most_pairs_are_understood_or_refused_and_none_crashes(env: str) -> None:
     found = [judged(env, f"{base} {added}") for base, added in product(BASES[env], ADDED)]
     assert sum(one is not None for one in found) > 0.2 * len(found)
+
+
+def test_where_no_top_speed_was_measured_the_author_says_so() -> None:
+    said = " ".join(AUTHOR.understand("run as fast as you can", load("Ant-v5")).assumed)
+    assert "was not measured" in said
+    assert "was not measured" not in " ".join(AUTHOR.understand("run fast", load("HalfCheetah-v5")).assumed)

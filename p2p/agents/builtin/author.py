@@ -20,7 +20,8 @@ from p2p.rewards.templates.body_table import body_of
 from p2p.rewards.templates.plan import Plan
 from p2p.rewards.templates.qualities import KEYS as QUALITY_KEYS
 from p2p.rewards.templates.qualities import with_all_qualities
-from p2p.rewards.templates.skill import Skill
+from p2p.rewards.templates.skill import Direction, Skill
+from p2p.rewards.templates.top_speeds import fastest
 
 MAX_STEPS = 600_000
 """Training steps of a sequence, whatever its steps add up to."""
@@ -58,7 +59,7 @@ class BuiltinAuthor:
         return Understanding(
             intent=understood.intent(prompt),
             left_over=tuple(part.problem for part in understood.rest),
-            assumed=tuple(dict.fromkeys(_assumed(understood.skills))),
+            assumed=tuple(dict.fromkeys(_assumed(understood.skills, understood.body))),
             terms=tuple(PreviewTerm(name=name, description=text) for name, text in terms.items()),
         )
 
@@ -154,7 +155,7 @@ def _eyes(rest: tuple[Rest, ...]) -> tuple[Criterion, ...]:
     return (criterion,)
 
 
-def _assumed(skills: Sequence[Skill]) -> Iterator[str]:
+def _assumed(skills: Sequence[Skill], body: Body) -> Iterator[str]:
     """What is not said, and how it is taken."""
     for skill in skills:
         side = _TAKEN.get(skill.name)
@@ -162,6 +163,8 @@ def _assumed(skills: Sequence[Skill]) -> Iterator[str]:
             yield f"No direction is said to {skill.name}: {side}."
         if skill.name == "move" and not {skill.params.pace, skill.params.speed, skill.params.speed_range} - {None}:
             yield f"No speed is said: as fast as to {skill.params.gait or 'move'} is for this robot."
+        if skill.params.fastest and fastest(body, skill.params.direction or Direction.FORWARD, 0.0) == 0.0:
+            yield "How fast this robot can go that way was not measured: as fast as possible is judged as fast."
 
 
 _TAKEN = {"move": "forward", "flip": "backward"}
