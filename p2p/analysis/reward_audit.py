@@ -2,8 +2,9 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from p2p.analysis.paid import Paid
+from p2p.analysis.reward_ranking import audit_ranking
 from p2p.contracts.reward import RewardIssue
 
 GOOD_SCORE = 0.75
@@ -22,23 +23,6 @@ SPIKE = 2.0
 """A dash that earns so many times what the same way earns at an even pace is worth more than going on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Paid:
-    """One motion: how much of what was asked it shows, and what the reward pays for it."""
-
-    name: str
-    score: float
-    """Of the criteria, in [0, 1]."""
-    total: float
-    """Mean reward per step."""
-    terms: dict[str, float]
-    """Mean per step."""
-    idle: bool = False
-    """Whether nothing moves in it."""
-    even_pace: str | None = None
-    """For a dash, the motion that goes the same way at an even pace."""
-
-
 def audit(paid: Sequence[Paid], source: str, severity: str = "error", terminates: bool = False) -> list[RewardIssue]:
     """What is wrong with a reward, by what it pays.
 
@@ -51,14 +35,16 @@ def audit(paid: Sequence[Paid], source: str, severity: str = "error", terminates
     if not paid:
         return []
     issues = [*_dashes(paid, source), *_ending(paid, source, terminates)]
-    shown = [motion for motion in paid if motion.even_pace is None]
+    ranked = audit_ranking(paid, terminates)
+    shown = [motion for motion in paid if motion.plain]
     best = max(shown, key=lambda motion: (motion.score, motion.total))
     if best.score < GOOD_SCORE:
-        return issues
+        return issues or ranked
     clearly_worse = [motion for motion in shown if motion.score <= best.score - WORSE_BY]
     preferred = list(_preferred(best, clearly_worse, _spread(shown), source, severity))
-    idle = () if preferred else _idle(best, clearly_worse, _spread(shown), source, terminates)
-    return [*preferred, *idle, *issues]
+    idle = [] if preferred else list(_idle(best, clearly_worse, _spread(shown), source, terminates))
+    told = [*preferred, *idle, *issues]
+    return told or ranked
 
 
 def term_line(source: str, term: str) -> int | None:
@@ -100,7 +86,12 @@ def _preferred(best: Paid, worse: Sequence[Paid], spread: float, source: str, se
 def _idle(best: Paid, worse: Sequence[Paid], spread: float, source: str, terminates: bool) -> Iterator[RewardIssue]:
     for motion in worse:
         trap = terminates and motion.total > IDLE_PART * best.total > 0
-        if motion.idle and spread > 0 and (trap or best.total - motion.total < IDLE_SHARE * spread):
+        if (
+            motion.idle
+            and not (motion.fallen and terminates)
+            and spread > 0
+            and (trap or best.total - motion.total < IDLE_SHARE * spread)
+        ):
             term = max(motion.terms, key=lambda name: motion.terms[name])
             yield RewardIssue(
                 severity="warning",

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from p2p.analysis.reward_audit import Paid, term_line
+from p2p.analysis.paid import Paid
+from p2p.analysis.reward_audit import term_line
 from p2p.analysis.state_audit import remembers
 from p2p.contracts.reward import RewardIssue, TermStatistics
 

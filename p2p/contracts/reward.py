@@ -43,6 +43,29 @@ class RewardIssue(Contract):
     """What was expected, what came, what to do next."""
     line: int | None = None
     """Line in the source; None when no single line is to blame."""
+    mend: bool = False
+    """Whether it goes back to its author before training, though it stops nothing: it breaks the contract."""
+
+
+class MotionPay(Contract):
+    """What a reward pays for a known motion."""
+
+    name: str
+    score: float = Field(ge=0, le=1)
+    """How much of what was asked it shows, by the criteria."""
+    pay: float
+    """Mean reward per step; 0 from the end of the episode on, where an unhealthy state ends it."""
+
+
+class RewardRanking(Contract):
+    """How a reward ranks known motions of its robot, against how the criteria rank them."""
+
+    motions: tuple[MotionPay, ...]
+    """What is paid most comes first."""
+    correlation: float | None
+    """Spearman's rank correlation of pay and score; None where one of them is always the same."""
+    inversions: tuple[str, ...] = ()
+    """Pairs that are paid against the criteria, the worst first."""
 
 
 class RewardReport(Contract):
@@ -52,6 +75,8 @@ class RewardReport(Contract):
     """None when the source does not load."""
     terms: tuple[TermStatistics, ...] = ()
     issues: tuple[RewardIssue, ...] = ()
+    ranking: RewardRanking | None = None
+    """What it pays for known motions; None without criteria, or for robots that show none."""
     transitions: int = 0
     """How many transitions it was evaluated on."""
     microseconds_per_call: float = 0.0
@@ -67,6 +92,11 @@ class RewardReport(Contract):
     def accepted(self) -> bool:
         """True when nothing in it stops a training."""
         return all(issue.severity != "error" for issue in self.issues)
+
+    @property
+    def to_mend(self) -> bool:
+        """True when its author should mend it before it is trained."""
+        return any(issue.mend or issue.severity == "error" for issue in self.issues)
 
     @property
     def errors(self) -> tuple[str, ...]:

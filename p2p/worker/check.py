@@ -1,11 +1,13 @@
 """The verb `check`: what a reward does on real transitions, before anything is trained on it. Free of torch."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from p2p.analysis.paid import Paid
 from p2p.analysis.reward_audit import audit
+from p2p.analysis.reward_ranking import ranking
 from p2p.analysis.state_audit import audit_state
 from p2p.analysis.term_audit import audit_terms
-from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput, InvalidReward
 from p2p.contracts.reward import RewardIssue, RewardReport
 from p2p.contracts.work import CheckRequest
@@ -40,14 +42,15 @@ def check(job_dir: Path) -> None:
         recording = record_episodes(spec, request, source)
         report = try_hosted(source, recording, TIME_LIMIT_S)
         if report.accepted:
-            report = report.model_copy(update={"issues": (*report.issues, *_audited(source, spec, request, report))})
+            paid = pay_hosted(source, spec, request, request.intent) if request.intent is not None else []
+            found = _audited(source, request, report, paid)
+            report = report.model_copy(update={"issues": (*report.issues, *found), "ranking": ranking(paid)})
         record.save_reward_report(report)
 
 
-def _audited(source: str, spec: EnvSpec, request: CheckRequest, report: RewardReport) -> list[RewardIssue]:
+def _audited(source: str, request: CheckRequest, report: RewardReport, paid: Sequence[Paid]) -> list[RewardIssue]:
     """What speaks against a reward that runs: its text, its terms, and what it pays for known motions."""
     terminates = request.terminate_when_unhealthy
-    paid = pay_hosted(source, spec, request, request.intent) if request.intent is not None else []
     severity = "error" if request.refuse_wrong_preferences else "warning"
     return [
         *audit_state(source),

@@ -3,7 +3,7 @@
 from p2p.contracts.base import Contract
 from p2p.contracts.brief import DraftReport, RevisionBrief
 from p2p.contracts.judgment import Verdict
-from p2p.contracts.reward import RewardReport, RewardSpec, TermStatistics
+from p2p.contracts.reward import RewardRanking, RewardReport, RewardSpec, TermStatistics
 from p2p.contracts.training import EffectiveConfig
 from p2p.service.rounding import short
 
@@ -20,6 +20,8 @@ class CheckAnswer(Contract):
     """Its terms and its formula; null when it does not load."""
     ranges: tuple[TermStatistics, ...]
     """Values of each term on the transitions it was tried on."""
+    ranking: RewardRanking | None
+    """What it pays for known motions, against the criteria; null without criteria, or where no motion is known."""
     transitions: int
     microseconds_per_step: float | None
     """What a step costs in training; null where it is evaluated step after step."""
@@ -102,12 +104,22 @@ def _facts(report: RewardReport) -> dict[str, object]:
         "warnings": tuple(issue.message for issue in report.issues if issue.severity != "error"),
         "spec": report.spec,
         "ranges": tuple(_rounded(term) for term in report.terms),
+        "ranking": _ranked(report.ranking),
         "transitions": report.transitions,
         "microseconds_per_step": short(report.microseconds_per_step),
         "microseconds_per_call": short(report.microseconds_per_call),
         "method": report.method,
         "method_reason": report.method_reason,
     }
+
+
+def _ranked(ranking: RewardRanking | None) -> RewardRanking | None:
+    if ranking is None:
+        return None
+    motions = tuple(
+        one.model_copy(update={"score": short(one.score), "pay": short(one.pay)}) for one in ranking.motions
+    )
+    return ranking.model_copy(update={"motions": motions, "correlation": short(ranking.correlation)})
 
 
 def _rounded(term: TermStatistics) -> TermStatistics:

@@ -1,6 +1,7 @@
 import pytest
 
-from p2p.analysis.reward_audit import Paid, audit, term_line
+from p2p.analysis.paid import Paid
+from p2p.analysis.reward_audit import audit, term_line
 
 SOURCE = '''
 def reward_fn(obs, action, next_obs, info):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from p2p.analysis.reward_audit import Paid
+from p2p.analysis.paid import Paid
 from p2p.analysis.term_audit import audit_terms
 from p2p.analysis.term_statistics import term_statistics
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.contracts.errors import UnknownName
+from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic, Window
 from p2p.envs import catalog
 from p2p.prompts import render
 from p2p.prompts.rendering import DATA, INVISIBLE, clip, data
@@ -47,3 +48,30 @@ def test_a_long_text_keeps_its_beginning_and_its_end(text: str, most: int) -> No
     said = clip(text, most)
     assert len(said) <= most + 60
     assert said == text or (said.startswith(text[: most // 2]) and "left out" in said)
+
+
+def test_criteria_are_told_with_their_window_and_whether_they_are_required() -> None:
+    window = Window(
+        after=(Bound(feature="height", comparison=Comparison.AT_LEAST, threshold=1.0),), within_s=2.0, last_share=0.8
+    )
+    predicate = Predicate(
+        statistic=Statistic.MEAN,
+        feature="velocity_x",
+        comparison=Comparison.AT_LEAST,
+        threshold=3.0,
+        unit="m/s",
+        margin=1.0,
+        window=window,
+    )
+    criterion = Criterion(key="k", title="t", description="d", category=Category.GAIT, predicate=predicate)
+    text = render("criteria", intent=Intent(prompt="p", env_id="E", criteria=(criterion,)))
+    assert "from the first step with `height` at_least 1 on, for 2 s, over the last 80 % of that time" in text
+    assert ", required): d" in text
+    optional = criterion.model_copy(update={"required": False, "predicate": None})
+    assert ", not required): d" in render("criteria", intent=Intent(prompt="p", env_id="E", criteria=(optional,)))
+
+
+def test_no_environment_is_said_to_end_judged_episodes() -> None:
+    text = render("environment", env=catalog.load("Hopper-v5"))
+    assert "judged episodes run their whole time" in text
+    assert "at rest the torso" not in text

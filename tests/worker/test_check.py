@@ -186,3 +186,19 @@ def test_a_reward_is_held_against_what_was_asked(cheetah, tmp_path, refused):
     (issue,) = (issue for issue in report.issues if issue.message.startswith("It pays 'moving backward"))
     assert (issue.severity, issue.line) == (("error" if refused else "warning"), 5)
     assert report.accepted == (not refused)
+
+
+def test_a_constant_total_that_is_not_the_sum_of_its_terms_goes_back_to_its_author(tmp_path, cheetah):
+    source = (
+        "def reward_fn(obs, action, next_obs, info):\n    terms = {'v': info['x_velocity']}\n    return 1.0, terms\n"
+    )
+    record = IterationRecord(tmp_path)
+    record.save_env_spec(cheetah)
+    record.save_reward_source(source)
+    check(tmp_path)
+    report = record.read_reward_report()
+    assert report.accepted
+    assert report.to_mend
+    marked = [issue.message for issue in report.issues if issue.mend]
+    assert any("do not sum to the total" in message for message in marked)
+    assert any("The total was 1 at every one of" in message for message in marked)

@@ -94,11 +94,21 @@ def repair_reward(
 
 
 def problems_of(written: Written) -> list[str]:
-    """What the model is told to mend before anything is tried."""
-    return config_problems(written.config_changes)
+    """What the model is told to mend before anything is tried, or reviewed."""
+    return [*config_problems(written.config_changes), *_uncompiled(written.source)]
+
+
+def _uncompiled(source: str) -> list[str]:
+    """What keeps a file from being Python: no review is spent on it."""
+    try:
+        compile(source, "reward_fn.py", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
+        return [f"source: {line}not valid Python: {error.msg if isinstance(error, SyntaxError) else error}."]
+    return []
 
 
 def _unfinished(reviewed: Reviewed) -> list[str]:
     if not reviewed.approved and not reviewed.source.strip():
         return ["Not approved, and no corrected source: give the whole file, or approve."]
-    return []
+    return [] if reviewed.approved else _uncompiled(reviewed.source)

@@ -79,11 +79,13 @@ class Rewards(Authors):
         It comes back as it is where nothing is held against it, or the author mends nothing.
         """
         intent, iteration, session = record.read_criteria(), record.iteration(number), record.read_session()
-        for _ in range(MAX_REPAIRS):
+        for tries in range(MAX_REPAIRS):
             author, draft = self.author_of(record), iteration.read_draft()
-            if report.accepted or intent is None or draft is None or not isinstance(author, Repairer):
+            done = report.accepted and (tries > 0 or not report.to_mend)  # what stops nothing is mended once at most
+            if done or intent is None or draft is None or not isinstance(author, Repairer):
                 break
-            record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
+            if not report.accepted:
+                record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
             mended = author.repair(intent, self.describe_environment(session.env_id), draft, report)
             forget_reward(iteration)  # its check is a job, which is done once
             report = self.try_draft(record, number, lambda mended=mended: mended)  # type: ignore[misc]

@@ -45,6 +45,12 @@ class Course:
     """Whether its joints swing and its motors work."""
     even_pace: str | None = None
     """For a dash, the course that goes as far at an even pace."""
+    y: Profile = np.zeros_like
+    """Distance to the left [m]; of robots that can turn."""
+    fallen: bool = False
+    """Whether the robot falls, or lies."""
+    noise_on: str | None = None
+    """The course that this is with random actions; its motors work at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,10 @@ class Motion:
     """Whether nothing moves in it."""
     even_pace: str | None
     """For a dash, the motion that goes as far at an even pace."""
+    fallen: bool = False
+    """Whether the robot falls, or lies."""
+    noise_on: str | None = None
+    """The motion that this is with random actions."""
 
 
 def _after(begin: float, lasting: float) -> Profile:
@@ -80,9 +90,10 @@ def _hops(time: Floats) -> Floats:
 
 
 _TURN = _after(1.0, 0.8)
+_STANDING = "standing still"
 _FORWARD, _BACKWARD = "moving forward at 2 m/s", "moving backward at 2 m/s"
 COURSES = (
-    Course("standing still", moves=False),
+    Course(_STANDING, moves=False),
     Course(_FORWARD, x=lambda time: 2.0 * time),
     Course("moving forward at 1 m/s", x=lambda time: 1.0 * time),
     Course(_BACKWARD, x=lambda time: -2.0 * time),
@@ -93,10 +104,13 @@ COURSES = (
     Course("a backflip", air=_leap(1.0, 0.8, 1.2), pitch=lambda time: 2.0 * np.pi * _TURN(time)),
     Course("a front flip", air=_leap(1.0, 0.8, 1.2), pitch=lambda time: -2.0 * np.pi * _TURN(time)),
     Course("rearing up", pitch=lambda time: 0.5 * np.pi * _after(0.5, 1.0)(time)),
-    Course("falling on its nose", pitch=lambda time: -0.5 * np.pi * _after(0.3, 0.5)(time), moves=False),
-    Course("lying on its back", pitch=lambda time: np.full_like(time, np.pi), moves=False),
+    Course("falling on its nose", pitch=lambda time: -0.5 * np.pi * _after(0.3, 0.5)(time), moves=False, fallen=True),
+    Course("lying on its back", pitch=lambda time: np.full_like(time, np.pi), moves=False, fallen=True),
     Course("turning left on the spot", yaw=lambda time: 2.0 * np.pi * _after(0.3, 2.4)(time)),
     Course("turning right on the spot", yaw=lambda time: -2.0 * np.pi * _after(0.3, 2.4)(time)),
+    Course("moving to the left at 1 m/s", y=lambda time: 1.0 * time),
+    Course("moving to the right at 1 m/s", y=lambda time: -1.0 * time),
+    Course("standing still with random actions", moves=False, noise_on=_STANDING),
 )
 """Motions of robots that walk, run or jump."""
 
@@ -114,7 +128,11 @@ def known_motions(spec: EnvSpec, model: mujoco.MjModel) -> list[Motion]:
         return []
     turns = any(joint.kind == "free" for joint in spec.joints)
     puppet = _Puppet(spec, model, root)
-    return [puppet.perform(course) for course in COURSES if turns or course.yaw is np.zeros_like]
+    return [
+        puppet.perform(course)
+        for course in COURSES
+        if turns or (course.yaw is np.zeros_like and course.y is np.zeros_like)
+    ]
 
 
 class _Puppet:
@@ -136,7 +154,8 @@ class _Puppet:
             mujoco.mj_differentiatePos(self._model, qvel[step], self._spec.dt, qpos[step - 1], qpos[step])
         qvel[0] = qvel[1]
         idle = not qvel.any()
-        return Motion(course.name, qpos, qvel, self._actions(course.moves), idle, course.even_pace)
+        actions = self._noise() if course.noise_on is not None else self._actions(course.moves)
+        return Motion(course.name, qpos, qvel, actions, idle, course.even_pace, course.fallen, course.noise_on)
 
     def _swing(self, qpos: Floats) -> None:
         hinges = [joint for joint in self._spec.joints if joint.kind == "hinge" and joint.low is not None]
@@ -150,6 +169,8 @@ class _Puppet:
         forward, pitch, yaw = course.x(self._time), course.pitch(self._time), course.yaw(self._time)
         spare = np.zeros(self._model.nv)
         qpos[:, self._forward_index()] += forward
+        if course.y is not np.zeros_like:
+            qpos[:, self._forward_index() + 1] += course.y(self._time)
         for row, angle in enumerate(pitch):
             self._root.place(qpos[row], spare, float(angle), 0.0, 0.0)
         if yaw.any():
@@ -172,6 +193,12 @@ class _Puppet:
         zero = np.zeros_like(yaw)
         about_z = np.stack([np.cos(yaw / 2), zero, zero, np.sin(yaw / 2)], axis=1)
         qpos[:, rows] = multiply(about_z, qpos[:, rows])
+
+    def _noise(self) -> Floats:
+        """Uniform over the range of each action, as exploring begins."""
+        low = np.array([actuator.low for actuator in self._spec.action])
+        high = np.array([actuator.high for actuator in self._spec.action])
+        return np.random.default_rng(0).uniform(low, high, size=(len(self._time) - 1, len(low)))
 
     def _actions(self, moves: bool) -> Floats:
         low = np.array([actuator.low for actuator in self._spec.action])

@@ -1,13 +1,13 @@
 """What a reward pays for motions that are known, and how much of what was asked they show."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.analysis.paid import Paid
 from p2p.analysis.predicates import measure
-from p2p.analysis.reward_audit import Paid
 from p2p.analysis.scoring import score
 from p2p.contracts.intent import Intent
 from p2p.contracts.rollout import Rollout
@@ -33,7 +33,13 @@ class Evaluator(Protocol):
         ...
 
 
-def pay(motions: Sequence[Motion], simulation: Simulation, evaluator: Evaluator, intent: Intent) -> list[Paid]:
+def pay(
+    motions: Sequence[Motion],
+    simulation: Simulation,
+    evaluator: Evaluator,
+    intent: Intent,
+    alive: NDArray[np.bool_] | None = None,
+) -> list[Paid]:
     """Show the motions to the judge's predicates and to the reward.
 
     Args:
@@ -41,6 +47,7 @@ def pay(motions: Sequence[Motion], simulation: Simulation, evaluator: Evaluator,
         simulation: Takes their states; no physics is run.
         evaluator: Of the reward.
         intent: What was asked.
+        alive: Steps at which the episode goes on, shape (T, n); None where nothing ends it.
 
     Raises:
         RewardFailed: the reward raised, or returned what is not a finite number.
@@ -48,7 +55,9 @@ def pay(motions: Sequence[Motion], simulation: Simulation, evaluator: Evaluator,
     block = as_block(motions, simulation)
     features = RewardInputs(simulation, frozenset(simulation.spec.feature_names)).read(block)
     steps, n = block.starts.shape
-    table = evaluator.evaluate(block).reshape(steps, n, -1).mean(axis=0)
+    rows = evaluator.evaluate(block).reshape(steps, n, -1)
+    table = rows.mean(axis=0)
+    kept = (rows[:, :, 0] * alive).mean(axis=0).tolist() if alive is not None else [None] * n
     paid = []
     for i, motion in enumerate(motions):
         seen = {name: column.reshape(steps, n)[:, i] for name, column in features.items()}
@@ -57,8 +66,38 @@ def pay(motions: Sequence[Motion], simulation: Simulation, evaluator: Evaluator,
         )
         terms = dict(zip(evaluator.names, table[i, 1:].tolist(), strict=True))
         total, meets = float(table[i, 0]), scores.intent_score or 0.0
-        paid.append(Paid(motion.name, meets, total, terms, motion.idle, motion.even_pace))
+        paid.append(
+            Paid(
+                name=motion.name,
+                score=meets,
+                total=total,
+                terms=terms,
+                idle=motion.idle,
+                even_pace=motion.even_pace,
+                fallen=motion.fallen,
+                noise_on=motion.noise_on,
+                kept=kept[i],
+            )
+        )
     return paid
+
+
+def until_unhealthy(motions: Sequence[Motion], env: Any) -> NDArray[np.bool_] | None:
+    """Steps up to the first unhealthy state of each motion, shape (T, n); None for robots that are always healthy.
+
+    Args:
+        motions: Of the same length.
+        env: Of Gymnasium; its state changes.
+    """
+    robot = env.unwrapped
+    if not hasattr(robot, "is_healthy"):
+        return None
+    healthy = np.ones((len(motions[0].actions), len(motions)), dtype=np.bool_)
+    for i, motion in enumerate(motions):
+        for t in range(len(motion.actions)):
+            robot.data.qpos[:], robot.data.qvel[:] = motion.qpos[t + 1], motion.qvel[t + 1]
+            healthy[t, i] = bool(robot.is_healthy)
+    return np.logical_and.accumulate(healthy, axis=0)
 
 
 def as_block(motions: Sequence[Motion], simulation: Simulation) -> Block:

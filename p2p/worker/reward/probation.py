@@ -73,6 +73,7 @@ class Probation:
         if microseconds > SLOW_US:
             self._note("slow", f"One call takes {microseconds:.0f} µs, which slows the training down.")
         self._note_declared()
+        self._note_constant()
         warnings = [] if errors else list(self._notes.values())
         return RewardReport(
             spec=RewardSpec.model_validate(self._reward.description.fields()),
@@ -104,6 +105,7 @@ class Probation:
                     f"The terms do not sum to the total: {sum(terms.values()):.6g} against {total:.6g} at step {step}. "
                     "Return sum(terms.values()), and make a term of whatever else is to count.",
                     return_line(self._reward.source),
+                    mend=True,
                 )
 
     def _call(self, instance: RewardFunction, transition: Transition, step: int) -> tuple[float, Terms]:
@@ -152,9 +154,25 @@ class Probation:
                 term_line(self._reward.source, astray),
             )
 
-    def _note(self, kind: str, message: str, line: int | None = None) -> None:
+    def _note_constant(self) -> None:
+        totals = np.array(self._totals)
+        if (
+            len(totals) > 1
+            and abs(totals[0]) > SUM_TOLERANCE
+            and np.ptp(totals) <= SUM_TOLERANCE * max(1.0, float(np.abs(totals).max()))
+        ):
+            self._note(
+                "constant",
+                f"The total was {totals[0]:.6g} at every one of {len(totals)} steps of random motion, whatever the "
+                "robot did: so far it teaches nothing. Return sum(terms.values()), and let a term depend "
+                "on what was asked.",
+                return_line(self._reward.source),
+                mend=True,
+            )
+
+    def _note(self, kind: str, message: str, line: int | None = None, mend: bool = False) -> None:
         """Keep the newest warning of a kind."""
-        self._notes[kind] = RewardIssue(severity="warning", message=message, line=line)
+        self._notes[kind] = RewardIssue(severity="warning", message=message, line=line, mend=mend)
 
 
 def _try_batch(reward: LoadedReward, recording: Recording) -> dict[str, Any]:

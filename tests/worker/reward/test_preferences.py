@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from p2p.agents.builtin.author import BuiltinAuthor
-from p2p.analysis.reward_audit import Paid, audit
+from p2p.analysis.paid import Paid
+from p2p.analysis.reward_audit import audit
 from p2p.contracts.env import EnvSpec
 from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
