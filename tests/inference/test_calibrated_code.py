@@ -13,7 +13,7 @@ from p2p.cli import main
 
 pytestmark = pytest.mark.slow
 LIMITS = ["--cap", "dollars=none", "--cap", "tokens=9000000"]
-CLIPS = ["--env", "Swimmer-v5", "--variations", "1", "--no-mutations", "--limit", "5", *LIMITS]
+CLIPS = ["--env", "Swimmer-v5", "--variations", "1", "--no-mutations", "--limit", "6", *LIMITS]
 NAME = "code:anthropic:claude-of-a-test"
 PLAN = {
     "measurable": True,
