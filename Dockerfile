@@ -14,10 +14,12 @@ RUN apt-get update \
     && install --directory --owner p2p /runs
 
 WORKDIR /opt/p2p
+COPY requirements ./requirements
+RUN pip install --no-cache-dir --only-binary :all: --require-hashes --requirement requirements/train.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY p2p ./p2p
 COPY p2p_mcp ./p2p_mcp
-RUN pip install --no-cache-dir --only-binary :all: '.[train]'
+RUN pip install --no-cache-dir --no-deps .
 
 USER p2p
 WORKDIR /home/p2p

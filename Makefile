@@ -5,7 +5,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint fast-tests slow-tests test-external reliability docs bundle registry table clean
+.PHONY: help setup demo test check lint fast-tests slow-tests test-external reliability docs bundle registry table lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,11 @@ registry: $(VENV)/.demo  ## Write the entry for the public MCP registry: dist/se
 table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about 20 minutes on 2 cores)
 	$(BIN)/python -m p2p.benchmark
 
+lock: $(VENV)/.demo  ## Choose the versions anew that `make demo` and the image install, with their hashes
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile pyproject.toml --extra train --universal --generate-hashes --upgrade --no-emit-index-url \
+		--no-header --no-annotate --python-version 3.11 --quiet --output-file requirements/train.lock
+
 clean:  ## Remove the virtual environment and caches; runs/ is kept
 	rm -rf $(VENV) .external build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
@@ -66,13 +71,15 @@ $(VENV)/bin/python:
 		|| { echo "p2p needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.demo: pyproject.toml requirements/train.lock | $(VENV)/bin/python
 	@echo "Installing p2p into $(VENV) (about half a minute) …"
-	@$(PIP) --editable '.[train]'
+	@$(PIP) --require-hashes --requirement requirements/train.lock
+	@$(PIP) --no-deps --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.dev: pyproject.toml requirements/train.lock | $(VENV)/bin/python
 	@echo "Installing p2p and its development tools into $(VENV) (about a minute) …"
+	@$(PIP) --require-hashes --requirement requirements/train.lock
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
 

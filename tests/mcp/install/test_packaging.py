@@ -173,3 +173,13 @@ def test_the_readme_names_every_client_and_lines_that_are_understood(
         assert main(["install", *line.split(), "--dry-run", "--force"]) == 0
     assert capsys.readouterr().out.count("Nothing was written") == len(CLIENTS)
     assert list(home.iterdir()) == []
+
+
+def test_the_lock_has_a_hash_for_each_package_and_every_package_of_a_training() -> None:
+    text = (ROOT / "requirements" / "train.lock").read_text(encoding="utf-8")
+    assert "://" not in text  # no index: whoever installs chooses it
+    entries = re.split(r"\n(?=\S)", text.strip())
+    assert all("--hash=sha256:" in entry for entry in entries)
+    locked = {re.match(r"[\w.-]+", entry)[0].lower() for entry in entries}
+    wanted = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["train"]]
+    assert {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in wanted} <= locked
