@@ -141,7 +141,7 @@ def test_a_model_that_proposes_nothing_of_use_leaves_the_usual_variants(
 ) -> None:
     service, record = begun()
     useless = proposed(("conservative", {"gamma": 9}))
-    serve(by_prompt=script(PLANNED, useless, useless))
+    serve(by_prompt=script(PLANNED, useless, useless, useless))
     draft = next_draft(service, record)
     assert [variant.changes for variant in draft.variants] == [{"learning_rate": 8e-4}, {"learning_rate": 2e-4}]
 

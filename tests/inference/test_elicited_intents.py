@@ -74,7 +74,7 @@ def test_criteria_that_cannot_be_judged_are_sent_back_once(
 
 
 def test_an_answer_that_stays_wrong_is_no_intent(role: Role, serve: Callable[..., Stub]) -> None:
-    serve(answers({"criteria": []}), answers({"criteria": []}))
+    serve(*[answers({"criteria": []})] * 3)
     with pytest.raises(ReplyMalformed, match="criteria is empty"):
         elicit(role, "do a backflip", CHEETAH)
 

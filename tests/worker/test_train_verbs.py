@@ -19,7 +19,7 @@ def worker(*arguments):
     ("arguments", "message"),
     [
         ([], "usage: python -m p2p.worker VERB JOB_DIR"),
-        (["trane", "."], "Unknown verb 'trane'. Did you mean 'train'? Known: calibration_chart, "),
+        (["trane", "."], "Unknown verb 'trane'. Did you mean 'train'? Known: attack, calibration_chart, "),
         (["train", "no/such/place"], "is not a directory"),
         (["describe", "."], "holds no readable request"),
     ],

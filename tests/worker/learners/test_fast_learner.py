@@ -95,7 +95,9 @@ def torch_gradients(learner):
 def test_losses_and_gradient_of_a_minibatch_are_those_of_stable_baselines3(env, rollout, variant):
     theirs, ours = learners(env, **variant | WHOLE)
     expected, got = update(theirs, rollout), update(ours, rollout)
+    norm, expected_norm = got.pop("grad_norm"), expected.pop("grad_norm")
     assert got == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert norm == pytest.approx(expected_norm, rel=1e-5)  # as the gradient itself: a sum of float32 over all weights
     if expected["clip_fraction"]:
         assert 0 < expected["clip_fraction"] < 1
     gradient = numbers(torch_gradients(theirs))
@@ -116,10 +118,14 @@ def test_parameters_after_one_minibatch_are_those_of_stable_baselines3(env, roll
 @variants
 def test_losses_and_parameters_after_two_updates_are_those_of_stable_baselines3(env, rollout, variant):
     theirs, ours = learners(env, **variant)
+    before = numbers(theirs.networks())
     for _ in range(2):
         expected, got = update(theirs, rollout), update(ours, rollout)
         assert got == pytest.approx(expected, rel=1e-5, abs=1e-5)
-    assert numbers(ours.networks()) == pytest.approx(numbers(theirs.networks()), rel=0, abs=1e-6)
+    after = numbers(theirs.networks())
+    # Adam divides by the gradient's size, so that rounding, which differs between processors, grows with the way made
+    moved = np.abs(after - before).max()
+    assert numbers(ours.networks()) == pytest.approx(after, rel=0, abs=max(1e-6, 1e-4 * moved))
 
 
 def test_target_kl_ends_an_update_where_it_ends_that_of_stable_baselines3(env, rollout):
