@@ -124,7 +124,7 @@ def test_losses_and_parameters_after_two_updates_are_those_of_stable_baselines3(
         assert got == pytest.approx(expected, rel=1e-5, abs=1e-5)
     after = numbers(theirs.networks())
     # Adam divides by the gradient's size, so that rounding, which differs between processors, grows with the way made
-    moved = np.abs(after - before).max()
+    moved = float(np.abs(after - before).max())
     assert numbers(ours.networks()) == pytest.approx(after, rel=0, abs=max(1e-6, 1e-4 * moved))
 
 
