@@ -38,7 +38,7 @@ def after_job(job: JobView) -> str:
     """The next step of whoever follows a job."""
     name = job.session_id
     if job.waiting is not None:
-        return f'It {in_words(job.waiting)}. get_job(job_id="{job.job_id}", wait_seconds=45) looks again.'
+        return f'get_job(job_id="{job.job_id}", wait_seconds=45) looks again: it {in_words(job.waiting)}.'
     if not job.state.finished:
         return f'get_job(job_id="{job.job_id}", wait_seconds=45)'
     if job.state is JobState.FAILED:

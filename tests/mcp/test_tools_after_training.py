@@ -87,7 +87,7 @@ async def test_metrics_are_few_numbers_and_a_plot(
         result = await caller(client).result("get_metrics", session_id=session_id, view=view, points=5, plot=True)
     shown: dict[str, Any] = result.structured_content or {}
     assert shown["next_step"].startswith("judge_videos")
-    assert all(len(curve["steps"]) <= 5 for curve in shown["curves"])
+    assert all(len(curve["steps"]) <= 5 for curve in shown.get("curves", ()))
     assert len(json.dumps(shown)) < 8_000
     assert len(_pictures(result)) == (view != "progress")
     assert bool(shown["plot"]) == (view != "progress")
@@ -274,7 +274,7 @@ async def test_judge_code_that_fails_on_rollouts_counts_nothing_and_can_be_mende
         shown = await call("judge_videos", session_id=session_id)
         (found,) = shown["code"]["by_written_code"]
         assert found["problem"].startswith("line 4: the function raised ValueError: too long.")
-        assert (shown["code"]["verdict"], found["scores"], found["worst"]) == ("no_verdict", [], None)
+        assert (shown["code"]["verdict"], "scores" in found, "worst" in found) == ("no_verdict", False, False)
         assert shown["only_eyes_can_judge"] == ["calm"]
         assert shown["next_step"].startswith("write_judge_code mends calm, or decide it by eye.")
         bad = {**SEEN, "is_what_was_meant": False}
@@ -328,7 +328,7 @@ async def test_judge_code_of_the_caller_measures_with_evidence_and_is_signed(
         assert (done["report"]["accepted"], done["report"]["errors"]) == (True, [])
         code = (await call("judge_videos", session_id=session_id))["code"]
         (found,) = code["by_written_code"]
-        assert (found["key"], found["written_by"], found["problem"]) == ("calm", "calling_agent a model", "")
+        assert (found["key"], found["written_by"], "problem" in found) == ("calm", "calling_agent a model", False)
         assert len(found["scores"]) == code["n_rollouts"]
         assert found["worst"]["evidence"].startswith("mean speed ")
         assert found["code_hash"] == done["report"]["code_hash"]
