@@ -110,7 +110,7 @@ def test_a_score_far_from_the_measured_one_is_looked_at_once_more(look: Look) ->
 def test_what_remains_apart_is_reported_with_less_confidence(look: Look) -> None:
     service, stub = look(MODELS[0], answers({**GOOD, "score": 0.2}), answers({**GOOD, "score": 0.3}))
     judgment = service.judge("watched", 1)
-    assert (judgment.passed, judgment.confidence, judgment.disagreement) == (True, 0.4, 0.7)
+    assert (judgment.passed, judgment.confidence, judgment.disagreement) == (False, 0.4, 0.7)
     assert "eyes score it 0.30, code 1.00, also after a second look" in judgment.diagnosis
     assert len(stub.seen) == 2
 

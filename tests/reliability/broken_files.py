@@ -76,7 +76,7 @@ def _sessions(service: Service) -> tuple[str, str]:
     job = service.start_loop(trained).job_id
     while not service.wait_for_job(job).state.finished:
         pass
-    until(lambda: not processes_of(service.runs.path), 120)  # its film, too
+    until(lambda: not processes_of(service.runs.path), 400)  # its film, too, which gives way to all other work
     service.record(trained).update_metadata(alias="first", tags=("a",))
     other = accepted_session(service)
     service.cancel_job(service.start_training(other).job_id)
