@@ -14,16 +14,18 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewCamera, ViewRequest
+from p2p.envs import catalog
 from p2p.store.arrays import save_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import ViewRecord
+from p2p.worker.description.morphology import name_of
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures import view_video
 from p2p.worker.pictures.frame_files import pick
 from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import ShownRollout, draw_moments
 from p2p.worker.render import probe
-from p2p.worker.render.marking import RED, front_legs, mark_front
+from p2p.worker.render.marking import RED, limbs_in_words, limbs_of, mark_limbs
 from p2p.worker.view import view
 
 
@@ -126,16 +128,41 @@ def test_the_camera_above_sees_no_sky_and_the_one_at_the_side_does() -> None:
     assert side[2] - side[0] > 15
 
 
-def test_front_legs_of_an_ant_are_red_and_those_behind_are_not() -> None:
+def test_limbs_have_the_colours_of_their_sides() -> None:
+    """Where they are at rest decides, not their names: the ant's right back leg stands in front."""
     model = compiled_model(ANT)
-    legs = {model.body(body).name for body in front_legs(model, ANT)}
-    assert legs == {"front_left_leg", "aux_1", "right_back_leg", "aux_4", ""}  # shins have no names
-    marked = mark_front(model, ANT)
-    red = {int(body) for body in marked.geom_bodyid[np.isclose(marked.geom_rgba, RED).all(axis=1)]}
-    assert red == front_legs(model, ANT)
+    limbs = {limb.side: {name_of(model, "body", body) for body in limb.bodies} for limb in limbs_of(model, ANT)}
+    assert limbs == {
+        "front left": {"front_left_leg", "aux_1", "body4"},
+        "back left": {"front_right_leg", "aux_2", "body7"},
+        "back right": {"back_leg", "aux_3", "body10"},
+        "front right": {"right_back_leg", "aux_4", "body13"},
+    }
+    marked = mark_limbs(model, ANT)
+    red = {name_of(model, "body", int(b)) for b in marked.geom_bodyid[np.isclose(marked.geom_rgba, RED).all(axis=1)]}
+    assert red == limbs["front left"]
     assert not np.isclose(model.geom_rgba, RED).all(axis=1).any()
-    cheetah = compiled_model(CHEETAH)
-    assert mark_front(cheetah, CHEETAH) is cheetah
+
+
+@pytest.mark.parametrize(
+    ("env_id", "words"),
+    [
+        ("Walker2d-v5", "left green, right blue"),
+        ("Humanoid-v5", "left green, right blue"),
+        ("HalfCheetah-v5", "front red, back blue"),
+        ("Hopper-v5", ""),
+        ("Swimmer-v5", ""),
+    ],
+)
+def test_colours_are_told_and_what_has_one_leg_keeps_its_own(env_id: str, words: str) -> None:
+    spec = catalog.load(env_id)
+    model = compiled_model(spec)
+    assert limbs_in_words(limbs_of(model, spec)) == words
+    assert (mark_limbs(model, spec) is model) == (not words)
+    for limb in limbs_of(model, spec):
+        names = {name_of(model, "body", body) for body in limb.bodies}
+        assert limb.side != "left" or all("left" in name for name in names)
+        assert limb.side != "right" or not any("left" in name for name in names)
 
 
 def test_a_part_is_shown_at_its_own_times(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """A rollout on one picture, for people and for models that judge by eye: key frames above, measurements below.
 
 What each part is for was measured: frames chosen by events, since even ones jump over a flip; numbers in the frames,
-since motion cannot be read from a moving camera; arrows, since front and back of a robot look alike; unwrapped angles,
-since turns cannot be counted on pictures.
+since motion cannot be read from a moving camera; arrows and coloured limbs, since front and back, left and right of a
+robot look alike; unwrapped angles, since turns cannot be counted on pictures; contacts, since moments miss the steps.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,10 @@ from PIL import Image, ImageDraw
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.work import ViewCamera
 from p2p.store.files import replacing
+from p2p.worker.pictures.contact_strip import contact_rows, paste_contacts, strip_height
 from p2p.worker.pictures.frame_labels import label, legend, one_line, write_label, write_title
 from p2p.worker.pictures.key_frames import KeyFrames, choose_frames
-from p2p.worker.pictures.key_pictures import INK, ShownRollout, draw_moments, font
+from p2p.worker.pictures.key_pictures import INK, RED, ShownRollout, draw_moments, font
 from p2p.worker.pictures.strip_plot import draw_strip
 from p2p.worker.render.camera import Floats
 
@@ -57,14 +58,17 @@ def write_contact_sheet(
 def compose_sheet(
     rollout: ShownRollout, frames: KeyFrames, title: str, camera: ViewCamera = ViewCamera.TRACKING
 ) -> Image.Image:
-    """The picture of a rollout: title, two rows of moments, plots."""
+    """The picture of a rollout: title, two rows of moments, plots, contacts over time."""
     page = Image.new("RGB", SIZE, "white")
     write_title(page, 0, one_line(title), f"{frames.note}; {legend(rollout)}")
     columns = columns_of(frames)
     size = (SIZE[0] // columns, GRID // 2 - LABEL)
     paste_moments(page, TITLE, rollout, frames, draw_moments(rollout, frames.steps, size, camera))
-    strip = draw_strip(rollout.features, frames, rollout.spec.dt, (SIZE[0], SIZE[1] - TITLE - GRID))
+    rows = contact_rows(rollout)
+    bottom = SIZE[1] - strip_height(rows)
+    strip = draw_strip(rollout.features, frames, rollout.spec.dt, (SIZE[0], bottom - TITLE - GRID))
     page.paste(Image.fromarray(strip), (0, TITLE + GRID))
+    paste_contacts(page, bottom, rows, rollout.times, frames)
     return page
 
 
@@ -76,13 +80,18 @@ def columns_of(frames: KeyFrames) -> int:
 def paste_moments(
     page: Image.Image, top: int, rollout: ShownRollout, frames: KeyFrames, pictures: list[Image.Image]
 ) -> None:
-    """Put numbered moments on a page in two rows, from `top` [px] downwards, each with its text under it."""
+    """Put numbered moments on a page in two rows, from `top` [px] downwards, each with its text under it.
+
+    What happens stands in the picture, beside the number: under it there is no room beside the numbers.
+    """
     pen, columns = ImageDraw.Draw(page), columns_of(frames)
     width = page.width // columns
     for number, picture in enumerate(pictures):
         x, y = number % columns * width, top + number // columns * (picture.height + LABEL)
         page.paste(picture.crop((0, 0, width - 2, picture.height)), (x, y))
         pen.text((x + 4, y + 2), str(number + 1), font=font(12), fill=INK, stroke_width=2, stroke_fill="white")
+        event = frames.words[number]
+        pen.text((x + 22, y + 2), event, font=font(12), fill=RED, stroke_width=2, stroke_fill="white")
         write_label(pen, (x + 3, y + picture.height + 1), width - 8, label(rollout, frames, number))
 
 

@@ -77,7 +77,7 @@ def pick(frames: KeyFrames, count: int) -> list[int]:
         return list(numbers)
     events = [number for number in numbers if frames.words[number]]
     order = {"apex": 0, "closest": 0, "pole falls": 0, "landing": 1, "take-off": 1, "end": 2}
-    kept = sorted(events, key=lambda number: order.get(frames.words[number], 3))[:count]
+    kept = sorted(events, key=lambda number: order.get(frames.words[number].rstrip(" 0123456789"), 3))[:count]
     while len(kept) < count:
         edges = [-1, *sorted(kept), len(frames.steps)]
         left, right = max(pairwise(edges), key=lambda gap: gap[1] - gap[0])

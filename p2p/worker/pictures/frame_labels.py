@@ -5,8 +5,9 @@ from typing import NamedTuple
 from PIL import Image, ImageDraw
 
 from p2p.worker.pictures.key_frames import KeyFrames
-from p2p.worker.pictures.key_pictures import INK, PALE, RED, SMALLEST, ShownRollout, font
+from p2p.worker.pictures.key_pictures import INK, PALE, SMALLEST, ShownRollout, font
 from p2p.worker.pictures.strip_plot import angle_of
+from p2p.worker.render.marking import limbs_in_words
 
 
 class Label(NamedTuple):
@@ -21,23 +22,23 @@ class Label(NamedTuple):
 def label(rollout: ShownRollout, frames: KeyFrames, number: int) -> Label:
     """The text of one of the chosen moments, counted from 0."""
     step, features = frames.steps[number], rollout.features
-    angle, rotation = angle_of(features, frames.rotation), frames.rotation
-    name = rotation.removesuffix("_turns") if rotation is not None else "pole"
-    turned = f"{name}={round(angle[step]) + 0:+d}°" if angle is not None else ""
+    angle = angle_of(features, frames.rotation)
+    turned = [f"{angle.name}={round(angle.degrees[step]) + 0:+d}°"] if angle is not None else []
+    turned += [f"up={features['up'][step]:+.2f}"] if "up" in features else []
     digits = 1 if "position_x" in features and "position_y" in features else 2
     places = {"position_x": f"x={{:+.{digits}f}}", "position_y": f"y={{:+.{digits}f}}", "cart_position": "x={:+.2f}"}
     places |= {"height": "h={:.2f}", "pole_height": "h={:.2f}", "target_distance": "distance={:.3f}"}
     values = [text.format(features[name][step]) for name, text in places.items() if name in features]
     time = rollout.times[step]
     moment = f"t={time:.2f} s  step {round(time / rollout.spec.dt)}"
-    return Label(moment, frames.words[number], turned, " ".join(values) + " m" if values else "")
+    return Label(moment, frames.words[number], " ".join(turned), " ".join(values) + " m" if values else "")
 
 
 def legend(rollout: ShownRollout) -> str:
     """What holds for all pictures of a rollout."""
-    parts = ["camera follows the robot" if "displacement" in rollout.features else "camera stands still"]
-    if rollout.marked_model is not rollout.model:
-        parts.append("front legs red")
+    parts = ["camera follows" if "displacement" in rollout.features else "camera stands still"]
+    if rollout.limbs:
+        parts.append(limbs_in_words(rollout.limbs))
     if rollout.path_of is not None:
         parts.append(f"path of {rollout.path_of} purple")
     return ", ".join(parts)
@@ -66,10 +67,13 @@ def shortened(pen: ImageDraw.ImageDraw, text: str, room: float) -> str:
 
 
 def write_label(pen: ImageDraw.ImageDraw, corner: tuple[int, int], width: int, text: Label) -> None:
-    """Write the text of a moment under its picture, in three lines."""
+    """Write the text of a moment under its picture, in three lines; the event is in the picture."""
     x, y = corner
-    pen.text((x, y), text.moment, font=font(12), fill=INK)
-    pen.text((x, y + 13), text.angle, font=font(12), fill=INK)
-    pen.text((x + width, y + 13), text.event, font=font(12), fill=RED, anchor="ra")
-    size = 12 if pen.textlength(text.place, font=font(12)) <= width else SMALLEST
-    pen.text((x, y + 26), text.place, font=font(size), fill=INK)
+    for line, words in enumerate((text.moment, text.angle, text.place)):
+        rotation, _, rest = words.partition(" ")
+        if pen.textlength(words, font=font(12)) <= width:
+            pen.text((x, y + 13 * line), words, font=font(12), fill=INK)
+        elif "=" not in rotation and pen.textlength(words, font=font(SMALLEST)) > width:
+            pen.text((x, y + 13 * line), rest, font=font(SMALLEST), fill=INK)  # the plot names the rotation
+        else:
+            pen.text((x, y + 13 * line), words, font=font(SMALLEST), fill=INK)

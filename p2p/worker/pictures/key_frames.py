@@ -1,5 +1,9 @@
-"""Which moments of a rollout to show: even sampling jumps over a flip, so frames are chosen by what happens."""
+"""Which moments of a rollout to show: even sampling jumps over a flip, so frames are chosen by what happens.
 
+Where nothing happens they are spread with jitter: evenly spaced, a gait would show the same pose in all of them.
+"""
+
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,10 +24,16 @@ WIDE, WIDEST, TOO_WIDE = 60.0, 90.0, 120.0
 other way [deg]."""
 SHORTEST_FLIGHT_S = 0.08
 """Of a flip; less is a bounce [s]."""
-HIGH_JUMP = 0.3
-"""Clearance of a jump worth showing, as a share of the height at rest, and at least 0.2 m."""
-GAIT = 4
-"""As many flights at least half as high are a gait, not a jump, unless they are twice as high as a jump must be."""
+JUMP, LOWEST_JUMP_M = 0.12, 0.1
+"""Clearance of a jump worth showing, as a share of the height at rest, and at least [m]."""
+HIGH_JUMP, LOWEST_HIGH_JUMP_M = 0.6, 0.4
+"""The same of jumps that are shown however many there are; others may be a gait."""
+GAIT = 6
+"""As many flights at least half as high are a gait, not jumps, unless they are high."""
+JUMP_WORDS = (("take-off", "apex", "landing"), ("apex", "landing"), ("apex",))
+"""What is shown of each jump, the most that there is room for."""
+JITTER = 0.7
+"""Range within which moments without an event are displaced, as a share of the distance to the next."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +61,51 @@ def choose_frames(features: Mapping[str, Floats], dt: float, rest_height: float)
     length = len(next(iter(features.values())))
     rotation = max((name for name in ROTATIONS if name in features), key=lambda n: np.ptp(features[n]), default=None)
     words = {length - 1: "end", 0: "start"} | _incidents(features, dt)
+    random = _random(features)
     if rotation is not None and np.ptp(features[rotation]) >= A_TURN:
-        return _turning(features, rotation, words, dt)
-    if (jump := _highest_flight(features, rest_height)) is not None:
-        words |= _flight_words(features, *jump)
-        steps = _spread(set(words) | {sum(jump) // 2}, None, COUNTS[0])
-        note = f"jump, {(jump[1] - jump[0]) * dt:.2f} s in the air"
-        return _finished(steps, words, note, rotation)
+        return _turning(features, rotation, words, dt, random)
+    flights = _flights(features["airborne"]) if "airborne" in features else []
+    jumps = _jumps(features, flights, rest_height)
+    if jumps:
+        words = _words_of_jumps(features, jumps, words)
+        middle = {sum(jumps[0]) // 2} if len(jumps) == 1 else set()
+        count = next((count for count in COUNTS if count >= len(words)), COUNTS[-1])
+        longest = max((end - start) * dt for start, end in jumps)
+        note = (
+            f"jump, {longest:.2f} s in the air" if len(jumps) == 1 else f"{len(jumps)} jumps, {longest:.2f} s at most"
+        )
+        return _finished(_spread(set(words) | middle, None, count, random), words, note, rotation)
     if len(words) == 2:
-        even = {round(step) for step in np.linspace(0, length - 1, COUNTS[0])}
+        flown = f" ({len(flights)} flights)" if flights else ""
         gap = (length - 1) * dt / (COUNTS[0] - 1)
-        return _finished(even, words, f"no single event: even frames, {gap:.2f} s apart", rotation)
-    return _finished(_spread(set(words), None, COUNTS[0]), words, "frames around events", rotation)
+        note = f"no single event{flown}: about every {gap:.2f} s, at random"
+        return _finished(_jittered(length, COUNTS[0], random), words, note, rotation)
+    return _finished(_spread(set(words), None, COUNTS[0], random), words, "frames around events", rotation)
 
 
-def _turning(features: Mapping[str, Floats], rotation: str, words: dict[int, str], dt: float) -> KeyFrames:
+def _random(features: Mapping[str, Floats]) -> np.random.Generator:
+    """A generator that its first state seeds, and with it the seed of the rollout's reset: the same at every call.
+
+    Rounded, so that the last bits of a processor's arithmetic change nothing.
+    """
+    first = ",".join(f"{float(values[0]):.4g}" for values in features.values())
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(first.encode()).digest()[:8]))
+
+
+def _jittered(length: int, count: int, random: np.random.Generator) -> set[int]:
+    """Both ends and what lies between, each displaced by another share of the distance, in random order.
+
+    Displacements are spread evenly over `JITTER`, so that no period fits all of them.
+    """
+    even = np.linspace(0, length - 1, count)
+    shares = (random.permutation(count - 2) + 0.5) / (count - 2) - 0.5
+    even[1:-1] += shares * JITTER * (length - 1) / (count - 1)
+    return {round(step) for step in even}
+
+
+def _turning(
+    features: Mapping[str, Floats], rotation: str, words: dict[int, str], dt: float, random: np.random.Generator
+) -> KeyFrames:
     degrees, times = 360.0 * features[rotation], features["time"]
     begin, end = _turn(degrees)
     whole = np.copysign(np.ptp(degrees), degrees[end] - degrees[begin])
@@ -77,7 +117,7 @@ def _turning(features: Mapping[str, Floats], rotation: str, words: dict[int, str
     else:
         words = {begin: "turn starts", end: "turn ends"} | words
     for count in COUNTS:
-        steps = _spread(set(words), degrees, count)
+        steps = _spread(set(words), degrees, count, random)
         if _widest(steps, degrees) <= WIDEST:
             return _finished(steps, words, note, rotation)
     if (widest := _widest(steps, degrees)) <= TOO_WIDE:
@@ -123,16 +163,30 @@ def _flight_at(airborne: Floats | None, step: int) -> tuple[int, int] | None:
     return next((flight for flight in _flights(airborne) if flight[0] <= step < flight[1]), None)
 
 
-def _highest_flight(features: Mapping[str, Floats], rest_height: float) -> tuple[int, int] | None:
-    if "airborne" not in features:
-        return None
-    clearance, flights = features["clearance"], _flights(features["airborne"])
-    tops = [float(clearance[start:end].max()) for start, end in flights]
-    highest, needed = max(tops, default=0.0), max(0.2, HIGH_JUMP * rest_height)
-    alike = sum(top >= highest / 2 for top in tops)
-    if highest < needed or (alike >= GAIT and highest < 2 * needed):
-        return None
-    return flights[int(np.argmax(tops))]
+def _jumps(features: Mapping[str, Floats], flights: list[tuple[int, int]], rest_height: float) -> list[tuple[int, int]]:
+    """Flights worth showing, in order: those at least half as high as the highest, if that is a jump at all."""
+    tops = [float(features["clearance"][start:end].max()) for start, end in flights]
+    highest = max(tops, default=0.0)
+    alike = [flight for flight, top in zip(flights, tops, strict=True) if top >= highest / 2]
+    if highest < max(LOWEST_JUMP_M, JUMP * rest_height):
+        return []
+    if len(alike) >= GAIT and highest < max(LOWEST_HIGH_JUMP_M, HIGH_JUMP * rest_height):
+        return []
+    return alike
+
+
+def _words_of_jumps(
+    features: Mapping[str, Floats], jumps: list[tuple[int, int]], others: dict[int, str]
+) -> dict[int, str]:
+    """Take-off, apex and landing of each jump, numbered where there are several; of many, less of each fits."""
+    room = COUNTS[-1] - len(others)
+    kinds = next((kinds for kinds in JUMP_WORDS if len(kinds) * len(jumps) <= room), JUMP_WORDS[-1])
+    words: dict[int, str] = {}
+    for number, jump in enumerate(jumps[: room // len(kinds)], start=1):
+        numbered = f" {number}" if len(jumps) > 1 else ""
+        moments = _flight_words(features, *jump)
+        words |= {step: f"{word}{numbered}" for step, word in moments.items() if word in kinds}
+    return words | others
 
 
 def _flight_words(features: Mapping[str, Floats], start: int, end: int) -> dict[int, str]:
@@ -140,8 +194,8 @@ def _flight_words(features: Mapping[str, Floats], start: int, end: int) -> dict[
     return {apex: "apex", start: "take-off", end: "landing"}
 
 
-def _spread(steps: set[int], degrees: Floats | None, count: int) -> set[int]:
-    """Add steps up to `count`: where neighbours differ by too large an angle, else in the longest gap."""
+def _spread(steps: set[int], degrees: Floats | None, count: int, random: np.random.Generator) -> set[int]:
+    """Add steps up to `count`: where neighbours differ by too large an angle, else somewhere in the longest gap."""
     steps = set(steps)
     last = max(steps)
     while len(steps) < min(count, last + 1):
@@ -152,7 +206,8 @@ def _spread(steps: set[int], degrees: Floats | None, count: int) -> set[int]:
             steps.add(_halfway(degrees, *wide))
         else:
             left, right = max(pairs, key=lambda pair: pair[1] - pair[0])
-            steps.add((left + right) // 2)
+            share = 0.5 + JITTER / 2 * (random.random() - 0.5)
+            steps.add(min(max(round(left + share * (right - left)), left + 1), right - 1))
     return steps
 
 

@@ -1,7 +1,7 @@
 """Pictures of single moments of a rollout, with what a picture alone does not tell: front, top, and a second view.
 
 Front and back of a robot look alike, so its forward direction is a red arrow and its up direction a blue one, and a
-robot with legs all around has red ones in front. Turns about the vertical cannot be seen from the side, so whatever
+robot's limbs are coloured by their sides. Turns about the vertical cannot be seen from the side, so whatever
 moves freely is shown from a second camera too.
 """
 
@@ -20,8 +20,7 @@ from p2p.worker.description.morphology import FREE, index_of
 from p2p.worker.pictures.body_path import body_path, draw_path, path_spots
 from p2p.worker.render.camera import Floats, Views, follow
 from p2p.worker.render.frames import draw
-from p2p.worker.render.gl_child import LARGEST
-from p2p.worker.render.marking import mark_front
+from p2p.worker.render.marking import Limb, limbs_of, mark_limbs
 
 Indices = NDArray[np.intp]
 
@@ -29,8 +28,8 @@ INSET = 0.42
 """Side of the second view, as a share of the picture's height."""
 MARGIN = 0.06
 """Kept free around the robot, as a share of the picture."""
-FINER = 2
-"""Pictures are drawn this much larger and then reduced, which smooths their outlines."""
+FINER, FINEST = 2, 1024
+"""Pictures are drawn this much larger and then reduced, which smooths their outlines; up to so large a side [px]."""
 RED, BLUE, INK, PALE = (208, 32, 32), (32, 72, 200), (20, 20, 20), (110, 110, 110)
 """Of the forward arrow, the up arrow, text, and what is less important."""
 SMALLEST = 11
@@ -58,7 +57,12 @@ class ShownRollout:
     @cached_property
     def marked_model(self) -> mujoco.MjModel:
         """The model as it is drawn."""
-        return mark_front(self.model, self.spec)
+        return mark_limbs(self.model, self.spec)
+
+    @cached_property
+    def limbs(self) -> tuple[Limb, ...]:
+        """Legs and arms that have a colour of their own."""
+        return limbs_of(self.model, self.spec)
 
     @cached_property
     def path(self) -> Floats | None:
@@ -149,7 +153,7 @@ def _draw(
     rollout: ShownRollout, rows: Indices, views: Views, poses: Floats, size: tuple[int, int]
 ) -> list[Image.Image]:
     """Pictures with arrows."""
-    finer = min(FINER, LARGEST / max(size))
+    finer = max(1.0, min(FINER, FINEST / max(size)))
     large = (round(size[0] * finer), round(size[1] * finer))
     tips = poses[:, :1] + 0.13 * views.distance * poses[:, 1:]
     spots = views.project(np.concatenate([poses[:, :1], tips], axis=1), large)

@@ -10,19 +10,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator, ScalarFormatter
 from numpy.typing import NDArray
 
-from p2p.worker.pictures.key_frames import KeyFrames
+from p2p.worker.pictures.key_frames import ROTATIONS, KeyFrames
 
 Floats = NDArray[np.float64]
 
 DPI = 100
 LINES = ("#1f5fa8", "#d1722a")
 ANGLES = {
-    "pitch_turns": "pitch [deg]: + nose up (backward)",
-    "yaw_turns": "yaw [deg]: + left (CCW from above)",
-    "roll_turns": "roll [deg]: + right side down",
+    "pitch_turns": "+ nose up (backward)",
+    "yaw_turns": "+ left (CCW from above)",
+    "roll_turns": "+ right side down",
 }
-
-
+"""Which way each rotation counts."""
+BOTTOM, TOP = 30, 46
+"""Heights kept free below the axes, for their ticks, and above them, for title and numbers [px]."""
 TICKS = (30, 45, 90, 180, 360, 720, 1440)
 """Distances between the ticks of an angle, of which the first that gives at most six is taken [deg]."""
 
@@ -43,6 +44,17 @@ class Marks(NamedTuple):
     colour: str
     rows: tuple[float, ...]
     """Heights at which numbers may stand, as shares of the plot's."""
+
+
+class Angle(NamedTuple):
+    """How a robot is turned."""
+
+    name: str
+    """"pitch" where that is absolute, "yaw turned" where it counts from the start."""
+    title: str
+    """Of its plot."""
+    degrees: Floats
+    """Shape (T,), never wrapped."""
 
 
 class Panel(NamedTuple):
@@ -117,7 +129,8 @@ def _draw(
     figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
     canvas = FigureCanvasAgg(figure)
     for column, panel in enumerate(panels):
-        axes = figure.add_axes((0.055 + column / 3 * 0.985, 0.17, 0.265, 0.6))
+        height = size[1] - BOTTOM - TOP
+        axes = figure.add_axes((0.055 + column / 3 * 0.985, BOTTOM / size[1], 0.265, height / size[1]))
         _draw_panel(axes, panel, span)
         if len(panel.lines) > 1 and (len(marks) == 1 or column == 0):
             axes.legend(fontsize=8, frameon=False, loc="best", handlelength=1.2, borderaxespad=0.1, labelspacing=0.1)
@@ -127,18 +140,29 @@ def _draw(
     return np.array(canvas.renderer.buffer_rgba(), np.uint8)[..., :3]
 
 
-def angle_of(features: Mapping[str, Floats], rotation: str | None) -> Floats | None:
-    """Degrees the robot has turned since the start, or its pole leans; None for what does neither."""
-    if rotation is not None:
-        return np.asarray(360.0 * features[rotation])
-    return np.rad2deg(features["pole_angle"]) if "pole_angle" in features else None
+def angle_of(features: Mapping[str, Floats], rotation: str | None) -> Angle | None:
+    """How the robot is turned, or its pole leans; None for what does neither.
+
+    In a plane that is absolute, 0 for upright, and counts on beyond 180 degrees. In space there is no such angle:
+    there it is how far the robot has turned since the start of the episode.
+    """
+    if rotation is None:
+        if "pole_angle" not in features:
+            return None
+        return Angle("pole", "pole from upright [deg]", np.rad2deg(features["pole_angle"]))
+    name, turned = rotation.removesuffix("_turns"), 360.0 * features[rotation]
+    planar = sum(each in features for each in ROTATIONS) == 1 and name in features
+    if planar:
+        degrees = np.rad2deg(features[name][0]) + turned - turned[0]
+        return Angle(name, f"{name} [deg]: {ANGLES[rotation]}", degrees)
+    ways = ANGLES[rotation].partition(" (")[0]
+    return Angle(f"{name} turned", f"{name} turned since start [deg]: {ways}", turned)
 
 
 def _panels(features: Mapping[str, Floats], rotation: str | None) -> list[Panel]:
     angle = angle_of(features, rotation)
     if angle is not None:
-        title = ANGLES[rotation] if rotation is not None else "pole from upright [deg]"
-        turning = Panel(title, {"": Line(features["time"], angle)}, least=20.0, angle=True)
+        turning = Panel(angle.title, {"": Line(features["time"], angle.degrees)}, least=20.0, angle=True)
     else:
         turning = _first(features, {"joint_speed": "joint speed"})
     places = {"height": "height [m]", "pole_height": "height of the pole's tip [m]"}
@@ -187,7 +211,7 @@ def _draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> None:
         axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_formatter(ScalarFormatter(useOffset=False))
     axes.tick_params(labelsize=8, length=2, pad=2)
-    axes.text(1.0, -0.16, "t [s]", transform=axes.transAxes, fontsize=8, ha="right", va="top")
+    axes.annotate("t [s]", (1.0, 0.0), (0, -14), "axes fraction", "offset points", fontsize=8, ha="right", va="top")
     axes.grid(visible=True, color="#e6e6e6", linewidth=0.6)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

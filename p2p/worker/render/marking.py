@@ -1,61 +1,144 @@
-"""Which side of a robot is its front, in colour: four legs all alike show it otherwise to nobody."""
+"""Which leg is which, in colour: left and right, front and back of a robot look alike otherwise."""
 
 import copy
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
-from p2p.worker.description.morphology import FREE, index_of
+from p2p.worker.description.morphology import index_of, name_of
 
-RED = (0.82, 0.12, 0.12, 1.0)
-"""As the arrow that points forward."""
+Colour = tuple[float, float, float, float]
+
+RED, ORANGE, GREEN, BLUE = (
+    (0.82, 0.12, 0.12, 1.0),
+    (0.96, 0.58, 0.05, 1.0),
+    (0.12, 0.58, 0.22, 1.0),
+    (0.13, 0.36, 0.85, 1.0),
+)
+COLOURS: Mapping[str, tuple[str, Colour]] = {
+    "left": ("green", GREEN),
+    "right": ("blue", BLUE),
+    "front": ("red", RED),
+    "back": ("blue", BLUE),
+    "front left": ("red", RED),
+    "front right": ("orange", ORANGE),
+    "back left": ("green", GREEN),
+    "back right": ("blue", BLUE),
+}
+"""Name and value of the colour of each limb."""
 MANY_FEET = 4
-"""From as many feet on a robot may be symmetric all around."""
-AHEAD = 0.1
-"""From this far ahead of the torso's centre a foot counts as a front foot, as a share of the farthest."""
+"""From as many feet on front and back are told apart as well as left and right."""
+OFF_CENTRE = 0.1
+"""From this far off the torso's centre a limb is on one side, as a share of the farthest."""
 
 
-def mark_front(model: mujoco.MjModel, spec: EnvSpec) -> mujoco.MjModel:
-    """The model with red front legs, where it has legs all around; any other model as it is."""
-    legs = front_legs(model, spec)
-    if not legs:
+@dataclass(frozen=True)
+class Limb:
+    """A leg or an arm."""
+
+    side: str
+    """A key of `COLOURS`."""
+    bodies: frozenset[int]
+    """From its last body up to, and without, the first that it shares with another limb or the torso."""
+
+    @property
+    def colour(self) -> Colour:
+        """In which it is drawn."""
+        return COLOURS[self.side][1]
+
+
+def mark_limbs(model: mujoco.MjModel, spec: EnvSpec) -> mujoco.MjModel:
+    """The model with coloured limbs, where it has several that can be told apart; any other model as it is."""
+    limbs = limbs_of(model, spec)
+    if not limbs:
         return model
     marked = copy.copy(model)
-    geoms = np.isin(model.geom_bodyid, list(legs))
-    marked.geom_rgba[geoms], marked.geom_matid[geoms] = RED, -1
+    for limb in limbs:
+        geoms = np.isin(model.geom_bodyid, list(limb.bodies))
+        marked.geom_rgba[geoms], marked.geom_matid[geoms] = limb.colour, -1
     return marked
 
 
-def front_legs(model: mujoco.MjModel, spec: EnvSpec) -> set[int]:
-    """Bodies of the legs in front, from the foot up to the torso; empty for a robot that is not symmetric."""
-    body = spec.morphology
-    if not (model.jnt_type == FREE).any() or len(body.feet) < MANY_FEET:
-        return set()
-    torso = index_of(model, "body", body.torso)
-    ahead = _ahead(model, spec, torso)
-    farthest = max(map(abs, ahead.values()))
-    legs: set[int] = set()
-    for foot, distance in ahead.items():
-        if distance > AHEAD * farthest:
-            legs |= _chain(model, int(model.geom_bodyid[foot]), torso)
-    return legs
+def limbs_in_words(limbs: tuple[Limb, ...]) -> str:
+    """What the colours mean: "left green, right blue"; empty without limbs."""
+    sides = [side for side in COLOURS if any(limb.side == side for limb in limbs)]
+    if sides == ["front left", "front right", "back left", "back right"]:
+        front_left, front_right, back_left, back_right = (COLOURS[side][0] for side in sides)
+        return f"left/right legs: front {front_left}/{front_right}, back {back_left}/{back_right}"
+    return ", ".join(f"{side} {COLOURS[side][0]}" for side in sides)
 
 
-def _ahead(model: mujoco.MjModel, spec: EnvSpec, torso: int) -> dict[int, float]:
-    """How far each foot is ahead of the torso at rest, by geom [m]."""
+def limbs_of(model: mujoco.MjModel, spec: EnvSpec) -> tuple[Limb, ...]:
+    """Limbs of a robot with two feet or more, if all can be told apart.
+
+    Sides are where limbs are at rest, seen from the torso: names of models lie (of the ant's "front" legs one is
+    behind). Where all are in one plane, a name with "left" in it tells left from right.
+    """
+    if len(spec.morphology.feet) < 2:
+        return ()
+    torso = index_of(model, "body", spec.morphology.torso)
+    feet = {int(model.geom_bodyid[index_of(model, "geom", name)]) for name in spec.morphology.feet}
+    chains = {
+        last: chain
+        for last, chain in _chains(model, torso).items()
+        if feet & set(chain) or any(side in name_of(model, "body", last).lower() for side in ("left", "right"))
+    }
+    forward, left = _places(model, spec, torso, list(chains))
+    across = _named(left, "left", "right") or _left_by_name(model, chains)
+    along = _named(forward, "front", "back")
+    if across and along and len(spec.morphology.feet) >= MANY_FEET:
+        sides = {last: f"{along[last]} {across[last]}" for last in chains}
+    else:
+        sides = across or along
+    return tuple(Limb(sides[last], frozenset(bodies)) for last, bodies in chains.items()) if sides else ()
+
+
+def limb_at(limbs: tuple[Limb, ...], body: int) -> Limb | None:
+    """The limb that a body belongs to."""
+    return next((limb for limb in limbs if body in limb.bodies), None)
+
+
+def _chains(model: mujoco.MjModel, torso: int) -> dict[int, list[int]]:
+    """Bodies from each outermost one up to the torso, by the outermost, those that two chains share left out."""
+    parents = {int(parent) for parent in model.body_parentid[1:]}
+    chains = {}
+    for last in range(1, model.nbody):
+        body, chain = last, []
+        while body not in (torso, 0):
+            chain.append(body)
+            body = int(model.body_parentid[body])
+        if last not in parents and body == torso and chain:
+            chains[last] = chain
+    shared = Counter(body for chain in chains.values() for body in chain)
+    return {last: [body for body in chain if shared[body] == 1] for last, chain in chains.items()}
+
+
+def _places(
+    model: mujoco.MjModel, spec: EnvSpec, torso: int, bodies: list[int]
+) -> tuple[dict[int, float], dict[int, float]]:
+    """How far each body is ahead of the torso at rest, and how far to its left [m]."""
     data, turn = mujoco.MjData(model), np.empty(9)
     mujoco.mj_kinematics(model, data)
     mujoco.mju_quat2Mat(turn, np.array(spec.morphology.upright))
-    forward: NDArray[np.float64] = data.xmat[torso].reshape(3, 3) @ turn.reshape(3, 3).T[:, 0]
-    feet = [index_of(model, "geom", name) for name in spec.morphology.feet]
-    return {foot: float((data.geom_xpos[foot] - data.xpos[torso]) @ forward) for foot in feet}
+    axes: NDArray[np.float64] = data.xmat[torso].reshape(3, 3) @ turn.reshape(3, 3).T
+    offsets = {body: (data.xipos[body] - data.xpos[torso]) @ axes for body in bodies}
+    return {body: float(o[0]) for body, o in offsets.items()}, {body: float(o[1]) for body, o in offsets.items()}
 
 
-def _chain(model: mujoco.MjModel, body: int, torso: int) -> set[int]:
-    bodies = set()
-    while body not in (torso, 0):
-        bodies.add(body)
-        body = int(model.body_parentid[body])
-    return bodies
+def _named(offsets: Mapping[int, float], positive: str, negative: str) -> dict[int, str]:
+    """The side of each, by the sign of its offset; empty where one is in the middle or all are on one side."""
+    farthest = max(map(abs, offsets.values()), default=0.0)
+    least = max(OFF_CENTRE * farthest, 1e-3)
+    if any(abs(offset) < least for offset in offsets.values()) or len({o > 0 for o in offsets.values()}) == 1:
+        return {}
+    return {body: positive if offset > 0 else negative for body, offset in offsets.items()}
+
+
+def _left_by_name(model: mujoco.MjModel, bodies: Mapping[int, list[int]]) -> dict[int, str]:
+    sides = {body: "left" if "left" in name_of(model, "body", body).lower() else "right" for body in bodies}
+    return sides if len(set(sides.values())) > 1 else {}

@@ -10,7 +10,11 @@ from p2p.contracts.env import EnvSpec
 from p2p.envs import catalog
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.contact_sheet import write_contact_sheet
+from p2p.worker.pictures.contact_strip import HEADER, LEFT, RIGHT, ROW, contact_rows, paste_contacts, strip_height
+from p2p.worker.pictures.frame_labels import label
 from p2p.worker.pictures.key_frames import KeyFrames, choose_frames
+from p2p.worker.pictures.key_pictures import ShownRollout
+from p2p.worker.pictures.strip_plot import angle_of
 from p2p.worker.render import probe
 
 
@@ -77,10 +81,120 @@ def test_a_jump_without_a_turn_shows_its_apex() -> None:
     assert frames.note.startswith("jump")
 
 
-def test_a_rollout_without_an_event_gets_even_frames_and_the_sheet_says_so() -> None:
+def test_moments_without_an_event_are_spread_over_all_phases_of_any_gait() -> None:
+    """Even ones would show one pose of a gait whose period is the distance between them."""
     frames = chosen(CHEETAH, leaping(0.0, height=0.0))
-    assert np.ptp(np.diff(frames.steps)) <= 1
-    assert frames.note == "no single event: even frames, 0.71 s apart"
+    assert frames.note == "no single event: about every 0.71 s, at random"
+    gaps = np.diff(frames.steps)
+    assert (len(gaps), frames.steps[0], frames.steps[-1]) == (7, 0, 99)
+    assert gaps.min() >= 0.25 * gaps.mean()
+    for period in (99 / 7, 99 / 14):
+        of_one_pose = np.linspace(0, 99, 8)[1:-1]
+        assert coherence(of_one_pose, period) > 0.99
+        assert coherence(np.array(frames.steps[1:-1]), period) < 0.8
+
+
+def coherence(steps: np.ndarray, period: float) -> float:
+    """1 where all steps are in one phase of a gait, 0 where they are spread evenly over it."""
+    return float(abs(np.exp(2j * np.pi * steps / period).mean()))
+
+
+def test_moments_at_random_are_the_same_at_every_call_and_others_of_another_start() -> None:
+    calm = leaping(0.0, height=0.0)
+    moved = calm + np.array([0.0, 0.013, *[0.0] * (CHEETAH.nq - 2)])
+    assert chosen(CHEETAH, calm) == chosen(CHEETAH, calm)
+    assert chosen(CHEETAH, calm).steps != chosen(CHEETAH, moved).steps
+
+
+@pytest.mark.parametrize("height", [0.13, 0.5])
+def test_each_of_several_jumps_gets_its_take_off_apex_and_landing(height: float) -> None:
+    begins = (0.5, 2.0, 3.5)
+    jumps = sum(leaping(0.0, begin, lasting=0.5, height=height)[:, 1] for begin in begins)
+    qpos = leaping(0.0, height=0.0)
+    qpos[:, 1] = jumps - 2 * qpos[:, 1]
+    frames = chosen(CHEETAH, qpos)
+    assert frames.note.startswith("3 jumps")
+    moments = dict(zip(frames.words, frames.steps, strict=True))
+    for number, begin in enumerate(begins, start=1):
+        times = [(moments[f"{word} {number}"] + 1) * CHEETAH.dt for word in ("take-off", "apex", "landing")]
+        assert times == sorted(times)
+        assert begin - 0.06 <= times[0] <= times[2] <= begin + 0.56
+    assert len(frames.steps) <= 12
+
+
+def test_jumps_that_do_not_fit_whole_are_shown_in_part() -> None:
+    begins = np.arange(0.2, 4.8, 0.46)
+    jumps = sum(leaping(0.0, begin, lasting=0.3, height=0.6)[:, 1] for begin in begins)
+    qpos = leaping(0.0, height=0.0)
+    qpos[:, 1] = jumps - (len(begins) - 1) * qpos[:, 1]
+    frames = chosen(CHEETAH, qpos)
+    assert sum(word.startswith("apex") for word in frames.words) == len(begins)
+    assert len(frames.steps) == 12
+
+
+def test_pitch_in_a_plane_is_absolute_and_counts_on() -> None:
+    """A robot that starts upside down is shown so, and one that flips is told how often."""
+    upside_down = leaping(0.0, height=0.0)
+    upside_down[:, 2] = np.pi
+    upside_down[:, 1] += 1.0
+    features = measured(CHEETAH, upside_down)
+    angle = angle_of(features, "pitch_turns")
+    assert angle is not None
+    assert angle.name == "pitch"
+    assert np.abs(angle.degrees) == pytest.approx(180.0, abs=0.1)
+    frames = choose_frames(features, CHEETAH.dt, CHEETAH.rest_height)
+    rollout = ShownRollout(CHEETAH, compiled_model(CHEETAH, {}), upside_down[1:], features)
+    assert label(rollout, frames, 0).angle in ("pitch=+180° up=-1.00", "pitch=-180° up=-1.00")
+    flip = angle_of(measured(CHEETAH, leaping(2.0)), "pitch_turns")
+    assert flip is not None
+    assert flip.degrees[-1] - flip.degrees[0] == pytest.approx(720.0, abs=0.5)
+
+
+def test_turns_in_space_are_said_to_be_since_the_start() -> None:
+    qpos = spinning(1.0)
+    features = measured(ANT, qpos)
+    frames = choose_frames(features, ANT.dt, ANT.rest_height)
+    angle = angle_of(features, frames.rotation)
+    assert angle is not None
+    assert "turned since start" in angle.title
+    rollout = ShownRollout(ANT, compiled_model(ANT, {}), qpos[1:], features)
+    assert label(rollout, frames, len(frames.steps) - 1).angle.startswith("yaw turned=+360° up=+1.00")
+
+
+def test_contacts_over_time_are_black_where_a_foot_or_the_trunk_is_down() -> None:
+    qpos = leaping(0.0)
+    features = measured(CHEETAH, qpos)
+    rollout = ShownRollout(CHEETAH, compiled_model(CHEETAH, {}), qpos[1:], features)
+    rows = contact_rows(rollout)
+    assert [row.name for row in rows] == ["back foot", "front foot", "trunk"]
+    page = Image.new("RGB", (800, strip_height(rows)), "white")
+    frames = choose_frames(features, CHEETAH.dt, CHEETAH.rest_height)
+    paste_contacts(page, 0, rows, features["time"], frames)
+    shown = np.asarray(page).astype(int)
+    edges = np.linspace(LEFT, RIGHT, len(features["time"]) + 1)
+    for number, row in enumerate(rows):
+        line = shown[HEADER + number * ROW + ROW // 2]
+        for step in set(range(len(features["time"]))) - set(frames.steps):
+            dark = line[round((edges[step] + edges[step + 1]) / 2)].max() < 60
+            assert dark == (row.contact[step] > 0), (row.name, step)
+    assert 0 < sum(row.contact.sum() for row in rows) < 2 * len(features["time"])
+
+
+def test_an_event_stands_in_the_picture_and_not_on_the_numbers(tmp_path: Path) -> None:
+    qpos = leaping(-2.0, lasting=1.4)
+    features = measured(CHEETAH, qpos)
+    frames = write_contact_sheet(
+        tmp_path / "sheet.jpg", compiled_model(CHEETAH, {}), CHEETAH, qpos[1:], features, "two flips"
+    )
+    with Image.open(tmp_path / "sheet.jpg") as sheet:
+        pixels = np.asarray(sheet).astype(int)
+    red = pixels[..., 0] - pixels[..., 1:].max(axis=2) > 60
+    width = 800 // -(-len(frames.steps) // 2)
+    for row in (0, 1):
+        numbers = red[22 + 190 * row + 153 : 22 + 190 * (row + 1)]
+        assert not numbers.any()
+    first = red[22:40, 20 : width - 2]
+    assert first.sum() > 20  # "start"
 
 
 def test_the_flights_of_a_gait_are_not_called_jumps() -> None:
