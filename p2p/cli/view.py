@@ -14,7 +14,7 @@ from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.pictures import MetricsPlot, RolloutPictures
-from p2p.contracts.work import ViewCamera, ViewRequest
+from p2p.contracts.work import LEAST_WIDTH, MOST_WIDTH, ViewCamera, ViewRequest
 
 VIEW_EXAMPLES = examples(
     "p2p view",
@@ -32,7 +32,10 @@ Compare = Annotated[
 Label = Annotated[str, typer.Option("--label", metavar="p10|median|p90", help="Which of the recorded rollouts.")]
 Frames = Annotated[int, typer.Option("--frames", help="So many moments as pictures of their own, 0 to 12.")]
 Video = Annotated[bool, typer.Option("--video", help="Make a video at real speed.")]
-Width = Annotated[int, typer.Option("--width", help="Of single moments and videos, 240 to 800 pixels.")]
+Width = Annotated[
+    int, typer.Option("--width", help=f"Of single moments and videos, {LEAST_WIDTH} to {MOST_WIDTH} pixels.")
+]
+Plain = Annotated[bool, typer.Option("--plain", help="Videos without time, speed and coloured limbs.")]
 Start = Annotated[float | None, typer.Option("--from", metavar="SECONDS", help="Show only what comes later.")]
 End = Annotated[float | None, typer.Option("--to", metavar="SECONDS", help="Show only what comes before.")]
 PathOf = Annotated[str | None, typer.Option("--path", metavar="BODY", help="Draw the path of a body over them: torso.")]
@@ -49,6 +52,7 @@ def view(  # noqa: PLR0913  typer reads one parameter per option
     frames: Frames = 0,
     video: Video = False,
     width: Width = 480,
+    plain: Plain = False,
     start: Start = None,
     end: End = None,
     path: PathOf = None,
@@ -65,6 +69,7 @@ def view(  # noqa: PLR0913  typer reads one parameter per option
         frames=frames,
         video=video,
         width=width,
+        plain=plain,
         start_s=start,
         end_s=end,
         path_of=path,

@@ -59,6 +59,10 @@ class ViewCamera(StrEnum):
     """From above: +x is to the right, +y upwards."""
 
 
+LEAST_WIDTH, MOST_WIDTH = 240, 1920
+"""Of single pictures and videos [px]."""
+
+
 class ViewRequest(Contract):
     """How a recorded rollout is to be shown."""
 
@@ -73,8 +77,10 @@ class ViewRequest(Contract):
     """Whether a video is made; slow motion makes one in any case."""
     compare_with: int | None = Field(default=None, ge=1)
     """Another iteration, shown below on the same time axis."""
-    width: int = Field(default=480, ge=240, le=800)
-    """Of single frames and of the video [px]; they are three quarters as high."""
+    width: int = Field(default=480, ge=LEAST_WIDTH, le=MOST_WIDTH)
+    """Of single frames and of the video [px]; they are three quarters as high, at most 1080 pixels."""
+    plain: bool = False
+    """Whether the video goes without time and speed in it and without coloured limbs."""
     start_s: float | None = Field(default=None, ge=0.0)
     """Begin of the part shown; None takes the start of the episode [s]."""
     end_s: float | None = Field(default=None, gt=0.0)

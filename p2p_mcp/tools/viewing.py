@@ -8,7 +8,7 @@ from pydantic import Field
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.pictures import RolloutPictures
-from p2p.contracts.work import ViewCamera, ViewRequest
+from p2p.contracts.work import LEAST_WIDTH, MOST_WIDTH, ViewCamera, ViewRequest
 from p2p_mcp.fields import Iteration, SessionId
 from p2p_mcp.toolbox import READS, Toolbox
 from p2p_mcp.views.content import reply
@@ -57,7 +57,10 @@ def add(toolbox: Toolbox) -> None:
         video: Annotated[bool, Field(description="Make a video file too; its path is in the result.")] = False,
         slow_motion: SlowMotion = 1.0,
         path_of: PathOf = None,
-        width: Annotated[int, Field(ge=240, le=800, description="Of single moments and video [px].")] = 480,
+        width: Annotated[
+            int, Field(ge=LEAST_WIDTH, le=MOST_WIDTH, description="Of single moments and video [px].")
+        ] = 480,
+        plain: Annotated[bool, Field(description="Video without time, speed and coloured limbs.")] = False,
     ) -> Annotated[CallToolResult, ViewAnswer]:
         """Look at a recorded rollout again: other camera, other part, a body's path, or below another iteration's.
 
@@ -72,6 +75,7 @@ def add(toolbox: Toolbox) -> None:
             video=video,
             compare_with=compare_with,
             width=width,
+            plain=plain,
             start_s=start_s,
             end_s=end_s,
             path_of=path_of,

@@ -225,3 +225,32 @@ def test_the_drawing_process_ends_with_the_process_that_started_it(tmp_path: Pat
         os.close(descriptor)
     assert os.waitpid(child, 0)[1] == 0
     os.close(replies)
+
+
+@pytest.mark.parametrize("renderer", [probe.RAYCAST, "egl", "osmesa"])
+def test_a_shadow_lies_right_below_a_body_however_high_it_is(scene: mujoco.MjModel, renderer: str) -> None:
+    if renderer != probe.RAYCAST and not probe._works(renderer):
+        pytest.skip(f"no {renderer} on this machine")
+    low, high = draw(scene, np.array([[0.4], [1.2]]), views(2), SIZE, renderer)
+    below, elsewhere = ((0.0, 0.0, 0.0), (0.9, 0.0, 0.0))
+    for picture in (low, high):
+        shade, light = (int(colour_at(picture, views(1), spot)[1]) for spot in (below, elsewhere))
+        assert shade < 0.85 * light
+
+
+def test_what_is_beside_a_table_throws_no_shadow_on_it() -> None:
+    scene = """
+    <mujoco><worldbody>
+      <geom name="table" type="plane" size="1 1 0.1"/>
+      <body pos="3 0 1"><freejoint/><geom type="sphere" size="0.2"/></body>
+      <body pos="0.5 0 1"><freejoint/><geom type="capsule" size="0.1 0.3" euler="0 90 0"/></body>
+    </worldbody></mujoco>
+    """
+    model = mujoco.MjModel.from_xml_string(scene)
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    assert gl_child.level_floors(model) == [0]
+    (line,), (radius,) = gl_child.shadows(model, 0, data.geom_xpos, data.geom_xmat)
+    assert sorted(line[:, 0]) == pytest.approx([0.2, 0.8])
+    assert line[:, 1] == pytest.approx([0.0, 0.0], abs=1e-9)
+    assert radius == pytest.approx(0.1)

@@ -21,7 +21,7 @@ from p2p.store.views import ViewRecord
 from p2p.worker.description.morphology import name_of
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures import view_video
-from p2p.worker.pictures.frame_files import pick
+from p2p.worker.pictures.frame_files import pick, picture_size
 from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import ShownRollout, draw_moments
 from p2p.worker.render import probe
@@ -204,6 +204,29 @@ def test_a_video_at_real_speed_shows_the_whole_rollout(tmp_path: Path) -> None:
     fps, frames = film(record.video_path, 240, 180)
     assert len(frames) / fps == pytest.approx(5.0, abs=0.1)
     assert result.sizes["video.mp4"] == (240, 180)
+
+
+def test_a_plain_video_has_no_text_and_no_colours_of_limbs(tmp_path: Path) -> None:
+    rollout = recorded(tmp_path, CHEETAH, leaping(1.0)[:21])
+    told, _ = viewed(tmp_path, rollout, video=True, width=240)
+    plain, _ = viewed(tmp_path, rollout, video=True, width=240, plain=True)
+    (_, with_text), (_, without) = (film(record.video_path, 240, 180) for record in (told, plain))
+    assert np.ptp(without[:, :12], axis=(2, 3)).max() < 60  # sky
+    assert np.ptp(with_text[:, :12], axis=(2, 3)).max() > 120
+    red = [(frames[..., 0].astype(int) - frames[..., 1] > 110).sum() for frames in (with_text, without)]
+    assert red[0] > red[1] + 20 * 20
+
+
+def test_a_video_may_be_as_large_as_1080p(tmp_path: Path) -> None:
+    rollout = recorded(tmp_path, CHEETAH, leaping(1.0)[:6])
+    record, result = viewed(tmp_path, rollout, video=True, width=1920, frames=1)
+    assert result.sizes["video.mp4"] == (1920, 1080)
+    assert len(film(record.video_path, 1920, 1080)[1]) == 5
+    (name,) = (frame.path for frame in result.frames if frame.path is not None)
+    assert pixels(record.path / name).shape == (1080, 1920, 3)
+    assert picture_size(ViewRequest(width=1440)) == (1440, 1080)
+    with pytest.raises(ValidationError, match="less than or equal to 1920"):
+        ViewRequest(width=1922)
 
 
 def test_a_video_that_is_cut_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,8 @@ from p2p.store.arrays import load_arrays, load_features
 from p2p.store.calibration import ClipsRecord, ClipVideoRecord
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.contact_sheet import write_contact_sheet
-from p2p.worker.pictures.video import write_video
+from p2p.worker.pictures.key_pictures import ShownRollout
+from p2p.worker.pictures.video import write_rollout_video
 
 
 def film(job_dir: Path) -> None:
@@ -30,4 +31,4 @@ def film(job_dir: Path) -> None:
     model = compiled_model(spec, {})
     title = f"{clip.clip_id}: {clip.motion}" if request.named else found.env_id
     write_contact_sheet(record.sheet_path, model, spec, qpos, features[index], title)
-    write_video(record.video_path, model, spec, qpos, spec.dt)
+    write_rollout_video(record.video_path, ShownRollout(spec, model, qpos, features[index]))

@@ -13,13 +13,15 @@ from p2p.worker.pictures.frame_labels import Label, label
 from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import INK, RED, ShownRollout, draw_moments, font
 
+HIGHEST = 1080
+"""Wider pictures than this allows are cut above and below [px]."""
 BAND = 40
 """Height of the text under a picture [px]."""
 
 
 def picture_size(view: ViewRequest) -> tuple[int, int]:
     """Width and height of single pictures and videos, both even [px]."""
-    return view.width - view.width % 2, view.width * 3 // 8 * 2
+    return view.width - view.width % 2, min(view.width * 3 // 8 * 2, HIGHEST)
 
 
 def size_of(path: Path) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from p2p.worker.pictures.contact_sheet import write_contact_sheet
 from p2p.worker.pictures.frame_files import notes_of, size_of, write_frames
 from p2p.worker.pictures.key_pictures import ShownRollout
 from p2p.worker.pictures.metric_plots import TrainedRun, write_plot
-from p2p.worker.pictures.video import write_video
+from p2p.worker.pictures.video import write_rollout_video
 
 
 def film(spec: EnvSpec, model: mujoco.MjModel, films: Iterable[tuple[Path, Path]]) -> None:
@@ -33,7 +33,7 @@ def film(spec: EnvSpec, model: mujoco.MjModel, films: Iterable[tuple[Path, Path]
     for trajectory, video in films:
         if (arrays := load_arrays(trajectory)) is not None:
             with _reported(video):
-                write_video(video, model, spec, arrays["qpos"], spec.dt)
+                write_rollout_video(video, ShownRollout(spec, model, arrays["qpos"], features_of(arrays)))
 
 
 def picture_rollout(record: SheetRecord, spec: EnvSpec, model: mujoco.MjModel, trajectory: Path, title: str) -> None:

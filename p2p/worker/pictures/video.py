@@ -3,7 +3,7 @@
 import math
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.store.files import replacing
+from p2p.worker.pictures.key_pictures import ShownRollout
+from p2p.worker.pictures.overlay import captions, stamped
 from p2p.worker.render.camera import Floats, follow
 from p2p.worker.render.frames import draw
+from p2p.worker.render.marking import limbs_in_words
 from p2p.worker.render.probe import RAYCAST, choose_renderer
 
 MAX_FPS = 30
@@ -31,13 +34,15 @@ RAYCAST_SHARE = 2 / 3
 """Size of what the ray caster draws, as a share of the video's: more than twice as fast, and hard to tell."""
 
 
-def write_video(
+def write_video(  # noqa: PLR0913  a trajectory in its parts
     path: Path,
     model: mujoco.MjModel,
     spec: EnvSpec,
     qpos: Floats,
     dt: float,
     size: tuple[int, int] = (480, 480),
+    texts: Sequence[str] = (),
+    note: str = "",
 ) -> None:
     """Write a trajectory as an H.264 video that plays in real time. Only frames that are written are rendered.
 
@@ -48,6 +53,8 @@ def write_video(
         qpos: Joint positions at every control step, shape (T, nq).
         dt: Time from one row of `qpos` to the next [s].
         size: Width and height, both even [px]. The ray caster draws smaller pictures, which are then enlarged.
+        texts: Written at the top left at every control step, as many as rows of `qpos`; none for plain frames.
+        note: Written at the top right, where there are texts.
 
     Raises:
         StorageProblem: the file cannot be written.
@@ -56,7 +63,22 @@ def write_video(
     every, fps = frame_rate(dt)
     shown = slice(None, None, every)
     drawn = drawn_size(size)
-    encode(path, draw(model, qpos[shown], follow(model, spec, qpos).at(shown), drawn), drawn, size, fps)
+    frames = draw(model, qpos[shown], follow(model, spec, qpos).at(shown), drawn)
+    if texts:
+        frames = (stamped(frame, text, note) for frame, text in zip(frames, texts[shown], strict=True))
+    encode(path, frames, drawn, size, fps)
+
+
+def write_rollout_video(path: Path, rollout: ShownRollout) -> None:
+    """Write a recorded rollout as a video with time, speed and coloured limbs burnt in.
+
+    Raises:
+        StorageProblem: the file cannot be written.
+        EnvironmentProblem: the video encoder does not work on this machine.
+    """
+    texts = captions(rollout, rollout.times)
+    spec, note = rollout.spec, limbs_in_words(rollout.limbs)
+    write_video(path, rollout.marked_model, spec, rollout.qpos, spec.dt, texts=texts, note=note)
 
 
 def encode(

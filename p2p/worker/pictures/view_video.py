@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from p2p.contracts.work import ViewCamera, ViewRequest
 from p2p.worker.pictures.body_path import body_path, draw_path, path_spots
 from p2p.worker.pictures.frame_files import picture_size
 from p2p.worker.pictures.frame_labels import one_line
 from p2p.worker.pictures.key_frames import KeyFrames
-from p2p.worker.pictures.key_pictures import INK, ShownRollout, font
+from p2p.worker.pictures.key_pictures import ShownRollout
+from p2p.worker.pictures.overlay import captions, stamped
 from p2p.worker.pictures.slow_motion import RecordedStates, refine
 from p2p.worker.pictures.video import drawn_size, encode, frame_rate
 from p2p.worker.render.camera import Floats, follow
@@ -47,7 +48,7 @@ class Strip:
 
 
 def write_view_video(path: Path, parts: Sequence[Part], view: ViewRequest) -> str:
-    """Write one rollout, or two beside one another at the same times, with the time burnt in.
+    """Write one rollout, or two beside one another at the same times, with time and speed burnt in unless `plain`.
 
     Slow motion shows what happens in the rollout, unless a part was asked for.
 
@@ -115,12 +116,13 @@ def _frames(
     """So many frames; a rollout that ends earlier stays at its last."""
     rows = np.minimum(np.arange(count) * every, len(strip.times) - 1)
     model, views = (
-        strip.shown.marked_model,
+        strip.shown.model if view.plain else strip.shown.marked_model,
         follow(strip.shown.model, strip.shown.spec, strip.qpos, ViewCamera(view.camera), strip.period),
     )
     name = one_line(strip.title).partition(",")[0]
     path = body_path(model, strip.qpos, view.path_of) if view.path_of is not None else None
-    speed = f"   {view.slow_motion:g}x slower" if view.slow_motion > 1 else ""
+    slower = f"{view.slow_motion:g}x slower" if view.slow_motion > 1 else ""
+    texts = captions(strip.shown, strip.times, slower)
     for first in range(0, count, CHUNK):
         some = rows[first : first + CHUNK]
         pages = [Image.fromarray(picture) for picture in draw(model, strip.qpos[some], views.at(some), size)]
@@ -128,11 +130,4 @@ def _frames(
             for page, row, spots in zip(pages, some, path_spots(path, views.at(some), size), strict=True):
                 draw_path(page, spots, int(row))
         for row, page in zip(some, pages, strict=True):
-            yield _stamped(page, f"t={strip.times[row]:.2f} s{speed}", name)
-
-
-def _stamped(page: Image.Image, moment: str, title: str) -> NDArray[np.uint8]:
-    pen, letters = ImageDraw.Draw(page), font(max(10, round(page.width / 30)))
-    for x, anchor, text in ((4, "la", moment), (page.width - 4, "ra", title)):
-        pen.text((x, 2), text, font=letters, fill=INK, anchor=anchor, stroke_width=1, stroke_fill="white")
-    return np.asarray(page)
+            yield np.asarray(page) if view.plain else stamped(page, texts[row], name)

@@ -19,7 +19,7 @@ HEADER = struct.Struct("<cQ")
 """Kind of a message, M (a model) or F (a frame), and the length of what follows [bytes]."""
 FIELD_OF_VIEW = 45.0
 """Vertical angle of view [deg]."""
-LARGEST = 1024
+LARGEST = 1920
 """Longest side of a picture [px]."""
 IDLE_S = 30
 """The process gives its memory back after this long without a request [s]."""
@@ -27,6 +27,12 @@ HORIZON, ZENITH = (0.87, 0.91, 0.95), (0.53, 0.68, 0.86)
 """Colours of the sky, red, green and blue in [0, 1]."""
 TILES = (0.70, 0.90)
 """Brightness of the dark and the light tiles of a checkered floor: easier on eyes and video codecs than black."""
+SHADOW = 0.55
+"""Brightness of a floor below a robot, as a share of what it is elsewhere."""
+LIFT = 0.003
+"""Shadows drawn by OpenGL lie this far above their floor [m]."""
+THIN = LIFT / 3
+"""Half their thickness [m]."""
 
 
 class Painter:
@@ -57,6 +63,7 @@ class Painter:
         mujoco.mj_fwdPosition(self._model, self._data)
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
         mujoco.mjv_updateScene(self._model, self._data, self._option, None, camera, everything, self._scene)
+        self._lay_shadows()
         rect, picture = mujoco.MjrRect(0, 0, width, height), np.empty((height, width, 3), np.uint8)
         depth = np.empty((height, width), np.float32)
         mujoco.mjr_render(rect, self._scene, self._context)
@@ -64,6 +71,81 @@ class Painter:
         empty = depth >= 1.0
         picture[empty] = np.broadcast_to(sky(camera.elevation, height)[::-1, None], picture.shape)[empty]
         return picture[::-1].tobytes()
+
+    def _lay_shadows(self) -> None:
+        """Flat dark shapes on every level floor, right below what moves: opaque, so that none shows through another."""
+        for floor in level_floors(self._model):
+            height = float(self._data.geom_xpos[floor, 2])
+            ends, radii = shadows(self._model, floor, self._data.geom_xpos, self._data.geom_xmat)
+            for (start, end), radius in zip(ends, radii, strict=True):
+                along, middle = end - start, (start + end) / 2
+                length = float(np.hypot(*along))
+                turn = np.eye(3)
+                turn[:2, 0] = along / length if length > 0 else (1.0, 0.0)
+                turn[:2, 1] = -turn[1, 0], turn[0, 0]
+                self._lay(mujoco.mjtGeom.mjGEOM_BOX, (length / 2, radius, THIN), middle, height, turn)
+                for place in (start, end):
+                    self._lay(mujoco.mjtGeom.mjGEOM_CYLINDER, (radius, THIN, 0.0), place, height, turn)
+
+    def _lay(
+        self,
+        kind: mujoco.mjtGeom,
+        size: tuple[float, float, float],
+        place: NDArray[np.float64],
+        height: float,
+        turn: NDArray[np.float64],
+    ) -> None:
+        scene = self._scene
+        if scene.ngeom >= scene.maxgeom:
+            return
+        geom = scene.geoms[scene.ngeom]
+        where, grey = np.array([*place, height + LIFT]), SHADOW * sum(TILES) / 2
+        colour = np.array([grey, grey, grey, 1.0], np.float32)
+        mujoco.mjv_initGeom(geom, kind.value, np.array(size), where, turn.ravel(), colour)
+        geom.specular, geom.shininess, geom.emission = 0.0, 0.0, 0.15
+        scene.ngeom += 1
+
+
+def level_floors(model: mujoco.MjModel) -> list[int]:
+    """Planes that do not move and face upwards."""
+    planes = np.flatnonzero(
+        (model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE) & (model.body_weldid[model.geom_bodyid] == 0)
+    )
+    return [
+        int(geom) for geom in planes if abs(model.geom_quat[geom, 1:3]).max() < 1e-6 and model.geom_bodyid[geom] == 0
+    ]
+
+
+def shadows(
+    model: mujoco.MjModel, floor: int, places: NDArray[np.float64], turns: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What the shapes that move shade of a level floor, lit from right above.
+
+    A shape counts as the capsule along its longest side, so that every shadow is a line of some width.
+
+    Args:
+        model: The simulated model.
+        floor: The plane.
+        places: Centres of all geoms, shape (ngeom, 3) [m].
+        turns: Their rotation matrices, row by row, shape (ngeom, 9).
+
+    Returns:
+        Both ends of each line, shape (n, 2, 2), and half its width, shape (n,), both in the world [m].
+    """
+    shown = (model.geom_group < 3) & (model.geom_rgba[:, 3] > 0) & (model.body_weldid[model.geom_bodyid] != 0)
+    shown &= (model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE) & (places[:, 2] > places[floor, 2])
+    for axis, half in enumerate(model.geom_size[floor, :2]):
+        if half > 0:
+            shown &= np.abs(places[:, axis] - places[floor, axis]) <= half
+    geoms = np.flatnonzero(shown)
+    rotations = turns.reshape(-1, 3, 3)[geoms]
+    centre, sides = model.geom_aabb[geoms, :3], model.geom_aabb[geoms, 3:]
+    longest = sides.argmax(axis=1)
+    radii = np.median(sides, axis=1)
+    axes = np.take_along_axis(rotations, longest[:, None, None], axis=2)[:, :, 0]
+    half = axes * (sides.max(axis=1) - radii)[:, None]
+    middle = places[geoms] + np.einsum("nij,nj->ni", rotations, centre)
+    return np.stack([middle - half, middle + half], axis=1)[..., :2], radii
 
 
 @cache

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.worker.render.camera import HALF_VIEW, Floats, Views
-from p2p.worker.render.gl_child import HORIZON, TILES, sky
+from p2p.worker.render.gl_child import HORIZON, SHADOW, TILES, level_floors, shadows, sky
 
 Pixels = NDArray[np.float32]
 
@@ -57,7 +57,7 @@ class Ground:
         self, model: mujoco.MjModel, planes: NDArray[np.intp], views: Views, size: tuple[int, int], lens: Lens
     ) -> None:
         width, height = size
-        self._model, self._planes = model, planes
+        self._model, self._planes, self._level = model, planes, set(level_floors(model))
         self._rays = lens.pixels.astype(np.float32)
         self._lengths = np.linalg.norm(self._rays, axis=1)
         self._sky: Pixels = np.repeat(sky(views.elevation, height).astype(np.float32) / 255, width, axis=0)
@@ -78,10 +78,21 @@ class Ground:
         picture = self._sky.copy()
         nearest: Pixels = np.full(len(picture), FARTHEST, np.float32)
         for plane in self._planes:
-            self._lay(int(plane), eye - places[plane], turns[plane].astype(np.float32), picture, nearest)
+            shade = shadows(self._model, plane, places, turns) if int(plane) in self._level else None
+            turn = turns[plane].astype(np.float32)
+            self._lay(int(plane), eye - places[plane], turn, picture, nearest, places[plane], shade)
         return picture
 
-    def _lay(self, plane: int, eye: Floats, turn: Pixels, picture: Pixels, nearest: Pixels) -> None:
+    def _lay(  # noqa: PLR0913  one step of `paint`, not called by others
+        self,
+        plane: int,
+        eye: Floats,
+        turn: Pixels,
+        picture: Pixels,
+        nearest: Pixels,
+        origin: Floats,
+        shade: tuple[Floats, Floats] | None,
+    ) -> None:
         slope = self._rays @ turn[:, 2]
         below = np.flatnonzero(slope < -1e-6)
         above = np.float32(eye @ turn[:, 2])
@@ -100,7 +111,11 @@ class Ground:
         dark, bright = self._tiles(plane)
         clear = np.exp(-HAZE * away * self._lengths[part])[:, None]
         horizon = np.array(HORIZON, np.float32)
-        colour = (dark + light[:, None] * (bright - dark) - horizon) * clear + horizon
+        tiles = dark + light[:, None] * (bright - dark)
+        if shade is not None:
+            ends, radii = shade
+            tiles *= _shade(along[0], along[1], ends - origin[:2], radii, self._pixel * away)[:, None]
+        colour = (tiles - horizon) * clear + horizon
         np.copyto(picture[part], colour, where=seen[:, None])
         np.copyto(nearest[part], away, where=seen)
 
@@ -110,6 +125,31 @@ class Ground:
             return np.full(3, dark, np.float32), np.full(3, bright, np.float32)
         own = self._model.geom_rgba[plane, :3].astype(np.float32)
         return own * np.float32(1 - CONTRAST), own
+
+
+def _shade(x: Pixels, y: Pixels, ends: Floats, radii: Floats, blur: Pixels) -> Pixels:
+    """Light on places of a level floor, 1 or `SHADOW`, with edges as wide as `blur` [m].
+
+    Args:
+        x: Places on the floor, from its centre, shape (n,) [m].
+        y: The same.
+        ends: Of the shadows, from its centre, shape (shapes, 2, 2) [m].
+        radii: Half their widths [m].
+        blur: Width of a pixel there, shape (n,) [m].
+    """
+    light: Pixels = np.ones(len(x), np.float32)
+    for (start, end), radius in zip(ends.astype(np.float32), radii.astype(np.float32), strict=True):
+        reach = radius + 0.1
+        low, high = np.minimum(start, end) - reach, np.maximum(start, end) + reach
+        near = np.flatnonzero((x > low[0]) & (x < high[0]) & (y > low[1]) & (y < high[1]))
+        if not len(near):
+            continue
+        along, dx, dy = end - start, x[near] - start[0], y[near] - start[1]
+        share = np.clip((dx * along[0] + dy * along[1]) / max(float(along @ along), 1e-9), 0, 1)
+        distance = np.hypot(dx - share * along[0], dy - share * along[1])
+        covered = np.clip((radius - distance) / np.maximum(blur[near], np.float32(1e-4)) + np.float32(0.5), 0, 1)
+        light[near] = np.minimum(light[near], 1 - (1 - np.float32(SHADOW)) * covered)
+    return light
 
 
 def _checker(x: Pixels, y: Pixels, blur: Pixels) -> Pixels:

@@ -11,7 +11,9 @@ import pytest
 from p2p.contracts.errors import EnvironmentProblem, StorageProblem
 from p2p.envs import catalog
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.pictures.video import frame_rate, write_video
+from p2p.worker.pictures.key_pictures import ShownRollout
+from p2p.worker.pictures.overlay import captions, stamped
+from p2p.worker.pictures.video import frame_rate, write_rollout_video, write_video
 from p2p.worker.render import probe
 
 SPEC = catalog.load("HalfCheetah-v5")
@@ -32,11 +34,11 @@ def running(steps: int, dt: float) -> np.ndarray:
     return qpos
 
 
-def read(path: Path) -> tuple[str, np.ndarray]:
+def read(path: Path, size: tuple[int, int] = SIZE) -> tuple[str, np.ndarray]:
     """What ffmpeg says about a video, and its frames."""
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-i", str(path), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     done = subprocess.run(command, capture_output=True, check=True)
-    return done.stderr.decode(), np.frombuffer(done.stdout, np.uint8).reshape(-1, SIZE[1], SIZE[0], 3)
+    return done.stderr.decode(), np.frombuffer(done.stdout, np.uint8).reshape(-1, size[1], size[0], 3)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +92,36 @@ def test_a_video_is_made_with_opengl_that_turns_out_to_be_broken(
     assert len(read(tmp_path / "run.mp4")[1]) == 4
     assert probe.report().chosen == probe.RAYCAST
     assert set(probe.report().failures) == {"egl", "osmesa"}
+
+
+def test_a_rollout_is_filmed_with_time_speed_and_coloured_limbs(tmp_path: Path) -> None:
+    qpos = running(60, SPEC.dt)
+    features = {"time": SPEC.dt * np.arange(1.0, 61.0), "forward_velocity": np.full(60, 3.0)}
+    rollout = ShownRollout(SPEC, compiled_model(SPEC, {}), qpos, features)
+    assert captions(rollout, features["time"][[0, 59]], "2x slower") == [
+        "t=0.05 s   +3.00 m/s   2x slower",
+        "t=3.00 s   +3.00 m/s   2x slower",
+    ]
+    write_rollout_video(tmp_path / "told.mp4", rollout)
+    write_video(tmp_path / "plain.mp4", rollout.model, SPEC, qpos, SPEC.dt)
+    (_, told), (_, plain) = (read(tmp_path / name, (480, 480)) for name in ("told.mp4", "plain.mp4"))
+    difference = np.abs(told.astype(int) - plain).max(axis=3)
+    assert (difference[:, :24, :230] > 60).sum() > 60 * 100
+    assert (difference[:, 30:200] > 60).sum() < 60 * 100
+    colours = {"red": (0, 1), "blue": (2, 0)}
+    for strong, weak in colours.values():
+        of_limb = told[:, 100:, :, strong].astype(int) - told[:, 100:, :, weak] > 90
+        of_robot = plain[:, 100:, :, strong].astype(int) - plain[:, 100:, :, weak] > 90
+        assert of_limb.sum() > of_robot.sum() + 60 * 50
+
+
+def test_text_that_would_overprint_the_time_is_smaller() -> None:
+    empty = np.full((60, 240, 3), 255, np.uint8)
+    left, both = stamped(empty, "t=12.05 s   +3.00 m/s", ""), stamped(empty, "t=12.05 s   +3.00 m/s", "n" * 60)
+    alone = np.argwhere((left < 200).any(axis=2))
+    added = np.argwhere((both != left).any(axis=2))
+    assert len(added)
+    assert added[:, 1].min() > alone[:, 1].max()
 
 
 def test_an_encoder_that_fails_is_named_and_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
