@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field, WithJsonSchema
 
 from p2p.contracts.intent import MOST_CRITERIA, Criterion
+from p2p.contracts.session import Priority
 
 SESSION_ID = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
@@ -26,6 +27,10 @@ IdempotencyKey = Annotated[
 Backend = Annotated[
     str | None,
     Field(max_length=80, description='"local", "ssh:NODE" (see list_nodes) or "pool", kept; null: as before.'),
+]
+PriorityChoice = Annotated[
+    Priority | None,
+    Field(description="low gives way to other processes; normal is for machines that are never idle. null: as before."),
 ]
 IterationNumber = Annotated[int, Field(ge=1, le=1000, description="Number of an iteration.")]
 RunId = Annotated[

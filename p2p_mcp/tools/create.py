@@ -4,10 +4,13 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, Resolve
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
+from p2p.contracts.budget import Caps
+from p2p.contracts.candidates import MAX_CANDIDATES
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion, Intent
-from p2p.contracts.session import NewSession
+from p2p.contracts.session import NewSession, Priority
 from p2p.service import Service
 from p2p.service.wording import reward_constraints
 from p2p_mcp.criteria import corrected, derived, form, question
@@ -42,6 +45,26 @@ JudgeModel = Annotated[
     str, Field(max_length=200, description="provider:model that looks at the pictures; empty: you, or your client's.")
 ]
 
+Author = Annotated[
+    str,
+    Field(max_length=200, description="provider:model that writes in run_session; empty: p2p's own. You write always."),
+]
+JudgeAuthor = Annotated[
+    str, Field(max_length=200, description="provider:model that writes code to judge what predicates cannot say.")
+]
+ConfigCount = Annotated[
+    int, Field(ge=1, le=8, description="Configurations trained side by side: variants of the hyperparameters.")
+]
+RewardOnly = Annotated[bool, Field(description="Leave the hyperparameters alone.")]
+Candidates = Annotated[
+    int, Field(ge=1, le=MAX_CANDIDATES, description="Rewards `author` writes an iteration; short trainings choose.")
+]
+CapsGiven = Annotated[
+    dict[str, float | None] | None,
+    Field(description="Most that is spent: dollars, tokens, calls, minutes, environment_steps; null lifts one."),
+]
+PriorityGiven = Annotated[Priority, Field(description="normal: its trainings give way to nobody.")]
+
 
 def add(toolbox: Toolbox) -> None:
     """Offer it."""
@@ -63,6 +86,13 @@ def add(toolbox: Toolbox) -> None:
         config: Config = None,
         judge_model: JudgeModel = "",
         stop_when_clear: StopWhenClear = False,
+        author: Author = "",
+        judge_author: JudgeAuthor = "",
+        n_configs: ConfigCount = 1,
+        reward_only: RewardOnly = False,
+        candidates: Candidates = 1,
+        caps: CapsGiven = None,
+        priority: PriorityGiven = "low",
         dry_run: DryRun = False,
     ) -> NewSessionAnswer:
         """Begin to pursue one sentence in one environment; nothing is trained yet.
@@ -70,7 +100,7 @@ def add(toolbox: Toolbox) -> None:
         Returns the criteria it will be judged by: show them to the user, and replace or extend them with steer_session
         if they miss what is meant. Then write_reward.
         """
-        request = NewSession(
+        request = requested(
             prompt=intent,
             env_id=environment,
             seed=seed,
@@ -80,6 +110,14 @@ def add(toolbox: Toolbox) -> None:
             config=dict(config or {}),
             judge_model=judge_model,
             stop_when_clear=stop_when_clear,
+            author=author or "builtin",
+            model=author,
+            judge_author=judge_author,
+            n_configs=n_configs,
+            reward_only=reward_only,
+            candidates=candidates,
+            caps=dict(caps or {}),
+            priority=priority,
         )
         wanted, note = _criteria(service, request, criteria or (), extend_criteria, episode_s)
         if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
@@ -92,6 +130,22 @@ def add(toolbox: Toolbox) -> None:
         return NewSessionAnswer(**dict(shown), note=note, reward_rules=rules)
 
     toolbox.add(create_session, "Create session", TOOLSET, WRITES)
+
+
+def requested(**fields: Any) -> NewSession:
+    """The request made of a tool's arguments.
+
+    Raises:
+        InvalidInput: there is no such cap, or arguments contradict each other.
+    """
+    try:
+        return NewSession(**fields)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        where = ".".join(map(str, wrong["loc"]))
+        known = f" Caps: {', '.join(Caps.model_fields)}." if where.startswith("caps") else ""
+        said = wrong["msg"].removeprefix("Value error, ")
+        raise InvalidInput(f"{where}: {said}.{known}" if where else f"{said}.") from error
 
 
 def _confirming(service: Service) -> Callable[..., Elicit[BaseModel] | None]:

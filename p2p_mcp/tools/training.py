@@ -9,7 +9,7 @@ from pydantic import Field
 
 from p2p.contracts.background import JobView, StartTraining
 from p2p.contracts.training import EffectiveConfig
-from p2p_mcp.fields import Backend, IdempotencyKey, SessionId, WaitSeconds
+from p2p_mcp.fields import Backend, IdempotencyKey, PriorityChoice, SessionId, WaitSeconds
 from p2p_mcp.live.tasks import TASK_HANDLE
 from p2p_mcp.toolbox import REPEATABLE, Toolbox
 from p2p_mcp.views.content import reply
@@ -36,6 +36,7 @@ def add(toolbox: Toolbox) -> None:
             int | None, Field(ge=1000, le=1_000_000_000, description="Environment steps of each run; null: what suits.")
         ] = None,
         backend: Backend = None,
+        priority: PriorityChoice = None,
         idempotency_key: IdempotencyKey = None,
         wait_seconds: WaitSeconds = 0,
     ) -> Annotated[CallToolResult, TrainingAnswer]:
@@ -48,6 +49,7 @@ def add(toolbox: Toolbox) -> None:
             configs=configs,
             total_timesteps=timesteps,
             backend=backend,
+            priority=priority,
             idempotency_key=idempotency_key,
         )
         job = await to_thread.run_sync(service.start_training, session_id, request)
@@ -59,14 +61,15 @@ def add(toolbox: Toolbox) -> None:
     async def run_session(
         session_id: SessionId,
         ctx: Context[Any, Any],
+        priority: PriorityChoice = None,
         idempotency_key: IdempotencyKey = None,
         wait_seconds: WaitSeconds = 0,
     ) -> Annotated[CallToolResult, JobAnswer]:
-        """Hand the whole loop to the built-in author: reward, training, judgment and revision until it passes or stops.
+        """Hand the whole loop to the session's author: reward, training, judgment and revision until it passes or stops.
 
-        For sentences it understands; it needs no further calls. Follow it with get_job.
+        The built-in author needs a sentence it understands. No further calls are needed; follow it with get_job.
         """
-        job = await to_thread.run_sync(service.start_loop, session_id, idempotency_key)
+        job = await to_thread.run_sync(service.start_loop, session_id, idempotency_key, priority)
         return started(await follow(service, job, wait_seconds, ctx))
 
     toolbox.add(train_iteration, "Train iteration", TOOLSET, REPEATABLE)

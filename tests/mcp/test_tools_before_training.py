@@ -7,8 +7,11 @@ from mcp.client import Client
 from pole import EYES, GOOD, HOLD
 from tool_caller import Caller, Connect
 
+from p2p.contracts.background import StartTraining
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.node import Node
 from p2p.service import Service
+from p2p.service.sessions import driving
 from p2p.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -208,3 +211,49 @@ async def test_a_reward_is_tried_kept_or_refused_with_the_line(
         assert own["accepted"]
         assert own["source"] != GOOD
         assert own["next_step"].startswith("train_iteration")
+
+
+async def test_a_client_sets_what_a_terminal_can(connect: Connect, service: Service, caller: Calls) -> None:
+    asked = {"n_configs": 2, "priority": "normal", "caps": {"minutes": 30, "dollars": None}}
+    async with connect(service) as client:
+        call = caller(client)
+        new = await call("create_session", intent="run forward", **asked)
+        session = service.record(new["session_id"]).read_session()
+        assert (session.n_configs, session.priority, session.author) == (2, "normal", "builtin")
+        assert (session.caps.minutes, session.caps.dollars, session.caps.calls) == (30, None, 1_000)
+        fixed = await call("create_session", intent="run forward", reward_only=True)
+        assert service.record(fixed["session_id"]).read_session().reward_only
+        refusals = {
+            "ask for one of the two": {"n_configs": 2, "reward_only": True},
+            "Language models write several": {"candidates": 3},
+            "Caps: dollars, tokens, calls": {"caps": {"euros": 5}},
+            "P2P_NO_SUCH": {"judge_author": "P2P_NO_SUCH:model"},
+        }
+        for words, wrong in refusals.items():
+            assert words.lower() in (await call.error("create_session", intent="run forward", **wrong)).lower()
+    assert len(service.list_sessions()) == 2
+
+
+async def test_the_priority_of_a_training_is_that_of_its_caller(
+    connect: Connect, service: Service, caller: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "import time; time.sleep(600)"))
+    async with connect(service) as client:
+        call = caller(client)
+        name = (await call("create_session", intent="run forward", n_seeds=1))["session_id"]
+        try:
+            await call("run_session", session_id=name, priority="normal")
+            assert service.record(name).read_session().priority == "normal"
+            await call("run_session", session_id=name)
+            assert service.record(name).read_session().priority == "normal"
+            started: list[StartTraining] = []
+
+            def seen(_name: str, start: StartTraining) -> None:
+                started.append(start)
+                raise InvalidInput("seen, and not started")
+
+            monkeypatch.setattr(service, "start_training", seen)
+            assert "seen" in await call.error("train_iteration", session_id=name, priority="low")
+            assert [start.priority for start in started] == ["low"]
+        finally:
+            service.stop_session(name)

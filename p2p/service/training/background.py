@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining, TrainingRequest
 from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.job import JobSpec, JobState
-from p2p.contracts.session import SessionStatus
+from p2p.contracts.session import Priority, SessionStatus
 from p2p.contracts.training import TrainConfig
 from p2p.service.judging.verdicts import Judging
 from p2p.service.machines import packages
@@ -64,8 +64,15 @@ class Background(Driving, Training, Judging):
             self.backend.submit(self._training_job(ticket.job_id, backend), self.jobs.new(ticket.job_id).path)
         return self.get_job(ticket.job_id)
 
-    def start_loop(self, session_id: str, idempotency_key: str | None = None) -> JobView:
+    def start_loop(
+        self, session_id: str, idempotency_key: str | None = None, priority: Priority | None = None
+    ) -> JobView:
         """Start, or go on with, the process that drives a whole session, and return at once.
+
+        Args:
+            session_id: Which.
+            idempotency_key: Two starts with the same key are one.
+            priority: Of its trainings from now on, of a loop that runs already too; None leaves it.
 
         Raises:
             InvalidInput: the session has ended, or one of its iterations is being trained.
@@ -75,6 +82,7 @@ class Background(Driving, Training, Judging):
             record = self.record(session_id)
             if (known := self._started_by_key(JobKind.SESSION, session_id, idempotency_key)) is not None:
                 return known
+            self.set_priority(session_id, priority)
             if (driving := self._driving_job(record)) is not None:  # a session has one driver
                 self._claim_key(JobKind.SESSION, session_id, idempotency_key, driving.job_id)
                 return self.get_job(driving.job_id)
