@@ -12,6 +12,13 @@ from p2p.contracts.errors import P2PError
 
 _REMEDIES = (
     (r"p2p resume --all", "run_session, for each of them"),
+    (r"p2p extend (\S+) --criteria FILE", r'extend_session(session_id="\1", criteria=[...])'),
+    (r"p2p extend (\S+) --wish TEXT --model PROVIDER:MODEL", r'extend_session(session_id="\1", wish="...")'),
+    (r"p2p extend (\S+) --wish TEXT", r'extend_session(session_id="\1", wish="...")'),
+    (r"\(--criteria FILE, or --threshold KEY=VALUE\), or a wish \(--wish TEXT\)", "(criteria), or a wish (wish)"),
+    (r", or --wish TEXT(?: --model PROVIDER:MODEL)?", ", or wish"),
+    (r"p2p resume (\S+) --iterations N", r'extend_session(session_id="\1", iterations=N)'),
+    (r"p2p judge (\S+) --iteration (\d+)", r'judge_videos(session_id="\1", iteration=\2)'),
     (r"p2p resume (\S+)", r'run_session(session_id="\1")'),
     (r"p2p watch (\S+)", r'get_session(session_id="\1")'),
     (r"p2p show (\S+)", r'get_session(session_id="\1")'),

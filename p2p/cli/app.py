@@ -14,6 +14,7 @@ from p2p.cli.catalog import ENVS_EXAMPLES, envs
 from p2p.cli.compare import COMPARE_EXAMPLES, compare
 from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
 from p2p.cli.export import EXPORT_EXAMPLES, export
+from p2p.cli.extend import EXTEND_EXAMPLES, extend
 from p2p.cli.jobs import JOBS_EXAMPLES, jobs
 from p2p.cli.keeping import DELETE_EXAMPLES, TAG_EXAMPLES, TRASH_EXAMPLES, delete, tag, trash
 from p2p.cli.label import LABEL_EXAMPLES, label
@@ -91,6 +92,7 @@ app.command(epilog=PLOT_EXAMPLES)(plot)
 app.command(epilog=COMPARE_EXAMPLES)(compare)
 app.command(epilog=STOP_EXAMPLES)(stop)
 app.command(epilog=RESUME_EXAMPLES)(resume)
+app.command(epilog=EXTEND_EXAMPLES)(extend)
 app.command(epilog=TAG_EXAMPLES)(tag)
 app.command(epilog=DELETE_EXAMPLES)(delete)
 app.command(epilog=TRASH_EXAMPLES)(trash)

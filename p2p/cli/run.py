@@ -195,15 +195,31 @@ def begin(
         P2PError: it is refused, or nothing can be started here.
         InvalidReward: the reward that was handed in cannot be trained.
     """
-    service.require_training()
     if "seed" in request.config:
         output.console.print(SEED_NOTE)
-    session_id = service.runs.new_session_id()
-    try:
+
+    def create(session_id: str) -> None:
         service.create_session(request, reward, session_id=session_id)
         service.require_disk()  # after all that is wrong with the request, and before a model is asked
         if ":" in request.author:
             _settle_criteria(service, output, session_id)
+
+    launch(service, output, create, detach=detach, stop_on_exit=stop_on_exit)
+
+
+def launch(
+    service: Service, output: Output, create: Callable[[str], None], *, detach: bool, stop_on_exit: bool
+) -> None:
+    """Have a session created under a new id and follow it to its end; one that nothing was trained in is not left.
+
+    Raises:
+        P2PError: it is refused, or nothing can be started here.
+        InvalidReward: the reward that was handed in cannot be trained.
+    """
+    service.require_training()
+    session_id = service.runs.new_session_id()
+    try:
+        create(session_id)
     except BaseException as stopped:
         with held_back():
             service.discard_unstarted(session_id)

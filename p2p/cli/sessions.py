@@ -33,7 +33,7 @@ from p2p.cli.verdict import ENDINGS, changes, ending, judged, returns, runs, sta
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.reward import RewardReport
-from p2p.contracts.session import SessionStatus, SessionView
+from p2p.contracts.session import Session, SessionStatus, SessionView
 from p2p.contracts.training import EffectiveConfig
 
 LIST_EXAMPLES = examples("p2p list", "p2p list --starred --tag paper", "p2p list --json | jq '.sessions | length'")
@@ -192,7 +192,7 @@ def session_table(views: tuple[SessionView, ...]) -> Table:
         made.add_row(
             session.session_id,
             Text(words, style=style),
-            Text(session.prompt or "own reward"),
+            _asked(session),
             session.env_id,
             f"{view.iteration}/{session.max_iterations}",
             number(judgment.intent_score if judgment else None),
@@ -201,6 +201,14 @@ def session_table(views: tuple[SessionView, ...]) -> Table:
             *([Text(marks(view))] if named else []),
         )
     return made
+
+
+def _asked(session: Session) -> Text:
+    """What a session is about, and what it goes on from."""
+    text = Text(session.prompt or "own reward")
+    if (origin := session.extends) is not None:
+        text.append(f" (goes on from {origin.session_id}, iteration {origin.iteration})", style="dim")
+    return text
 
 
 def session_details(view: SessionView) -> list[RenderableType]:

@@ -46,13 +46,22 @@ def tighten(  # noqa: PLR0913  typer reads one parameter per option
     present = service.record(found).read_criteria()
     if present is None:
         raise InvalidInput(f"{found} has no criteria yet.")
-    changes = [*_from_options(present, threshold, require), *(_from_file(file) if file is not None else [])]
+    changes = [
+        *criteria_from_options(present, threshold, require),
+        *(criteria_from_file(file) if file is not None else []),
+    ]
     made = service.tighten_criteria(found, changes, why, by or getpass.getuser())
     lines = [f"- {c.title} ({c.key}){'' if c.required else ', optional'}: {_needed(c)}" for c in made.criteria]
     Output(as_json).result(made, f"Criteria of {found} from its next iteration on:", *lines)
 
 
-def _from_options(present: Intent, thresholds: Sequence[str], required: Sequence[str]) -> list[Criterion]:
+def criteria_from_options(present: Intent, thresholds: Sequence[str], required: Sequence[str]) -> list[Criterion]:
+    """Criteria changed by `--threshold KEY=VALUE` and `--require KEY`.
+
+    Raises:
+        UnknownName: there is no such criterion.
+        InvalidInput: it has no threshold, or the value is no number.
+    """
     known = {criterion.key: criterion for criterion in present.criteria}
     changed: dict[str, Criterion] = {}
 
@@ -76,7 +85,12 @@ def _from_options(present: Intent, thresholds: Sequence[str], required: Sequence
     return list(changed.values())
 
 
-def _from_file(file: Path) -> tuple[Criterion, ...]:
+def criteria_from_file(file: Path) -> tuple[Criterion, ...]:
+    """Criteria of a JSON list.
+
+    Raises:
+        InvalidInput: the file is none.
+    """
     try:
         return TypeAdapter(tuple[Criterion, ...]).validate_json(file.read_bytes())
     except ValidationError as error:

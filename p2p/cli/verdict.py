@@ -44,6 +44,8 @@ NEXT_STEPS = {
 def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = ()) -> list[RenderableType]:
     """All one wants to know about a session that has ended, or the little there is of one that has not."""
     parts: list[RenderableType] = [heading(view), _headline(view)]
+    if (origin := view.session.extends) is not None:
+        parts.append(Text(f"goes on from iteration {origin.iteration} of {origin.session_id}", style="dim"))
     if view.waiting is not None:
         parts.append(Text(in_words(view.waiting), style="yellow"))
     if view.error:

@@ -85,8 +85,18 @@ class LineageEntry(Contract):
     """Configuration -> how it was used."""
 
 
+class Extension(Contract):
+    """What a session goes on from."""
+
+    session_id: str
+    iteration: int
+    """Whose reward its first iteration trains."""
+
+
 class Lineage(Contract):
     """The tree of attempts of a session (`lineage.json`)."""
 
     iterations: dict[str, LineageEntry] = {}
     lessons: tuple[Lesson, ...] = ()
+    extends: Extension | None = None
+    """The iteration of an earlier session whose reward the first one trains."""

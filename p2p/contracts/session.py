@@ -1,7 +1,7 @@
 """One intent, pursued until it passes or stops."""
 
 from enum import StrEnum
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,7 @@ from p2p.contracts.candidates import MAX_CANDIDATES
 from p2p.contracts.inference import Effort
 from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Judgment, Verdict
+from p2p.contracts.revision import Extension
 from p2p.contracts.training import EarlyStop, TrainingPlan
 from p2p.contracts.usage import Price
 from p2p.contracts.waiting import Waiting
@@ -116,6 +117,26 @@ class NewSession(Contract):
         return tuple(10 * self.seed + offset for offset in range(self.n_seeds))
 
 
+class ExtendSession(Contract):
+    """What is wanted of a session that goes on as another one; empty leaves what it was."""
+
+    USUAL_ITERATIONS: ClassVar[int] = 3
+    """Rewards tried at most, where the earlier session had fewer and nothing is said."""
+
+    wish: str = ""
+    """Read by whoever writes the next reward."""
+    criteria: tuple[Criterion, ...] = ()
+    """Stricter ones, by key, and new ones."""
+    max_iterations: int | None = Field(default=None, ge=1, le=100)
+    """Rewards tried at most, the first included."""
+    author: str = ""
+    """`provider:model` that writes from now on."""
+    priority: Priority | None = None
+    caps: dict[str, float | None] = {}
+    """Caps that change; each counts for the new session alone."""
+    backend: str | None = None
+
+
 class Session(NewSession):
     """A session as it is kept (`session.json`)."""
 
@@ -124,6 +145,8 @@ class Session(NewSession):
     """UTC, ISO 8601."""
     backend: str = ""
     """Where its trainings run, as last said: "local", "ssh:NODE", "pool"; empty where nobody has kept it."""
+    extends: Extension | None = None
+    """The session it goes on from; None where it began with a sentence or a reward."""
 
 
 class StatusRecord(Contract):

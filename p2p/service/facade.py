@@ -21,6 +21,7 @@ from p2p.service.pictures.artefacts import Artefacts
 from p2p.service.pictures.viewing import Viewing
 from p2p.service.sessions.analyzing import Analyzing
 from p2p.service.sessions.details import Details
+from p2p.service.sessions.extending import Extending
 from p2p.service.sessions.keeping import Keeping
 from p2p.service.sessions.lifecycle import Sessions
 from p2p.service.sessions.steering import Steers
@@ -42,6 +43,7 @@ class Service(
     Metrics,
     Models,
     Nodes,
+    Extending,
     Criteria,
     Steers,
     Sessions,

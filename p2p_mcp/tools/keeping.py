@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.session import MetadataChange, SessionView
+from p2p.contracts.session import ExtendSession, MetadataChange, SessionView
 from p2p.service import Service
-from p2p_mcp.fields import SessionId
-from p2p_mcp.toolbox import REPEATABLE, Toolbox
+from p2p_mcp.fields import OtherCriteria, SessionId, Wish
+from p2p_mcp.toolbox import REPEATABLE, WRITES, Toolbox
 from p2p_mcp.views.sessions import ManagedSession, SessionState, managed, state
 
 TOOLSET = "sessions"
@@ -21,7 +21,10 @@ Action = Annotated[
 Value = Annotated[
     str, Field(max_length=64, description="For rename the alias, good wherever an id is; for tag and untag the tag.")
 ]
-Iterations = Annotated[int, Field(ge=1, le=100, description="How many rewards may be tried, with those so far.")]
+Iterations = Annotated[
+    int | None, Field(ge=1, le=100, description="How many rewards may be tried; alone, with those so far.")
+]
+NewAuthor = Annotated[str, Field(max_length=200, description="provider:model that writes from now on in run_session.")]
 
 
 def add(toolbox: Toolbox) -> None:
@@ -35,12 +38,27 @@ def add(toolbox: Toolbox) -> None:
         """
         return managed(_done(service, session_id, action, value))
 
-    def extend_session(session_id: SessionId, iterations: Iterations) -> SessionState:
-        """Allow a session that has used up its iterations more of them; then revise_reward or run_session goes on."""
-        return state(service, service.extend_session(session_id, iterations))
+    def extend_session(
+        session_id: SessionId,
+        iterations: Iterations = None,
+        wish: Wish = "",
+        criteria: OtherCriteria = None,
+        author: NewAuthor = "",
+    ) -> SessionState:
+        """Go on with an ended session: by iterations alone it is allowed more of them, and revise_reward goes on.
+
+        With a wish, or stricter or further criteria, a linked new session begins with its best reward: train_iteration,
+        or run_session. Its criteria are never looser.
+        """
+        if not wish.strip() and not criteria and not author and iterations is not None:
+            return state(service, service.extend_session(session_id, iterations))
+        request = ExtendSession(wish=wish, criteria=criteria or (), max_iterations=iterations, author=author)
+        name = service.continue_session(session_id, request, driven=False).session_id
+        service.write_reward(name, 1)
+        return state(service, service.view_session(name))
 
     toolbox.add(manage_session, "Manage session", TOOLSET, REPEATABLE)
-    toolbox.add(extend_session, "Extend session", TOOLSET, REPEATABLE)
+    toolbox.add(extend_session, "Extend session", TOOLSET, WRITES)
 
 
 def _done(service: Service, session_id: str, action: str, value: str) -> SessionView:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.errors import InvalidInput
-from p2p_mcp.fields import EpisodeLength, OtherCriteria, SessionId
+from p2p_mcp.fields import EpisodeLength, OtherCriteria, SessionId, Wish
 from p2p_mcp.toolbox import READS, REPEATABLE, WRITES, Toolbox
 from p2p_mcp.views.next_steps import after_session
 from p2p_mcp.views.sessions import SessionList, SessionState, SteeringAnswer, line, state
@@ -14,7 +14,6 @@ from p2p_mcp.views.sessions import SessionList, SessionState, SteeringAnswer, li
 TOOLSET = "sessions"
 PAGE = 20
 
-Wish = Annotated[str, Field(max_length=300, description='What the user wants besides: "land softer". Kept.')]
 KeepCriteria = Annotated[bool, Field(description="Keep the present criteria; one of the same key is replaced.")]
 Why = Annotated[
     str, Field(description="What met the criteria and was not meant; `criteria` then make stricter, never looser.")

@@ -65,7 +65,7 @@ def add(toolbox: Toolbox) -> None:
         idempotency_key: IdempotencyKey = None,
         wait_seconds: WaitSeconds = 0,
     ) -> Annotated[CallToolResult, JobAnswer]:
-        """Hand the whole loop to the session's author: reward, training, judgment and revision until it passes or stops.
+        """Hand the loop to the session's author: reward, training, judgment and revision until it passes or stops.
 
         The built-in author needs a sentence it understands. No further calls are needed; follow it with get_job.
         """

@@ -12,18 +12,25 @@ def after_session(service: Service, view: SessionView) -> str:
     """The next step of a session."""
     name = view.session.session_id
     if view.status is SessionStatus.PASSED:
-        return f'It passed. export_policy(session_id="{name}") hands the policy out; view_rollout shows it.'
+        return (
+            f'It passed. export_policy(session_id="{name}") hands the policy out; view_rollout shows it; '
+            "extend_session goes on from its reward with a wish or stricter criteria."
+        )
     running = [job for job in service.list_jobs(name) if not job.state.finished]
     if running:
         return f'get_job(job_id="{running[0].job_id}", wait_seconds=45)'
     if view.alive:
         return f'A process drives it; look again with get_session(session_id="{name}").'
     if view.status.finished:
-        return f"It has ended as {view.status}. create_session begins another one."
+        return (
+            f'It has ended as {view.status}. extend_session(session_id="{name}") goes on; create_session begins anew.'
+        )
     if view.status is SessionStatus.INTERRUPTED and view.by_caller:
         return f'The job that trained it was killed. train_iteration(session_id="{name}") goes on with its runs.'
     if view.status is SessionStatus.INTERRUPTED:
         return f'What drove it is gone. run_session(session_id="{name}") goes on; nothing finished is repeated.'
+    if view.session.extends is not None and view.iteration == 1 and view.step == "reward":
+        return f'write_reward(session_id="{name}") checks the reward it begins with.'
     call = {
         "intent": f'write_reward(session_id="{name}", source="...")',
         "reward": f'write_reward(session_id="{name}", source="...")',

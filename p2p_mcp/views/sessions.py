@@ -3,6 +3,7 @@
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Criterion
 from p2p.contracts.preview import Preview
+from p2p.contracts.revision import Extension
 from p2p.contracts.session import IterationData, SessionView
 from p2p.contracts.training import EffectiveConfig
 from p2p.contracts.waiting import in_words
@@ -38,6 +39,8 @@ class SessionState(Contract):
     uri: str
     wishes: tuple[str, ...]
     """What the user has said since, the newest last."""
+    extends: Extension | None
+    """The session, and its iteration, from whose reward this one goes on; null where it began by itself."""
     error: str | None
     config: EffectiveConfig | None = None
     """Of the newest iteration: every field it is trained with, by who set it. Told by get_session alone."""
@@ -90,6 +93,7 @@ class SessionLine(Contract):
     alias: str
     starred: bool
     tags: tuple[str, ...]
+    extends: Extension | None
 
 
 class SessionList(Contract):
@@ -120,6 +124,7 @@ def state(service: Service, view: SessionView) -> SessionState:
         runs_dir=str(service.runs.path),
         uri=f"p2p://sessions/{session.session_id}",
         wishes=service.wishes(session.session_id).wishes,
+        extends=session.extends,
         error=in_tools(view.error) if view.error else None,
         next_step=after_session(service, view),
     )
@@ -144,6 +149,7 @@ def previewed(service: Service, preview: Preview, note: str, rules: str) -> NewS
         runs_dir=str(service.runs.path),
         uri="",
         wishes=(),
+        extends=None,
         error=None,
         next_step="Show the criteria to the user; then create_session(...) without dry_run.",
         note=note,
@@ -166,6 +172,7 @@ def line(view: SessionView) -> SessionLine:
         alias=view.metadata.alias,
         starred=view.metadata.starred,
         tags=view.metadata.tags,
+        extends=session.extends,
     )
 
 

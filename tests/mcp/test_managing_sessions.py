@@ -1,13 +1,20 @@
 """Sessions named, thrown away, brought back and extended by a client."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from mcp.client import Client
+from pole import EYES, GOOD
 from tool_caller import Caller, Connect
 
+from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service import Service
+
+sys.path.append(str(Path(__file__).parents[1] / "session"))
+from finished_iterations import judgment, leave_training
 
 pytestmark = pytest.mark.anyio
 Calls = Callable[[Client], Caller]
@@ -60,3 +67,28 @@ async def test_a_session_whose_driver_is_gone_is_told_as_interrupted(
         shown = await caller(client)("get_session", session_id=name)
     assert shown["status"] == "interrupted"
     assert f'run_session(session_id="{name}")' in shown["next_step"]
+
+
+async def test_a_session_that_passed_goes_on_as_a_linked_one_ready_to_train(
+    connect: Connect, service: Service, caller: Calls
+) -> None:
+    old = service.record(service.create_session(POLE).session_id)
+    run_id = leave_training(old, 1, RewardDraft(source=GOOD, config_changes={"total_timesteps": 20_000}))
+    old.iteration(1).save_judgment(judgment(run_id, 0.9, 20_000, passed=True))
+    old.set_status(SessionStatus.PASSED)
+    async with connect(service) as client:
+        call = caller(client)
+        refused = await call.error("steer_session", session_id=old.session_id, wish="softer")
+        assert f'extend_session(session_id="{old.session_id}", wish="...")' in refused
+        assert "p2p " not in await call.error("extend_session", session_id=old.session_id)
+        assert "extend_session" in (await call("get_session", session_id=old.session_id))["next_step"]
+        new = await call("extend_session", session_id=old.session_id, wish="land softer", criteria=[EYES])
+        assert new["extends"] == {"session_id": old.session_id, "iteration": 1}
+        assert [criterion["key"] for criterion in new["criteria"]][-1] == EYES["key"]
+        assert (new["wishes"], new["iteration"], new["status"]) == (["land softer"], 1, "pending")
+        assert new["next_step"] == f'train_iteration(session_id="{new["session_id"]}")'
+        lines = {line["session_id"]: line["extends"] for line in (await call("list_sessions"))["sessions"]}
+    assert lines == {old.session_id: None, new["session_id"]: new["extends"]}
+    draft = service.record(new["session_id"]).iteration(1).read_draft()
+    assert draft is not None
+    assert (draft.source, draft.config_changes) == (GOOD, {"total_timesteps": 20_000})

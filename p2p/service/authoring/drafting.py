@@ -30,10 +30,11 @@ MAX_SOURCE = 64 * 1024
 MAX_CHANGES = 2
 """As many as a revision keeps."""
 OVER = {
-    SessionStatus.PASSED: "has passed. To try something else, create another session.",
+    SessionStatus.PASSED: "has passed. To go on from its reward: p2p extend {name} --criteria FILE, or --wish TEXT; "
+    "or create another session.",
     SessionStatus.COMPLETED: "has trained the reward it was made for. To train another, create another session.",
-    SessionStatus.MAX_ITERATIONS: "has used up its {limit} iterations. Create another session, with a larger "
-    "max_iterations, and begin with its best reward.",
+    SessionStatus.MAX_ITERATIONS: "has used up its {limit} iterations. To go on: p2p resume {name} --iterations N; "
+    "or create another session.",
 }
 
 
@@ -141,7 +142,7 @@ class Drafting(Driving, Rewards, Judging):
         """The iteration a reward may be handed in for now."""
         name, status, iterations = record.session_id, record.read_status(), record.iteration_records()
         if status is not None and status.status in OVER:
-            raise InvalidInput(f"{name} {OVER[status.status].format(limit=session.max_iterations)}")
+            raise InvalidInput(f"{name} {OVER[status.status].format(name=name, limit=session.max_iterations)}")
         if (job := live_training(record, self.backend)) is not None:
             raise InvalidInput(
                 f"Iteration {len(iterations)} of {name} is being trained by {job}. Wait for it (get_job), or end it "
@@ -161,13 +162,16 @@ class Drafting(Driving, Rewards, Judging):
             )
         if not session.prompt or newest.number >= session.max_iterations:
             kind = SessionStatus.MAX_ITERATIONS if session.prompt else SessionStatus.COMPLETED
-            raise InvalidInput(f"{name} {OVER[kind].format(limit=session.max_iterations)}")
+            raise InvalidInput(f"{name} {OVER[kind].format(name=name, limit=session.max_iterations)}")
         return newest.number + 1
 
     def _have_written(self, record: SessionRecord, number: int, intent: Intent | None) -> RewardDraft:
         """The reward that the session's own author writes now."""
         if intent is None:
             raise InvalidInput(f"{record.session_id} has no sentence to write a reward for: hand in its source.")
+        begun = record.iteration(number)
+        if number == 1 and begun.read_reward_report() is None and (draft := begun.read_draft()) is not None:
+            return draft  # an extension whose reward nobody has checked yet
         if number > 1:
             forget_revision(record.iteration(number - 1))
             self.revise(record.session_id, number - 1)

@@ -100,9 +100,14 @@ class Driving(Sessions, JobViews):
         used_up = status is not None and status.status is SessionStatus.MAX_ITERATIONS
         if ended or (used_up and len(record.iteration_records()) >= session.max_iterations):
             assert status is not None
-            raise InvalidInput(
-                f"{name} has ended as {status.status}. To go on after the last iteration, give a larger --iterations."
-            )
+            advice = "To go on after the last iteration, give a larger --iterations."
+            if status.status is SessionStatus.PASSED:
+                advice = (
+                    f"To go on from its reward, with stricter criteria or a wish: p2p extend {name} --criteria FILE"
+                )
+            elif ended:
+                advice = "It had one reward to train; train the next one: p2p train --reward FILE"
+            raise InvalidInput(f"{name} has ended as {status.status}. {advice}")
         if (busy := live_training(record, self.backend)) is not None:
             raise InvalidInput(
                 f"Iteration {len(record.iteration_records())} of {name} is being trained by {busy}. "

@@ -1,6 +1,6 @@
 """Sessions: created, looked at and closed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from p2p.contracts.env import EnvSpec
@@ -22,6 +22,7 @@ from p2p.service.sessions.lineage import record_iteration
 from p2p.service.sessions.listing import session_views
 from p2p.service.sessions.preview import preview_of
 from p2p.service.sessions.progress import view
+from p2p.service.sessions.steering import wishes_are_read
 from p2p.service.training.jobs import worker_job
 from p2p.service.training.plan import run_configs
 from p2p.store.clock import now
@@ -86,14 +87,20 @@ class Sessions(Rewards):
             record.discard()
 
     def _write_down(
-        self, record: SessionRecord, session: Session, draft: RewardDraft | None, intent: Intent | None
+        self,
+        record: SessionRecord,
+        session: Session,
+        draft: RewardDraft | None,
+        intent: Intent | None,
+        more: Callable[[], None] = lambda: None,
     ) -> None:
-        """Write a new session, whole or not at all; its `session.json` comes last."""
+        """Write a new session, whole or not at all: what `more` writes too, and its `session.json` last."""
         try:
             if draft is not None:
                 record.iteration(1).save_draft(draft)
             if intent is not None:
                 record.save_criteria(intent)
+            more()
             record.set_status(SessionStatus.PENDING)
             record.save_session(session)
         except BaseException:  # a full disk, or Ctrl-C
@@ -128,6 +135,9 @@ class Sessions(Rewards):
         record = self.record(session_id)
         session = record.read_session()
         judgments = [j for iteration in record.iteration_records() if (j := iteration.read_judgment()) is not None]
+        unread = session.extends is not None and len(judgments) == 1 and bool(record.read_wishes())
+        if unread and session.max_iterations > 1 and wishes_are_read(record):
+            return None  # it may well pass as it did before: the revision after it reads the wish
         return _outcome(session, judgments)
 
     def close(self, session_id: str, outcome: SessionStatus, error: str | None = None) -> Session:

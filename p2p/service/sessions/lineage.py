@@ -107,7 +107,7 @@ def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Li
             configs=configs_used(record.iteration(data.iteration)),
         )
         best = max(best, merit)
-    return Lineage(iterations=entries, lessons=with_all(lessons, others))
+    return Lineage(iterations=entries, lessons=with_all(lessons, others), extends=record.read_session().extends)
 
 
 def _revision_into(record: SessionRecord, number: int) -> Revision | None:

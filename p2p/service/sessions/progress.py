@@ -78,6 +78,8 @@ def _is_by_caller(session: Session, state: SessionStatus, iterations: Sequence[I
     """
     if state is not SessionStatus.PENDING or not iterations:
         return False
+    if session.extends is not None and len(iterations) == 1 and iterations[0].read_reward_report() is None:
+        return False  # its first reward came with it
     return session.author != "given" or iterations[-1].read_training_request() is not None
 
 

@@ -29,21 +29,13 @@ class Steers(Wiring):
         status = record.read_status()
         if status is not None and status.status in OVER:
             raise InvalidInput(
-                f"{session_id} has ended as {status.status}, and no further reward is written. "
-                "To pursue the wish, create another session."
+                f"{session_id} has ended as {status.status}, and no further reward is written in it. {_instead(record)}"
             )
         if (refusal := _why_nobody_reads(record)) is not None:
             raise InvalidInput(refusal)
         if len(record.read_wishes()) >= MAX_WISHES:
             raise InvalidInput(f"{session_id} holds {MAX_WISHES} wishes already. Create another session that says all.")
-        text = " ".join(wish.split())
-        try:
-            said = Wish(text=text, iteration=len(record.iteration_records()), said_at=now())
-        except ValidationError as error:
-            raise InvalidInput(
-                f"A wish has 1 … 300 characters, got {len(text)}. Say it in a sentence, for example: land softer."
-            ) from error
-        record.append_wish(said)
+        record.append_wish(wish_of(wish, len(record.iteration_records())))
         return self.wishes(session_id)
 
     def wishes(self, session_id: str) -> Steering:
@@ -52,17 +44,55 @@ class Steers(Wiring):
         return Steering(session_id=session_id, wishes=tuple(wish.text for wish in wishes))
 
 
-def _why_nobody_reads(record: SessionRecord) -> str | None:
-    """Why a wish would change nothing, and what would; None where a model or a caller writes the next reward.
+def wish_of(text: str, iteration: int) -> Wish:
+    """A wish as it is kept.
 
-    A session that a process has driven and no model writes for goes on by itself; without one, its caller writes.
+    Args:
+        text: As it was said.
+        iteration: The newest one then.
+
+    Raises:
+        InvalidInput: it is empty, or longer than 300 characters.
     """
+    short = " ".join(text.split())
+    try:
+        return Wish(text=short, iteration=iteration, said_at=now())
+    except ValidationError as error:
+        raise InvalidInput(
+            f"A wish has 1 … 300 characters, got {len(short)}. Say it in a sentence, for example: land softer."
+        ) from error
+
+
+def wishes_are_read(record: SessionRecord) -> bool:
+    """Whether a model or a caller writes the next reward of a session.
+
+    One that a process has driven and no model writes for goes on by itself; without one, its caller writes.
+    """
+    return writes_by_model(record.read_session()) or not record.driver_dir.exists()
+
+
+def _instead(record: SessionRecord) -> str:
+    """How a wish is pursued after the end of a session."""
+    name, session = record.session_id, record.read_session()
+    if not session.prompt:
+        return "To pursue the wish, create another session with a sentence."
+    if wishes_are_read(record):
+        return f"A linked session pursues it (p2p extend {name} --wish TEXT), or create another session."
+    return (
+        f"A linked session pursues it, by criteria that say it (p2p extend {name} --criteria FILE) or by a model that "
+        f"reads wishes (p2p extend {name} --wish TEXT --model PROVIDER:MODEL); or create another session."
+    )
+
+
+def _why_nobody_reads(record: SessionRecord) -> str | None:
+    """Why a wish would change nothing, and what would; None where a model or a caller writes the next reward."""
     session = record.read_session()
-    if writes_by_model(session) or not record.driver_dir.exists():
+    if wishes_are_read(record):
         return None
     who = "trains a reward that was handed in" if session.author == "given" else "is written by the built-in author"
     return (
         f"{record.session_id} {who}, so nobody reads wishes, and this one would change nothing. What does work: "
         "a sentence that says it (p2p run), a model that reads wishes (p2p run ... --model PROVIDER:MODEL), or "
-        f"the reward changed by hand (p2p train --reward FILE), begun from reward_fn.py in {record.path}."
+        f"the reward changed by hand (p2p train --reward FILE), begun from reward_fn.py in {record.path}. Once it has "
+        f"ended: p2p extend {record.session_id} --criteria FILE, or --wish TEXT --model PROVIDER:MODEL."
     )

@@ -1,0 +1,93 @@
+"""`p2p extend`: a session goes on from its best reward as a new one, asked for more."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p2p.cli.model_options import CapOption, Model, parse_caps, parse_model
+from p2p.cli.options import (
+    AllowWeakSandbox,
+    AsJson,
+    BackendName,
+    Detach,
+    PriorityOption,
+    RunsDir,
+    StopOnExit,
+    examples,
+    open_service,
+)
+from p2p.cli.output import Output
+from p2p.cli.run import launch
+from p2p.cli.tighten import Required, Thresholds, criteria_from_file, criteria_from_options
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.intent import Criterion
+from p2p.contracts.session import ExtendSession
+from p2p.service import Service
+
+EXTEND_EXAMPLES = examples(
+    "p2p extend latest --threshold moves=2.5 --require calm",
+    "p2p extend 1a2b3c4d --criteria criteria.json --iterations 4",
+    'p2p extend 1a2b3c4d --wish "land softer" --model anthropic:claude-opus-5-5',
+)
+
+SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help='Its id, the start or end of it, or "latest".')]
+WishText = Annotated[str, typer.Option("--wish", metavar="TEXT", help="What to do differently; read by a model alone.")]
+CriteriaFile = Annotated[
+    Path | None,
+    typer.Option("--criteria", exists=True, dir_okay=False, help="A JSON list of stricter or further criteria."),
+]
+Iterations = Annotated[
+    int | None,
+    typer.Option(min=1, max=100, help="Rewards tried at most, the first included.", show_default="as before, or 3"),
+]
+
+
+def extend(  # noqa: PLR0913  typer reads one parameter per option
+    session: SessionArgument,
+    wish: WishText = "",
+    criteria: CriteriaFile = None,
+    threshold: Thresholds = [],  # noqa: B006  typer copies it
+    require: Required = [],  # noqa: B006
+    iterations: Iterations = None,
+    model: Model = None,
+    cap: CapOption = None,
+    priority: PriorityOption = None,
+    backend: BackendName = None,
+    allow_weak_sandbox: AllowWeakSandbox = False,
+    detach: Detach = False,
+    stop_on_exit: StopOnExit = False,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Go on from the best reward of an ended session in a new one, by stricter criteria or with a wish."""
+    service, output = open_service(runs_dir, allow_weak_sandbox=allow_weak_sandbox), Output(as_json)
+    found = service.find_session(session)
+    wanted = [*_changed(service, found, threshold, require), *(criteria_from_file(criteria) if criteria else ())]
+    request = ExtendSession(
+        wish=wish,
+        criteria=tuple(wanted),
+        max_iterations=iterations,
+        author=parse_model(model),
+        priority=str(priority) if priority is not None else None,
+        caps=parse_caps(cap or ()),
+        backend=backend,
+    )
+
+    def create(session_id: str) -> None:
+        made = service.continue_session(found, request, driven=True, new_id=session_id)
+        service.require_disk()
+        assert made.extends is not None, "it is made from another one"
+        output.console.print(f"{session_id} goes on from iteration {made.extends.iteration} of {found}.")
+
+    launch(service, output, create, detach=detach, stop_on_exit=stop_on_exit)
+
+
+def _changed(service: Service, session_id: str, thresholds: Sequence[str], required: Sequence[str]) -> list[Criterion]:
+    present = service.record(session_id).read_criteria()
+    if not thresholds and not required:
+        return []
+    if present is None:
+        raise InvalidInput(f"{session_id} has no criteria that could be made stricter.")
+    return criteria_from_options(present, thresholds, required)

@@ -1,0 +1,186 @@
+"""Sessions that go on from the best reward of an earlier one, asked for more than that had to do."""
+
+from pydantic import ValidationError
+
+from p2p.analysis.tightening import tightened
+from p2p.contracts.budget import Caps
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.revision import Extension, Lineage
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import ExtendSession, Session
+from p2p.contracts.tightening import Tightening
+from p2p.contracts.training import canonical_names
+from p2p.service.authoring.authors import writes_by_model
+from p2p.service.authoring.criteria import Criteria
+from p2p.service.sessions.lifecycle import Sessions
+from p2p.service.sessions.lineage import best_iteration
+from p2p.service.sessions.steering import wish_of
+from p2p.service.training.plan import as_trained
+from p2p.store.clock import now
+from p2p.store.iterations import IterationRecord
+from p2p.store.judge_code import JudgeCodeRecord
+from p2p.store.sessions import SessionRecord
+
+FEWEST_WITH_WISH = 2
+"""Iterations: a wish is read by the revision after the first."""
+
+
+class Extending(Criteria, Sessions):
+    """A session that goes on as another one, which is linked to it."""
+
+    def continue_session(
+        self, session_id: str, request: ExtendSession, *, driven: bool, new_id: str | None = None
+    ) -> Session:
+        """Write down a new session that starts from the best reward of an ended one; nothing is started.
+
+        Its first iteration trains that reward, as it was configured. Its criteria are those of the earlier session,
+        tightened and extended by what is given. A wish is read by whoever revises, also where that iteration passes.
+
+        Args:
+            session_id: The earlier session, which stays as it is.
+            request: What is wanted besides.
+            driven: Whether its own author writes. Where its caller does, wishes are always read.
+            new_id: The id to use; None makes a new one.
+
+        Raises:
+            InvalidInput: the earlier session runs, or has no criteria or no judged iteration; nothing is asked for that
+                it did not do; nobody would read the wish; or a criterion would get looser, or cannot be judged.
+        """
+        record = self.record(session_id)
+        best, judgment = self._best_to_go_on_from(record)
+        session = self._extended(record.read_session(), request, record.iteration(best), new_id)
+        _require_something(record, session, request, judgment, driven)
+        present = record.read_criteria()
+        assert present is not None, "what was judged by a sentence has criteria"
+        intent = present
+        if request.criteria:
+            made = tightened(present.criteria, request.criteria)
+            intent = self.intent_of(present.prompt, present.env_id, made, present.episode_s)
+        self._first_look(session, intent)
+        wish = wish_of(request.wish, iteration=0) if request.wish.strip() else None
+        session = session.model_copy(update={"extends": Extension(session_id=session_id, iteration=best)})
+        new = self.runs.session(session.session_id)
+        if new.exists:
+            raise InvalidInput(f"There is a {new.session_id} already. To go on: p2p resume {new.session_id}")
+
+        def memory() -> None:
+            new.save_lineage(Lineage(extends=session.extends))
+            for change in _tightenings(record, request, present, intent):
+                new.append_tightening(change)
+            if wish is not None:
+                new.append_wish(wish)
+            if (code := JudgeCodeRecord(record.path).read()) is not None:
+                JudgeCodeRecord(new.path).save(code)
+
+        self._write_down(new, session, _draft(record, best), intent, memory)
+        return session
+
+    def _best_to_go_on_from(self, record: SessionRecord) -> tuple[int, Judgment]:
+        """Number and judgment of the best iteration of a session that nothing works on.
+
+        Raises:
+            InvalidInput: it has none, has no criteria, or runs.
+        """
+        name = record.session_id
+        if self.view_session(name).alive:
+            raise InvalidInput(f"{name} is still at work. Stop it before it is extended: p2p stop {name}")
+        if record.read_criteria() is None:
+            raise InvalidInput(
+                f"{name} trained a reward without a sentence, so there are no criteria to go on by. "
+                "Train its reward again with one: p2p train --reward FILE --intent SENTENCE"
+            )
+        judged = {n: j for n, one in enumerate(record.iteration_records(), 1) if (j := one.read_judgment()) is not None}
+        best = best_iteration(judged)
+        if best is None:
+            raise InvalidInput(
+                f"{name} has no judged iteration to go on from. To go on with it: p2p resume {name}. "
+                f"To judge the checkpoints of a training that was stopped: p2p judge {name} --iteration 1"
+            )
+        return best, judged[best]
+
+    def _extended(self, old: Session, request: ExtendSession, best: IterationRecord, new_id: str | None) -> Session:
+        """The earlier session with what is asked for; its best training's own settings become the session's."""
+        changes: dict[str, object] = {"config": {**old.config, **_trained_with(best)}}
+        if request.author:
+            changes |= {"author": request.author, "model": request.author, "light_model": "", "price": None}
+        elif old.author == "given":  # it was trained once; from now on it is revised
+            changes["author"] = "builtin"
+        needed = FEWEST_WITH_WISH if request.wish.strip() else 1
+        wanted = request.max_iterations or max(old.max_iterations, ExtendSession.USUAL_ITERATIONS)
+        if wanted < needed:
+            raise InvalidInput(
+                f"A wish is read by the revision after iteration 1, so at least {needed} iterations are needed, "
+                f"got {wanted}. Give a larger --iterations."
+            )
+        changes |= {"max_iterations": wanted, "priority": request.priority or old.priority}
+        changes |= {"session_id": new_id or self.runs.new_session_id(), "created_at": now()}
+        changes |= {"backend": request.backend or self.backend_of(old)}
+        try:
+            caps = Caps.model_validate(old.caps.model_dump() | request.caps)
+            return Session.model_validate(old.model_dump() | changes | {"caps": caps})
+        except ValidationError as error:
+            raise InvalidInput(f"The session cannot be extended so: {error.errors()[0]['msg']}.") from error
+
+
+def _require_something(
+    record: SessionRecord, session: Session, request: ExtendSession, best: Judgment, driven: bool
+) -> None:
+    """Refuse an extension that would do again what was done.
+
+    Raises:
+        InvalidInput: it would; the message says what does work.
+    """
+    name, wish = record.session_id, request.wish.strip()
+    if request.criteria or (request.author and not best.passed):
+        return
+    if not wish:
+        more = "" if best.passed else f" To try more rewards in the session itself: p2p resume {name} --iterations N"
+        raise InvalidInput(
+            f"Say what is wanted of {name} besides: stricter or further criteria (--criteria FILE, or --threshold "
+            f"KEY=VALUE), or a wish (--wish TEXT).{more}"
+        )
+    if driven and not writes_by_model(session):
+        raise InvalidInput(
+            f"The built-in author of {name} reads no wishes, so this one alone would change nothing. What does work: "
+            f"criteria that say it (p2p extend {name} --criteria FILE), or a model that reads wishes (p2p extend "
+            f"{name} --wish TEXT --model PROVIDER:MODEL)."
+        )
+
+
+def _draft(record: SessionRecord, best: int) -> RewardDraft:
+    """The best reward with the configuration it was trained with."""
+    iteration = record.iteration(best)
+    draft, aggregation = iteration.read_draft(), iteration.read_aggregation()
+    if draft is None:
+        raise InvalidInput(f"The reward of iteration {best} of {record.session_id} is missing; see {iteration.path}.")
+    if aggregation is not None and not _own_configs(iteration):
+        draft = as_trained(draft, aggregation.best_config_id)
+    why = f"The reward of iteration {best} of {record.session_id}, which it goes on from."
+    return RewardDraft(source=draft.source, config_changes=draft.config_changes, reasoning=why)
+
+
+def _trained_with(best: IterationRecord) -> dict[str, object]:
+    """What the caller that trained an iteration said of its best configuration."""
+    request, aggregation = best.read_training_request(), best.read_aggregation()
+    if request is None or aggregation is None:
+        return {}
+    own = canonical_names(_own_configs(best).get(aggregation.best_config_id, {}))
+    steps = request.start.total_timesteps
+    return own if steps is None else {**own, "total_timesteps": steps}
+
+
+def _own_configs(iteration: IterationRecord) -> dict[str, dict[str, object]]:
+    """The configurations that a caller named for an iteration; none where the session's were trained."""
+    request = iteration.read_training_request()
+    return (request.start.configs if request is not None else None) or {}
+
+
+def _tightenings(record: SessionRecord, request: ExtendSession, before: Intent, after: Intent) -> list[Tightening]:
+    """What its criteria were before, by all of which it has to pass; they count from its first iteration on."""
+    earlier = [change.model_copy(update={"after_iteration": 0}) for change in record.read_tightenings()]
+    if after == before:
+        return earlier
+    why = " ".join(request.wish.split()) or f"{record.session_id} was extended"
+    return [*earlier, Tightening(after_iteration=0, by="p2p extend", why=why, before=before, after=after, at=now())]

@@ -1,0 +1,254 @@
+"""Sessions that go on from the best reward of an earlier one."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from p2p.cli.app import app
+from p2p.contracts.background import StartTraining, TrainingRequest
+from p2p.contracts.errors import InvalidInput, StorageProblem
+from p2p.contracts.intent import Criterion
+from p2p.contracts.judge_code import JudgeCode
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import ExtendSession, NewSession, SessionStatus
+from p2p.service import Service
+from p2p.service.sessions import driving
+from p2p.service.sessions.lineage import record_iteration
+from p2p.settings import Settings
+from p2p.store import files, layout
+from p2p.store.judge_code import JudgeCodeRecord
+from p2p.store.sessions import SessionRecord
+
+sys.path.append(str(Path(__file__).parents[1] / "session"))
+from finished_iterations import judgment, leave_training
+
+STEPS = 10_000
+POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1, max_iterations=2)
+MODEL = "anthropic:claude-opus-5-5"
+SOFTER = ExtendSession(wish=" land  softer ")
+SILENT = ("{python}", "-c", "import time; time.sleep(600)")
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    monkeypatch.setattr(driving, "DRIVER", SILENT)
+    service = Service(Settings(runs_dir=tmp_path / "runs"))
+    yield service
+    for job in service.runs.path.rglob(layout.JOB):
+        service.backend.cancel(job.parent)
+
+
+def judged(service: Service, *scores: float, passed: bool = True, **fields: Any) -> SessionRecord:
+    """A session with iterations of these scores; the last has passed, or the session was stopped."""
+    record = service.record(service.create_session(POLE.model_copy(update=fields)).session_id)
+    for number, score in enumerate(scores, 1):
+        last = number == len(scores)
+        draft = RewardDraft(
+            source=f"x = {number}", config_changes={"total_timesteps": STEPS, "gamma": 0.9 + number / 100}
+        )
+        run_id = leave_training(record, number, draft)
+        record.iteration(number).save_judgment(judgment(run_id, score, STEPS, passed=passed and last))
+    record_iteration(record, len(scores))
+    record.set_status(SessionStatus.PASSED if passed else SessionStatus.CANCELLED)
+    return record
+
+
+def stricter(record: SessionRecord, by: float = 0.5) -> Criterion:
+    """The first criterion, closer to what cannot be beaten."""
+    intent = record.read_criteria()
+    assert intent is not None
+    first = intent.criteria[0]
+    assert first.predicate is not None
+    sign = -1 if first.predicate.comparison == "at_most" else 1
+    threshold = first.predicate.threshold + sign * by * abs(first.predicate.threshold)
+    return first.model_copy(update={"predicate": first.predicate.model_copy(update={"threshold": threshold})})
+
+
+def test_a_passed_session_goes_on_from_its_best_reward_by_stricter_criteria(service: Service) -> None:
+    old = judged(service, 0.9, 0.5, passed=False)
+    before = {path: path.read_bytes() for path in old.path.rglob("*") if path.is_file()}
+    tight = stricter(old)
+    made = service.continue_session(old.session_id, ExtendSession(criteria=(tight,)), driven=True)
+    new, present = service.record(made.session_id), old.read_criteria()
+    assert present is not None
+    assert made.extends is not None
+    assert (made.extends.session_id, made.extends.iteration) == (old.session_id, 1)
+    draft, criteria = new.iteration(1).read_draft(), new.read_criteria()
+    assert draft is not None
+    assert (draft.source, draft.config_changes) == ("x = 1", {"total_timesteps": STEPS, "gamma": 0.91})
+    assert criteria is not None
+    assert criteria.criteria == (tight, *present.criteria[1:])
+    (change,) = new.read_tightenings()
+    assert (change.before, change.after, change.after_iteration) == (present, criteria, 0)
+    assert new.read_lineage().extends == service.view_session(new.session_id).session.extends == made.extends
+    assert {path: path.read_bytes() for path in old.path.rglob("*") if path.is_file()} == before
+    record_iteration(new, 1)
+    assert new.read_lineage().extends == made.extends
+
+
+def test_criteria_only_get_stricter_through_any_number_of_extensions(service: Service) -> None:
+    old = judged(service, 0.9)
+    looser = stricter(old, by=-0.5)
+    with pytest.raises(InvalidInput, match="would be looser"):
+        service.continue_session(old.session_id, ExtendSession(criteria=(looser,)), driven=True)
+    first = service.continue_session(old.session_id, ExtendSession(criteria=(stricter(old),)), driven=True)
+    middle = service.record(first.session_id)
+    run_id = leave_training(middle, 1, RewardDraft(source="x = 1"))
+    middle.iteration(1).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
+    again = service.continue_session(first.session_id, ExtendSession(criteria=(stricter(middle, 0.1),)), driven=True)
+    kept = service.record(again.session_id).read_tightenings()
+    assert [change.before for change in kept] == [old.read_criteria(), middle.read_criteria()]
+    assert len(service.list_sessions()) == 3
+
+
+@pytest.mark.parametrize(
+    ("make", "request_", "words"),
+    [
+        (lambda s: judged(s, 0.9), ExtendSession(), "stricter or further criteria"),
+        (lambda s: judged(s, 0.9), ExtendSession(max_iterations=9), "stricter or further criteria"),
+        (lambda s: judged(s, 0.9), ExtendSession(author=MODEL), "stricter or further criteria"),
+        (lambda s: judged(s, 0.4, passed=False), ExtendSession(max_iterations=9), "p2p resume .* --iterations N"),
+        (lambda s: judged(s, 0.9), SOFTER, r"reads no wishes.*--criteria FILE.*--model PROVIDER:MODEL"),
+        (lambda s: judged(s, passed=False), SOFTER, "no judged iteration"),
+        (lambda s: judged(s, 0.9), ExtendSession(wish="x" * 301, author=MODEL), "1 … 300 characters, got 301"),
+        (lambda s: judged(s, 0.9), ExtendSession(wish="x", author=MODEL, max_iterations=1), "at least 2 iterations"),
+        (lambda s: judged(s, 0.9), ExtendSession(wish="x", author=MODEL, caps={"calls": -1}), "greater than or equal"),
+    ],
+)
+def test_what_would_change_nothing_is_refused_with_what_does_work_and_leaves_nothing(
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[Service], SessionRecord],
+    request_: ExtendSession,
+    words: str,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    old = make(service)
+    with pytest.raises(InvalidInput, match=words):
+        service.continue_session(old.session_id, request_, driven=True)
+    assert [view.session.session_id for view in service.list_sessions()] == [old.session_id]
+    assert [path.name for path in service.runs.path.glob("session_*")] == [old.session_id]
+
+
+def test_a_running_session_and_one_without_criteria_are_not_extended(service: Service) -> None:
+    old = judged(service, 0.4, passed=False)
+    service.start_session(old.session_id)
+    with pytest.raises(InvalidInput, match=f"still at work.*p2p stop {old.session_id}"):
+        service.continue_session(old.session_id, SOFTER, driven=False)
+    own = service.create_session(NewSession(author="given", max_iterations=1), "x = 1", session_id="own")
+    with pytest.raises(InvalidInput, match="p2p train --reward FILE --intent"):
+        service.continue_session(own.session_id, SOFTER, driven=False)
+
+
+def test_a_wish_is_read_by_the_revision_after_a_first_iteration_that_passes_again(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    old = judged(service, 0.9)
+    made = service.continue_session(old.session_id, ExtendSession(wish="softer", author=MODEL), driven=True)
+    new = service.record(made.session_id)
+    assert (made.author, made.model, made.max_iterations) == (MODEL, MODEL, 3)
+    assert [wish.text for wish in new.read_wishes()] == ["softer"]
+    run_id = leave_training(new, 1, RewardDraft(source="x = 1"))
+    new.iteration(1).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
+    assert service.outcome(new.session_id) is None
+    run_id = leave_training(new, 2, RewardDraft(source="x = 2"))
+    new.iteration(2).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
+    assert service.outcome(new.session_id) is SessionStatus.PASSED
+
+
+def test_without_a_wish_that_somebody_reads_a_first_iteration_that_passes_ends_it(service: Service) -> None:
+    old = judged(service, 0.9)
+    tight = ExtendSession(wish="because it shakes", criteria=(stricter(old),))
+    new = service.record(service.continue_session(old.session_id, tight, driven=True).session_id)
+    assert new.read_tightenings()[0].why == "because it shakes"
+    service.start_session(new.session_id)  # the built-in author, driven
+    run_id = leave_training(new, 1, RewardDraft(source="x = 1"))
+    new.iteration(1).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
+    assert service.outcome(new.session_id) is SessionStatus.PASSED
+
+
+def test_what_a_caller_trained_with_and_what_it_judges_by_goes_along(service: Service) -> None:
+    old = judged(service, 0.9, priority="normal", config={"ent_coef": 0.01})
+    start = StartTraining(configs={"baseline": {"num_steps": 32}}, total_timesteps=4096)
+    old.iteration(1).save_training_request(TrainingRequest(job_id="job_" + "0" * 32, start=start))
+    code = JudgeCode(written_by="a person", functions=())
+    JudgeCodeRecord(old.path).save(code)
+    made = service.continue_session(old.session_id, SOFTER, driven=False)
+    assert made.config == {"ent_coef": 0.01, "n_steps": 32, "total_timesteps": 4096}
+    assert (made.priority, made.n_seeds, made.author) == ("normal", 1, "builtin")
+    assert JudgeCodeRecord(service.record(made.session_id).path).read() == code
+
+
+def test_an_extension_that_is_interrupted_leaves_nothing_half(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = judged(service, 0.9)
+    write, written = files.write_model, list[Path]()
+
+    def full(path: Path, model: Any) -> None:
+        if path.name == layout.SESSION:
+            raise StorageProblem("the disk is full")
+        written.append(path)
+        write(path, model)
+
+    monkeypatch.setattr(files, "write_model", full)
+    with pytest.raises(StorageProblem):
+        service.continue_session(old.session_id, SOFTER, driven=False)
+    assert {layout.DRAFT, layout.CRITERIA, layout.LINEAGE, layout.STATUS} <= {path.name for path in written}
+    assert [path.name for path in service.runs.path.glob("session_*")] == [old.session_id]
+
+
+def test_one_that_was_killed_before_its_first_step_is_started_or_checked_as_it_is(service: Service) -> None:
+    old = judged(service, 0.9)
+    made = service.continue_session(old.session_id, SOFTER, driven=False)
+    view = service.view_session(made.session_id)
+    assert (view.status, view.by_caller, view.step) == (SessionStatus.PENDING, False, "reward")
+    assert service.resume_session(made.session_id).alive
+
+
+def invoke(service: Service, *words: str) -> Any:
+    return CliRunner().invoke(app, [*words, "--runs-dir", str(service.runs.path)])
+
+
+def test_p2p_extend_starts_the_linked_session_and_every_list_names_its_origin(service: Service) -> None:
+    old = judged(service, 0.9)
+    tight = stricter(old)
+    assert tight.predicate is not None
+    said = f"{tight.key}={tight.predicate.threshold}"
+    result = invoke(service, "extend", old.session_id, "--threshold", said, "--iterations", "4", "--detach")
+    assert result.exit_code == 0, result.exception
+    (view,) = [view for view in service.list_sessions() if view.session.session_id != old.session_id]
+    assert view.alive
+    assert view.session.max_iterations == 4
+    assert f"goes on from iteration 1 of {old.session_id}" in " ".join(result.output.split())
+    origin = {"session_id": old.session_id, "iteration": 1}
+    shown = json.loads(invoke(service, "show", view.session.session_id, "--json").stdout)
+    assert shown["session"]["extends"] == origin
+    listed = json.loads(invoke(service, "list", "--json").stdout)["sessions"]
+    assert sorted(str(one["session"]["extends"]) for one in listed) == sorted([str(origin), "None"])
+    assert f"goes on from iteration 1 of {old.session_id}" in invoke(service, "show", view.session.session_id).output
+
+
+def test_p2p_extend_that_is_refused_says_what_works_and_leaves_nothing(service: Service) -> None:
+    old = judged(service, 0.9)
+    refused = invoke(service, "extend", old.session_id, "--wish", "land softer").exception
+    assert isinstance(refused, InvalidInput)
+    assert "--criteria FILE" in str(refused)
+    assert len(service.list_sessions()) == 1
+
+
+def test_an_ended_session_refuses_a_wish_and_names_extend(service: Service) -> None:
+    old = judged(service, 0.9)
+    with pytest.raises(InvalidInput, match=f"p2p extend {old.session_id} --wish"):
+        service.steer(old.session_id, "land softer")
+    old.driver_dir.mkdir()
+    with pytest.raises(InvalidInput, match=f"p2p extend {old.session_id} --criteria FILE"):
+        service.steer(old.session_id, "land softer")
+    with pytest.raises(InvalidInput, match=f"p2p extend {old.session_id}"):
+        service.resume_session(old.session_id)
