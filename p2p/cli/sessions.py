@@ -168,13 +168,21 @@ def judge(
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Judge the recorded rollouts again, by the session's criteria or another sentence; nothing is overwritten."""
+    """Judge the recorded rollouts again, by the session's criteria or another sentence; nothing is overwritten.
+
+    An iteration whose training was stopped, failed or was lost is judged by the best of its checkpoints, and the
+    session can be revised or extended from there.
+    """
     service = open_service(runs_dir)
     session_id = service.find_session(session)
-    number_of = iteration or service.view_session(session_id).best_iteration
-    if number_of is None:
+    view = service.view_session(session_id)
+    number_of = iteration or view.best_iteration or (None if view.alive else view.iteration)
+    if not number_of:
         raise InvalidInput(f"{session_id} has no judged iteration yet. To follow it: p2p watch {session_id}")
-    judgment = service.rejudge(session_id, number_of, intent)
+    if intent is None and not view.alive and service.view_iteration(session_id, number_of).judgment is None:
+        judgment = service.submit_judgment(session_id, number_of, None)  # its training was stopped
+    else:
+        judgment = service.rejudge(session_id, number_of, intent)
     Output(as_json).result(judgment, *judged(judgment, number_of))
     if not judgment.passed:
         raise typer.Exit(NOT_PASSED)

@@ -206,7 +206,10 @@ class TrainingPlan(Contract):
 
 
 class RunResult(Contract):
-    """One run in an aggregation. A failed run has an error and no numbers."""
+    """One run in an aggregation. A failed run has an error and no numbers.
+
+    One that ended early and is judged by its checkpoints has an error, and the numbers of the best of them.
+    """
 
     run_id: str
     config_id: str
@@ -237,6 +240,8 @@ class IterationAggregation(Contract):
     best_run_id: str
     best_checkpoint: int
     configs: dict[str, ConfigAggregate]
+    by_checkpoints: bool = False
+    """Whether it was made of the checkpoints of runs that ended early; a training that goes on makes another."""
 
 
 def known_keys(parent: str = "") -> tuple[str, ...]:

@@ -195,7 +195,7 @@ class IterationRecord:
         files.write_model(self.path / layout.PLAN, plan)
 
     def read_aggregation(self) -> IterationAggregation | None:
-        """All runs of the iteration; None while one is unfinished."""
+        """All runs of the iteration; None while one is unfinished, unless it is judged by its checkpoints."""
         return files.read_model(self.aggregation_path, IterationAggregation)
 
     def save_aggregation(self, aggregation: IterationAggregation) -> None:

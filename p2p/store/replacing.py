@@ -13,6 +13,13 @@ def forget_reward(iteration: IterationRecord) -> None:
         files.discard(directory)
 
 
+def forget_aggregation(iteration: IterationRecord) -> None:
+    """Remove what the runs of an iteration reached, and the rollouts of the checkpoint that was best."""
+    for path in (iteration.aggregation_path, iteration.path / layout.BEST_RUN):
+        files.remove(path)
+    files.discard(iteration.report.path)
+
+
 def forget_revision(iteration: IterationRecord) -> None:
     """Remove the revision of an iteration."""
     files.remove(iteration.revision_path)

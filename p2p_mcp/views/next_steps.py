@@ -55,7 +55,10 @@ def after_job(job: JobView) -> str:
         )
     if job.state in (JobState.LOST, JobState.CANCELLED):
         start = "run_session" if job.kind is JobKind.SESSION else "train_iteration"
-        return f'{start}(session_id="{name}") goes on where it stopped.'
+        return (
+            f'{start}(session_id="{name}") goes on where it stopped; judge_videos(session_id="{name}") shows the best '
+            "checkpoint it left, to judge and revise by."
+        )
     if job.kind is JobKind.SESSION:
         return f'get_session(session_id="{name}")'
     return f'get_metrics(session_id="{name}"), then judge_videos(session_id="{name}").'

@@ -13,12 +13,15 @@ from p2p.contracts.observation import Observation, hash_of
 from p2p.contracts.rollout import Evaluation
 from p2p.contracts.session import SessionStatus
 from p2p.judges import synthesis
-from p2p.service.judging.verdicts import Judging
+from p2p.service.judging.verdicts import Judging, named_early
 from p2p.service.sessions.lifecycle import Sessions
 from p2p.service.sessions.lineage import record_iteration
 from p2p.service.sessions.progress import live_training
+from p2p.service.training.aggregation import aggregate_checkpoints
+from p2p.service.training.iteration import settled_aggregation
 from p2p.service.wording import fill
 from p2p.store.iterations import IterationRecord
+from p2p.store.replacing import forget_aggregation
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import SheetRecord
 
@@ -108,7 +111,7 @@ class Observing(Sessions, Judging):
             return known
         self._check_open(record, chosen, known)
         number, n_runs = chosen.number, len(chosen.runs())
-        judgment = _combined(intent, code, observation)
+        judgment = named_early(chosen, _combined(intent, code, observation))
         with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
             chosen.save_judgment(judgment)
             result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
@@ -137,6 +140,8 @@ class Observing(Sessions, Judging):
         name, number = record.session_id, iteration.number
         if (job := live_training(record, self.backend)) is not None and iteration.read_judgment() is None:
             raise InvalidInput(f"Iteration {number} of {name} is being trained by {job}. Wait for it (get_job).")
+        if settled_aggregation(iteration) is None:
+            self._aggregate_ended(record, iteration)
         if iteration.read_aggregation() is None:
             report = iteration.read_reward_report()
             step = "train it first (train_iteration)"
@@ -149,6 +154,31 @@ class Observing(Sessions, Judging):
         if evaluation is None:
             raise InvalidInput(f"The report rollouts of iteration {number} of {name} are broken; see {iteration.path}.")
         return evaluation
+
+    def _aggregate_ended(self, record: SessionRecord, iteration: IterationRecord) -> None:
+        """Where every run of an iteration has ended, some early: what their checkpoints reached, if one is measured.
+
+        Raises:
+            InvalidInput: a process drives the session, which goes on to train it.
+        """
+        runs = iteration.runs()
+        if not runs or not all(self._has_ended(run) for run in runs):
+            return
+        if (aggregation := aggregate_checkpoints(runs)) is None or aggregation == iteration.read_aggregation():
+            return
+        if self.view_session(record.session_id).alive:
+            raise InvalidInput(
+                f"{record.session_id} is driven by a process of its own, which trains it. Stop it (p2p stop)."
+            )
+        forget_aggregation(iteration)  # of another checkpoint, before the training went on
+        iteration.save_aggregation(aggregation)
+
+    def _has_ended(self, run: IterationRecord) -> bool:
+        """Whether nothing trains a run; True for one that was never started."""
+        try:
+            return self.backend.status(run.path).state.finished
+        except InvalidInput:
+            return True
 
     def _check_open(self, record: SessionRecord, iteration: IterationRecord, known: Judgment | None) -> None:
         """Refuse a judgment that something has been built on already."""

@@ -11,6 +11,7 @@ from p2p.contracts.work import EvaluateRequest
 from p2p.service.authoring.authors import Authors
 from p2p.service.authoring.variants import revision_within
 from p2p.service.sessions.lineage import record_iteration
+from p2p.service.training.aggregation import ended_early
 from p2p.service.training.jobs import completed, run_to_end
 from p2p.service.training.plan import as_trained, base_config, session_for
 from p2p.store.iterations import IterationRecord
@@ -31,7 +32,7 @@ class Judging(Authors):
             n_runs = len(iteration.runs())
             with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
                 self.run_report(session_id, number)
-                judgment = self._verdict(record, iteration)
+                judgment = named_early(iteration, self._verdict(record, iteration))
                 iteration.save_judgment(judgment)
                 result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
         record_iteration(record, number)
@@ -101,7 +102,7 @@ class Judging(Authors):
 
     def _judge(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
         """By the session's criteria; what passes must pass by each earlier version of them too."""
-        judgment = self._judge_by(record, iteration, record.read_criteria())
+        judgment = named_early(iteration, self._judge_by(record, iteration, record.read_criteria()))
         if judgment.passed:
             for change in record.read_tightenings():
                 earlier = self._judge_by(record, iteration, change.before)
@@ -123,6 +124,19 @@ class Judging(Authors):
     def _verdict(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
         """The judgment that is kept: by code alone, where no eyes take part."""
         return self._judge(record, iteration)
+
+
+def named_early(iteration: IterationRecord, judgment: Judgment) -> Judgment:
+    """A judgment that says first where the run it judges was cancelled, failed or lost before its end."""
+    aggregation = iteration.read_aggregation()
+    if aggregation is None or not aggregation.by_checkpoints:
+        return judgment
+    results = {result.run_id: result for config in aggregation.configs.values() for result in config.per_seed}
+    run = IterationRecord(iteration.path / aggregation.best_run_id)
+    note = ended_early(run, results[aggregation.best_run_id])
+    if not note or note in judgment.diagnosis:
+        return judgment
+    return judgment.model_copy(update={"diagnosis": f"{note} {judgment.diagnosis}"})
 
 
 def attempt(record: SessionRecord, number: int) -> Attempt:

@@ -1,7 +1,8 @@
 """What the runs of an iteration reached together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean, stdev
+from typing import Any
 
 from p2p.contracts.job import JobState
 from p2p.contracts.training import ConfigAggregate, IterationAggregation, RunResult
@@ -15,10 +16,41 @@ def aggregate(runs: Sequence[IterationRecord]) -> IterationAggregation | None:
     """
     results = [run_result(run) for run in runs]
     completed = [result for result in results if result.status == "completed"]
-    if not completed:
+    return _joined(results, max(completed, key=_merit)) if completed else None
+
+
+def aggregate_checkpoints(runs: Sequence[IterationRecord]) -> IterationAggregation | None:
+    """All runs as far as they came: of those that ended early the best evaluated checkpoint; None where none has one.
+
+    Means are over completed runs alone, as everywhere.
+    """
+    results = [_as_far_as_it_came(run) for run in runs]
+    measured = [result for result in results if result.best_checkpoint is not None]
+    if not measured:
         return None
-    best = max(completed, key=_merit)
-    assert best.best_checkpoint is not None, "a completed run has a checkpoint"
+    return _joined(results, max(measured, key=_merit)).model_copy(update={"by_checkpoints": True})
+
+
+def ended_early(run: IterationRecord, result: RunResult) -> str:
+    """A run that is judged by a checkpoint although it did not reach its end, in a sentence; empty where it did."""
+    if result.status == "completed":
+        return ""
+    config = run.read_config()
+    planned = f" of {config.total_timesteps:,}" if config is not None else ""
+    return (
+        f"The training ended early: run {result.run_id} was {_end(run)}, and is judged by its checkpoint at step "
+        f"{result.best_checkpoint:,}{planned}."
+    )
+
+
+def _end(run: IterationRecord) -> JobState:
+    """How a run ended; one whose supervisor was killed still calls itself running, and is lost."""
+    status = run.read_status()
+    return status.state if status is not None and status.state.finished else JobState.LOST
+
+
+def _joined(results: Sequence[RunResult], best: RunResult) -> IterationAggregation:
+    assert best.best_checkpoint is not None, "the best run has a checkpoint"
     config_ids = list(dict.fromkeys(result.config_id for result in results))
     return IterationAggregation(
         best_config_id=best.config_id,
@@ -30,10 +62,34 @@ def aggregate(runs: Sequence[IterationRecord]) -> IterationAggregation | None:
     )
 
 
+def _as_far_as_it_came(run: IterationRecord) -> RunResult:
+    """A run with the numbers of its best evaluated checkpoint, where it did not complete."""
+    result = run_result(run)
+    if result.status == "completed":
+        return result
+    kept = {one.step for one in run.checkpoints() if one.policy_path.exists() and one.read_evaluation() is not None}
+    rows = {row["global_step"]: row for row in run.parse_scalars()[1] if row.get("global_step") in kept}
+    if not rows:
+        return result
+    step, row = max(rows.items(), key=lambda item: _rank(item[1]))
+    return result.model_copy(
+        update={
+            "best_checkpoint": step,
+            "selection_score": row.get("intent_score"),
+            "selection_success": row.get("success_rate"),
+            "selection_return": row.get("mean_return"),
+        }
+    )
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[float, float, float]:
+    """What a run chooses its best checkpoint by, from the row of its evaluation."""
+    return row.get("success_rate") or 0.0, row.get("intent_score") or 0.0, row.get("mean_return", float("-inf"))
+
+
 def run_result(run: IterationRecord) -> RunResult:
-    """One run, as it ended; one whose supervisor was killed still calls itself running, and is lost."""
-    summary, status = run.read_summary(), run.read_status()
-    state = status.state if status is not None and status.state.finished else JobState.LOST
+    """One run, as it ended."""
+    summary, status, state = run.read_summary(), run.read_status(), _end(run)
     if state is not JobState.COMPLETED or summary is None:
         error = status.error if status is not None and status.error else f"ended as {state} without a summary"
         failed = "cancelled" if state is JobState.CANCELLED else "error"
@@ -61,7 +117,8 @@ def _merit(result: RunResult) -> tuple[float, float, float]:
 
 
 def _config_aggregate(results: list[RunResult]) -> ConfigAggregate:
-    scores = [r.selection_score for r in results if r.selection_score is not None]
+    completed = [r for r in results if r.status == "completed"]
+    scores = [r.selection_score for r in completed if r.selection_score is not None]
     returns = [r.final_return for r in results if r.final_return is not None]
     return ConfigAggregate(
         mean_best_score=mean(scores) if scores else None,

@@ -12,7 +12,7 @@ from p2p.service.judging.verdicts import Judging
 from p2p.service.machines import packages
 from p2p.service.sessions.driving import Driving
 from p2p.service.sessions.progress import live_training
-from p2p.service.training.iteration import Training
+from p2p.service.training.iteration import Training, settled_aggregation
 from p2p.service.training.jobs import SINGLE_THREAD
 from p2p.service.training.plan import run_configs, session_for
 from p2p.store import files
@@ -178,7 +178,7 @@ class Background(Driving, Training, Judging):
         if not report.accepted:
             raise InvalidInput(f"The reward of iteration {iteration.number} was refused: {'; '.join(report.errors)}")
         shown = iteration.report.read_evaluation() is not None or iteration.read_judgment() is not None
-        if iteration.read_aggregation() is not None and shown:
+        if settled_aggregation(iteration) is not None and shown:
             raise InvalidInput(
                 f"Iteration {iteration.number} of {name} is trained already: judge it, or write the next reward."
             )

@@ -13,6 +13,7 @@ from p2p.service.training.aggregation import aggregate, run_result
 from p2p.service.training.jobs import ERRORS, last_line, worker_job
 from p2p.service.training.plan import run_configs, session_for
 from p2p.store.iterations import IterationRecord
+from p2p.store.replacing import forget_aggregation
 from p2p.store.run_inputs import save_inputs
 from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
@@ -29,8 +30,9 @@ class Training(Authors):
         """
         record = self.record(session_id)
         iteration = record.iteration(number)
-        if (aggregation := iteration.read_aggregation()) is not None:
+        if (aggregation := settled_aggregation(iteration)) is not None:
             return aggregation
+        forget_aggregation(iteration)  # of checkpoints that were looked at while nothing trained it
         runs = self._prepare(record, iteration)
         require_steps(record, [run for run in runs if run.read_summary() is None])
         configs, plan = self._plan(runs)
@@ -89,6 +91,17 @@ class Training(Authors):
             if run.read_config() is None:
                 save_inputs(run, draft.source, spec, config, intent)
         return runs
+
+
+def settled_aggregation(iteration: IterationRecord) -> IterationAggregation | None:
+    """What the runs reached; None where they are still to be trained to their end.
+
+    Checkpoints of runs that ended early count for good once the iteration has been judged by them.
+    """
+    aggregation = iteration.read_aggregation()
+    if aggregation is not None and aggregation.by_checkpoints and iteration.read_judgment() is None:
+        return None
+    return aggregation
 
 
 def _failure(number: int, runs: list[IterationRecord]) -> P2PError:

@@ -1,0 +1,195 @@
+"""Trainings that were cancelled, failed or lost, judged and revised by the checkpoints they left."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from p2p.cli import sessions as session_commands
+from p2p.cli.app import app
+from p2p.contracts.errors import InvalidInput, TrainingFailed
+from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.judgment import Verdict
+from p2p.contracts.reward import RewardDraft, RewardReport
+from p2p.contracts.rollout import Evaluation, Purpose, Rollout
+from p2p.contracts.session import ExtendSession, NewSession, SessionStatus
+from p2p.service import Service
+from p2p.service.training.plan import run_configs
+from p2p.settings import Settings
+from p2p.store import files, layout
+from p2p.store.arrays import save_features
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+sys.path.append(str(Path(__file__).parents[1] / "session"))
+from finished_iterations import FinishedJobs, summary
+
+STEPS = 100_000
+FAST = Criterion(
+    key="fast",
+    title="Fast",
+    description="",
+    category=Category.GAIT,
+    predicate=Predicate(
+        statistic=Statistic.MEAN,
+        feature="velocity_x",
+        comparison=Comparison.AT_LEAST,
+        threshold=3.0,
+        unit="m/s",
+        margin=1.0,
+    ),
+)
+
+
+def rollouts(run_id: str, step: int, purpose: Purpose) -> Evaluation:
+    made = tuple(Rollout(seed=seed, episode_return=1.0, length=10) for seed in range(10))
+    return Evaluation(run_id=run_id, checkpoint=step, purpose=purpose, dt=0.05, rollouts=made)
+
+
+class Machine(FinishedJobs):
+    """A backend whose jobs have ended; its report rollouts run at 4 m/s, and no training reaches its end."""
+
+    def __init__(self) -> None:
+        self.reported: list[tuple[str, int]] = []
+        self.running: set[str] = set()
+
+    def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
+        iteration = IterationRecord(directory.parent)
+        if directory.name == layout.REPORT and (request := iteration.report.read_request()) is not None:
+            self.reported.append((request.run_id, request.checkpoint))
+            save_features(iteration.report.features_path, [{"velocity_x": np.full(10, 4.0)} for _ in range(10)])
+            iteration.report.save_evaluation(rollouts(request.run_id, request.checkpoint, Purpose.REPORT))
+        return super().submit(spec, directory)
+
+    def status(self, directory: Path) -> JobStatus:
+        if directory.name in self.running:
+            return JobStatus(state=JobState.RUNNING)
+        return super().status(directory)
+
+    def cancel(self, directory: Path) -> JobStatus:
+        return self.status(directory)
+
+
+@pytest.fixture
+def machine() -> Machine:
+    return Machine()
+
+
+@pytest.fixture
+def service(tmp_path: Path, machine: Machine) -> Service:
+    service = Service(Settings(runs_dir=tmp_path / "runs"))
+    service.backend = service.training_backend = machine
+    return service
+
+
+def cancelled(service: Service, *states: JobState, checkpoints: tuple[int, ...] = (20_000, 40_000)) -> SessionRecord:
+    """A session whose first iteration has a run in each of these states, with evaluated checkpoints."""
+    request = NewSession(
+        prompt="run forward", env_id="HalfCheetah-v5", n_seeds=len(states), config={"total_timesteps": STEPS}
+    )
+    intent = service.intent_of("run forward", "HalfCheetah-v5", (FAST,), 0.5)
+    record = service.record(service.create_session(request, intent=intent).session_id)
+    iteration, draft = record.iteration(1), RewardDraft(source="x = 1")
+    iteration.save_draft(draft)
+    iteration.save_reward_report(RewardReport(spec=None))
+    for ((config_id, seed), config), state in zip(
+        run_configs(record.read_session(), draft).items(), states, strict=True
+    ):
+        run = iteration.run(config_id, seed)
+        run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))
+        run.save_reward_source(draft.source)
+        for step in checkpoints:
+            measured(run, step, score=0.5 if step == 20_000 else 0.3 + seed / 1000)
+        run.set_status(state)
+    return record
+
+
+def measured(run: IterationRecord, step: int, score: float) -> None:
+    """A checkpoint with its selection rollouts."""
+    checkpoint = run.checkpoint(step)
+    files.write_text(checkpoint.policy_path, "a policy")
+    checkpoint.save_evaluation(rollouts(run.iteration_id, step, Purpose.SELECTION))
+    row: dict[str, Any] = {"type": "eval", "global_step": step, "mean_return": 1.0}
+    run.append_scalars({**row, "success_rate": score, "intent_score": score})
+
+
+@pytest.mark.parametrize("state", [JobState.CANCELLED, JobState.FAILED, JobState.LOST])
+def test_a_training_that_ended_early_is_judged_by_its_best_checkpoint_and_says_so(
+    service: Service, machine: Machine, state: JobState
+) -> None:
+    record = cancelled(service, state)
+    evidence = service.judge_evidence(record.session_id)
+    named = f"run baseline_seed_10 was {state}, and is judged by its checkpoint at step 20,000 of 100,000"
+    assert named in evidence.code.diagnosis
+    judgment = service.submit_judgment(record.session_id, 1, None)
+    assert judgment.verdict is Verdict.PASSED
+    assert judgment.diagnosis.count(named) == 1
+    assert machine.reported == [("baseline_seed_10", 20_000)]
+    aggregation = record.iteration(1).read_aggregation()
+    assert aggregation is not None
+    assert aggregation.by_checkpoints
+    (result,) = aggregation.configs["baseline"].per_seed
+    assert result.status == ("cancelled" if state is JobState.CANCELLED else "error")
+    assert aggregation.configs["baseline"].mean_best_score is None
+
+
+def test_what_was_judged_by_checkpoints_is_revised_and_extended(service: Service) -> None:
+    record = cancelled(service, JobState.CANCELLED)
+    record.set_status(SessionStatus.CANCELLED)
+    with pytest.raises(InvalidInput, match=f"p2p judge {record.session_id} --iteration 1"):
+        service.continue_session(record.session_id, ExtendSession(wish="softer"), driven=False)
+    service.submit_judgment(record.session_id, 1, None)
+    brief = service.revision_brief(record.session_id)
+    assert "was cancelled" in brief.diagnosis
+    assert service.revise(record.session_id, 1).based_on == 1
+    made = service.continue_session(record.session_id, ExtendSession(wish="softer"), driven=False)
+    assert made.extends is not None
+
+
+def test_the_best_of_all_runs_counts_and_a_completed_one_needs_no_word(service: Service) -> None:
+    record = cancelled(service, JobState.COMPLETED, JobState.CANCELLED)
+    done = record.iteration(1).runs()[0]
+    done.save_summary(summary(STEPS, 0.9).model_copy(update={"best_selection_success": 0.9}))
+    assert "ended early" not in service.submit_judgment(record.session_id, 1, None).diagnosis
+    aggregation = record.iteration(1).read_aggregation()
+    assert aggregation is not None
+    assert (aggregation.best_run_id, aggregation.best_checkpoint) == (done.iteration_id, STEPS)
+    assert aggregation.configs["baseline"].mean_best_score == 0.9
+    assert [result.status for result in aggregation.configs["baseline"].per_seed] == ["completed", "cancelled"]
+
+
+def test_a_run_that_goes_on_or_has_measured_nothing_is_not_judged(service: Service, machine: Machine) -> None:
+    record = cancelled(service, JobState.CANCELLED, JobState.CANCELLED)
+    machine.running.add("baseline_seed_11")
+    with pytest.raises(InvalidInput, match="no rollouts to judge yet"):
+        service.judge_evidence(record.session_id)
+    bare = cancelled(service, JobState.CANCELLED, checkpoints=())
+    with pytest.raises(InvalidInput, match="no rollouts to judge yet"):
+        service.judge_evidence(bare.session_id)
+    assert machine.reported == []
+
+
+def test_checkpoints_that_were_only_looked_at_do_not_end_a_training(service: Service, machine: Machine) -> None:
+    record = cancelled(service, JobState.CANCELLED)
+    service.judge_evidence(record.session_id)
+    with pytest.raises(TrainingFailed, match="No run of iteration 1 reached its end"):
+        service.train(record.session_id, 1)  # it is tried again, and the machine trains nothing
+    assert record.iteration(1).read_aggregation() is None
+    measured(record.iteration(1).runs()[0], 60_000, score=0.8)
+    service.judge_evidence(record.session_id)
+    service.submit_judgment(record.session_id, 1, None)
+    assert machine.reported == [("baseline_seed_10", 20_000), ("baseline_seed_10", 60_000)]
+    assert service.train(record.session_id, 1).best_checkpoint == 60_000  # judged: it counts
+
+
+def test_p2p_judge_judges_what_was_stopped(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = cancelled(service, JobState.CANCELLED)
+    record.set_status(SessionStatus.CANCELLED)
+    monkeypatch.setattr(session_commands, "open_service", lambda _runs_dir: service)
+    result = CliRunner().invoke(app, ["judge", record.session_id])
+    assert result.exit_code == 0, result.exception
+    assert "run baseline_seed_10 was cancelled" in " ".join(result.output.split())
