@@ -22,15 +22,18 @@ RICH: Outcome = {"success": 0.2, "score": 0.3, "return": 900.0}
 BROKEN: Outcome = "Traceback\n  somewhere\nthe reward's term 'a' became nan at step 7"
 
 
+ONE = Capacity(runs=1, cores=1, cores_per_run=1)
+
+
 class OneCore:
     """A machine that runs one job at a time; each has ended as its outcome says when it is looked at again."""
 
-    def __init__(self, outcomes: dict[str, Outcome]) -> None:
-        self.outcomes = outcomes
+    def __init__(self, outcomes: dict[str, Outcome], capacity: Capacity = ONE) -> None:
+        self.outcomes, self._capacity = outcomes, capacity
         self.submitted: list[str] = []
 
     def capacity(self, _job_memory_mb: int) -> Capacity:
-        return Capacity(runs=1, cores=1, cores_per_run=1)
+        return self._capacity
 
     def submit(self, _spec: JobSpec, directory: Path) -> JobStatus:
         self.submitted.append(directory.name)
@@ -85,6 +88,34 @@ def test_all_are_trained_on_one_core_each_with_its_own_configuration_and_seed(tm
         assert (config.learning_rate == 1e-4) is run.iteration_id.startswith("slow")
         assert (config.n_envs == 4) is run.iteration_id.startswith("fast")
         assert run.read_criteria() == service.record(session_id).read_criteria()
+
+
+@pytest.mark.parametrize(
+    ("runs", "cores", "n_seeds", "max_parallel", "parallel", "owned"),
+    [
+        (2, 2, 1, None, 1, 1),  # the other core is for another session
+        (2, 2, 2, None, 2, 2),
+        (1, 2, 1, None, 1, 2),  # there is memory for no other training, which could use it
+        (8, 8, 1, None, 1, 4),
+        (8, 8, 3, None, 3, 4),
+        (8, 8, 6, None, 6, 6),
+        (8, 8, 1, 2, 1, 2),
+        (1, 1, 1, None, 1, 1),
+    ],
+)
+def test_trainings_leave_cores_to_another_session_where_it_could_use_them(
+    tmp_path: Path, runs: int, cores: int, n_seeds: int, max_parallel: int | None, parallel: int, owned: int
+) -> None:
+    capacity = Capacity(runs=runs, cores=cores, cores_per_run=cores)
+    service = Service(Settings(runs_dir=tmp_path, max_parallel=max_parallel))
+    request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=n_seeds)
+    session_id = service.create_session(request).session_id
+    service.record(session_id).iteration(1).save_draft(RewardDraft(source=""))
+    outcomes = {f"baseline_seed_{seed}": GOOD for seed in request.seeds}
+    service.backend = service.training_backend = OneCore(outcomes, capacity)
+    service.train(session_id, 1)
+    plan = service.record(session_id).iteration(1).read_plan()
+    assert (plan.parallel, plan.cores, plan.threads) == (parallel, owned, owned // parallel)
 
 
 def test_the_best_configuration_does_more_of_what_was_asked_whatever_the_others_return(tmp_path: Path) -> None:

@@ -71,11 +71,16 @@ class Training(Authors):
         return configs, self._cores_for(len(runs), needed_mb)
 
     def _cores_for(self, n_runs: int, needed_mb: int) -> TrainingPlan:
-        """One core for each run, and more only where there are fewer runs than cores."""
+        """One core for each run; where there are fewer runs than half the cores, half of the cores.
+
+        The other half is for the trainings of another session, which would else wait for the end of these: a core is
+        owned by one run. They take all cores where there is memory for no further training.
+        """
         there = self.training_backend.capacity(max(JOB_MEMORY_MB, needed_mb))
         allowed = self.settings.max_parallel or there.runs
         parallel = min(n_runs, allowed, max(there.cores, there.runs))  # more would only wait for a core
-        usable = min(allowed, there.cores, parallel * there.cores_per_run)
+        share = there.cores // 2 if there.runs > parallel else there.cores
+        usable = min(self.settings.max_parallel or there.cores, share, parallel * there.cores_per_run)
         return TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, usable))
 
     def _prepare(self, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
