@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from p2p.cli.model_options import CapOption, Model, parse_caps, parse_model
+from p2p.cli.model_options import MODELS, CapOption, parse_caps, parse_model
 from p2p.cli.options import (
     AllowWeakSandbox,
     AsJson,
@@ -43,6 +43,17 @@ Iterations = Annotated[
     typer.Option(min=1, max=100, help="Rewards tried at most, the first included.", show_default="as before, or 3"),
 ]
 
+NewModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:MODEL",
+        help="Writes from now on, and reads wishes.",
+        show_default="who wrote before",
+        rich_help_panel=MODELS,
+    ),
+]
+
 
 def extend(  # noqa: PLR0913  typer reads one parameter per option
     session: SessionArgument,
@@ -51,7 +62,7 @@ def extend(  # noqa: PLR0913  typer reads one parameter per option
     threshold: Thresholds = [],  # noqa: B006  typer copies it
     require: Required = [],  # noqa: B006
     iterations: Iterations = None,
-    model: Model = None,
+    model: NewModel = None,
     cap: CapOption = None,
     priority: PriorityOption = None,
     backend: BackendName = None,

@@ -215,7 +215,7 @@ def _asked(session: Session) -> Text:
     """What a session is about, and what it goes on from."""
     text = Text(session.prompt or "own reward")
     if (origin := session.extends) is not None:
-        text.append(f" (goes on from {origin.session_id}, iteration {origin.iteration})", style="dim")
+        text.append(f" (goes on from iteration {origin.iteration} of …{origin.session_id[-8:]})", style="dim")
     return text
 
 

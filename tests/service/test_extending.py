@@ -114,7 +114,7 @@ def test_criteria_only_get_stricter_through_any_number_of_extensions(service: Se
         (lambda s: judged(s, 0.9), ExtendSession(author=MODEL), "stricter or further criteria"),
         (lambda s: judged(s, 0.4, passed=False), ExtendSession(max_iterations=9), "p2p resume .* --iterations N"),
         (lambda s: judged(s, 0.9), SOFTER, r"reads no wishes.*--criteria FILE.*--model PROVIDER:MODEL"),
-        (lambda s: judged(s, passed=False), SOFTER, "no judged iteration"),
+        (lambda s: judged(s, passed=False), SOFTER, "no judged iteration to extend.*p2p resume"),
         (lambda s: judged(s, 0.9), ExtendSession(wish="x" * 301, author=MODEL), "1 … 300 characters, got 301"),
         (lambda s: judged(s, 0.9), ExtendSession(wish="x", author=MODEL, max_iterations=1), "at least 2 iterations"),
         (lambda s: judged(s, 0.9), ExtendSession(wish="x", author=MODEL, caps={"calls": -1}), "greater than or equal"),

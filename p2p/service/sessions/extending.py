@@ -94,10 +94,9 @@ class Extending(Criteria, Sessions):
         judged = {n: j for n, one in enumerate(record.iteration_records(), 1) if (j := one.read_judgment()) is not None}
         best = best_iteration(judged)
         if best is None:
-            raise InvalidInput(
-                f"{name} has no judged iteration to go on from. To go on with it: p2p resume {name}. "
-                f"To judge the checkpoints of a training that was stopped: p2p judge {name} --iteration 1"
-            )
+            begun = len(record.iteration_records())
+            judge = f" To judge it by the checkpoints it left: p2p judge {name} --iteration {begun}" if begun else ""
+            raise InvalidInput(f"{name} has no judged iteration to extend; p2p resume {name} goes on with it.{judge}")
         return best, judged[best]
 
     def _extended(self, old: Session, request: ExtendSession, best: IterationRecord, new_id: str | None) -> Session:
