@@ -45,7 +45,7 @@ def session_id(service):
 def another(service, name):
     request = service.record(name).read_session()
     other = service.create_session(
-        NewSession(**request.model_dump(exclude={"session_id", "created_at", "backend"}))
+        NewSession(**request.model_dump(exclude={"session_id", "created_at", "backend", "extends"}))
     ).session_id
     service.write_reward(other, 1)
     return other

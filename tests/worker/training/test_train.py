@@ -272,7 +272,7 @@ def test_a_picture_that_fails_is_reported_and_fails_nothing(make_run, small, cla
     def broken(path, *_args):
         raise EnvironmentProblem("no pictures here") if "p10" in path.name else RuntimeError("bug")
 
-    monkeypatch.setattr(pictures, "write_video", broken)
+    monkeypatch.setattr(pictures, "write_rollout_video", broken)
     record = make_run(small.model_copy(update={"total_timesteps": 1024, "num_evals": 1}), class_reward)
     train(record.path)
     film(record)
