@@ -69,6 +69,6 @@ def _reported(path: Path) -> Iterator[None]:
         yield
     except P2PError as error:
         print(f"{path.name} could not be made: {error}", file=sys.stderr)
-    except Exception:  # a door: whatever it was is logged here, in full
+    except Exception:  # a renderer may raise anything, and a finished training must not fail for a missing picture
         print(f"{path.name} could not be made:", file=sys.stderr)
         traceback.print_exc()
