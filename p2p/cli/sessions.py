@@ -28,6 +28,7 @@ from p2p.cli.options import (
 )
 from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED, finish, report_returns
+from p2p.cli.steer import changed_settings
 from p2p.cli.tables import table
 from p2p.cli.verdict import ENDINGS, changes, ending, judged, returns, runs, standing
 from p2p.contracts.errors import InvalidInput
@@ -229,6 +230,7 @@ def session_details(view: SessionView) -> list[RenderableType]:
     parts: list[RenderableType] = [
         Text(f"seeds {seeds}; author {session.author}; configuration: {settings}{clear}{where}")
     ]
+    parts += changed_settings(view.settings_changes)
     if view.criteria:
         criteria = table("criterion", "needed", "what it means")
         for item in view.criteria:

@@ -1,22 +1,68 @@
-"""`p2p steer`: a wish for whoever writes the next reward."""
+"""`p2p steer`: a wish for whoever writes the next reward, and settings that change on the way."""
 
+import getpass
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 
 from p2p.cli.options import AsJson, RunsDir, examples, open_service
 from p2p.cli.output import Output
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.session_settings import SettingsChange, SettingsRequest
 
-STEER_EXAMPLES = examples('p2p steer latest "land softer"', 'p2p steer 1a2b3c4d "keep the knees lower" --json')
+STEER_EXAMPLES = examples(
+    'p2p steer latest "land softer"',
+    "p2p steer latest --seeds 3 --stop-when-clear",
+    "p2p steer 1a2b3c4d --pass-threshold 0.9 --json",
+)
 
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help='Its id, the start or end of it, or "latest".')]
-Wish = Annotated[str, typer.Argument(metavar="WISH", help="What to do differently, in a sentence of 300 characters.")]
+Wish = Annotated[str, typer.Argument(metavar="[WISH]", help="What to do differently, in a sentence of 300 characters.")]
+Seeds = Annotated[int | None, typer.Option(min=1, max=10, help="Trainings of each configuration.")]
+PassThreshold = Annotated[
+    float | None, typer.Option(min=0.01, max=1.0, help="Score needed to pass; only higher once a policy was measured.")
+]
+StopWhenClear = Annotated[
+    bool | None,
+    typer.Option("--stop-when-clear/--train-to-the-end", help="Whether a training ends when its verdict is clear."),
+]
 
 
-def steer(session: SessionArgument, wish: Wish, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
-    """Tell the model that writes a session's next reward what to do differently; its criteria stay as they are."""
+def steer(  # noqa: PLR0913  typer reads one parameter per option
+    session: SessionArgument,
+    wish: Wish = "",
+    seeds: Seeds = None,
+    pass_threshold: PassThreshold = None,
+    stop_when_clear: StopWhenClear = None,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Tell the model that writes a session's next reward what to do differently, or change settings.
+
+    Settings count for iterations whose training has not begun; criteria stay as they are.
+    """
+    request = SettingsRequest(n_seeds=seeds, pass_threshold=pass_threshold, stop_when_clear=stop_when_clear)
+    changes = request != SettingsRequest()
+    if not wish.strip() and not changes:
+        raise InvalidInput('Give a wish, such as "land softer", or a setting: --seeds, --pass-threshold ...')
     service = open_service(runs_dir)
-    steering = service.steer(service.find_session(session), wish)
-    said = [Text(f"{number}. {text}") for number, text in enumerate(steering.wishes, 1)]
-    Output(as_json).result(steering, f"Wishes of {steering.session_id}:", *said)
+    name = service.find_session(session)
+    if wish.strip():
+        service.steer(name, wish)
+    if changes:
+        service.change_settings(name, request, getpass.getuser())
+    steering = service.wishes(name)
+    wishes = [Text(f"{number}. {text}") for number, text in enumerate(steering.wishes, 1)]
+    said: list[RenderableType] = [f"Wishes of {name}:", *wishes] if wishes else []
+    Output(as_json).result(steering, *said, *changed_settings(steering.settings_changes))
+
+
+def changed_settings(changes: Sequence[SettingsChange]) -> list[Text]:
+    """One line for each change of a session's settings."""
+    return [
+        Text(f"from iteration {one.from_iteration} on: {', '.join(one.words)} (by {one.by})", style="dim")
+        for one in changes
+    ]

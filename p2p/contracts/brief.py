@@ -7,6 +7,7 @@ from p2p.contracts.judgment import Verdict
 from p2p.contracts.observation import Observation
 from p2p.contracts.revision import Change
 from p2p.contracts.reward import RewardReport, TermStatistics
+from p2p.contracts.session_settings import SettingsChange
 from p2p.contracts.training import EarlyStop, EffectiveConfig
 
 
@@ -116,7 +117,8 @@ class Wish(Contract):
 
 
 class Steering(Contract):
-    """All wishes of a session, oldest first."""
+    """What a person changed of a session on the way, oldest first."""
 
     session_id: str
     wishes: tuple[str, ...]
+    settings_changes: tuple[SettingsChange, ...] = ()

@@ -12,6 +12,7 @@ class EventName(StrEnum):
     SESSION_RESUMED = "session.resumed"
     SESSION_COMPLETED = "session.completed"
     SESSION_ERROR = "session.error"
+    SETTINGS_CHANGED = "settings.changed"
     INTENT_ELICITED = "intent.elicited"
     ITERATION_STARTED = "iteration.started"
     REWARD_START = "reward.generate.start"

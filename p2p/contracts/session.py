@@ -12,6 +12,7 @@ from p2p.contracts.inference import Effort
 from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.revision import Extension
+from p2p.contracts.session_settings import PassThreshold, SeedCount, SettingsChange
 from p2p.contracts.training import EarlyStop, TrainingPlan
 from p2p.contracts.usage import Price
 from p2p.contracts.waiting import Waiting
@@ -65,10 +66,10 @@ class NewSession(Contract):
     env_id: str = "HalfCheetah-v5"
     seed: int = Field(default=1, ge=0, lt=100)
     """Seed of the session; its runs use 10 x seed, 10 x seed + 1 …"""
-    n_seeds: int = Field(default=2, ge=1, le=10)
+    n_seeds: SeedCount = 2
     """Trainings of each configuration."""
     max_iterations: int = Field(default=3, ge=1, le=100)
-    pass_threshold: float = Field(default=0.8, gt=0, le=1)
+    pass_threshold: PassThreshold = 0.8
     """Score the report rollouts must reach."""
     n_report_rollouts: int = Field(default=50, ge=10, le=1000)
     config: dict[str, object] = {}
@@ -284,5 +285,7 @@ class SessionView(Contract):
     """Of the best iteration so far."""
     history: tuple[IterationData, ...]
     artefacts: Artefacts
+    settings_changes: tuple[SettingsChange, ...] = ()
+    """How its settings changed on the way, oldest first."""
     metadata: EntityMetadata = EntityMetadata()
     """What a person added: its alias, star and tags."""

@@ -24,6 +24,7 @@ from p2p.service.sessions.details import Details
 from p2p.service.sessions.extending import Extending
 from p2p.service.sessions.keeping import Keeping
 from p2p.service.sessions.lifecycle import Sessions
+from p2p.service.sessions.settings_changes import SettingsChanges
 from p2p.service.sessions.steering import Steers
 from p2p.service.sessions.transcripts import Transcripts
 from p2p.service.training.background import Background
@@ -46,6 +47,7 @@ class Service(
     Extending,
     Criteria,
     Steers,
+    SettingsChanges,
     Sessions,
     Analyzing,
     Repairing,

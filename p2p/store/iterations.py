@@ -273,6 +273,11 @@ class IterationRecord:
         steps = sorted(int(path.name) for path in self.checkpoints_dir.glob("*") if path.name.isdigit())
         return [self.checkpoint(step) for step in steps]
 
+    @property
+    def measured(self) -> bool:
+        """Whether a checkpoint of this run has been measured on rollouts."""
+        return self.read_summary() is not None or any(one.read_evaluation() is not None for one in self.checkpoints())
+
     def trajectory(self, step: int, label: str) -> Path:
         """File of the whole rollout `label` at `step`."""
         return self.trajectories_dir / layout.trajectory_name(step, label)

@@ -15,6 +15,7 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.label import Label
 from p2p.contracts.revision import Lineage
 from p2p.contracts.session import EntityMetadata, History, Session, SessionStatus, StatusRecord
+from p2p.contracts.session_settings import SettingsChange
 from p2p.contracts.tightening import Tightening
 from p2p.store import files, layout, locks
 from p2p.store.clock import now, seconds_between
@@ -40,6 +41,7 @@ class SessionRecord:
         self.lineage_path = path / layout.LINEAGE
         self.criteria_path = path / layout.CRITERIA
         self.tightened_path = path / layout.TIGHTENED
+        self.settings_changes_path = path / layout.SETTINGS_CHANGES
         self.wishes_path = path / layout.WISHES
         self.labels_path = path / layout.LABELS
         self.driver_dir = path / layout.DRIVER
@@ -97,6 +99,14 @@ class SessionRecord:
     def read_tightenings(self) -> tuple[Tightening, ...]:
         """How the criteria were made stricter, oldest first."""
         return files.read_models(self.tightened_path, Tightening)
+
+    def append_settings_change(self, change: SettingsChange) -> None:
+        """Add one line to `settings.jsonl`, on disk when this returns."""
+        files.append_line(self.settings_changes_path, change.model_dump_json())
+
+    def read_settings_changes(self) -> tuple[SettingsChange, ...]:
+        """How the settings changed, oldest first; broken lines are skipped."""
+        return files.read_models(self.settings_changes_path, SettingsChange)
 
     def read_status(self) -> StatusRecord | None:
         """How the loop stands."""

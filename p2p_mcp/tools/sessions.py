@@ -6,6 +6,7 @@ from pydantic import Field
 
 from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.session_settings import PassThreshold, SeedCount, SettingsRequest
 from p2p_mcp.fields import EpisodeLength, OtherCriteria, SessionId, Wish
 from p2p_mcp.toolbox import READS, REPEATABLE, WRITES, Toolbox
 from p2p_mcp.views.next_steps import after_session
@@ -18,6 +19,11 @@ KeepCriteria = Annotated[bool, Field(description="Keep the present criteria; one
 Why = Annotated[
     str, Field(description="What met the criteria and was not meant; `criteria` then make stricter, never looser.")
 ]
+Seeds = Annotated[SeedCount | None, Field(description="Trainings of each configuration.")]
+Threshold = Annotated[
+    PassThreshold | None, Field(description="Score needed to pass; only higher once a policy is measured.")
+]
+StopWhenClear = Annotated[bool | None, Field(description="Whether a training ends when its verdict is clear.")]
 Starred = Annotated[bool, Field(description="Only those with a star.")]
 Tag = Annotated[str | None, Field(max_length=40, description="Only those with this tag; null: all.")]
 Deleted = Annotated[bool, Field(description="Those in the trash instead, the last deleted first.")]
@@ -73,29 +79,42 @@ def add(toolbox: Toolbox) -> None:
 def _add_steering(toolbox: Toolbox) -> None:
     service = toolbox.service
 
-    def steer_session(
+    def steer_session(  # noqa: PLR0913  one parameter per thing that may change
         session_id: SessionId,
         wish: Wish = "",
         criteria: OtherCriteria = None,
         extend_criteria: KeepCriteria = True,
         episode_s: EpisodeLength = None,
         why: Why = "",
+        n_seeds: Seeds = None,
+        pass_threshold: Threshold = None,
+        stop_when_clear: StopWhenClear = None,
     ) -> SteeringAnswer:
         """Say what the user wants besides: a wish at any time, other criteria before a policy is measured by them.
 
-        Wishes reach revise_reward. After eyes refused what met the criteria, stricter ones with `why`.
+        Wishes reach revise_reward. After eyes refused what met the criteria, stricter ones with `why`. Settings count
+        for iterations whose training has not begun.
         """
-        if not wish.strip() and not criteria:
-            raise InvalidInput("Give a wish, for example: land softer; or criteria, before the first training.")
+        settings = SettingsRequest(n_seeds=n_seeds, pass_threshold=pass_threshold, stop_when_clear=stop_when_clear)
+        if not wish.strip() and not criteria and settings == SettingsRequest():
+            raise InvalidInput(
+                "Give a wish, for example: land softer; a setting; or criteria, before the first training."
+            )
         if criteria and why.strip():
             service.tighten_criteria(session_id, criteria, why, by="calling_agent")
         elif criteria:
             service.replace_criteria(session_id, criteria, extend_criteria, episode_s)
         steering = service.steer(session_id, wish) if wish.strip() else service.wishes(session_id)
+        if settings != SettingsRequest():
+            service.change_settings(session_id, settings, by="calling_agent")
+            steering = service.wishes(session_id)
         view = service.view_session(session_id)
         return SteeringAnswer(
             session_id=session_id,
             wishes=steering.wishes,
+            settings_changes=tuple(
+                f"from iteration {one.from_iteration}: {', '.join(one.words)}" for one in steering.settings_changes
+            ),
             criteria=view.criteria,
             next_step=after_session(service, view),
         )

@@ -64,6 +64,8 @@ class SteeringAnswer(Contract):
     session_id: str
     wishes: tuple[str, ...]
     """The newest last; every later revise_reward shows them."""
+    settings_changes: tuple[str, ...]
+    """How n_seeds, pass_threshold and stop_when_clear changed, and from which iteration on."""
     criteria: tuple[Criterion, ...]
     next_step: str
 

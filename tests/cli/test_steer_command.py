@@ -22,7 +22,11 @@ def test_a_wish_is_kept_for_the_session_that_is_meant(tmp_path):
     name = service.create_session(request).session_id
     assert "1. move less" in steer(tmp_path, "latest", "move less").output
     found = steer(tmp_path, name[-8:], "be calm", "--json")
-    assert json.loads(found.stdout) == {"session_id": name, "wishes": ["move less", "be calm"]}
+    assert json.loads(found.stdout) == {
+        "session_id": name,
+        "wishes": ["move less", "be calm"],
+        "settings_changes": [],
+    }
     assert service.wishes(name).wishes == ("move less", "be calm")
     assert isinstance(steer(tmp_path, "latest", " ").exception, InvalidInput)
 

@@ -104,6 +104,10 @@ async def test_criteria_of_the_caller_replace_or_extend_the_derived_ones(
         assert steered["wishes"] == ["land softer"]
         assert steered["criteria"][-1]["key"] == "upright"
         assert "Give a wish" in await call.error("steer_session", session_id=derived["session_id"])
+        steered = await call("steer_session", session_id=derived["session_id"], n_seeds=3, stop_when_clear=True)
+        assert steered["settings_changes"] == ["from iteration 1: n_seeds 2 → 3, stop_when_clear False → True"]
+        same = await call.error("steer_session", session_id=derived["session_id"], n_seeds=3)
+        assert "Nothing would change" in same
 
 
 @pytest.mark.parametrize(

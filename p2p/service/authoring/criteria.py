@@ -18,7 +18,6 @@ from p2p.service.catalog import Catalog
 from p2p.service.sessions.progress import live_training
 from p2p.store.candidates import all_runs
 from p2p.store.clock import now
-from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
 
@@ -157,7 +156,7 @@ class Criteria(Catalog):
         iterations = record.iteration_records()
         if (job := live_training(record, self.backend)) is not None:
             raise InvalidInput(f"{session_id} is being trained by {job}. End it (cancel_job) before changing criteria.")
-        begun = [one.number for one in iterations if any(_evaluated(run) for run in all_runs(one))]
+        begun = [one.number for one in iterations if any(run.measured for run in all_runs(one))]
         if begun:
             raise InvalidInput(
                 f"Iteration {begun[0]} of {session_id} has been trained under its criteria, which stay as they are. "
@@ -173,11 +172,6 @@ class Criteria(Catalog):
             run.save_criteria(intent)  # cancelled before its first evaluation: continued, it is judged by these
         record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
         return intent
-
-
-def _evaluated(run: IterationRecord) -> bool:
-    """Whether a training has measured a policy by the criteria."""
-    return run.read_summary() is not None or any(one.read_evaluation() is not None for one in run.checkpoints())
 
 
 def _check_features(criteria: Sequence[Criterion], spec: EnvSpec) -> None:

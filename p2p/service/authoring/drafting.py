@@ -19,7 +19,7 @@ from p2p.service.judging.verdicts import Judging, attempt
 from p2p.service.machines import packages
 from p2p.service.sessions.driving import Driving
 from p2p.service.sessions.progress import live_training
-from p2p.service.training.plan import effective_config, run_configs
+from p2p.service.training.plan import effective_config, run_configs, session_for
 from p2p.store import files
 from p2p.store.candidates import CandidateRecords
 from p2p.store.replacing import forget_revision, forget_reward
@@ -111,7 +111,7 @@ class Drafting(Driving, Rewards, Judging):
             self._record_revision(record, number - 1, based_on, given, report)
         if (status := record.read_status()) is not None and status.status.finished:
             record.set_status(SessionStatus.PENDING)  # it was stopped or had failed, and goes on
-        config = effective_config(session, draft)
+        config = effective_config(session_for(record, number), draft)
         return DraftReport(iteration=number, report=report, source=draft.source, config=config)
 
     def check_reward_source(self, session_or_env: str, source: str) -> RewardReport:

@@ -14,6 +14,7 @@ from p2p.service.authoring.models import session_models
 from p2p.service.judging.judge_trials import JudgeTrials
 from p2p.service.judging.verdicts import Judging
 from p2p.service.training.jobs import completed, run_to_end
+from p2p.service.training.plan import session_for
 from p2p.store.calibration import ClipsRecord
 from p2p.store.iterations import IterationRecord
 from p2p.store.judge_code import JudgeCodeRecord, judged_dir
@@ -63,7 +64,7 @@ class JudgeCoding(Judging, JudgeTrials):
         failed = {key: words for key, words in said.items() if isinstance(words, str)}
         judge: Callable[..., Judgment] = registry.load("measurement", registry.MEASUREMENTS, "judge_by_code")
         findings = {key: found for key, found in said.items() if not isinstance(found, str)}
-        threshold = record.read_session().pass_threshold
+        threshold = session_for(record, iteration.number).pass_threshold
         judgment = judge(intent, iteration.report.path, threshold, findings)
         hashes = "+".join([judgment.provenance.code_hash, *(function.code_hash for function in code.usable)])
         lines = [f"The code for {key} failed, and does not count: {words}" for key, words in failed.items()]

@@ -54,7 +54,8 @@ class Judging(Authors):
         if prompt is None:
             return self._judge(record, iteration)
         intent = self.author(session.author).elicit(prompt, self.describe_environment(session.env_id))
-        return self.judge_called("code").judge_report(intent, iteration.report.path, session.pass_threshold)
+        threshold = session_for(record, number).pass_threshold
+        return self.judge_called("code").judge_report(intent, iteration.report.path, threshold)
 
     def revise(self, session_id: str, number: int) -> Revision:
         """Decide what iteration `number + 1` changes."""
@@ -118,7 +119,7 @@ class Judging(Authors):
         return judgment
 
     def _judge_by(self, record: SessionRecord, iteration: IterationRecord, intent: Intent | None) -> Judgment:
-        threshold = record.read_session().pass_threshold
+        threshold = session_for(record, iteration.number).pass_threshold
         return self.judge_called("code").judge_report(intent, iteration.report.path, threshold)
 
     def _verdict(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:

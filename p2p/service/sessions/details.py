@@ -14,7 +14,7 @@ from p2p.contracts.job import JobState
 from p2p.scheduler.resources import disk_free_mb
 from p2p.service.sessions.progress import run_progress, view
 from p2p.service.training.jobs import failure_message, wait
-from p2p.service.training.plan import effective_config
+from p2p.service.training.plan import effective_config, session_for
 from p2p.service.wiring import Wiring
 from p2p.store.candidates import CandidateRecords
 
@@ -29,7 +29,7 @@ class Details(Wiring):
             UnknownName: the session has no such iteration.
         """
         iteration = self.iteration_begun(session_id, number)
-        session, draft, request = self.record(session_id).read_session(), iteration.read_draft(), None
+        session, draft, request = session_for(self.record(session_id), number), iteration.read_draft(), None
         if (asked := iteration.read_training_request()) is not None:
             request = asked.start
         report, sheet = iteration.report.read_evaluation(), iteration.contact_sheet_path

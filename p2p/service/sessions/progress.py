@@ -60,6 +60,7 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         judgment=judgments.get(best) if best is not None else None,
         history=history.iterations if history is not None else (),
         artefacts=_artefacts(record, best, judgments),
+        settings_changes=record.read_settings_changes(),
         metadata=record.read_metadata(),
     )
 

@@ -39,9 +39,10 @@ class Steers(Wiring):
         return self.wishes(session_id)
 
     def wishes(self, session_id: str) -> Steering:
-        """All wishes so far."""
-        wishes = self.record(session_id).read_wishes()
-        return Steering(session_id=session_id, wishes=tuple(wish.text for wish in wishes))
+        """All wishes and changed settings so far."""
+        record = self.record(session_id)
+        wishes = tuple(wish.text for wish in record.read_wishes())
+        return Steering(session_id=session_id, wishes=wishes, settings_changes=record.read_settings_changes())
 
 
 def wish_of(text: str, iteration: int) -> Wish:

@@ -20,11 +20,14 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
 def session_for(record: SessionRecord, number: int) -> Session:
-    """A session as iteration `number` of it is trained.
+    """A session as iteration `number` of it is trained and judged: without settings that changed for later ones.
 
     Criteria that were met by what eyes refused do not end a training early, until they have been made stricter.
     """
     session = record.read_session()
+    later = [change for change in record.read_settings_changes() if change.from_iteration > number]
+    if later:
+        session = session.model_copy(update=later[0].before.model_dump())
     tightened = max((change.after_iteration for change in record.read_tightenings()), default=0)
     open_ones = (record.iteration(index).read_judgment() for index in range(max(1, tightened + 1), number))
     if any(judgment is not None and judgment.vetoed for judgment in open_ones):

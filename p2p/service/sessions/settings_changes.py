@@ -1,0 +1,100 @@
+"""Settings of a session, changed after it began."""
+
+from pydantic import ValidationError
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.events import EventName
+from p2p.contracts.protocols import Backend
+from p2p.contracts.session import Session, SessionStatus
+from p2p.contracts.session_settings import SessionSettings, SettingsChange, SettingsRequest
+from p2p.service.sessions.progress import live_training
+from p2p.service.wiring import Wiring
+from p2p.store.candidates import all_runs
+from p2p.store.clock import now
+from p2p.store.sessions import SessionRecord
+
+OVER = (SessionStatus.PASSED, SessionStatus.COMPLETED)
+"""Ends after which a session trains nothing more."""
+
+
+class SettingsChanges(Wiring):
+    """How many seeds are trained, what passes, and when a training may end early."""
+
+    def change_settings(self, session_id: str, request: SettingsRequest, by: str) -> Session:
+        """Change settings of a session for the trainings that have not begun yet.
+
+        An iteration that is being trained, or has been, keeps the settings it began with.
+
+        Args:
+            session_id: Which session.
+            request: The settings to change.
+            by: Who asks for it.
+
+        Raises:
+            InvalidInput: nothing would change; the session has ended; the score would be lowered after a policy has
+                been measured; or trainings are to end by criteria that there are not.
+        """
+        record = self.record(session_id)
+        with record.exclusive():
+            session = record.read_session()
+            before = _settings(session)
+            after = before.model_copy(update=request.model_dump(exclude_none=True))
+            if (refusal := _refusal(record, before, after)) is not None:
+                raise InvalidInput(refusal)
+            try:
+                change = SettingsChange(
+                    from_iteration=_next_training(record, self.backend), by=by, before=before, after=after, at=now()
+                )
+            except ValidationError as error:
+                raise InvalidInput(f"Say who changes the settings, in 1 … 100 characters; got {by!r}.") from error
+            record.append_settings_change(change)
+            changed = session.model_copy(update=after.model_dump())
+            record.save_session(changed)
+            record.events.emit(
+                EventName.SETTINGS_CHANGED, change.from_iteration, changes=list(change.words), by=change.by
+            )
+        return changed
+
+
+def _settings(session: Session) -> SessionSettings:
+    return SessionSettings(**{name: getattr(session, name) for name in SessionSettings.model_fields})
+
+
+def _refusal(record: SessionRecord, before: SessionSettings, after: SessionSettings) -> str | None:
+    """Why the settings stay as they are; None where they may change."""
+    name, status = record.session_id, record.read_status()
+    if after == before:
+        present = ", ".join(f"{key}={value}" for key, value in before.model_dump().items())
+        return f"Nothing would change: {name} has {present} already."
+    if status is not None and status.status in OVER:
+        return (
+            f"{name} has ended as {status.status} and trains nothing more, so its settings stay as they are. "
+            "Create another session with the settings you want, or extend this one first."
+        )
+    if after.stop_when_clear and not record.read_session().prompt:
+        return (
+            f"{name} has no sentence, so there are no criteria by which a verdict could be clear: its trainings run "
+            "to their end."
+        )
+    if after.pass_threshold < before.pass_threshold and _measured(record):
+        return (
+            f"A policy of {name} has been measured, so its pass_threshold may be raised and not lowered: "
+            f"{before.pass_threshold:g} is needed, {after.pass_threshold:g} was asked for. To ask for less, create "
+            "another session."
+        )
+    return None
+
+
+def _measured(record: SessionRecord) -> bool:
+    """Whether a policy of the session has been measured by its criteria."""
+    return any(run.measured for iteration in record.iteration_records() for run in all_runs(iteration))
+
+
+def _next_training(record: SessionRecord, backend: Backend) -> int:
+    """Number of the first iteration whose training has not begun."""
+    iterations = record.iteration_records()
+    if not iterations:
+        return 1
+    newest = iterations[-1]
+    begun = bool(all_runs(newest)) or live_training(record, backend) is not None
+    return newest.number + 1 if begun else newest.number
