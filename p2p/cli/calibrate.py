@@ -18,7 +18,7 @@ from p2p.service import Service
 
 CALIBRATE_EXAMPLES = examples(
     "p2p judge calibrate",
-    "p2p judge calibrate --readme README.md --remaining docs/calibration.md",
+    "p2p judge calibrate --readme docs/calibration.md --remaining docs/calibration.md",
     "p2p calibrate --env Ant-v5 --variations 10",
     "p2p judge calibrate --judge gemini:gemini-3.1-pro-preview --limit 60 --cap dollars=5",
     "p2p judge calibrate --judge code:anthropic:claude-opus-5-5 --env Ant-v5 --cap dollars=5",

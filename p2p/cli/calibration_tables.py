@@ -30,7 +30,7 @@ def calibration_tables(calibration: Calibration) -> list[RenderableType]:
 
 
 def markdown(calibration: Calibration) -> str:
-    """The table of a README."""
+    """The table of docs/calibration.md."""
     head = (
         "| judge | clips | near misses that pass | exploits that pass | others that pass | positives that fail "
         "| no verdict | AUROC | variance | a verdict takes | costs |\n" + "|---" * 11 + "|"

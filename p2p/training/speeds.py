@@ -1,7 +1,7 @@
 """How fast trainings are, for an estimate before the first one.
 
 Steps per second of trainings of a million steps with the presets, two at a time on two cores, medians of five seeds:
-`p2p bench learn` (the table in README.md). Other machines differ.
+`p2p bench learn` (the table in docs/learning.md). Other machines differ.
 """
 
 STEPS_PER_SECOND = {

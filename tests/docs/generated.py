@@ -1,11 +1,11 @@
 """The tables of the documents that are made from the code: `python tests/docs/generated.py` writes them."""
 
-import inspect
 import re
 from pathlib import Path
 
+from reference import PAGES, error_tree
+
 from p2p.agents.builtin.refusals import examples
-from p2p.contracts import errors
 from p2p.envs import catalog
 from p2p.rewards.templates.body_table import body_of
 from p2p.service.sessions import deaths
@@ -49,14 +49,10 @@ def tools() -> str:
     return tool_names(offer().tools)
 
 
-def error_tree() -> str:
-    """The errors and their exit codes."""
-    tree = inspect.getdoc(errors) or ""
-    return f"```\n{tree.partition(chr(10) * 2)[2]}\n```"
-
-
 BLOCKS = {
-    "README.md": {"tools": tools, "environments": environments, "sentences": sentences},
+    "docs/clients.md": {"tools": tools},
+    "docs/environments.md": {"environments": environments},
+    "docs/judging.md": {"sentences": sentences},
     "docs/calibration.md": {"mutations": mutations},
     "p2p/README.md": {"errors": error_tree, "deaths": deaths.table},
 }
@@ -73,10 +69,14 @@ def with_tables(text: str, blocks: dict[str, object]) -> str:
 
 
 def main() -> None:
-    """Write every block into its document."""
+    """Write every block into its document, and every page that is made whole."""
     for file, blocks in BLOCKS.items():
         path = ROOT / file
         path.write_text(with_tables(path.read_text(encoding="utf-8"), dict(blocks)), encoding="utf-8")
+    for file, make in PAGES.items():
+        path = ROOT / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(make(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from generated import BLOCKS, ROOT, with_tables
+from reference import PAGES
 
 
 @pytest.mark.parametrize("file", sorted(BLOCKS))
@@ -11,12 +12,54 @@ def test_the_tables_of_a_document_are_what_the_code_says(file: str) -> None:
     assert text == with_tables(text, dict(BLOCKS[file])), "run: python tests/docs/generated.py"
 
 
-@pytest.mark.parametrize("file", ["README.md", "p2p/README.md", ".github/CONTRIBUTING.md", "CHANGELOG.md"])
-def test_a_document_links_only_to_files_that_exist(file: str) -> None:
+@pytest.mark.parametrize("file", sorted(PAGES))
+def test_a_page_of_the_reference_is_what_the_code_says(file: str) -> None:
+    assert (ROOT / file).read_text(encoding="utf-8") == PAGES[file](), "run: make docs"
+
+
+def heading_ids(text: str) -> set[str]:
+    """Names that links may point to: as GitHub and the site's generator make them of headings."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    plain = (re.sub(r"[^\w\s-]", "", heading.lower()).strip() for heading in headings)
+    return {re.sub(r"\s+", "-", heading) for heading in plain}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("README.md", "p2p/README.md", ".github/CONTRIBUTING.md", "CHANGELOG.md"),
+        *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
+    ],
+)
+def test_a_document_links_only_to_files_and_headings_that_exist(file: str) -> None:
     path = ROOT / file
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8"))
-    links += re.findall(r'src="(?!https?:)([^"]+)"', path.read_text(encoding="utf-8"))
-    assert [link for link in links if not (path.parent / link).exists()] == []
+    text = path.read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", text) + re.findall(r'src="(?!https?:)([^"]+)"', text)
+    for link in links:
+        name, _, heading = link.partition("#")
+        target = path.parent / name if name else path
+        assert target.exists(), link
+        assert not heading or heading in heading_ids(target.read_text(encoding="utf-8")), link
+
+
+def test_the_numbers_that_the_readme_gives_stand_in_the_pages_it_links_to() -> None:
+    """They are measured again now and then: the README must not go on telling the old ones."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    trust = text.partition("## Why to trust the verdict\n")[2].partition("\n## ")[0]
+    given = 0
+    for bullet in re.findall(r"^- .+?(?=^- |^\S|\Z)", trust, re.MULTILINE | re.DOTALL):
+        pages = " ".join((ROOT / link).read_text(encoding="utf-8") for link in re.findall(r"\]\((docs/[^)#]+)", bullet))
+        for number in re.findall(r"\*\*(.+?)\*\*", bullet):
+            assert number.replace("passes", "").strip() in " ".join(pages.split()), number
+            given += 1
+    assert given >= 3
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    """`make docs-site` finds it too; this takes no second environment."""
+    pages = set(re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert {page for page in written - pages if not page.startswith("decisions/")} == set()
 
 
 def test_the_map_names_every_room() -> None:

@@ -2,7 +2,7 @@
 
 python tests/reliability/run.py                              all of them, 200 kills of a server and so on
 python tests/reliability/run.py --only job_machine --count 20
-python tests/reliability/run.py --readme README.md           writes the table into the document
+python tests/reliability/run.py --readme docs/reliability.md  writes the table into the document
 """
 
 import argparse

@@ -17,7 +17,7 @@ from p2p_mcp.install import probe
 from p2p_mcp.install.clients import CLIENTS
 
 ROOT = Path(__file__).parents[3]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+CLIENTS_PAGE = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -107,7 +107,7 @@ def test_no_file_holds_a_placeholder_for_the_owner_or_installs_the_stranger_call
     install = re.compile(r"""(pip|pipx|uv tool) install (-\S+ )*['"]?p2p(?![-\w])|uvx ['"]?p2p(?![-\w])""")
     for name in filter(None, files):
         path = ROOT / name
-        if path == Path(__file__) or path.suffix in (".webp", ".png", ".npz") or not path.is_file():
+        if path == Path(__file__) or path.suffix in (".webp", ".png", ".jpg", ".npz") or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")
         assert not install.search(text), name
@@ -164,10 +164,10 @@ def test_an_example_of_a_configuration_starts_the_installed_script(name: str) ->
     assert PROJECT["project"]["scripts"]["p2p-mcp"] == "p2p_mcp.cli:main"
 
 
-def test_the_readme_names_every_client_and_lines_that_are_understood(
+def test_the_page_of_clients_names_every_client_and_lines_that_are_understood(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    named = re.findall(r"^\.venv/bin/p2p-mcp install (.+)$", README, re.MULTILINE)
+    named = re.findall(r"^\.venv/bin/p2p-mcp install (.+)$", CLIENTS_PAGE, re.MULTILINE)
     assert set(named) == set(CLIENTS)
     for line in named:
         assert main(["install", *line.split(), "--dry-run", "--force"]) == 0
