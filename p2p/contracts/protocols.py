@@ -136,6 +136,10 @@ class Judge(Protocol):
         """
         ...
 
+    def measure_checkpoint(self, intent: Intent, checkpoint: Path, pass_threshold: float) -> Judgment:
+        """How a checkpoint does on its selection rollouts, in the form of a judgment: to choose by, never a verdict."""
+        ...
+
 
 class Backend(Protocol):
     """Where jobs run."""

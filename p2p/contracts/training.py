@@ -233,6 +233,18 @@ class ConfigAggregate(Contract):
     per_seed: tuple[RunResult, ...]
 
 
+class CheckpointLook(Contract):
+    """What eyes said of a checkpoint on its selection rollouts, before one was chosen."""
+
+    run_id: str
+    step: int
+    accepted: bool
+    """Whether it would pass by what is measured and what was seen."""
+    score: float | None
+    """Of both, in [0, 1]; None where they left it open."""
+    diagnosis: str
+
+
 class IterationAggregation(Contract):
     """All runs of an iteration (`aggregation.json`)."""
 
@@ -242,6 +254,8 @@ class IterationAggregation(Contract):
     configs: dict[str, ConfigAggregate]
     by_checkpoints: bool = False
     """Whether it was made of the checkpoints of runs that ended early; a training that goes on makes another."""
+    looks: tuple[CheckpointLook, ...] = ()
+    """The checkpoints that eyes looked at, to choose the best; empty where selection rollouts alone chose it."""
 
 
 def known_keys(parent: str = "") -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from p2p.contracts.judgment import MET_SHARE_NEEDED, Judgment, Provenance, Verdi
 from p2p.contracts.rollout import Evaluation, Purpose
 from p2p.judges import diagnosis
 from p2p.store.arrays import load_features
-from p2p.store.evaluations import ReportRecord
+from p2p.store.evaluations import CheckpointRecord, ReportRecord
 
 Features = Mapping[str, NDArray[np.float64]]
 
@@ -41,6 +41,14 @@ class CodeJudge:
             reason = f"These criteria need episodes of {intent.episode_s:g} s; {recorded_s:g} s were recorded."
             return _no_verdict(intent, evaluation, pass_threshold, reason)
         return _judge(intent, evaluation, lambda: load_features(record.features_path), pass_threshold)
+
+    def measure_checkpoint(self, intent: Intent, checkpoint: Path, pass_threshold: float) -> Judgment:
+        """How a checkpoint does on its selection rollouts, in the form of a judgment: to choose by, never a verdict."""
+        record = CheckpointRecord(checkpoint)
+        if (evaluation := record.read_evaluation()) is None:
+            return _no_verdict(intent, evaluation, pass_threshold, "The selection rollouts are missing or broken.")
+        features = load_features(record.features_path)
+        return _judge(intent, evaluation, lambda: features, pass_threshold, Purpose.SELECTION)
 
     def judge(
         self, intent: Intent, evaluation: Evaluation, features: Sequence[Features], pass_threshold: float
@@ -67,10 +75,14 @@ def _recorded_s(evaluation: Evaluation) -> float:
 
 
 def _judge(
-    intent: Intent, evaluation: Evaluation, read: Callable[[], Sequence[Features] | None], pass_threshold: float
+    intent: Intent,
+    evaluation: Evaluation,
+    read: Callable[[], Sequence[Features] | None],
+    pass_threshold: float,
+    purpose: Purpose = Purpose.REPORT,
 ) -> Judgment:
     try:
-        features = _checked(evaluation, read())
+        features = _checked(evaluation, read(), purpose)
         measured = [predicates.measure(intent, rollout, evaluation.dt) for rollout in features]
         scores = scoring.score(intent, measured, evaluation.rollouts)
     except InvalidInput as error:
@@ -146,8 +158,8 @@ def _provenance(intent: Intent | None) -> Provenance:
     return Provenance(judge="code", code_hash=digest.hexdigest()[:16])
 
 
-def _checked(evaluation: Evaluation, features: Sequence[Features] | None) -> Sequence[Features]:
-    if evaluation.purpose is not Purpose.REPORT:
+def _checked(evaluation: Evaluation, features: Sequence[Features] | None, purpose: Purpose) -> Sequence[Features]:
+    if evaluation.purpose is not purpose:
         raise InvalidInput(
             f"Only report rollouts are judged; these were made for {evaluation.purpose}, "
             "and may have been used to choose the checkpoint."

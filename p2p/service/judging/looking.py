@@ -104,7 +104,7 @@ class Looking(JudgeCoding, Observing, Viewing):
         about = f"Contact sheet of the {SHOWN} rollout"
 
         def more(wish: Closer) -> Shown:
-            request = _view(wish)
+            request = requested_view(wish)
             pictures = self.view_rollout(session.session_id, iteration.number, request)
             words = _in_words(iteration.number, request)
             return self._kept(iteration, self.runs.path / pictures.sheet.path, words, pictures.note)
@@ -123,7 +123,7 @@ class Looking(JudgeCoding, Observing, Viewing):
         return Shown(data, sent, note)
 
 
-def _view(wish: Closer) -> ViewRequest:
+def requested_view(wish: Closer) -> ViewRequest:
     """What the judge wants to see, as a request for pictures.
 
     Raises:

@@ -12,8 +12,9 @@ from p2p.contracts.judgment import Judgment
 from p2p.contracts.observation import Observation, hash_of
 from p2p.contracts.rollout import Evaluation
 from p2p.contracts.session import SessionStatus
+from p2p.contracts.training import IterationAggregation
 from p2p.judges import synthesis
-from p2p.service.judging.verdicts import Judging, named_early
+from p2p.service.judging.verdicts import Judging, annotated
 from p2p.service.sessions.lifecycle import Sessions
 from p2p.service.sessions.lineage import record_iteration
 from p2p.service.sessions.progress import live_training
@@ -72,10 +73,10 @@ class Observing(Sessions, Judging):
             picture_note=pictures.note if pictures is not None else "",
             videos={label: path for label in LABELS if (path := self._path_of(chosen.report.video(label)))},
             shown=SHOWN,
-            duration_s=_duration_s(evaluation),
+            duration_s=duration_s(evaluation),
             numbers=numbers,
             bodies=tuple(body.name for body in spec.bodies),
-            rubric=_rubric(session.prompt, unjudged, evaluation),
+            rubric=rubric_for(session.prompt, unjudged, evaluation),
         )
 
     def submit_judgment(self, session_id: str, iteration: int | None, observation: Observation | None) -> Judgment:
@@ -104,14 +105,14 @@ class Observing(Sessions, Judging):
         code, intent = self._judge(record, chosen), record.read_criteria()
         if observation is not None and observation.prompt_hash is None:
             unjudged = synthesis.unseen(intent, code) if intent is not None else ()
-            rubric = _rubric(record.read_session().prompt, unjudged, evaluation)
+            rubric = rubric_for(record.read_session().prompt, unjudged, evaluation)
             observation = observation.model_copy(update={"prompt_hash": hash_of(rubric)})
         if known is not None and known.observation == observation:
             self._close_if_over(record)
             return known
         self._check_open(record, chosen, known)
         number, n_runs = chosen.number, len(chosen.runs())
-        judgment = named_early(chosen, _combined(intent, code, observation))
+        judgment = annotated(chosen, _combined(intent, code, observation))
         with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
             chosen.save_judgment(judgment)
             result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
@@ -164,7 +165,8 @@ class Observing(Sessions, Judging):
         runs = iteration.runs()
         if not runs or not all(self._has_ended(run) for run in runs):
             return
-        if (aggregation := aggregate_checkpoints(runs)) is None or aggregation == iteration.read_aggregation():
+        aggregation, known = aggregate_checkpoints(runs), iteration.read_aggregation()
+        if aggregation is None or _same_runs(aggregation, known):
             return
         if self.view_session(record.session_id).alive:
             raise InvalidInput(
@@ -200,6 +202,11 @@ class Observing(Sessions, Judging):
         return str(path.relative_to(self.runs.path)) if path.exists() else None
 
 
+def _same_runs(aggregation: IterationAggregation, known: IterationAggregation | None) -> bool:
+    """Whether the runs have not gone on since; which of their checkpoints eyes chose makes no difference."""
+    return known is not None and known.by_checkpoints and aggregation.configs == known.configs
+
+
 def _combined(intent: Intent | None, code: Judgment, observation: Observation | None) -> Judgment:
     if intent is None:
         return code
@@ -213,7 +220,7 @@ def _combined(intent: Intent | None, code: Judgment, observation: Observation | 
     return code
 
 
-def _rubric(prompt: str, unjudged: Sequence[Criterion], evaluation: Evaluation) -> str:
+def rubric_for(prompt: str, unjudged: Sequence[Criterion], evaluation: Evaluation) -> str:
     """How the rollouts are to be judged by eyes."""
     return fill(
         "rubric",
@@ -224,7 +231,7 @@ def _rubric(prompt: str, unjudged: Sequence[Criterion], evaluation: Evaluation) 
     )
 
 
-def _duration_s(evaluation: Evaluation) -> float:
+def duration_s(evaluation: Evaluation) -> float:
     """Length of the rollout that is shown [s]."""
     length = next((rollout.length for rollout in evaluation.rollouts if rollout.label == SHOWN), 0)
     return round(length * evaluation.dt, 3)

@@ -9,14 +9,15 @@ from p2p.contracts.observation import Observer, hash_of
 from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference, preference
 from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
 from p2p.judges.album import Shown
-from p2p.service.judging.looking import ROLE, Looking
+from p2p.service.judging.choosing import Choosing
+from p2p.service.judging.looking import ROLE
 from p2p.store.iterations import IterationRecord
 from p2p.store.preferences import PreferencesRecord
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import path_from_view, state_of, view_record
 
 
-class Preferring(Looking):
+class Preferring(Choosing):
     """For close iterations, and for choosing among checkpoints."""
 
     def prefer(

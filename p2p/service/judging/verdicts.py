@@ -7,6 +7,7 @@ from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.revision import Revision
 from p2p.contracts.rollout import report_seed_offset
+from p2p.contracts.training import IterationAggregation
 from p2p.contracts.work import EvaluateRequest
 from p2p.service.authoring.authors import Authors
 from p2p.service.authoring.variants import revision_within
@@ -32,7 +33,7 @@ class Judging(Authors):
             n_runs = len(iteration.runs())
             with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
                 self.run_report(session_id, number)
-                judgment = named_early(iteration, self._verdict(record, iteration))
+                judgment = annotated(iteration, self._verdict(record, iteration))
                 iteration.save_judgment(judgment)
                 result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
         record_iteration(record, number)
@@ -78,8 +79,7 @@ class Judging(Authors):
         """Run the report rollouts of the checkpoint that selection chose, in a fresh process; once only."""
         record = self.record(session_id)
         iteration, session = record.iteration(number), record.read_session()
-        aggregation = iteration.read_aggregation()
-        assert aggregation is not None, "an iteration is judged after its training"
+        aggregation = self._reported(session_id, number)
         best = aggregation.best_run_id
         siblings = [run.iteration_id for run in iteration.runs() if run.iteration_id != best]
         request = EvaluateRequest(
@@ -101,9 +101,15 @@ class Judging(Authors):
         run_to_end(self.backend, "evaluate", report.path)
         take_over(report.path, iteration.path)
 
+    def _reported(self, session_id: str, number: int) -> IterationAggregation:
+        """What the runs reached, with the checkpoint to report on: the best on selection rollouts."""
+        aggregation = self.record(session_id).iteration(number).read_aggregation()
+        assert aggregation is not None, "an iteration is judged after its training"
+        return aggregation
+
     def _judge(self, record: SessionRecord, iteration: IterationRecord) -> Judgment:
         """By the session's criteria; what passes must pass by each earlier version of them too."""
-        judgment = named_early(iteration, self._judge_by(record, iteration, record.read_criteria()))
+        judgment = annotated(iteration, self._judge_by(record, iteration, record.read_criteria()))
         if judgment.passed:
             for change in record.read_tightenings():
                 earlier = self._judge_by(record, iteration, change.before)
@@ -127,17 +133,35 @@ class Judging(Authors):
         return self._judge(record, iteration)
 
 
-def named_early(iteration: IterationRecord, judgment: Judgment) -> Judgment:
-    """A judgment that says first where the run it judges was cancelled, failed or lost before its end."""
+def annotated(iteration: IterationRecord, judgment: Judgment) -> Judgment:
+    """A judgment that says first how its checkpoint came to be judged, where that is not as usual.
+
+    Told are a run that was cancelled, failed or lost before its end, and a checkpoint that eyes chose.
+    """
     aggregation = iteration.read_aggregation()
-    if aggregation is None or not aggregation.by_checkpoints:
+    if aggregation is None:
         return judgment
+    notes = [_early(iteration, aggregation), _chosen_by_eyes(aggregation)]
+    told = [note for note in notes if note and note not in judgment.diagnosis]
+    return judgment.model_copy(update={"diagnosis": " ".join([*told, judgment.diagnosis])}) if told else judgment
+
+
+def _early(iteration: IterationRecord, aggregation: IterationAggregation) -> str:
+    if not aggregation.by_checkpoints:
+        return ""
     results = {result.run_id: result for config in aggregation.configs.values() for result in config.per_seed}
-    run = IterationRecord(iteration.path / aggregation.best_run_id)
-    note = ended_early(run, results[aggregation.best_run_id])
-    if not note or note in judgment.diagnosis:
-        return judgment
-    return judgment.model_copy(update={"diagnosis": f"{note} {judgment.diagnosis}"})
+    judged = results[aggregation.best_run_id].model_copy(update={"best_checkpoint": aggregation.best_checkpoint})
+    return ended_early(IterationRecord(iteration.path / aggregation.best_run_id), judged)
+
+
+def _chosen_by_eyes(aggregation: IterationAggregation) -> str:
+    if not aggregation.looks:
+        return ""
+    found = "accepted it" if any(look.accepted for look in aggregation.looks) else "accepted none"
+    return (
+        f"After an earlier veto eyes looked at {len(aggregation.looks)} of the best checkpoints, and {found}: judged "
+        f"is {aggregation.best_run_id} at step {aggregation.best_checkpoint:,}."
+    )
 
 
 def attempt(record: SessionRecord, number: int) -> Attempt:

@@ -5,6 +5,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from p2p.contracts.job import JobState
+from p2p.contracts.judgment import MET_SHARE_NEEDED
 from p2p.contracts.training import ConfigAggregate, IterationAggregation, RunResult
 from p2p.store.iterations import IterationRecord
 
@@ -47,6 +48,21 @@ def _end(run: IterationRecord) -> JobState:
     """How a run ended; one whose supervisor was killed still calls itself running, and is lost."""
     status = run.read_status()
     return status.state if status is not None and status.state.finished else JobState.LOST
+
+
+def checkpoints_by_merit(runs: Sequence[IterationRecord]) -> list[tuple[IterationRecord, int]]:
+    """Recorded checkpoints that meet what is measured often enough, as a run and a step.
+
+    First the best of each run, as runs differ more from one another than checkpoints of one do, then the others.
+    """
+    found = []
+    for run in runs:
+        rows = [row for row in run.parse_scalars()[1] if (row.get("success_rate") or 0.0) >= MET_SHARE_NEEDED]
+        rows = [row for row in rows if run.checkpoint(row["global_step"]).read_evaluation() is not None]
+        ranked = sorted(rows, key=_rank, reverse=True)
+        found += [(place > 0, _rank(row), run, int(row["global_step"])) for place, row in enumerate(ranked)]
+    best_first = sorted(found, key=lambda each: each[1], reverse=True)
+    return [(run, step) for _, _, run, step in sorted(best_first, key=lambda each: each[0])]
 
 
 def _joined(results: Sequence[RunResult], best: RunResult) -> IterationAggregation:

@@ -28,11 +28,19 @@ def session_for(record: SessionRecord, number: int) -> Session:
     later = [change for change in record.read_settings_changes() if change.from_iteration > number]
     if later:
         session = session.model_copy(update=later[0].before.model_dump())
-    tightened = max((change.after_iteration for change in record.read_tightenings()), default=0)
-    open_ones = (record.iteration(index).read_judgment() for index in range(max(1, tightened + 1), number))
-    if any(judgment is not None and judgment.vetoed for judgment in open_ones):
+    if unanswered_vetoes(record, number):
         return session.model_copy(update={"stop_when_clear": False})
     return session
+
+
+def unanswered_vetoes(record: SessionRecord, number: int) -> tuple[int, ...]:
+    """Iterations before `number` that eyes refused, and since which no criterion was made stricter.
+
+    What is measured does not tell what eyes saw in them: it ends no training early, and chooses no checkpoint alone.
+    """
+    tightened = max((change.after_iteration for change in record.read_tightenings()), default=0)
+    judgments = ((index, record.iteration(index).read_judgment()) for index in range(max(1, tightened + 1), number))
+    return tuple(index for index, judgment in judgments if judgment is not None and judgment.vetoed)
 
 
 def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:

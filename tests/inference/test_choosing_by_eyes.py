@@ -1,0 +1,219 @@
+"""A checkpoint chosen by eyes after a veto, over recorded rollouts and with a scripted model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from watched_session import INTENT
+from wire_stub import Fault, Step, Stub, answers
+
+from p2p.contracts.budget import Caps
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.judgment import Verdict
+from p2p.contracts.rollout import Evaluation, Purpose, Rollout
+from p2p.contracts.session import NewSession
+from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
+from p2p.contracts.work import PictureResult
+from p2p.service import Service
+from p2p.service.training.aggregation import aggregate
+from p2p.settings import Settings
+from p2p.store.arrays import save_features
+from p2p.store.evaluations import EvaluationRecord, ReportRecord
+from p2p.store.iterations import IterationRecord
+from p2p.store.views import SheetRecord, ViewRecord
+
+MODEL = "anthropic:claude-of-a-test"
+CAPS = Caps(dollars=None, tokens=10_000_000)
+CONTENT: dict[str, Any] = {
+    "findings": [{"key": "calm", "state": "met", "evidence": "No shaking."}],
+    "diagnosis": "It stands.",
+    "is_what_was_meant": True,
+    "score": 0.9,
+}
+REFUSED: dict[str, Any] = {
+    **CONTENT,
+    "diagnosis": "It hangs.",
+    "is_what_was_meant": False,
+    "suspected_exploit": "It hangs.",
+}
+WORSE: dict[str, Any] = {**REFUSED, "score": 0.8}
+
+
+class Worker:
+    """A backend whose worker has always recorded rollouts that meet what is measured, and pictured them."""
+
+    def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
+        verb = spec.argv[3]
+        if verb == "evaluate":
+            request = ReportRecord(directory).read_request()
+            assert request is not None
+            record_rollouts(ReportRecord(directory), request.run_id, request.checkpoint, Purpose.REPORT)
+            sheet, result = SheetRecord(directory), PictureResult(sheet="contact_sheet.jpg", sizes={})
+            sheet.sheet_path.write_bytes(b"the report's sheet")
+            sheet.save_result(result)
+        if verb == "view":
+            view = ViewRecord(directory)
+            order = view.read_picture_request()
+            assert order is not None
+            view.sheet_path.write_bytes(f"the sheet of {order.rollouts[0].trajectory}".encode())
+            view.save_result(PictureResult(sheet=view.sheet_path.name, sizes={view.sheet_path.name: (1, 1)}))
+        return self.status(directory)
+
+    def status(self, directory: Path) -> JobStatus:
+        if not any(directory.glob("*.json")):
+            raise InvalidInput("There is no job.")
+        return JobStatus(state=JobState.COMPLETED)
+
+
+def record_rollouts(record: EvaluationRecord, run_id: str, step: int, purpose: Purpose, angle: float = 0.0) -> None:
+    """Five rollouts of 5 s, in which the pole leans by `angle` [rad]."""
+    rollouts = tuple(
+        Rollout(seed=seed, episode_return=1.0, length=125, label={0: "p10", 1: "median", 2: "p90"}.get(seed))
+        for seed in range(5)
+    )
+    record.path.mkdir(parents=True, exist_ok=True)
+    save_features(record.features_path, [{"pole_angle": np.full(125, angle)} for _ in rollouts])
+    record.save_evaluation(Evaluation(run_id=run_id, checkpoint=step, purpose=purpose, dt=0.04, rollouts=rollouts))
+
+
+def train(iteration: IterationRecord, steps: dict[int, float]) -> IterationAggregation:
+    """Two runs with checkpoints at these steps; of the second each return is lower, and the first leans at the end.
+
+    Args:
+        iteration: Of which.
+        steps: Of each checkpoint its success rate.
+    """
+    for seed in (10, 11):
+        run = iteration.run("baseline", seed)
+        run.path.mkdir(parents=True)
+        run.save_config(TrainConfig(env_id=INTENT.env_id, seed=seed))
+        for step, success in steps.items():
+            record_rollouts(run.checkpoint(step), run.iteration_id, step, Purpose.SELECTION, 0.0 if success else 1.0)
+            run.trajectory(step, "median").parent.mkdir(exist_ok=True)
+            run.trajectory(step, "median").write_bytes(b"a trajectory")
+            row = {"type": "eval", "global_step": step, "success_rate": success, "intent_score": success}
+            run.append_scalars({**row, "mean_return": float(step - seed)})
+        best = max(steps, key=lambda step: (steps[step], step))
+        summary = RunSummary(
+            total_timesteps=max(steps),
+            training_time_s=1.0,
+            final_episodic_return=1.0,
+            total_episodes=1,
+            steps_per_second=1.0,
+            best_checkpoint=best,
+            best_selection_score=steps[best],
+            best_selection_success=steps[best],
+            best_selection_return=float(best - seed),
+        )
+        run.save_summary(summary)
+        run.set_status(JobState.COMPLETED)
+    found = aggregate(iteration.runs())
+    assert found is not None
+    iteration.save_aggregation(found)
+    return found
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with Stub().serving() as serving:
+        yield serving
+
+
+@pytest.fixture
+def service(tmp_path: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """A session whose first iteration was met by what eyes refused, and whose second is trained and not judged."""
+    for name, value in stub.environment().items():
+        monkeypatch.setenv(name, value)
+    made = Service(Settings(runs_dir=tmp_path))
+    monkeypatch.setattr(made, "backend", Worker())
+    request = NewSession(
+        prompt=INTENT.prompt, env_id=INTENT.env_id, n_seeds=2, n_report_rollouts=10, judge_model=MODEL, caps=CAPS
+    )
+    made.create_session(request, session_id="watched", intent=INTENT)
+    record = made.record("watched")
+    train(record.iteration(1), {100: 1.0})
+    train(record.iteration(2), {100: 1.0, 200: 1.0, 300: 0.0})
+    script(stub, REFUSED)
+    assert made.judge("watched", 1).vetoed
+    return made
+
+
+def script(stub: Stub, *said: dict[str, Any] | Fault) -> None:
+    """What the model answers from now on."""
+    steps: list[Step] = [one if isinstance(one, Fault) else answers(one) for one in said]
+    stub.steps = [*stub.steps[: len(stub.seen)], *steps]
+
+
+def looks_of(service: Service, number: int = 2) -> list[tuple[str, int, bool]]:
+    """Which checkpoints eyes looked at, and whether they accepted them."""
+    aggregation = service.record("watched").iteration(number).read_aggregation()
+    assert aggregation is not None
+    return [(look.run_id, look.step, look.accepted) for look in aggregation.looks]
+
+
+def test_the_first_checkpoint_that_eyes_accept_is_reported_on(service: Service, stub: Stub) -> None:
+    script(stub, REFUSED, CONTENT, CONTENT)
+    judgment = service.judge("watched", 2)
+    assert looks_of(service) == [("baseline_seed_10", 200, False), ("baseline_seed_11", 200, True)], (
+        "the best of each run first, and none that misses what is measured"
+    )
+    assert judgment.passed
+    assert (judgment.run_id, judgment.best_checkpoint) == ("baseline_seed_11", 200)
+    assert "eyes looked at 2 of the best checkpoints, and accepted it" in judgment.diagnosis
+    assert "baseline_seed_11 at step 200" in judgment.diagnosis
+    assert len(stub.seen) == 1 + 3, "one veto, two looks to choose, and one at the rollouts that are judged"
+
+
+def test_where_eyes_accept_none_the_one_they_find_best_is_judged_and_still_fails(service: Service, stub: Stub) -> None:
+    script(stub, WORSE, REFUSED, WORSE, REFUSED)
+    judgment = service.judge("watched", 2)
+    assert [accepted for *_, accepted in looks_of(service)] == [False] * 3
+    assert (judgment.run_id, judgment.best_checkpoint) == ("baseline_seed_11", 200)
+    assert judgment.verdict is Verdict.FAILED
+    assert "accepted none" in judgment.diagnosis
+
+
+def test_what_passes_the_choice_is_looked_at_again_and_can_fail(service: Service, stub: Stub) -> None:
+    script(stub, CONTENT, REFUSED)
+    judgment = service.judge("watched", 2)
+    assert judgment.vetoed
+    assert looks_of(service) == [("baseline_seed_10", 200, True)]
+
+
+def test_the_choice_is_made_once(service: Service, stub: Stub) -> None:
+    script(stub, REFUSED, CONTENT)
+    service.run_report("watched", 2)
+    service.run_report("watched", 2)
+    assert len(looks_of(service)) == 2
+    assert stub.remaining() == 0
+
+
+def test_eyes_that_fail_leave_the_choice_to_what_is_measured(service: Service, stub: Stub) -> None:
+    script(stub, Fault.REFUSAL, Fault.REFUSAL)
+    service.run_report("watched", 2)
+    evaluation = service.record("watched").iteration(2).report.read_evaluation()
+    assert evaluation is not None
+    assert (evaluation.run_id, evaluation.checkpoint, looks_of(service)) == ("baseline_seed_10", 200, [])
+    told = [str(event.data.get("message", "")) for event in service.record("watched").events.read()]
+    assert any("Eyes could not look at checkpoint 200 to choose by" in message for message in told)
+
+
+def test_what_little_is_left_of_the_caps_is_kept_for_the_verdict(service: Service, stub: Stub) -> None:
+    script(stub, CONTENT, REFUSED)
+    service.set_caps("watched", calls=1)
+    service.run_report("watched", 2)
+    assert looks_of(service) == []
+    assert stub.remaining() == 2
+
+
+def test_without_a_veto_nothing_is_chosen_by_eyes(service: Service, stub: Stub) -> None:
+    iteration = service.record("watched").iteration(1)
+    judgment = iteration.read_judgment()
+    assert judgment is not None
+    iteration.save_judgment(judgment.model_copy(update={"verdict": Verdict.PASSED}))
+    service.run_report("watched", 2)
+    assert looks_of(service) == []
+    assert len(stub.seen) == 1
