@@ -112,6 +112,8 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
         lines.append(f"{now.run_id}: {now.state}{f': {last_line(now.error)}' if failed else ''}")
         if now.early_stop is not None:
             lines.append(f"{now.run_id}: {now.early_stop.reason} {now.early_stop.steps_saved:,} steps were saved.")
+    if now.hint is not None and (before is None or before.hint is None):
+        lines.append(f"{now.run_id}: {now.hint}")
     if _mark(now) != (_mark(before) if before is not None else (0,)):
         values = ", ".join(f"{key} {number(value)}" for key, value in now.criteria.items())
         rate = "–" if now.steps_per_second is None else f"{now.steps_per_second:,.0f}"

@@ -1,5 +1,7 @@
 """A session while it runs: one picture of its state."""
 
+from collections.abc import Iterable
+
 from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -20,7 +22,7 @@ def picture(view: SessionView) -> RenderableType:
     """The step of the loop, the runs with their progress, and the criteria with what was last measured."""
     parts: list[RenderableType] = [heading(view), _steps(view), *waits(view), ""]
     if view.runs:
-        parts += [Text(plan_in_words(view), style="dim"), _runs(view.runs), ""]
+        parts += [Text(plan_in_words(view), style="dim"), _runs(view.runs), *hints(view.runs), ""]
     if view.criteria:
         parts += [_criteria(view), ""]
     parts += [_past(line.iteration, line.intent_score, line.success_rate) for line in view.history]
@@ -33,6 +35,11 @@ def waits(view: SessionView) -> list[Text]:
     several = [view.waiting] if view.waiting is not None else [run.waiting for run in view.runs]
     words = dict.fromkeys(in_words(waiting) for waiting in several if waiting is not None)
     return [Text(text, style="yellow") for text in words]
+
+
+def hints(runs: Iterable[RunProgress]) -> list[Text]:
+    """What to look at in trainings that go on, one line each."""
+    return [Text(f"{run.run_id}: {run.hint}", style="yellow") for run in runs if run.hint is not None]
 
 
 def heading(view: SessionView) -> Text:

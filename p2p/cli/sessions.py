@@ -11,7 +11,7 @@ from p2p.cli.candidates import candidate_findings, candidate_table
 from p2p.cli.costs import costs as cost_table
 from p2p.cli.formats import age, number, share, short_path
 from p2p.cli.keeping import marks
-from p2p.cli.live import threshold, title
+from p2p.cli.live import hints, threshold, title
 from p2p.cli.model_options import CapOption, parse_caps
 from p2p.cli.options import (
     AllowWeakSandbox,
@@ -237,7 +237,7 @@ def session_details(view: SessionView) -> list[RenderableType]:
             criteria.add_row(title(item.title, item.required), threshold(item), Text(item.description))
         parts.append(criteria)
     if view.runs and view.session.prompt:
-        parts += [f"Runs of iteration {view.iteration}:", runs(view.runs)]
+        parts += [f"Runs of iteration {view.iteration}:", runs(view.runs), *hints(view.runs)]
     if view.history and not any(line.changes for line in view.history):
         parts.append(changes(view.history))
     return [*parts, ""]
@@ -284,7 +284,7 @@ def iteration_details(view: IterationView) -> list[RenderableType]:
     if view.candidates is not None:
         parts += [*candidate_table(view), *candidate_findings(view.candidates)]
     if view.runs:
-        parts.append(runs(view.runs))
+        parts += [runs(view.runs), *hints(view.runs)]
     if view.report_returns:
         parts.append(returns(view.report_returns))
     if view.judgment is not None:

@@ -223,7 +223,7 @@ class RunLine(Contract):
     total_timesteps: int
     steps_per_second: float | None
     eta_s: float | None
-    """Expected time until it is trained [s]."""
+    """Expected time until it is trained [s]; None before its pace is known."""
     episode_return: float | None
     """Of the last training episodes."""
     success_rate: float | None = None
@@ -231,6 +231,8 @@ class RunLine(Contract):
     criteria: dict[str, float | None] = {}
     """Measured value per criterion there."""
     error: str | None = None
+    hint: str | None = None
+    """While it is trained: one term takes the reward, and what is wanted stays at 0. None where that is not so."""
     early_stop: EarlyStop | None = None
     """Where and why its training ended before its last step; None while it runs, or where it did not."""
 

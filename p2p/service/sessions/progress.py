@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from p2p.analysis.early_hint import early_hint
+from p2p.analysis.pace import seconds_per_step
 from p2p.contracts.background import JobTicket, TrainingRequest
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState, JobStatus
@@ -114,24 +116,25 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
     training, evaluations = run.parse_scalars()
     last = training[-1] if training else {}
     step, total = int(last.get("global_step", 0)), config.total_timesteps if config is not None else 0
-    rate = last.get("sps")
-    elapsed = last.get("elapsed_time")
+    rate, pace = last.get("sps"), seconds_per_step(training)
     returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
     measured = evaluations[-1] if evaluations else {}
     summary = run.read_summary() if job is not None and job.state is JobState.COMPLETED else None
     left = max(0, total - step) if summary is None else 0
+    active = job is not None and not job.state.finished
     return RunProgress(
         run_id=run.iteration_id,
         state=str(job.state) if job is not None else run.derive_status(),
         step=min(step, total),
         total_timesteps=total,
         steps_per_second=rate,
-        eta_s=left * elapsed / step if elapsed and step else None,
+        eta_s=left * pace if pace is not None else None,
         episode_return=returns[-1] if returns else None,
         returns=tuple(returns[:: max(1, -(-len(returns) // MAX_RETURNS))]),
         criteria=measured.get("criteria", {}),
         success_rate=measured.get("success_rate"),
         error=job.error if job is not None else None,
+        hint=early_hint(run.read_criteria(), evaluations) if active and evaluations else None,
         waiting=waits_for_cores(job),
         resumed=summary.resumed if summary is not None else 0,
         early_stop=summary.early_stop if summary is not None else None,
@@ -139,9 +142,10 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
 
 
 def remaining_s(runs: Sequence[RunProgress], parallel: int) -> float | None:
-    """Expected time until all runs are trained [s], those that wait being as fast as the others; None before any is.
+    """Expected time until all runs are trained [s], those that wait being as fast as the others.
 
-    A step costs what it has cost so far with everything that belongs to it, evaluations included.
+    Returns:
+        None before the pace of any run is known.
     """
     left = [run.total_timesteps - run.step for run in runs if run.state not in ENDED]
     costs = [cost for run in runs if (cost := _seconds_per_step(run))]
@@ -151,7 +155,7 @@ def remaining_s(runs: Sequence[RunProgress], parallel: int) -> float | None:
 def _seconds_per_step(run: RunProgress) -> float | None:
     if run.eta_s:
         return run.eta_s / (run.total_timesteps - run.step)
-    return 1.0 / run.steps_per_second if run.steps_per_second else None
+    return 1.0 / run.steps_per_second if run.steps_per_second and run.state in ENDED else None
 
 
 def _job(directory: Path, backend: Backend) -> JobStatus | None:

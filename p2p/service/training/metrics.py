@@ -61,16 +61,19 @@ class Metrics(Comparing):
         wanted = _wanted(runs, run_id, best, kind)
         summaries = {run.iteration_id: summary for run in wanted if (summary := run.read_summary()) is not None}
         compared = kind is MetricsKind.COMPARE
+        lines = {run.iteration_id: self._run_line(run) for run in runs}
+        ended = [f"{name}: {text}" for name, summary in summaries.items() for text in summary.warnings]
+        hints = [f"{run.iteration_id}: {hint}" for run in wanted if (hint := lines[run.iteration_id].hint)]
         return MetricsView(
             session_id=session_id,
             iteration=chosen.number,
             view=kind,
             best_run_id=best,
-            runs=tuple(self._run_line(run) for run in (runs if run_id is None else wanted)),
+            runs=tuple(lines[run.iteration_id] for run in (runs if run_id is None else wanted)),
             curves=tuple(one for run in wanted for one in _curves(run, kind, points)),
             terms=_terms(summaries) if kind is MetricsKind.TERMS else {},
             dynamics=_dynamics(summaries) if kind is MetricsKind.DYNAMICS else {},
-            warnings=tuple(f"{name}: {text}" for name, summary in summaries.items() for text in summary.warnings),
+            warnings=(*ended, *hints),
             comparison=self._compare(session_id, chosen.number, with_iteration) if compared else None,
         )
 

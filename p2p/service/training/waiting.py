@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from p2p.analysis.pace import seconds_per_step
 from p2p.contracts.background import JobKind, JobTicket
 from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.protocols import Backend
@@ -85,13 +86,12 @@ def _time_of_job(runs_dir: Path, ticket: JobTicket) -> float | None:
 
 
 def _time_left(run: IterationRecord) -> float | None:
-    """Time until a run is trained, at its pace so far [s]; None before its first steps."""
+    """Time until a run is trained, at its pace so far [s]; None before that is known."""
     try:
         config, (training, _) = run.read_config(), run.parse_scalars()
     except OSError:  # somebody else's directory
         return None
-    last = training[-1] if training else {}
-    step, elapsed = int(last.get("global_step", 0)), last.get("elapsed_time")
-    if config is None or not step or not elapsed:
+    pace = seconds_per_step(training)
+    if config is None or pace is None:
         return None
-    return max(0, config.total_timesteps - step) * float(elapsed) / step
+    return max(0, config.total_timesteps - int(training[-1]["global_step"])) * pace

@@ -1,0 +1,73 @@
+"""What is told of a training while it goes on."""
+
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from p2p.cli.app import app
+from p2p.contracts.job import JobSpec
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import NewSession
+from p2p.contracts.training import TrainConfig
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p.store.run_inputs import save_inputs
+
+SLEEPS = JobSpec(argv=("{python}", "-c", "import time; time.sleep(600)"))
+STILL = {"alive": 0.95, "up": 0.05}
+
+
+@pytest.fixture
+def service(tmp_path):
+    """A service with a run of a session that stands at 30 % of its steps."""
+    made = Service(Settings(runs_dir=tmp_path))
+    request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1)
+    made.create_session(request, session_id="pole")
+    record, spec = made.record("pole"), made.describe_environment("InvertedPendulum-v5")
+    iteration = record.iteration(1)
+    iteration.save_draft(RewardDraft(source="x"))
+    run = iteration.run("baseline", 10)
+    save_inputs(run, "x", spec, TrainConfig(env_id=spec.env_id, total_timesteps=100_000), record.read_criteria())
+    made.backend.submit(SLEEPS, run.path)
+    yield made
+    made.backend.cancel(run.path)
+
+
+def progress(service):
+    (run,) = service.view_session("pole").runs
+    return run
+
+
+def write(service, *elapsed):
+    record = service.record("pole").iteration(1).run("baseline", 10)
+    for index, seconds in enumerate(elapsed):
+        record.append_scalars({"global_step": 2000 * (index + 1), "elapsed_time": seconds, "sps": 900.0})
+    return record
+
+
+def test_the_time_left_is_told_once_the_pace_is_known(service):
+    write(service, 4.0)
+    assert progress(service).eta_s is None, "one update, with the start in it, says nothing"
+    write(service, *(4.0 + 2 * n for n in range(16)))
+    run = progress(service)
+    assert run.eta_s == pytest.approx(0.001 * (100_000 - run.step))
+
+
+def test_an_early_hint_is_shown_while_it_trains_and_not_after(service):
+    record = write(service, 1.0)
+    criteria = {criterion.key: 0.0 for criterion in service.record("pole").read_criteria().criteria}
+    row = {"type": "eval", "global_step": 2000, "reward_terms": STILL, "criteria": criteria, "criteria_met": {}}
+    record.append_scalars(row)
+    hint = progress(service).hint
+    assert hint is not None
+    assert "Term 'alive' makes 95% of the reward" in hint
+    assert service.metrics("pole").warnings == (f"baseline_seed_10: {hint}",)
+    shown = CliRunner().invoke(app, ["show", "pole", "--runs-dir", str(service.runs.path)]).output
+    assert "makes 95% of the reward" in " ".join(shown.split())
+    service.backend.cancel(record.path)
+    for _ in range(200):
+        if progress(service).hint is None:
+            return
+        time.sleep(0.05)
+    pytest.fail("the hint is told of a training that has ended")
