@@ -28,7 +28,7 @@ def seconds_per_step(rows: Sequence[Mapping[str, Any]]) -> float | None:
     if not settled and last["elapsed_time"] < LONG_S:
         return None
     if len(timed) == 1:
-        return float(last["elapsed_time"]) / last["global_step"]
+        return float(last["elapsed_time"] / last["global_step"])
     first = timed[(len(timed) - 1) // 3]
     steps = last["global_step"] - first["global_step"]
-    return float(last["elapsed_time"] - first["elapsed_time"]) / steps if steps > 0 else None
+    return float((last["elapsed_time"] - first["elapsed_time"]) / steps) if steps > 0 else None
