@@ -11,6 +11,7 @@ from p2p.cli.attack import ATTACK_EXAMPLES, attack
 from p2p.cli.bench import bench
 from p2p.cli.calibrate import CALIBRATE_EXAMPLES, calibrate
 from p2p.cli.catalog import ENVS_EXAMPLES, envs
+from p2p.cli.check import CHECK_EXAMPLES, check
 from p2p.cli.compare import COMPARE_EXAMPLES, compare
 from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
 from p2p.cli.export import EXPORT_EXAMPLES, export
@@ -79,6 +80,7 @@ def start(
 
 app.command(epilog=RUN_EXAMPLES)(run)
 app.command(epilog=CRITERIA_EXAMPLES)(criteria)
+app.command(epilog=CHECK_EXAMPLES)(check)
 app.command(epilog=AGENT_EXAMPLES)(agent)
 app.command(epilog=TRAIN_EXAMPLES)(train)
 app.command(epilog=JUDGE_EXAMPLES)(judge)

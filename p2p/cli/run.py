@@ -161,7 +161,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Train a reward you wrote, once, and judge it where a sentence says what it is for."""
-    source = _read_source(reward)
+    source = read_source(reward)
     fields = read_config(config, assignments or (), timesteps)
     request = new_session(
         prompt=intent,
@@ -331,7 +331,12 @@ def _leave(service: Service, session_id: str, output: Output, stop: bool) -> Non
         output.result(view)
 
 
-def _read_source(file: Path) -> str:
+def read_source(file: Path) -> str:
+    """The text of a reward.
+
+    Raises:
+        InvalidInput: it cannot be read.
+    """
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -68,6 +68,38 @@ class RewardRanking(Contract):
     """Pairs that are paid against the criteria, the worst first."""
 
 
+class ProbedCriterion(Contract):
+    """One criterion over a probe training, measured on the selection rollouts at each of its steps."""
+
+    key: str
+    title: str
+    unit: str
+    wanted: str
+    """What meets it, in words."""
+    values: tuple[float | None, ...]
+    """Mean measured value; None where no rollout could be measured."""
+    met_shares: tuple[float, ...]
+    """Share of the rollouts that met it."""
+    met: bool
+    """Whether enough of the last ones met it."""
+    approached: float | None
+    """Share of the way from the untrained policy's value to what is wanted, covered at the end; negative where it
+    went away from it, None where the untrained policy meets it."""
+
+
+class RewardProbe(Contract):
+    """What a training of some seconds learnt with a reward; nothing of it is kept."""
+
+    steps: tuple[int, ...]
+    """Environment steps at which it was measured; 0 is the untrained policy."""
+    returns: tuple[float, ...]
+    """Mean return of the selection rollouts there."""
+    intervals: tuple[tuple[float, float], ...]
+    """95 % interval of each of these means."""
+    criteria: tuple[ProbedCriterion, ...] = ()
+    """Empty without a sentence; those that only eyes can judge are left out."""
+
+
 class RewardReport(Contract):
     """The result of loading a reward and running it on real transitions."""
 
@@ -87,6 +119,8 @@ class RewardReport(Contract):
     """Why not all steps at once."""
     microseconds_per_step: float | None = None
     """What a step costs in the batch of these transitions; None for a loop."""
+    probe: RewardProbe | None = None
+    """What a short training learnt with it; None where none was asked for, or the reward is not accepted."""
 
     @property
     def accepted(self) -> bool:

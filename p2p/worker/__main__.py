@@ -3,6 +3,7 @@
 | verb | reads | writes |
 |---|---|---|
 | train | config.json, env_spec.json, reward_fn.py, criteria.json | metrics, checkpoints, summary.json |
+| probe_reward | as train | as train, with a checkpoint of the untrained policy |
 | learn | as train | as train, and returns.json of the last checkpoint |
 | film | request.json, the runs it names | their videos, model.zip, vecnormalize.pkl |
 | evaluate | request.json, env_spec.json, criteria.json | evaluation.json, features, trajectories, videos |
@@ -36,6 +37,7 @@ from p2p.worker.sandbox.verbs import RUN_CODE, places_of
 
 VERBS = {
     "train": "p2p.worker.training.train:train",
+    "probe_reward": "p2p.worker.training.train:train_and_measure_untrained",
     "learn": "p2p.worker.training.learn:learn",
     "film": "p2p.worker.deliver:deliver",
     "evaluate": "p2p.worker.report:report",

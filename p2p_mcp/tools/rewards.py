@@ -49,12 +49,13 @@ def add(toolbox: Toolbox) -> None:
         source: Source,
         session_id: Annotated[SessionId | None, Field(description="Whose environment; or give `environment`.")] = None,
         environment: Annotated[EnvironmentId | None, Field(description="Gymnasium id, without a session.")] = None,
+        probe: Annotated[bool, Field(description="Train it for some seconds too: what is learnt with it?")] = False,
     ) -> CheckAnswer:
         """Try a reward on real transitions without keeping it. write_reward does the same and keeps it."""
         place = session_id or environment
         if place is None:
             raise InvalidInput("Give session_id or environment: a reward is tried on transitions of one environment.")
-        return checked(service.check_reward_source(place, source), session_id)
+        return checked(service.check_reward_source(place, source, probe=probe), session_id)
 
     toolbox.add(write_reward, "Write reward", TOOLSET, WRITES, heavy=True)
     toolbox.add(check_reward, "Check reward", TOOLSET, READS, heavy=True)

@@ -3,7 +3,7 @@
 from p2p.contracts.base import Contract
 from p2p.contracts.brief import DraftReport, RevisionBrief
 from p2p.contracts.judgment import Verdict
-from p2p.contracts.reward import RewardRanking, RewardReport, RewardSpec, TermStatistics
+from p2p.contracts.reward import RewardProbe, RewardRanking, RewardReport, RewardSpec, TermStatistics
 from p2p.contracts.training import EffectiveConfig
 from p2p.service.rounding import short
 
@@ -31,6 +31,8 @@ class CheckAnswer(Contract):
     """"vectorised", "hand-written" or "loop", which is slowest."""
     method_reason: str
     """Why not all steps at once."""
+    probe: RewardProbe | None = None
+    """What a short training learnt with it; null where none was asked for."""
     next_step: str
 
 
@@ -110,7 +112,26 @@ def _facts(report: RewardReport) -> dict[str, object]:
         "microseconds_per_call": short(report.microseconds_per_call),
         "method": report.method,
         "method_reason": report.method_reason,
+        "probe": _probed(report.probe),
     }
+
+
+def _probed(probe: RewardProbe | None) -> RewardProbe | None:
+    if probe is None:
+        return None
+    criteria = tuple(
+        one.model_copy(
+            update={
+                "values": tuple(short(value) for value in one.values),
+                "met_shares": tuple(short(share) for share in one.met_shares),
+                "approached": short(one.approached),
+            }
+        )
+        for one in probe.criteria
+    )
+    intervals = tuple((short(low), short(high)) for low, high in probe.intervals)
+    returns = tuple(short(value) for value in probe.returns)
+    return probe.model_copy(update={"criteria": criteria, "returns": returns, "intervals": intervals})
 
 
 def _ranked(ranking: RewardRanking | None) -> RewardRanking | None:

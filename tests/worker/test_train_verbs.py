@@ -57,4 +57,4 @@ def test_the_command_starts_light_and_on_one_thread(tmp_path):
 
 def test_every_verb_is_there():
     trained = {"train", "learn", "measure", "evaluate", "export", "check", "describe"}
-    assert {*trained, "call", "film", "view", "plot", "probe"} <= set(VERBS)
+    assert {*trained, "call", "film", "view", "plot", "probe", "probe_reward"} <= set(VERBS)

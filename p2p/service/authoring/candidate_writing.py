@@ -70,7 +70,7 @@ class CandidateWriting(Rewards):
             kept.save_draft(draft := kept.read_draft() or write())
             try:
                 kept.save_draft(draft := settled(record, number, draft))
-                report = self.check_reward(kept.check_dir, session, draft)
+                report = self.check_reward(kept.check_dir, session, draft, record.read_criteria())
             except InvalidConfig as error:
                 report = RewardReport(spec=None, issues=(RewardIssue(severity="error", message=str(error)),))
             if report.spec is not None:

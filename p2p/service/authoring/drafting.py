@@ -13,7 +13,7 @@ from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, Session, SessionStatus
 from p2p.contracts.training import canonical_names
 from p2p.service.authoring.differences import changes_between, common_share
-from p2p.service.authoring.rewards import Rewards
+from p2p.service.authoring.probing import Probing
 from p2p.service.authoring.variants import refuse_fixed
 from p2p.service.judging.verdicts import Judging, attempt
 from p2p.service.machines import packages
@@ -54,7 +54,7 @@ class Submission:
     """Number of the iteration whose reward was changed; None finds the one most alike."""
 
 
-class Drafting(Driving, Rewards, Judging):
+class Drafting(Driving, Probing, Judging):
     """Handing in, trying out and replacing rewards."""
 
     def submit_reward(
@@ -114,29 +114,39 @@ class Drafting(Driving, Rewards, Judging):
         config = effective_config(session_for(record, number), draft)
         return DraftReport(iteration=number, report=report, source=draft.source, config=config)
 
-    def check_reward_source(self, session_or_env: str, source: str) -> RewardReport:
+    def check_reward_source(
+        self, session_or_env: str, source: str, *, probe: bool = False, prompt: str = ""
+    ) -> RewardReport:
         """Try a reward on real transitions, without keeping it.
 
         Args:
-            session_or_env: Id of a session, whose configuration then counts, or of an environment.
+            session_or_env: Id of a session, whose configuration and criteria then count, or of an environment.
             source: Text of the reward, at most 64 kB.
+            probe: Whether it is trained for some seconds too, where it is accepted.
+            prompt: A sentence whose criteria count; empty takes those of the session.
 
         Raises:
             InvalidInput: the source is too long or no text.
             UnknownName: there is neither a session nor an environment of this id.
+            UnknownPhrase: `prompt` is not understood.
+            TrainingFailed: the probe did not reach its end.
         """
         _check_text(source)
-        session = self._session_or_env(session_or_env)
+        session, draft = self._session_or_env(session_or_env), RewardDraft(source=source)
+        intent = self.record(session.session_id).read_criteria() if isinstance(session, Session) else None
+        if prompt:
+            intent = self.author("builtin").elicit(prompt.strip(), self.describe_environment(session.env_id))
         directory = self.runs.trial_dir()
         try:
-            return self.check_reward(directory, session, RewardDraft(source=source))
+            report = self.check_reward(directory / "check", session, draft, intent)
+            return self.probed(directory / "probe", session, draft, intent, report) if probe else report
         finally:
             files.discard(directory)
 
     def _session_or_env(self, text: str) -> NewSession:
         if text == text.lower() and "/" not in text:  # environments have capitals: no session is called like one
             return self.record(self.find_session(text)).read_session()
-        return NewSession(env_id=self.describe_environment(text).env_id)
+        return NewSession(env_id=self.describe_environment(text).env_id, author="given")
 
     def _number_to_write(self, record: SessionRecord, session: Session) -> int:
         """The iteration a reward may be handed in for now."""

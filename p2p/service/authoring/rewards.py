@@ -8,7 +8,7 @@ from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardDraft, RewardReport
-from p2p.contracts.session import NewSession, Session
+from p2p.contracts.session import NewSession
 from p2p.contracts.work import CheckRequest
 from p2p.service.authoring.authors import Authors
 from p2p.service.authoring.variants import settled
@@ -66,7 +66,7 @@ class Rewards(Authors):
         with record.events.span(EventName.REWARD_START, EventName.REWARD_END, number) as result:
             draft = settled(record, number, write())
             iteration.save_draft(draft)
-            report = self.check_reward(iteration.check_dir, record.read_session(), draft)
+            report = self.check_reward(iteration.check_dir, record.read_session(), draft, record.read_criteria())
             if report.spec is not None:
                 iteration.save_reward_spec(report.spec)
             iteration.save_reward_report(report)
@@ -91,8 +91,16 @@ class Rewards(Authors):
             report = self.try_draft(record, number, lambda mended=mended: mended)  # type: ignore[misc]
         return report
 
-    def check_reward(self, directory: Path, session: NewSession, draft: RewardDraft) -> RewardReport:
+    def check_reward(
+        self, directory: Path, session: NewSession, draft: RewardDraft, intent: Intent | None
+    ) -> RewardReport:
         """Run a reward on real transitions, in a process of its own that is a job in `directory`.
+
+        Args:
+            directory: Of the job.
+            session: With whose configuration.
+            draft: The reward.
+            intent: What it is held against; None where there are no criteria.
 
         Raises:
             InvalidConfig: the configuration it asks for is wrong.
@@ -106,7 +114,7 @@ class Rewards(Authors):
                 terminate_when_unhealthy=config.terminate_when_unhealthy,
                 env_kwargs=config.env_kwargs,
                 side_info=config.side_info,
-                intent=self.record(session.session_id).read_criteria() if isinstance(session, Session) else None,
+                intent=intent,
                 refuse_wrong_preferences=session.author != "given",
             )
         )

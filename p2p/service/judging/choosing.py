@@ -15,7 +15,7 @@ from p2p.judges.album import Album, Closer, Shown
 from p2p.service.judging.looking import ROLE, Looking, requested_view
 from p2p.service.judging.observing import SHOWN, duration_s, rubric_for
 from p2p.service.training.aggregation import checkpoints_by_merit
-from p2p.service.training.plan import unanswered_vetoes
+from p2p.service.training.plan import session_for, unanswered_vetoes
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import ViewRecord, path_from_view, state_of, view_record
@@ -88,7 +88,8 @@ class Choosing(Looking):
         session, checkpoint = record.read_session(), run.checkpoint(step)
         evaluation = checkpoint.read_evaluation()
         assert evaluation is not None, "a candidate is recorded"
-        code = self.judge_called("code").measure_checkpoint(intent, checkpoint.path, session.pass_threshold)
+        threshold = session_for(record, iteration.number).pass_threshold
+        code = self.judge_called("code").measure_checkpoint(intent, checkpoint.path, threshold)
         job, pictures = self._checkpoint_view(iteration, run, step, ViewRequest())
         spec, unjudged = self.describe_environment(session.env_id), synthesis.unseen(intent, code)
         evidence = Evidence(

@@ -11,7 +11,7 @@ from p2p.store.iterations import IterationRecord
 from p2p.store.measurements import MeasurementRecord
 from p2p.store.views import ViewRecord
 
-RUN_CODE = {"train", "learn", "check", "call", "measure", "evaluate", "export"}
+RUN_CODE = {"train", "probe_reward", "learn", "check", "call", "measure", "evaluate", "export"}
 """Verbs that execute code which may be a model's, in a host."""
 
 

@@ -53,8 +53,21 @@ def train(job_dir: Path) -> None:
     train_run(Run.open(IterationRecord(job_dir))).remove()
 
 
-def train_run(run: Run) -> ResumePoints:
+def train_and_measure_untrained(job_dir: Path) -> None:
+    """Like `train`, with the policy at its beginning as a checkpoint too, at step 0.
+
+    Raises:
+        InvalidInput, InvalidReward, InvalidConfig, RewardFailed: as in `train`.
+    """
+    train_run(Run.open(IterationRecord(job_dir)), untrained=True).remove()
+
+
+def train_run(run: Run, *, untrained: bool = False) -> ResumePoints:
     """Train a run to its summary; its resume points are returned, to be removed when all that follows is done.
+
+    Args:
+        run: What is trained.
+        untrained: Whether the policy at its beginning is evaluated too.
 
     Raises:
         InvalidConfig, RewardFailed: as in `train`. A reward that has failed by itself would again, and leaves no point.
@@ -65,6 +78,8 @@ def train_run(run: Run) -> ResumePoints:
     training.checkpoints.start()
     forbid_processes()  # all that a training needs runs now
     try:
+        if untrained:
+            training.measure_untrained()
         training.run(points)
     except RewardFailed as failure:
         if not isinstance(failure.__cause__, HostFailed):  # its process was ended, or too slow: perhaps not its fault
@@ -131,6 +146,11 @@ class Training:
                 points.save(self.point(points), self.state())
         selections = self.checkpoints.finish()
         self._run.record.save_summary(self._summary(selections, time.monotonic() - self._begun))
+
+    def measure_untrained(self) -> None:
+        """Evaluate the policy at its beginning, as the checkpoint of step 0; not where the training goes on."""
+        if self._rollouts == 0:
+            self._evaluate(0)
 
     def learn(self, steps: int) -> None:
         """One rollout and what is learned from it; `steps` have been made after it."""

@@ -1,0 +1,109 @@
+"""What a probe training says of a reward: whether its return can be raised, and whether the criteria rise with it."""
+
+from collections.abc import Sequence
+
+from p2p.contracts.intent import Comparison
+from p2p.contracts.judgment import CriterionScore
+from p2p.contracts.reward import ProbedCriterion, RewardProbe
+
+APPROACHED = 0.1
+"""Share of the way to what is wanted that counts as a rise. A probe makes a small part of the steps of a training, so
+most criteria are still missed at its end; most of the good rewards it was tried with cover more than half of the way
+of one of them."""
+
+
+def probed_criteria(at_steps: Sequence[Sequence[CriterionScore]]) -> tuple[ProbedCriterion, ...]:
+    """Criteria over the checkpoints of a probe.
+
+    Args:
+        at_steps: Scores at each checkpoint, the untrained policy first; the same criteria in the same order.
+    """
+    return tuple(_criterion(scores) for scores in zip(*at_steps, strict=True))
+
+
+def probe_warnings(probe: RewardProbe) -> tuple[str, ...]:
+    """What looks wrong in a probe, in words."""
+    first, last = probe.returns[0], probe.returns[-1]
+    told = f"In a probe training of {probe.steps[-1]:,} steps the return went from {first:.4g} to {last:.4g}"
+    if not _rose(probe):
+        return (
+            f"{told}: nothing was learnt, as far as {len(probe.steps)} measurements tell. Make the reward denser, "
+            "or its terms larger against the noise of random actions.",
+        )
+    return tuple(f"{told} while {words}." for words in (_unasked(probe), _lost(probe)) if words)
+
+
+def _unasked(probe: RewardProbe) -> str:
+    """Where no criterion rises with the return."""
+    open_ones = [criterion for criterion in probe.criteria if criterion.approached is not None]
+    if not open_ones or any((criterion.approached or 0.0) >= APPROACHED for criterion in open_ones):
+        return ""
+    worst = min(open_ones, key=lambda criterion: criterion.approached or 0.0)
+    return (
+        f"no criterion came nearer to what is wanted ({worst.title}: {_number(worst.values[0])} to "
+        f"{_number(worst.values[-1])} {worst.unit}, wanted {worst.wanted}): the reward is earned by something that was "
+        "not asked for"
+    )
+
+
+def _lost(probe: RewardProbe) -> str:
+    """What the untrained policy meets and the trained one does not: the reward pays for giving it up."""
+    lost = [one for one in probe.criteria if one.approached is None and not one.met]
+    told = ", ".join(
+        f"{one.title}: {one.met_shares[0]:.0%} to {one.met_shares[-1]:.0%} of the rollouts" for one in lost
+    )
+    return f"what was met before is lost ({told})" if lost else ""
+
+
+def _rose(probe: RewardProbe) -> bool:
+    """Whether the return of a trained policy lies above the untrained one's, with both intervals apart."""
+    return any(low > probe.intervals[0][1] for low, _ in probe.intervals[1:])
+
+
+def _criterion(scores: Sequence[CriterionScore]) -> ProbedCriterion:
+    first, last = scores[0], scores[-1]
+    return ProbedCriterion(
+        key=last.key,
+        title=last.title,
+        unit=last.unit,
+        wanted=_wanted(last),
+        values=tuple(score.value for score in scores),
+        met_shares=tuple(score.met_share for score in scores),
+        met=last.met,
+        approached=None if first.met else _approached(first, last),
+    )
+
+
+def _approached(first: CriterionScore, last: CriterionScore) -> float:
+    """How much of the way to what is wanted was covered by value, partial credit or share of rollouts that meet it.
+
+    The largest counts, as the mean value may move away while more rollouts meet it; where none rose, the smallest.
+    """
+    gains = [_share(1.0 - first.score, 1.0 - last.score), _share(1.0 - first.met_share, 1.0 - last.met_share)]
+    if first.value is not None and last.value is not None:
+        gains.append(_share(_missing(first, first.value), _missing(last, last.value)))
+    return max(gains) if max(gains) > 0 else min(gains)
+
+
+def _share(before: float, after: float) -> float:
+    return (before - after) / before if before > 0 else 0.0
+
+
+def _missing(score: CriterionScore, value: float) -> float:
+    """How far a value lies outside what is wanted, in its unit."""
+    below, above = max(0.0, score.threshold - value), max(0.0, value - score.threshold)
+    if score.comparison is Comparison.AT_LEAST:
+        return below
+    if score.comparison is Comparison.AT_MOST:
+        return above
+    return below + max(0.0, value - (score.threshold if score.upper is None else score.upper))
+
+
+def _wanted(score: CriterionScore) -> str:
+    if score.upper is not None:
+        return f"{score.threshold:g} to {score.upper:g} {score.unit}"
+    return f"{score.comparison.replace('_', ' ')} {score.threshold:g} {score.unit}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"

@@ -1,0 +1,68 @@
+"""`p2p check`: a reward tried on real transitions and known motions, and with --probe in a training of some seconds."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+
+from p2p.cli.config import choose_environment
+from p2p.cli.options import AsJson, EnvId, RunsDir, examples, open_service
+from p2p.cli.output import Output
+from p2p.cli.run import read_source
+from p2p.cli.tables import table
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.reward import RewardProbe, RewardReport
+
+CHECK_EXAMPLES = examples(
+    "p2p check reward.py --env Hopper-v5",
+    'p2p check reward.py --env HalfCheetah-v5 --intent "run forward" --probe',
+    "p2p check reward.py --session latest --probe --json | jq .probe.returns",
+)
+RewardFile = Annotated[
+    Path, typer.Argument(metavar="REWARD", exists=True, dir_okay=False, help="File with the reward function.")
+]
+Session = Annotated[str | None, typer.Option(help="A session whose configuration and criteria count.")]
+Sentence = Annotated[str, typer.Option("--intent", metavar="SENTENCE", help="What the reward is to teach.")]
+Probe = Annotated[bool, typer.Option("--probe", help="Train it for some seconds, and say what was learnt.")]
+
+
+def check(  # noqa: PLR0913  typer reads one parameter per option
+    reward: RewardFile,
+    env: EnvId = None,
+    session: Session = None,
+    sentence: Sentence = "",
+    probe: Probe = False,
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Try a REWARD without keeping it: does it load, what does it pay, and with --probe, what is learnt with it?"""
+    if session is not None and (env is not None or sentence):
+        raise InvalidInput("A session has its environment and sentence: give --session, or --env and --intent.")
+    service = open_service(runs_dir)
+    place = service.find_session(session) if session is not None else choose_environment(env, {})
+    report = service.check_reward_source(place, read_source(reward), probe=probe, prompt=sentence)
+    Output(as_json).result(report, *_lines(report))
+    if not report.accepted:
+        raise typer.Exit(InvalidInput.exit_code)
+
+
+def _lines(report: RewardReport) -> list[RenderableType]:
+    verdict = "accepted" if report.accepted else "not accepted: no training is started with it"
+    issues = [f"{issue.severity}: {issue.message}" for issue in report.issues]
+    return [f"The reward is {verdict}.", *issues, *([_learnt(report.probe)] if report.probe is not None else [])]
+
+
+def _learnt(probe: RewardProbe) -> Table:
+    """Return and criteria at each step that was measured."""
+    steps = tuple(f"{step:,} steps" for step in probe.steps)
+    shown = table("", *steps, "wanted", right=steps, title="Probe training")
+    shown.add_row("return", *(f"{value:.4g}" for value in probe.returns), "")
+    for one in probe.criteria:
+        cells = [
+            f"{'–' if value is None else f'{value:.3g}'} ({share:.0%})"
+            for value, share in zip(one.values, one.met_shares, strict=True)
+        ]
+        shown.add_row(one.title, *cells, f"{one.wanted}{', met' if one.met else ''}")
+    return shown

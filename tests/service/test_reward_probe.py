@@ -1,0 +1,91 @@
+"""A reward that is trained for some seconds, to see what is learnt with it."""
+
+from pathlib import Path
+
+import pytest
+
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.service.authoring import probing
+from p2p.service.authoring.probing import probe_config
+from p2p.settings import Settings
+
+PENDULUM = NewSession(
+    prompt="keep the pole balanced", env_id="InvertedPendulum-v5", config={"total_timesteps": 8_000, "gamma": 0.9}
+)
+BALANCES = "def reward_fn(obs, action, next_obs, info):\n    r = 1.0 - next_obs[1] ** 2\n    return r, {'upright': r}\n"
+CONSTANT = "def reward_fn(obs, action, next_obs, info):\n    return 1.0, {'alive': 1.0}\n"
+TIPS_OVER = "def reward_fn(obs, action, next_obs, info):\n    r = abs(next_obs[1])\n    return r, {'lean': r}\n"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Service:
+    return Service(Settings(runs_dir=tmp_path))
+
+
+def left(service: Service) -> set[str]:
+    """Names below the runs directory, without those of sessions."""
+    return {path.name for path in service.runs.path.rglob("*")} - {"environments"}
+
+
+def test_a_probe_is_trained_as_the_reward_would_be_in_a_few_seconds_of_steps() -> None:
+    config = probe_config(PENDULUM, RewardDraft(source="", config_changes={"ent_coef": 0.01}))
+    assert (config.total_timesteps, config.gamma, config.ent_coef) == (8_192, 0.9, 0.01)
+    whole = NewSession(env_id="HalfCheetah-v5", stop_when_clear=True)
+    assert probe_config(whole, RewardDraft(source="")).total_timesteps == 75_776, "6 s at 12,567 steps/s"
+    assert probe_config(whole, RewardDraft(source="")).stop_at_score is None
+
+
+def test_a_reward_that_is_not_accepted_is_not_probed(service: Service) -> None:
+    report = service.check_reward_source(
+        "InvertedPendulum-v5", "def reward_fn(obs, action, next_obs, info):\n    return nothing, {}\n", probe=True
+    )
+    assert not report.accepted
+    assert report.probe is None
+
+
+@pytest.mark.slow
+def test_what_was_learnt_is_told_and_nothing_is_kept(service: Service) -> None:
+    name = service.create_session(PENDULUM).session_id
+    before = left(service)
+    report = service.check_reward_source(name, BALANCES, probe=True)
+    probe = report.probe
+    assert probe is not None
+    assert probe.steps[0] == 0
+    assert probe.steps[-1] == 8_192
+    assert probe.returns[-1] > probe.returns[0]
+    assert [one.key for one in probe.criteria] == [one.key for one in service.record(name).read_criteria().criteria]  # type: ignore[union-attr]
+    assert any(one.met_shares[-1] > one.met_shares[0] for one in probe.criteria)
+    assert not any("probe" in issue.message for issue in report.issues)
+    assert left(service) == before
+
+    learnt_nothing = service.check_reward_source(name, CONSTANT, probe=True)
+    assert any("nothing was learnt" in issue.message for issue in learnt_nothing.issues)
+    hacked = service.check_reward_source(name, TIPS_OVER, probe=True)
+    assert any("in a probe training" in issue.message.lower() for issue in hacked.issues)
+    assert left(service) == before
+
+
+@pytest.mark.slow
+def test_a_probe_that_is_interrupted_ends_its_training_and_leaves_nothing(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = service.create_session(PENDULUM).session_id
+    before, ended = left(service), []
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    cancel = service.backend.cancel
+
+    def cancelled(directory: Path) -> object:
+        ended.append(status := cancel(directory))
+        return status
+
+    monkeypatch.setattr(probing, "wait", interrupt)
+    monkeypatch.setattr(service.backend, "cancel", cancelled)
+    with pytest.raises(KeyboardInterrupt):
+        service.check_reward_source(name, BALANCES, probe=True)
+    assert ended
+    assert left(service) == before
