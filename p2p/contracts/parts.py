@@ -22,6 +22,8 @@ class PartKind(StrEnum):
     BODY = "body"
     TOUCHING = "touching"
     """A body or geom of the robot that can touch the floor."""
+    FOOT = "foot"
+    """A foot, by the name in the environment's morphology."""
     JOINT = "joint"
     """A hinge or slide; for a slide rad reads m, and N m reads N."""
     ROBOT = "robot"
@@ -41,7 +43,7 @@ class Quantity:
     description: str
 
 
-_P, _B, _T, _J = PartKind.POINT, PartKind.BODY, PartKind.TOUCHING, PartKind.JOINT
+_P, _B, _T, _F, _J = PartKind.POINT, PartKind.BODY, PartKind.TOUCHING, PartKind.FOOT, PartKind.JOINT
 _R, _W = PartKind.ROBOT, PartKind.WALKER
 QUANTITIES: tuple[Quantity, ...] = (
     Quantity("position_x", "m", "world", _P, "x of its frame or centre."),
@@ -62,12 +64,16 @@ QUANTITIES: tuple[Quantity, ...] = (
     Quantity("touchdowns", "1", "-", _T, "Times it has come down on the floor since the start."),
     Quantity("step_length", "m", "world", _T, "Horizontal way from last take-off to last touch-down; 0 before."),
     Quantity("stance_share", "1", "-", _T, "Share of the time since the start in which it touched the floor."),
+    Quantity("leg_swing", "rad", "joint", _F, "Largest joint_swing of the joints between the torso and it."),
     Quantity("joint_angle", "rad", "joint", _J, "Its position, 0 in the model's zero pose."),
     Quantity("joint_velocity", "rad/s", "joint", _J, "Its velocity."),
+    Quantity("joint_swing", "rad", "joint", _J, "Standard deviation of its position over about the last second."),
     Quantity("joint_torque", "N m", "joint", _J, "What the motors exert on it, with the step's action."),
     Quantity("power", "W", "-", _R, "Sum over the joints of |motor torque times velocity|."),
     Quantity("energy", "J", "-", _R, "Sum of power times the control period since the start."),
+    Quantity("pose_range", "rad", "joint", _R, "Largest range of a joint's angle since 1 s after the start; 0 before."),
     Quantity("cost_of_transport", "1", "-", _W, "energy / (weight * displacement), the latter at least 0.1 m."),
+    Quantity("most_leg_swing", "rad", "joint", _W, "Largest leg_swing of its legs."),
     Quantity("impact", "1", "-", _W, "Mean outer force of the step in weights, gravity apart: 1 at rest, 0 in flight."),
     Quantity("jerk", "m/s^3", "world", _W, "Size of the change per second of the torso's acceleration; 0 at first."),
 )
@@ -81,6 +87,8 @@ def parts_of(spec: EnvSpec, kind: PartKind) -> tuple[str, ...]:
     mine = _robot_bodies(spec)
     if kind is PartKind.BODY:
         return bodies
+    if kind is PartKind.FOOT:
+        return spec.morphology.feet
     if kind is PartKind.JOINT:
         return tuple(joint.name for joint in spec.joints if joint.kind in ("hinge", "slide"))
     if kind is PartKind.ROBOT:
@@ -95,6 +103,35 @@ def parts_of(spec: EnvSpec, kind: PartKind) -> tuple[str, ...]:
     with_geoms = {geom.body for geom in spec.geoms}
     touching = [body for body in bodies if body in mine and body in with_geoms]
     return (*touching, *(geom.name for geom in geoms if geom.body in mine))
+
+
+def joints_of_leg(spec: EnvSpec, foot: str) -> tuple[str, ...]:
+    """Hinges between the torso and a foot; those of a waist, which move all feet of several, are left out.
+
+    Args:
+        spec: The environment.
+        foot: One of the feet of its morphology.
+    """
+    parents = {body.name: body.parent for body in spec.bodies}
+
+    def way(name: str) -> set[str]:
+        found: set[str] = set()
+        body = next((geom.body for geom in spec.geoms if geom.name == name), name)
+        while body in parents and body != spec.morphology.torso:
+            found.add(body)
+            body = parents[body]
+        return found
+
+    feet = spec.morphology.feet
+    shared = set.intersection(*map(way, feet)) if len(feet) > 1 else set()
+    own = way(foot) - shared
+    return tuple(joint.name for joint in spec.joints if joint.kind == "hinge" and joint.body in own)
+
+
+def inner_joints(spec: EnvSpec) -> tuple[str, ...]:
+    """Hinges between the parts of the robot: all but those that move its torso in the world."""
+    mine = _robot_bodies(spec) - {spec.morphology.torso}
+    return tuple(joint.name for joint in spec.joints if joint.kind == "hinge" and joint.body in mine)
 
 
 def parts_in_words(spec: EnvSpec) -> tuple[tuple[str, str], ...]:

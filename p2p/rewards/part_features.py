@@ -137,7 +137,7 @@ def names_for_code(spec: "EnvSpec") -> frozenset[str]:
 
 _CHANGING_UNITS = ("rate", "steadiness")
 _WHOLE = (PartKind.ROBOT, PartKind.WALKER)
-_SLIDING = {"joint_angle": "m", "joint_velocity": "m/s", "joint_torque": "N"}
+_SLIDING = {"joint_angle": "m", "joint_swing": "m", "joint_velocity": "m/s", "joint_torque": "N"}
 
 
 def _expression(text: str, units: dict[str, str]) -> Expression | None:

@@ -1,11 +1,11 @@
-"""Features of parts that depend on the episode so far: counts, shares, lengths of steps, energy, impact and jerk."""
+"""Features of parts that depend on the episode so far: counts, shares, steps, swings, energy, impact and jerk."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.parts import COM
+from p2p.contracts.parts import COM, inner_joints, joints_of_leg
 from p2p.rewards.part_features import PartFeature
 from p2p.rewards.states import Floats
 
@@ -18,8 +18,15 @@ GRAVITY = 9.81
 """Of every environment [m/s²]."""
 LEAST_WAY = 0.1
 """Displacement below which the cost of transport takes this one [m]."""
+SETTLED_S = 1.0
+"""Time after the start from which on the range of a pose counts [s]."""
+SWING_S = 0.5
+"""Time constant with which the swing of a joint forgets [s]: what was 1 s ago weighs 0.14."""
 _XYZ = ("velocity_x", "velocity_y", "velocity_z")
-_SUMMED = ("touchdowns", "stance_share", "step_length", "energy", "cost_of_transport", "impact", "jerk")
+_OF_CONTACT = ("touchdowns", "stance_share", "step_length")
+_OF_ENERGY = ("energy", "cost_of_transport")
+_OF_JOINTS = ("joint_swing", "leg_swing", "most_leg_swing", "pose_range")
+_SUMMED = (*_OF_CONTACT, *_OF_ENERGY, *_OF_JOINTS, "impact", "jerk")
 
 
 def read_by(feature: PartFeature, spec: "EnvSpec") -> tuple[PartFeature, ...]:
@@ -31,11 +38,22 @@ def read_by(feature: PartFeature, spec: "EnvSpec") -> tuple[PartFeature, ...]:
         return (PartFeature("contact", part),)
     if feature.quantity == "step_length":
         return tuple(PartFeature(quantity, part) for quantity in ("contact", "position_x", "position_y"))
+    if feature.quantity in _OF_JOINTS:
+        return tuple(PartFeature("joint_angle", joint) for joint in _joints(feature, spec))
     if feature.quantity == "energy":
         return (PartFeature("power", ""),)
     if feature.quantity == "cost_of_transport":
         return (PartFeature("power", ""), PartFeature("position_x", torso), PartFeature("position_y", torso))
     return tuple(PartFeature(quantity, COM if feature.quantity == "impact" else torso) for quantity in _XYZ)
+
+
+def _joints(feature: PartFeature, spec: "EnvSpec") -> tuple[str, ...]:
+    if feature.quantity == "joint_swing":
+        return (feature.part,)
+    if feature.quantity == "pose_range":
+        return inner_joints(spec)
+    feet = spec.morphology.feet if feature.quantity == "most_leg_swing" else (feature.part,)
+    return tuple(joint for foot in feet for joint in joints_of_leg(spec, foot))
 
 
 class PartSequences:
@@ -53,6 +71,12 @@ class PartSequences:
     def __init__(self, spec: "EnvSpec", n: int, asked: tuple[PartFeature, ...]) -> None:
         self._spec, self._n = spec, n
         self._asked = tuple(feature for feature in asked if feature.quantity in _SUMMED)
+        swinging = {f.name: _joints(f, spec) for f in self._asked if f.quantity in _OF_JOINTS}
+        self._angles = sorted({f"joint_angle:{joint}" for joints in swinging.values() for joint in joints})
+        self._columns = {
+            name: [self._angles.index(f"joint_angle:{joint}") for joint in joints] for name, joints in swinging.items()
+        }
+        self._gain = -np.expm1(-spec.dt / SWING_S)
         self.sums: dict[str, NDArray[np.float64]] = {}
         """What is remembered, name -> shape (n, ...)."""
 
@@ -76,14 +100,19 @@ class PartSequences:
             new = {name: values[rows] for name, values in after.items()}
             self._steps = self._kept("steps", first) + 1.0
             self.sums["steps"] = self._steps
+            spreads = self._spreads(old, new, first) if self._angles else {}
             for feature in self._asked:
-                found[feature.name][rows] = self._one(feature, old, new, first)
+                if feature.name in self._columns:
+                    spread = spreads["range" if feature.quantity == "pose_range" else "swing"]
+                    found[feature.name][rows] = spread[:, self._columns[feature.name]].max(axis=1, initial=0.0)
+                else:
+                    found[feature.name][rows] = self._one(feature, old, new, first)
         return found
 
     def _one(self, feature: PartFeature, old: Features, new: Features, first: NDArray[np.bool_]) -> Floats:
-        if feature.quantity in ("touchdowns", "stance_share", "step_length"):
+        if feature.quantity in _OF_CONTACT:
             return self._of_contact(feature, old, new, first)
-        if feature.quantity in ("energy", "cost_of_transport"):
+        if feature.quantity in _OF_ENERGY:
             return self._of_energy(feature, old, new, first)
         return self._of_acceleration(feature, old, new, first)
 
@@ -108,6 +137,28 @@ class PartSequences:
         way = np.hypot(new[f"position_x:{part}"] - lifted["x"], new[f"position_y:{part}"] - lifted["y"])
         self.sums[key] = np.where(landed, way, length)
         return self.sums[key]
+
+    def _spreads(self, old: Features, new: Features, first: NDArray[np.bool_]) -> dict[str, Floats]:
+        """How each angle varies, shape (n, angles) [rad].
+
+        Its swing is the root of the exponentially weighted variance; mean and variance begin at the angle of the start
+        and 0. Its range begins at the first angle after `SETTLED_S`.
+        """
+        start, angles = (np.stack([values[name] for name in self._angles], axis=1) for values in (old, new))
+        begins = first[:, None]
+        mean = np.where(begins, start, self.sums.get("swing.mean", start))
+        variance = np.where(begins, 0.0, self.sums.get("swing.variance", 0.0))
+        off = angles - mean
+        self.sums["swing.mean"] = mean + self._gain * off
+        self.sums["swing.variance"] = (1.0 - self._gain) * (variance + self._gain * off**2)
+        settling = (self._steps * self._spec.dt <= SETTLED_S)[:, None]
+        for name, extreme in (("lowest", np.minimum), ("highest", np.maximum)):
+            key = f"range.{name}"
+            self.sums[key] = np.where(settling, angles, extreme(angles, self.sums.get(key, angles)))
+        return {
+            "swing": np.sqrt(self.sums["swing.variance"]),
+            "range": self.sums["range.highest"] - self.sums["range.lowest"],
+        }
 
     def _of_energy(self, feature: PartFeature, old: Features, new: Features, first: NDArray[np.bool_]) -> Floats:
         key = feature.name

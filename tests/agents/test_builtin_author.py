@@ -9,6 +9,7 @@ from p2p.analysis.predicates import measure
 from p2p.contracts.intent import Intent
 from p2p.contracts.training import TrainConfig
 from p2p.envs.catalog import known, load
+from p2p.rewards.part_features import part_feature_units
 from p2p.rewards.templates.body_table import body_of
 from p2p.training.presets import preset
 from p2p.training.reward_function import RewardFunction
@@ -39,6 +40,12 @@ def reward_for(env: str, sentence: str) -> RewardFunction:
     return load_class(AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).source)
 
 
+def swings_of(env: str) -> tuple[str, ...]:
+    """What criteria read of the joints."""
+    quantities = ("joint_swing", "leg_swing", "most_leg_swing", "pose_range")
+    return tuple(name for name in part_feature_units(load(env)) if name.partition(":")[0] in quantities)
+
+
 def standing(env: str, **changed: float) -> dict[str, float]:
     """A robot at rest on its feet."""
     spec = load(env)
@@ -52,6 +59,7 @@ def standing(env: str, **changed: float) -> dict[str, float]:
         "pole_height": 1.2,
         "top_height": 0.8,
     }
+    info |= dict.fromkeys(swings_of(env), 0.0)
     return info | {name: value for name, value in at_rest.items() if name in info} | changed
 
 
@@ -83,7 +91,7 @@ def test_every_sentence_it_offers_becomes_a_reward_that_runs_and_criteria_that_c
     assert all(len(line) <= 120 for line in draft.source.splitlines())
     assert 2 <= len(intent.criteria) <= 12
     assert intent.criteria[0].required
-    features = {name: rng.normal(size=50) for name in spec.feature_names}
+    features = {name: rng.normal(size=50) for name in (*spec.feature_names, *swings_of(env))}
     assert len(measure(intent, features, spec.dt)) == len(intent.criteria)
     TrainConfig.model_validate({**preset(env), **draft.config_changes})
 
@@ -165,6 +173,8 @@ def trajectory(env: str, seconds: float, **features: object) -> dict[str, np.nda
     t = spec.dt * np.arange(1, steps + 1)
     rest = {name: np.full(steps, value) for name, value in standing(env).items()} | {"time": t}
     rest |= {name: t for name in ("foot_idle_time", "time_since_step") if name in rest}
+    if "swing" in features:
+        features = dict.fromkeys(swings_of(env), features.pop("swing")) | features
     given = {name: value(t) if callable(value) else np.full(steps, value) for name, value in features.items()}
     return rest | {name: np.asarray(values, dtype=np.float64) for name, values in given.items()}
 
@@ -208,12 +218,14 @@ FLIP = {
     "feet_down": lambda t: 1.0 - ((t > 1.0) & (t < 1.95)),
     "clearance": lambda t: 0.3 * ((t > 1.0) & (t < 1.95)),
 }
+FOUR_JUMPS = jumps(1.0, 2.0, 3.0, 4.0)
 HOPS = {
     "velocity_x": 1.5,
+    "swing": 0.3,
     "airborne": lambda t: np.sin(10 * t) > 0,
     "clearance": lambda t: 0.1 * np.maximum(0.0, np.sin(10 * t)),
 }
-STEPS = {"foot_idle_time": 0.4, "feet_down": lambda t: 0.5 * (np.sin(10 * t) > 0)}
+STEPS = {"swing": 0.3, "foot_idle_time": 0.4, "feet_down": lambda t: 0.5 * (np.sin(10 * t) > 0)}
 CRAWLS = {**STEPS, "velocity_x": 1.0, "height": 0.4}
 BEHAVIOURS = [
     ("HalfCheetah-v5", "run forward", "runs", {**STEPS, "velocity_x": 5.0}, True),
@@ -221,6 +233,16 @@ BEHAVIOURS = [
     ("HalfCheetah-v5", "move forward", "slides", {"velocity_x": 5.0}, True),
     ("HalfCheetah-v5", "run forward", "runs backward", {**STEPS, "velocity_x": -5.0}, False),
     ("HalfCheetah-v5", "run forward", "slides on its back", {**STEPS, "velocity_x": 5.0, "up": -1.0}, False),
+    ("HalfCheetah-v5", "run forward", "bounces with stiff legs", {**STEPS, "velocity_x": 5.0, "swing": 0.02}, False),
+    ("HalfCheetah-v5", "run forward", "drags a stiff hind leg",
+     {**STEPS, "velocity_x": 5.0, "leg_swing:bfoot": 0.02}, False),
+    ("HalfCheetah-v5", "run forward", "dashes and rests",
+     {**STEPS, "velocity_x": lambda t: 10.0 * (np.sin(12 * t) > 0)}, False),
+    ("HalfCheetah-v5", "run forward", "falls in the last 0.4 s",
+     {**STEPS, "velocity_x": 5.0, "up": lambda t: 1.0 - 2.0 * (t > 4.6)}, False),
+    ("HalfCheetah-v5", "crawl forward", "bounces with stiff legs", {**CRAWLS, "swing": 0.02}, False),
+    ("HalfCheetah-v5", "hop forward", "bounces with stiff legs", {**HOPS, "swing": 0.02}, False),
+    ("HalfCheetah-v5", "hop forward", "hops on one leg", {**HOPS, "leg_swing:bfoot": 0.0}, True),
     ("HalfCheetah-v5", "run backward", "runs backward", {**STEPS, "velocity_x": -5.0}, True),
     ("HalfCheetah-v5", "walk forward", "walks", {**STEPS, "velocity_x": 1.0}, True),
     ("HalfCheetah-v5", "walk forward", "runs", {**STEPS, "velocity_x": 5.0}, False),
@@ -240,6 +262,9 @@ BEHAVIOURS = [
     ("HalfCheetah-v5", "jump", "flies away", jumps(4.7), False),
     ("HalfCheetah-v5", "jump 3 times", "jumps 3 times", jumps(1.0, 2.0, 3.0), True),
     ("HalfCheetah-v5", "jump 3 times", "jumps 4 times", jumps(1.0, 2.0, 3.0, 4.0), False),
+    ("HalfCheetah-v5", "jump 3 times", "jumps 3 times, and once a little lower",
+     {**jumps(1.0, 2.0, 3.0, 4.0), "clearance": lambda t: np.where(t > 3.9, 0.6, 1.0) * FOUR_JUMPS["clearance"](t)},
+     False),
     ("HalfCheetah-v5", "jump once", "jumps once", jumps(1.0), True),
     ("HalfCheetah-v5", "jump once", "jumps twice", jumps(1.0, 2.0), False),
     ("HalfCheetah-v5", "jump repeatedly", "jumps on and on", jumps(0.3, 1.3, 2.3, 3.3, 4.3), True),
@@ -285,6 +310,8 @@ BEHAVIOURS = [
     ("Ant-v5", "walk to the left", "walks right", {**STEPS, "velocity_y": -0.8}, False),
     ("Ant-v5", "walk to the left", "walks diagonally", {**STEPS, "velocity_y": 0.8, "velocity_x": 0.8}, False),
     ("Ant-v5", "spin left", "spins left", turning(2.5, 5.0), True),
+    ("Ant-v5", "spin left", "falls in the last 0.4 s",
+     {**turning(2.5, 5.0), "up": lambda t: 1.0 - 2.0 * (t > 4.6)}, False),
     ("Ant-v5", "spin in place", "spins left", turning(1.1), True),
     ("Ant-v5", "spin in place", "spins right", turning(-1.1), True),
     ("Ant-v5", "spin in place", "half a turn", turning(0.6), False),
@@ -340,7 +367,14 @@ BEHAVIOURS = [
      {**turning(-0.5, 1.5), **STEPS, "forward_velocity": 0.8}, True),
     ("Ant-v5", "spin left then stand still", "stops before the turn",
      {"yaw_turns": lambda t: np.minimum(0.5 * t, 0.8), "speed": lambda t: 0.5 * (t < 2.0)}, False),
-    ("Swimmer-v5", "swim forward", "swims", {"joint_speed": 1.7, "velocity_x": 0.2}, True),
+    ("Swimmer-v5", "swim forward", "swims", {"joint_speed": 1.7, "velocity_x": 0.2, "swing": 0.5}, True),
+    ("Swimmer-v5", "swim forward", "trembles and is pushed",
+     {"joint_speed": 1.7, "velocity_x": 0.2, "swing": 0.02}, False),
+    ("Swimmer-v5", "swim forward", "goes to and fro",
+     {"joint_speed": 1.7, "velocity_x": lambda t: 0.15 + 0.8 * np.sin(6 * t), "swing": 0.5}, False),
+    ("Swimmer-v5", "stay still", "rests", {}, True),
+    ("Swimmer-v5", "stay still", "turns to and fro slowly", {"yaw_turns": lambda t: 0.04 * np.sin(t)}, False),
+    ("Swimmer-v5", "stay still", "bends slowly", {"pose_range": lambda t: 0.1 * t}, False),
     ("Swimmer-v5", "swim forward", "lunges and stops", {"velocity_x": lambda t: 0.5 * (t < 3.0)}, False),
     ("Reacher-v5", "reach the target", "reaches", {"target_distance": 0.01}, True),
     ("Reacher-v5", "reach the target", "swings through",

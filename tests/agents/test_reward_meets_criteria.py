@@ -11,6 +11,7 @@ from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.analysis.predicates import measure
 from p2p.contracts.env import EnvSpec
 from p2p.envs.catalog import known, load
+from p2p.rewards.part_features import part_feature_units
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.body_table import body_of
 from p2p.worker.reward.loader import LoadedReward
@@ -31,7 +32,14 @@ def at_rest(env: str, seconds: float) -> dict[str, np.ndarray]:
     steps = round(seconds / spec.dt)
     known_values = {"up": 1.0, "height": standing_height(body), "feet_down": 1.0, "top_height": 1.0}
     rest = {name: np.full(steps, known_values.get(name, 0.0)) for name in spec.feature_names}
+    rest |= {name: np.zeros(steps) for name in swings_of(env)}
     return rest | {"time": spec.dt * np.arange(1, steps + 1)}
+
+
+def swings_of(env: str) -> tuple[str, ...]:
+    """What criteria read of the joints."""
+    quantities = ("joint_swing", "leg_swing", "most_leg_swing", "pose_range")
+    return tuple(name for name in part_feature_units(spec_of(env)) if name.partition(":")[0] in quantities)
 
 
 def standing_height(body: Body) -> float:
@@ -98,21 +106,25 @@ def moves(env: str, seconds: float, speed: float) -> Iterator[Motion]:
         for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             for height in {standing_height(body), body.low - 0.01}:
                 v = pace * speed
-                motion = rest | {
-                    "velocity_x": v * x,
-                    "velocity_y": v * y,
-                    "forward_velocity": v * x,
-                    "lateral_velocity": v * y,
-                    "displacement_x": v * x * rest["time"],
-                    "displacement_y": v * y * rest["time"],
-                    "displacement": v * rest["time"],
-                    "speed": v,
-                    "height": height,
-                    "airborne": hop > 0.0,
-                    "clearance": 0.1 * hop,
-                    "feet_down": 1.0 * (hop == 0.0),
-                    "joint_speed": 2.0,
-                }
+                motion = (
+                    rest
+                    | {
+                        "velocity_x": v * x,
+                        "velocity_y": v * y,
+                        "forward_velocity": v * x,
+                        "lateral_velocity": v * y,
+                        "displacement_x": v * x * rest["time"],
+                        "displacement_y": v * y * rest["time"],
+                        "displacement": v * rest["time"],
+                        "speed": v,
+                        "height": height,
+                        "airborne": hop > 0.0,
+                        "clearance": 0.1 * hop,
+                        "feet_down": 1.0 * (hop == 0.0),
+                        "joint_speed": 2.0,
+                    }
+                    | dict.fromkeys(swings_of(env), 0.3)
+                )
                 present = {name: value for name, value in motion.items() if name in rest}
                 yield {
                     name: np.broadcast_to(np.asarray(value, float), rest["time"].shape)

@@ -111,6 +111,9 @@ class Body:
     env_id: str = ""
     features: frozenset[str] = frozenset()
     dt: float = 0.05
+    feet_names: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()
+    """Hinges between its parts."""
 
     def has(self, *names: str) -> bool:
         """Whether all these features are measured on it."""
@@ -119,7 +122,7 @@ class Body:
     @property
     def feet(self) -> int:
         """How many feet it stands on."""
-        return sum(name.startswith("contact_") for name in self.features)
+        return len(self.feet_names)
 
     def budget(self, skill: str) -> int:
         """Training steps for a skill."""

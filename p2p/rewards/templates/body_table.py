@@ -6,6 +6,7 @@ Speeds, heights and clearances were reached by trained policies unless marked as
 from dataclasses import replace
 
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.parts import inner_joints
 from p2p.rewards.templates.bodies import Band, Body, Jump, Pacing, Upright
 from p2p.rewards.templates.skill import Pace
 
@@ -209,7 +210,14 @@ BODIES: dict[str, Body] = {
 def body_of(spec: EnvSpec) -> Body:
     """The facts about a robot; for one that is not in the table, a guess from its description."""
     known = BODIES.get(spec.env_id) or _guess(spec)
-    return replace(known, env_id=spec.env_id, features=frozenset(spec.feature_names), dt=spec.dt)
+    return replace(
+        known,
+        env_id=spec.env_id,
+        features=frozenset(spec.feature_names),
+        dt=spec.dt,
+        feet_names=spec.morphology.feet if "airborne" in spec.feature_names else (),
+        joints=inner_joints(spec),
+    )
 
 
 def _guess(spec: EnvSpec) -> Body:

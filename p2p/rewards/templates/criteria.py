@@ -13,6 +13,8 @@ ENDS_S = 0.5
 """Time before the end in which it must be on its feet after a flip or a jump [s]."""
 ENDS_SHARE = 0.9
 """Share of that time."""
+UP_AT_THE_END_S, UP_AT_THE_END_SHARE = 0.5, 0.5
+"""The same of what is to be on its feet all the time: more than half of a fall in the last 0.5 s fails."""
 LITTLE_EFFORT = 0.3
 """Mean squared action that still counts as little effort; random actions have 0.33, saturated ones 1."""
 
@@ -144,6 +146,29 @@ def ends_on_its_feet(body: Body, judged_s: float, more: tuple[Bound, ...] = ()) 
             window=Window(last_share=share),
         ),
     )
+
+
+def has_not_fallen_at_the_end(body: Body, judged_s: float) -> tuple[Criterion, ...]:
+    """It has not fallen over when the episode ends: a share of the whole episode leaves time for that."""
+    if body.upright is None or not body.has("up"):
+        return ()
+    share = round(UP_AT_THE_END_S / judged_s, 3)
+    criterion = Criterion(
+        key="up_at_the_end",
+        title="Has not fallen when the episode ends",
+        description=f"In the last {share:.1%} of the episode its up-vector is at {body.upright.up:g} or more for "
+        f"{UP_AT_THE_END_SHARE:.0%} of the time.",
+        category=Category.STABILITY,
+        predicate=on_steps(
+            Statistic.FRACTION,
+            (at_least("up", body.upright.up),),
+            Band(UP_AT_THE_END_SHARE),
+            margin=UP_AT_THE_END_SHARE,
+            window=Window(last_share=share),
+        ),
+        weight=GUARD,
+    )
+    return (criterion,)
 
 
 def stays_near(limit: float, required: bool = True) -> Criterion:

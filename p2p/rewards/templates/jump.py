@@ -5,6 +5,7 @@ from math import inf
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import (
+    GUARD,
     at_least,
     at_most,
     below,
@@ -29,6 +30,8 @@ WITHOUT = 0.4
 """Longest part of the episode without a jump, where they are to be repeated."""
 SECONDS_PER_JUMP = 1.0
 """Time for a jump and what prepares it [s]."""
+NEARLY = 0.6
+"""Share of the height asked for from which on a flight counts as one more jump where a number is said."""
 LANDED_S = 0.1
 """How long it must be on its feet after a jump [s]."""
 ON_THE_SPOT = 0.5
@@ -78,6 +81,7 @@ class Jump(Template):
                 *((ends_on_its_feet(body, judged),) if stage.last else ()),
                 *((_lands(body, clearance),) if times == 1 else ()),
                 *_guards(clearance, times),
+                *((_no_more(clearance, times),) if exact else ()),
                 *((_keeps_jumping(clearance, judged),) if goes_on and stage.alone else ()),
             ),
             definitions=gate(body),
@@ -168,6 +172,22 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
         ),
     )
     return (aloft,) if times == 1 else (aloft, _lands_between(times))
+
+
+def _no_more(clearance: float, times: int) -> Criterion:
+    """Without it, jumps that are almost as high as those asked for would not count against their number."""
+    height = round(NEARLY * clearance, 4)
+    return Criterion(
+        key="jumps_no_more",
+        title="Makes no other jumps",
+        description=f"{times} {'time' if times == 1 else 'times'} or less its lowest point is {height:g} m above where "
+        "it rests.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(
+            Statistic.COUNT, (at_least("clearance", height),), below(times), margin=float(times), window=STARTED
+        ),
+        weight=GUARD,
+    )
 
 
 def _lands(body: Body, clearance: float) -> Criterion:

@@ -4,7 +4,7 @@ from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Predicate, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body, Pacing
-from p2p.rewards.templates.criteria import below, on_feature, stays_upright
+from p2p.rewards.templates.criteria import below, has_not_fallen_at_the_end, on_feature, stays_upright
 from p2p.rewards.templates.move_guards import AXIS, SIGN, STEPPING_GAITS, guards, keeps_moving, uses_its_legs
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params
@@ -80,6 +80,7 @@ class Move(Template):
                 *stays_upright(body, params),
                 *guards(direction, pacing, body, band, gait, stage),
                 *((keeps_moving(direction, pacing), *uses_its_legs(body, gait)) if stage.alone else ()),
+                *(has_not_fallen_at_the_end(body, params.duration_s or body.judged_s) if stage.last else ()),
             ),
             definitions=definitions,
             recipe=_recipe(params, body),

@@ -28,6 +28,18 @@ IDLE_S = 2.0
 """Longest time for which a leg of a gait may rest [s]; the legs of trained gaits rest for 0.4 to 2.8 s."""
 BUSY_SHARE = 0.8
 """Share of the steps at which no leg may have rested for longer."""
+EACH_LEG_SHARE = 0.4
+"""Share of the steps at which all legs must bend at once; trained ants have 0.58, cheetahs and walkers 0.99."""
+SWING = 0.04
+"""Least standard deviation of the angle of a leg's most used joint over a second of a gait [rad], about 3 degrees to
+either side; joints that only vibrate have 0.015."""
+STANDING = 0.15
+"""Part of the least speed asked for from which on it gets on."""
+ON_SHARE, STROKES_SHARE = 0.75, 0.6
+"""Share of the steps in which it must get on; of what has no feet less, as its head swings with each stroke. Trained
+gaits have 0.95 and more, trained swimmers 0.7."""
+STARTING_S = 1.0
+"""Time in which it may get going [s]."""
 UNDULATING = 0.2
 """Least mean joint speed of swimming [rad/s]; trained swimmers have 1.7."""
 HEADING = 0.25
@@ -48,6 +60,8 @@ def guards(
         found.append(_keeps_heading())
     if stage.last:
         found.append(_keeps_going(direction, stage))
+        if stage.alone:
+            found.append(_gets_on(direction, pacing, body))
     if gait in ("hop", "gallop"):
         found += [_leaves_the_ground(), _keeps_hopping()]
     if band is not None:
@@ -108,6 +122,32 @@ def _keeps_going(direction: Direction, stage: Stage) -> Criterion:
     )
 
 
+def _gets_on(direction: Direction, pacing: Pacing, body: Body) -> Criterion:
+    """Without it, going to and fro, in circles, or in dashes with rests between them would be moving that way.
+
+    What is compared by `keeps_going` are sixths of the episode: all of it may happen within one.
+    """
+    slowest = round(STANDING * pacing.judged.low, 4)
+    share = ON_SHARE if body.feet else STROKES_SHARE
+    velocity = f"velocity_{AXIS[direction]}"
+    bound = at_least(velocity, slowest) if SIGN[direction] > 0 else at_most(velocity, -slowest)
+    return Criterion(
+        key="gets_on",
+        title="Neither rests nor goes back on the way",
+        description=f"After the first {STARTING_S:g} s it moves {direction} at {slowest:g} m/s or faster in "
+        f"{share:.0%} of the steps.",
+        category=Category.GAIT,
+        predicate=on_steps(
+            Statistic.FRACTION,
+            (bound,),
+            Band(share),
+            margin=share,
+            window=Window(after=(at_least("time", STARTING_S),)),
+        ),
+        weight=GUARD,
+    )
+
+
 def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
     """Without it, one spike of the velocity, or a dash of a moment, would have the mean of a whole run."""
     half = round(0.5 * pacing.judged.low, 3)
@@ -123,9 +163,15 @@ def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
 
 
 def uses_its_legs(body: Body, gait: str) -> tuple[Criterion, ...]:
-    """Without it, sliding on legs that stand still, or on some while another is held up, would be walking."""
+    """Without it, sliding on legs that stand still, or on some while another is held up, would be walking.
+
+    Feet that leave the floor are not enough, for the whole robot may rock or bounce with stiff legs; nor are legs that
+    swing, for feet may be dragged.
+    """
     if gait == "swim":
-        return (_undulates(),)
+        return (_undulates(), *_bends("its joints", tuple(f"joint_swing:{joint}" for joint in body.joints)))
+    if gait == "hop" and body.feet:
+        return _bends("a leg", ("most_leg_swing",))
     if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
         return ()
     criterion = Criterion(
@@ -135,6 +181,22 @@ def uses_its_legs(body: Body, gait: str) -> tuple[Criterion, ...]:
         f"cm or more, within the last {IDLE_S:g} s.",
         category=Category.GAIT,
         predicate=on_steps(Statistic.FRACTION, (at_most("foot_idle_time", IDLE_S),), Band(BUSY_SHARE), margin=0.4),
+        weight=GUARD,
+    )
+    legs = tuple(f"leg_swing:{foot}" for foot in body.feet_names)
+    return (criterion, *_bends("every leg", legs, EACH_LEG_SHARE))
+
+
+def _bends(what: str, names: tuple[str, ...], share: float = BUSY_SHARE) -> tuple[Criterion, ...]:
+    if not names:
+        return ()
+    criterion = Criterion(
+        key="bends_its_joints",
+        title=f"Bends {what} to get on",
+        description=f"In {share:.0%} of the steps or more the angle of {what} varies by {SWING:g} rad or more, of a "
+        "leg its most used joint (standard deviation over about the last second).",
+        category=Category.GAIT,
+        predicate=on_steps(Statistic.FRACTION, tuple(at_least(name, SWING) for name in names), Band(share), margin=0.4),
         weight=GUARD,
     )
     return (criterion,)

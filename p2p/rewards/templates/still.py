@@ -8,6 +8,7 @@ from p2p.rewards.templates.criteria import (
     at_most,
     below,
     between,
+    has_not_fallen_at_the_end,
     on_feature,
     on_steps,
     spares_effort,
@@ -39,6 +40,10 @@ SETTLED_S = 1.0
 SETTLED = Window(after=(at_least("time", SETTLED_S),))
 TURNED = 0.08
 """How far it may be turned, about any axis, from how it stood at its start [turns]."""
+SWAYS = 0.06
+"""Range of a turn about one axis that still counts as still [turns], about 22 degrees."""
+POSE = 0.5
+"""Range of a joint's angle that still counts as still [rad], about 29 degrees."""
 HELD_SHARE = 0.95
 """Share of the time it must stand so."""
 BRACE_LIMIT = 0.35
@@ -68,7 +73,11 @@ class Still(Template):
             summary="Staying where it is, with calm joints and little effort",
             terms=(*alive(body), *_terms(body), effort(0.3)),
             main=_main(body, stage, hold),
-            guards=(*stays_upright(body, params), *_guards(body, stage)),
+            guards=(
+                *stays_upright(body, params),
+                *_guards(body, stage),
+                *(has_not_fallen_at_the_end(body, body.judged_s) if stage.last and not stage.alone else ()),
+            ),
             definitions=gate(body) if body.terminates else {**gate(body), "calm": _calm(body)},
             recipe=_recipe(body),
             milestone=Milestone("time", round(hold + 0.5, 3)),
@@ -144,6 +153,7 @@ def _guards(body: Body, stage: Stage) -> list[Criterion]:
         calm,
         spares_effort(BRACE_LIMIT),
         _holds_its_place(body),
+        *_keeps_its_pose(body),
         *_keeps_its_feet_down(body),
         *_takes_no_steps(body),
     ]
@@ -170,6 +180,33 @@ def _holds_its_place(body: Body) -> Criterion:
         category=Category.DYNAMICS,
         predicate=on_steps(Statistic.FRACTION, where, Band(HELD_SHARE), margin=0.4, window=SETTLED),
     )
+
+
+def _keeps_its_pose(body: Body) -> list[Criterion]:
+    """Without it, swaying, squatting or stretching would pass if only it was done slowly."""
+    found = [
+        Criterion(
+            key=f"keeps_its_{axis}",
+            title=f"Does not sway in {axis}",
+            description=f"After the first {SETTLED_S:g} s the turns in {axis} vary by at most {SWAYS:g} turns.",
+            category=Category.POSTURE,
+            predicate=on_feature(Statistic.RANGE, f"{axis}_turns", below(SWAYS), "turns", margin=0.2, window=SETTLED),
+            weight=GUARD,
+        )
+        for axis in ("roll", "pitch", "yaw")
+        if body.has(f"{axis}_turns")
+    ]
+    if not body.joints:
+        return found
+    pose = Criterion(
+        key="keeps_its_pose",
+        title="Keeps the pose of its joints",
+        description=f"After the first {SETTLED_S:g} s the angle of no joint varies by more than {POSE:g} rad.",
+        category=Category.POSTURE,
+        predicate=on_feature(Statistic.FINAL, "pose_range", below(POSE), "rad", margin=0.5),
+        weight=GUARD,
+    )
+    return [*found, pose]
 
 
 def _keeps_its_feet_down(body: Body) -> tuple[Criterion, ...]:

@@ -31,6 +31,8 @@ MOTIONLESS = 0.015
 """Standard deviation of its most used joint below which it does not step [rad]."""
 AWAY, STILL_TURN, STILL_JOINTS, STILL_AWAY = 1.0, 0.45, 0.6, 0.7
 """Who stays in place goes less far [m]; who stands still turns less [rad], bends less [rad], goes less far [m]."""
+REARED = (1.0, 2.14)
+"""Pitches between which it stands on its hind legs; beyond them it leans or lies on its back [rad]."""
 FLIGHT_S = 0.05
 """Least time in the air of a jump [s]."""
 DRIVEN = ("walk", "run", "hop", "crawl", "swim")
@@ -197,7 +199,8 @@ def _spin(robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
 
 
 def _rear(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
-    up = seen.course.pitch > 1.0
+    pitch = np.angle(np.exp(1j * (seen.course.first_pitch + seen.course.pitch)))
+    up = (pitch > REARED[0]) & (pitch < REARED[1])
     edges = np.flatnonzero(np.diff(np.concatenate([[0], up.astype(int), [0]])))
     longest = float(np.max(edges[1::2] - edges[::2], initial=0)) * seen.dt
     yield Wrong("is up for too short a time", 0.75 * asked.low / max(longest, 1e-6))

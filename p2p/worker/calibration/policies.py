@@ -16,7 +16,7 @@ from p2p.store.iterations import IterationRecord
 from p2p.worker.calibration.clips import MadeClip
 from p2p.worker.calibration.policy_labels import Course, kinds_of
 from p2p.worker.calibration.robots import Robot
-from p2p.worker.calibration.stage import Played
+from p2p.worker.calibration.stage import Played, swings_of
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.rollout.evaluate import Policy, RecordedRollout, run_episodes
 from p2p.worker.rollout.policy import load_policy
@@ -50,11 +50,12 @@ def policy_clips(robot: Robot, runs: Sequence[IterationRecord]) -> list[MadeClip
         InvalidInput: a run is missing or broken.
     """
     spec, made = catalog.load(robot.env_id), []
-    short = robot.env_id.partition("-")[0].lower()
+    short, besides = robot.env_id.partition("-")[0].lower(), frozenset(one.name for one in swings_of(spec))
     for number, (config, words, policy) in enumerate(_policies(runs, spec), start=1):
         episode = config.model_copy(update={"episode_s": robot.seconds, "max_episode_steps": None})
         first, model = first_seed(Purpose.REPORT, config.seed), compiled_model(spec, config.env_kwargs)
-        for index, rollout in enumerate(run_episodes(episode, spec, policy, range(first, first + EPISODES))):
+        seeds = range(first, first + EPISODES)
+        for index, rollout in enumerate(run_episodes(episode, spec, policy, seeds, besides=besides)):
             made.append(_clip(robot, model, f"{short}-p{number:02d}-{index:02d}", words, rollout))
     return made
 

@@ -37,6 +37,8 @@ class Course:
     pitch: Floats
     """Of its forward axis, from its start, nose up positive, shape (T + 1,) [rad]; unwrapped where it moves in a plane,
     else against the horizontal."""
+    first_pitch: float
+    """Of its forward axis at the start, in [-pi, pi], nose up positive [rad]."""
     yaw: Floats
     """Of its forward axis about the vertical, the same, to the left positive [rad]."""
     touching: NDArray[np.bool_]
@@ -63,6 +65,7 @@ class Course:
             place=np.array(place),
             up=axes[:, 2, 2],
             pitch=_turned(axes[:, 2, 0], ahead),
+            first_pitch=float(np.arctan2(axes[0, 2, 0], ahead[0])),
             yaw=_turned(axes[:, 1, 0], axes[:, 0, 0]),
             touching=np.array(touching),
             joints=qpos[:, 7 if free else 3 :],

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.parts import BY_NAME, inner_joints, parts_of
 from p2p.rewards.features import Features, measure_trajectory
+from p2p.rewards.part_features import PartFeature
+from p2p.rewards.part_sequences import PartSequences
 from p2p.worker.calibration.motion import Motion
 from p2p.worker.description.morphology import FREE
 from p2p.worker.engine.environment import compiled_model
@@ -39,6 +42,17 @@ class Played:
     """Name -> shape (T,)."""
 
 
+def swings_of(spec: EnvSpec) -> tuple[PartFeature, ...]:
+    """What criteria read of the joints; single joints only of a robot without feet."""
+    legs = [
+        PartFeature(quantity, part)
+        for quantity in ("leg_swing", "most_leg_swing", "pose_range")
+        for part in parts_of(spec, BY_NAME[quantity].kind)
+    ]
+    joints = () if spec.morphology.feet else inner_joints(spec)
+    return (*legs, *(PartFeature("joint_swing", joint) for joint in joints))
+
+
 class Stage:
     """A robot that motions are played with.
 
@@ -56,6 +70,8 @@ class Stage:
         self._rest = self._settled() if settles else self.model.qpos0.copy()
         self._first = 7 if self._free else 3
         self._crouch = crouch
+        self._joints = {joint.name: joint.qpos_index for joint in spec.joints if joint.kind in ("hinge", "slide")}
+        self._swings = swings_of(spec)
         self._low = np.array([actuator.low for actuator in spec.action])
         self._high = np.array([actuator.high for actuator in spec.action])
 
@@ -70,8 +86,7 @@ class Stage:
             qpos[:, 2 if self._free else 1] += self.spec.rest_clearance + motion.lift - low
         qvel = self._velocities(qpos)
         actions = self._actions(motion, waves)
-        features = measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions)
-        return Played(qpos, qvel, actions, features)
+        return self.measured(qpos, qvel, actions)
 
     def height_of(self, bend: float, dt: float) -> float:
         """Height of its torso while it crouches [m]."""
@@ -92,8 +107,14 @@ class Stage:
         return self.measured(qpos, self._velocities(qpos), actions)
 
     def measured(self, qpos: Floats, qvel: Floats, actions: Floats) -> Played:
-        """States with their features."""
-        return Played(qpos, qvel, actions, measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions))
+        """States with their features, those of parts that criteria of whole motions read included."""
+        features = measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions)
+        angles = {f"joint_angle:{name}": qpos[:, index] for name, index in self._joints.items()}
+        starts = np.zeros((len(actions), 1), dtype=np.bool_)
+        starts[0] = True
+        before, after = ({name: path[ends] for name, path in angles.items()} for ends in (slice(-1), slice(1, None)))
+        swings = PartSequences(self.spec, 1, self._swings).measure(before, after, starts)
+        return Played(qpos, qvel, actions, features | swings)
 
     def lift_of(self, qpos: Floats) -> Floats:
         """Height of the lowest point above where it rests, shape (T + 1,) [m]; 0 where there is no floor."""

@@ -15,6 +15,7 @@ from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import Simulation
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.motions import Motion
+from p2p.worker.rollout.evaluate import asked_by
 from p2p.worker.rollout.vec_env import Block
 
 Floats = NDArray[np.float64]
@@ -53,7 +54,8 @@ def pay(
         RewardFailed: the reward raised, or returned what is not a finite number.
     """
     block = as_block(motions, simulation)
-    features = RewardInputs(simulation, frozenset(simulation.spec.feature_names)).read(block)
+    spec = simulation.spec
+    features = RewardInputs(simulation, frozenset(spec.feature_names) | asked_by(intent, spec)).read(block)
     steps, n = block.starts.shape
     rows = evaluator.evaluate(block).reshape(steps, n, -1)
     table = rows.mean(axis=0)
@@ -61,9 +63,7 @@ def pay(
     paid = []
     for i, motion in enumerate(motions):
         seen = {name: column.reshape(steps, n)[:, i] for name, column in features.items()}
-        scores = score(
-            intent, [measure(intent, seen, simulation.spec.dt)], [Rollout(seed=i, episode_return=0.0, length=steps)]
-        )
+        scores = score(intent, [measure(intent, seen, spec.dt)], [Rollout(seed=i, episode_return=0.0, length=steps)])
         terms = dict(zip(evaluator.names, table[i, 1:].tolist(), strict=True))
         total, meets = float(table[i, 0]), scores.intent_score or 0.0
         paid.append(

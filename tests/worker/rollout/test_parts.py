@@ -237,6 +237,29 @@ def test_sums_follow_from_their_definitions(env_id):
     env.close()
 
 
+@pytest.mark.parametrize(("env_id", "foot", "joints"), [
+    ("Ant-v5", "third_ankle_geom", ("hip_3", "ankle_3")),
+    ("Humanoid-v5", "left_foot", ("left_hip_x", "left_hip_z", "left_hip_y", "left_knee")),
+    ("Walker2d-v5", "foot_left_geom", ("thigh_left_joint", "leg_left_joint", "foot_left_joint")),
+])  # fmt: skip
+def test_a_legs_swing_is_the_weighted_deviation_of_its_most_used_joint(env_id, foot, joints):
+    env, block = acted(env_id)
+    names = [("joint_angle", joint) for joint in joints] + [("joint_swing", joint) for joint in joints]
+    asked = tuple(PartFeature(*name) for name in (*names, ("leg_swing", foot)))
+    found = PartFeatures(env.simulation.model, env.spec, N, asked).read(block)
+    for joint in joints:
+        index = next(one.qpos_index for one in env.spec.joints if one.name == joint)
+        path = np.concatenate([block.before.qpos[:1, index], found[f"joint_angle:{joint}"][::N]])
+        weights = np.exp(-env.spec.dt / 0.5 * np.arange(len(path))[::-1])
+        weights[1:] *= 1.0 - np.exp(-env.spec.dt / 0.5)  # the first angle stands for all before it
+        deviation = np.sqrt(np.sum(weights * (path - np.sum(weights * path)) ** 2))
+        assert found[f"joint_swing:{joint}"][(STEPS - 1) * N] == pytest.approx(deviation)
+    largest = np.max([found[f"joint_swing:{joint}"] for joint in joints], axis=0)
+    assert np.array_equal(found[f"leg_swing:{foot}"], largest)
+    assert largest.min() >= 0.0 < largest.max()
+    env.close()
+
+
 @pytest.mark.parametrize("env_id", ["Ant-v5", "HalfCheetah-v5", "Pusher-v5"])
 def test_blocks_give_to_the_bit_what_steps_give_and_go_on_from_a_saved_state(env_id):
     env, block = acted(env_id)

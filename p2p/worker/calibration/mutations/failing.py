@@ -157,12 +157,13 @@ def _one_more(base: Base, _rng: Random) -> Mutant | None:
 
 
 def _held_shorter(base: Base, rng: Random) -> Mutant | None:
-    """Come down early from standing on the hind legs."""
+    """Come down early from standing on the hind legs: after part of the time that the sentence asks for."""
     if "hold" not in base.scene.parameters:
         return None
     motion = base.motion
     up = np.flatnonzero(np.abs(motion.pitch) > 0.99 * np.abs(motion.pitch).max())
-    cut = round(len(up) * rng.uniform(0.4, 0.55))
+    asked = [a for a in base.robot.asked if base.scene.kinds.get(a.sentence) is POSITIVE and a.skill == "rear"]
+    cut = len(up) - round(min(a.low for a in asked) * rng.uniform(0.45, 0.6) / base.dt)
     steps = np.arange(len(base.t) - 1)
     order = np.concatenate([steps[: up[0] + 1], steps[up[0] + 1 + cut :], np.full(cut, -1)])
     return Mutant(base.stage.play(edited(motion, order)), {"hold": (len(up) - cut) * base.dt})
@@ -379,7 +380,7 @@ FAILING = (
         _wrong("near", "a number is said, and it is passed", "jump", "flip", "spin", when=_exact),
         _right("no number is said, and jumping once more is jumping", "jump"),
     )),
-    Mutation("shorter", Family.COUNTED, "held half as long", _held_shorter,
+    Mutation("shorter", Family.COUNTED, "held for half of the time asked for", _held_shorter,
              (_wrong("near", "it comes down too early", "rear"),)),
     Mutation("drifting", Family.DRIFTING, "slides away all the while", _drifting, (
         _wrong("near", "it does not stay where it is", "still"),
