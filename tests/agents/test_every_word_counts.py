@@ -29,6 +29,8 @@ ADDED = (
     "without swaying", "without leaning", "without touching the floor with your trunk", "without crouching",
     "without sliding", "on one leg", "on your left leg", "without using the left leg", "diagonally forward left",
     "in a circle to the left", "clockwise", "a full turn", "land on your feet", "then stand still", "then jump",
+    "land softly", "on tiptoe", "with small steps", "with long steps", "with your head up", "with your head down",
+    "with your head still", "without nodding", "in circles", "diagonally",
 )  # fmt: skip
 IMPLIED = frozenset({
     ("crawl", "low"),

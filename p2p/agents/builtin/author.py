@@ -20,6 +20,7 @@ from p2p.rewards.templates.body_table import body_of
 from p2p.rewards.templates.plan import Plan
 from p2p.rewards.templates.qualities import KEYS as QUALITY_KEYS
 from p2p.rewards.templates.qualities import with_all_qualities
+from p2p.rewards.templates.quality import EITHER
 from p2p.rewards.templates.skill import Direction, Skill
 from p2p.rewards.templates.top_speeds import fastest
 
@@ -161,6 +162,8 @@ def _assumed(skills: Sequence[Skill], body: Body) -> Iterator[str]:
         side = _TAKEN.get(skill.name)
         if side is not None and skill.params.direction is None:
             yield f"No direction is said to {skill.name}: {side}."
+        if any(name.endswith(f":{EITHER}") for name in skill.params.qualities):
+            yield "No side is said: it learns to the left, and either side is right."
         if skill.name == "move" and not {skill.params.pace, skill.params.speed, skill.params.speed_range} - {None}:
             yield f"No speed is said: as fast as to {skill.params.gait or 'move'} is for this robot."
         if skill.params.fastest and fastest(body, skill.params.direction or Direction.FORWARD, 0.0) == 0.0:

@@ -1,6 +1,6 @@
 """What the phrases of one step say together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -9,8 +9,15 @@ from p2p.agents.builtin.vocabulary import Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.plan import LONGEST_S
+from p2p.rewards.templates.quality import EITHER
 from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params, Skill
 
+_HEADS_HELD = frozenset({"head:up", "head:down", "head:still"})
+_IMPLIED: Mapping[str, frozenset[str]] = {
+    "posture": _HEADS_HELD,
+    "still": frozenset({"on_toes", "one_leg", "leg:left", "leg:right"}),
+}
+"""Skill that is meant where nothing else is said -> qualities that mean it."""
 _STAYING = ("stay", "staying", "remain", "remaining")
 _HEIGHT_WORDS = frozenset({"at", "height", "at a height of", "a height of"})
 
@@ -268,14 +275,8 @@ def _settle_circle(draft: Draft, along: list[Direction], across: list[Direction]
         raise UnknownPhrase(
             f"{draft.circle!r} backward is not measured yet; say it forward.", Refusal.UNMEASURED, (draft.circle,)
         )
-    if not across:
-        raise UnknownPhrase(
-            f"{draft.circle!r} leaves the side open; say 'in a circle to the left' or '… to the right'.",
-            Refusal.VAGUE,
-            (draft.circle,),
-        )
     draft.skills.setdefault("move", draft.circle)
-    draft.qualities[f"circle:{across[0]}"] = draft.circle
+    draft.qualities[f"circle:{across[0] if across else EITHER}"] = draft.circle
     draft.directions = {Direction.FORWARD: draft.circle}
 
 
@@ -283,13 +284,9 @@ def _settle_diagonal(draft: Draft, along: list[Direction], across: list[Directio
     said = draft.diagonal or " and ".join(draft.directions.values())
     if not body.has("velocity_y"):
         raise UnknownPhrase(f"{said!r}: {body.noun} can only move forward or backward.", Refusal.IMPOSSIBLE, (said,))
-    if not across:
-        raise UnknownPhrase(
-            f"{said!r} leaves the side open; say 'diagonally forward left', or another corner.", Refusal.VAGUE, (said,)
-        )
     if set(draft.skills) - {"move"}:
         raise UnknownPhrase(f"{said!r} are two directions, which only go with a movement.", Refusal.CONFLICT, (said,))
-    draft.qualities[f"diagonal:{across[0]}"] = said
+    draft.qualities[f"diagonal:{across[0] if across else EITHER}"] = said
     draft.directions = {(along or [Direction.FORWARD])[0]: said}
 
 
@@ -311,8 +308,8 @@ def _name(draft: Draft, body: Body) -> str:
             draft.qualities.setdefault("steady", kept)
     if not skills and (draft.directions or draft.speed is not None):
         skills["move"] = ""
-    if not skills and set(draft.qualities) & {"one_leg", "leg:left", "leg:right"}:
-        skills["still"] = ""
+    if not skills:
+        skills |= next(({skill: ""} for skill, said in _IMPLIED.items() if said & set(draft.qualities)), {})
     if len(skills) > 1:
         both = " and ".join(repr(text) for text in skills.values())
         raise UnknownPhrase(
@@ -353,7 +350,7 @@ def _travels(draft: Draft) -> bool:
 
 
 def _check_posture(draft: Draft) -> None:
-    words = draft.level or draft.highest or draft.length is not None
+    words = draft.level or draft.highest or draft.length is not None or _HEADS_HELD & set(draft.qualities)
     if not words and not draft.manners & {Manner.UPRIGHT, Manner.NO_FALL}:
         raise UnknownPhrase(
             "The sentence does not say what is to be held: 'low', 'high', 'at 0.5 m', 'upright'.", Refusal.VAGUE

@@ -11,7 +11,7 @@ from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates import template
 from p2p.rewards.templates.bodies import Body
-from p2p.rewards.templates.skill import Skill
+from p2p.rewards.templates.skill import Manner, Skill
 
 MAX_STEPS = 3
 """Steps of a sequence."""
@@ -190,10 +190,26 @@ def _steps(pieces: Sequence[Piece]) -> list[list[Piece]]:
             steps.append([])
         else:
             steps[-1].append(piece)
-    said = [step for step in steps if any(_says_something(piece) for piece in step)]
+    said = _landed([step for step in steps if any(_says_something(piece) for piece in step)])
     if not said:
         raise UnknownPhrase("The sentence says nothing the robot could do.", Refusal.VAGUE)
     return said
+
+
+def _landed(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
+    """A step that says no more than how it lands belongs to the one before it: "jump, then land softly"."""
+    found: list[list[Piece]] = []
+    for step in steps:
+        lands = all(not _says_something(piece) or _is_landing(piece.mark) for piece in step)
+        if found and lands:
+            found[-1] = [*found[-1], *step]
+        else:
+            found.append(step)
+    return found
+
+
+def _is_landing(mark: Mark | Quantity | None) -> bool:
+    return isinstance(mark, Mark) and mark.value in (Manner.LANDING, "soft_landing")
 
 
 def _carried(steps: Sequence[list[Piece]]) -> list[list[Piece]]:

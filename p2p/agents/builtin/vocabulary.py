@@ -1,6 +1,6 @@
 """The words the built-in author knows, and what each of them says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -74,6 +74,7 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
     (Mark(Kind.GAIT, "move", Direction.RIGHT), "head right / head to the right"),
     (Mark(Kind.GAIT, "move", also=("smooth", "no_jump")), "glide"),
     (Mark(Kind.GAIT, "move", also=("slides",)), "slide / skate"),
+    (Mark(Kind.GAIT, "walk", also=("on_toes",)), "tiptoe"),
     (Mark(Kind.CIRCLE), "circle / circle around"),
     (
         Mark(Kind.GAIT, "move", also=("fastest",)),
@@ -88,7 +89,7 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
     ),
     (
         Mark(Kind.UNMEASURED, "nothing measures that yet"),
-        "skip / limp / hobble / waddle / stagger / shuffle / moonwalk / dance / tiptoe / cartwheel / strut / wiggle / "
+        "skip / limp / hobble / waddle / stagger / shuffle / moonwalk / dance / cartwheel / strut / wiggle / "
         "wave / lie / sit / kneel / roll / climb / kick / fall",
     ),
     (
@@ -182,39 +183,24 @@ ROBOTS: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 """Names of environments without their version -> what a sentence calls that robot."""
 
-_STEPS = "the length of a step is not measured yet; say how fast instead, as in 'slowly' or 'at 0.5 m/s'"
-_LANDING = "how hard it comes down is not measured yet; say 'land on your feet', or 'smoothly' for calm motors"
-_HEAD = "the head is not told from the trunk yet; say it of the height of the torso, as in 'with a high torso'"
+_STEPS = "how large a step is to be is not said; say 'with small steps', 'with long steps' or how fast"
+_LANDING = "how soft the softest landing is was never measured; say 'land softly'"
+_HEAD = "of a head, only 'with your head up', 'with your head down' and 'with your head still' are"
 _LYING = "how it lies or kneels is not measured yet; 'land on your feet', 'stay low' and 'stand still' are"
 _ORDER = "say the steps in their order, with 'then' between them"
 _UNMEASURED: tuple[tuple[str, str], ...] = (
-    (
-        _STEPS,
-        "small steps / tiny steps / short steps / little steps / big steps / large steps / long steps / long strides / "
-        "short strides / with small steps / with tiny steps / with short steps / with little steps / with big steps / "
-        "with large steps / with long steps / with long strides / with short strides / in small steps / in big steps / "
-        "taking small steps / taking big steps / taking long strides / taking short steps / taking tiny steps / "
-        "small strides / big strides / with small strides / with big strides / steps / strides / with quick steps / "
-        "quick steps / take small steps / take big steps",
-    ),
-    (
-        "how high the heels are is not measured yet; say 'upright' or 'slowly'",
-        "on tiptoe / on tiptoes / on your toes / on your tiptoes / on the tips of your toes / on toes / on your heels",
-    ),
+    (_STEPS, "steps / strides / with quick steps / quick steps / with slow steps / in steps"),
+    ("how low the toes are is not measured yet; say 'on tiptoe'", "on your heels"),
     (
         _LANDING,
-        "land softly / land gently / land lightly / land quietly / landing softly / landing gently / land soft / "
         "land very softly / land as softly as possible / land as softly as you can / as softly as you can / "
-        "as softly as possible / as gently as you can / as gently as possible / "
-        "softer / land hard / with a soft landing / "
-        "land smoothly / landing smoothly / soft landing / a soft landing",
+        "as softly as possible / as gently as you can / as gently as possible / land as gently as possible / "
+        "land as gently as you can / softer / land hard / with a hard landing / land harder",
     ),
     (
         _HEAD,
         "head / your head / the head / on your head / head first / with your head / with the head / nose / your nose / "
-        "the nose / with your nose / with the nose / head high / "
-        "head up / nose up / nose down / headstand / handstand / "
-        "with your nose up / with the nose up / with your head up / with your head high / with your nose down / chin",
+        "the nose / with your nose / with the nose / headstand / handstand / chin",
     ),
     (
         _LYING,
@@ -288,6 +274,7 @@ _NOT_TO_DO: tuple[tuple[Mark, str], ...] = (
         )
         + " / hit the floor with your trunk / lie down / lie on the floor / lie on the ground",
     ),
+    (Mark(Kind.QUALITY, "head:still"), "nod / nod your head / bob your head / move your head / shake your head"),
     (Mark(Kind.QUALITY, "no_crouch"), "crouch / duck / squat / go low / get low"),
     (Mark(Kind.QUALITY, "no_slide"), "slide / slip / skid / skate / drag your feet / scrape your feet / glide"),
     *(
@@ -333,7 +320,7 @@ def _gerund(verb: str) -> str:
 
 DOUBLED = frozenset(
     ("run", "jog", "trot", "squat", "hop", "skip", "swim", "step", "spin", "flip", "stop", "get", "let", "sit", "tip",
-     "drag", "drop", "slip", "skid", "bob", "rot", "put", "begin", "strut")
+     "drag", "drop", "slip", "nod", "skid", "bob", "rot", "put", "begin", "strut")
 )  # fmt: skip
 """Verbs whose last letter is doubled before -ing."""
 
@@ -352,6 +339,60 @@ def _negations() -> Iterator[tuple[Mark, str]]:
 
 
 _NEGATED = tuple(_negations())
+
+_SIZES = (
+    ("small", ("small", "tiny", "short", "little")),
+    ("long", ("long", "big", "large")),
+)
+"""Size of a step -> words for it."""
+_HEADS = (
+    (
+        "up",
+        "head up / head high / head held high / with your head up / with your head high / with your head held high / "
+        "with the head up / with the head high / with its head up / with a raised head / with your nose up / "
+        "with the nose up / nose up / your head up / the head up / your head high / your head held high / "
+        "keeping your head up / keeping your head high / keep your head up / keep your head high / keep the head up / "
+        "hold your head up / hold your head high / holding your head up / holding your head high / keep its head up / "
+        "keep your nose up / keep the nose up / keeping your nose up / raise your head / with your head raised / "
+        "while keeping your head up / while holding your head high / keep your head raised",
+    ),
+    (
+        "down",
+        "head down / head low / with your head down / with your head low / with the head down / with the head low / "
+        "with its head down / with your nose down / with the nose down / nose down / your head down / the head down / "
+        "your head low / keeping your head down / keeping your head low / keep your head down / keep your head low / "
+        "hold your head low / hold your head down / lower your head / with a lowered head / keep your nose down / "
+        "while keeping your head down / with your head lowered",
+    ),
+    (
+        "still",
+        "head still / with your head still / with the head still / with its head still / your head still / "
+        "the head still / keeping your head still / keep your head still / hold your head still / "
+        "keep the head still / holding your head still / with a still head / with a calm head / with a steady head / "
+        "keep your head steady / "
+        "keeping your head steady / with your head steady / while keeping your head still / keep your head calm",
+    ),
+)
+"""How a head is held -> phrases."""
+
+
+def _soft_landings() -> Iterator[str]:
+    for how in ("softly", "gently", "lightly", "quietly", "smoothly", "soft"):
+        for verb in ("land", "landing", "lands", "touch down", "come down", "coming down"):
+            yield f"{verb} {how}"
+        yield f"land {how} on your feet"
+        yield f"landing {how} on your feet"
+        yield f"land on your feet {how}"
+    for landing in ("soft landing", "gentle landing"):
+        yield from (landing, f"a {landing}", f"with a {landing}", f"with {landing}s", f"make a {landing}")
+
+
+def _steps(sizes: Sequence[str]) -> Iterator[str]:
+    for size in sizes:
+        for noun in ("steps", "strides"):
+            what = f"{size} {noun}"
+            yield from (what, f"with {what}", f"in {what}", f"taking {what}", f"take {what}", f"while taking {what}")
+
 
 _PHRASES: tuple[tuple[Mark, str], ...] = (
     (Mark(Kind.SKILL, "still"), "motionless / immobile / still"),
@@ -482,6 +523,14 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
         "land again / land cleanly / stick the landing / landing upright / back on your feet / "
         "land back on your feet / finish on your feet / end on your feet / end up on your feet",
     ),
+    (Mark(Kind.QUALITY, "soft_landing"), " / ".join(_soft_landings())),
+    (
+        Mark(Kind.QUALITY, "on_toes"),
+        "on tiptoe / on tiptoes / on your toes / on your tiptoes / on the tips of your toes / on toes / on its toes / "
+        "with your heels off the floor / with your heels off the ground / with your heels up / with raised heels",
+    ),
+    *((Mark(Kind.QUALITY, f"steps:{size}"), " / ".join(_steps(words))) for size, words in _SIZES),
+    *((Mark(Kind.QUALITY, f"head:{way}"), phrases) for way, phrases in _HEADS),
     (
         Mark(Kind.MANNER, Manner.CENTRED),
         "in the middle / in the center / in the centre / near the middle / near the center / near the centre / "

@@ -4,21 +4,17 @@ Each quality measures one phrase, such as "without jumping" or "while facing for
 it helps a term of the reward, and it refuses where this robot has nothing to measure it by.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from p2p.contracts.errors import Refusal, UnknownPhrase
-from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Predicate, Statistic, Window
+from p2p.contracts.intent import Bound, Category, Combination, Comparand, Comparison, Predicate, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import at_least, at_most, below, between, on_feature, on_steps
+from p2p.rewards.templates.part_qualities import PART_QUALITIES
 from p2p.rewards.templates.plan import Plan, Stage, Term
+from p2p.rewards.templates.quality import EITHER, SETTLED, Addition, Quality, Use, criterion_of, in_words, mostly, never
 from p2p.rewards.templates.skill import Direction, Manner, Skill
 
-SETTLED = Window(after=(at_least("time", 0.5),))
-"""From when a robot that is dropped at its start has come down."""
-MOST_OF_THE_TIME = 0.9
-HARDLY_EVER = 0.02
-"""Share of the steps that a thing not to be done may take up."""
 OFF_THE_FLOOR = 0.03
 """Clearance of a jump [m]; feet that vibrate leave the floor by less."""
 FACING = 0.125
@@ -40,68 +36,9 @@ _STEPPING = frozenset({"uses_its_legs", "idle_leg"})
 """Criterion and term that ask every leg to step."""
 _BOTH_FEET = frozenset({"keeps_feet_down"})
 """Criterion that asks both feet of a robot that stands still to be down."""
+ONE_LEG = 0.95
+"""Asymmetry of two feet of which one alone is used: that of the time they are on the floor."""
 _OTHER = {"left": "right", "right": "left", "back": "front", "front": "back"}
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A quality where it is used."""
-
-    text: str
-    """As a sentence may have it."""
-    value: str
-    skill: Skill
-    plan: Plan
-    body: Body
-    stage: Stage
-
-    def need(self, *features: str) -> None:
-        """Refuse a robot without these features.
-
-        Raises:
-            UnknownPhrase: one is not measured.
-        """
-        missing = [name for name in features if name not in self.body.features]
-        if missing:
-            raise self.unmeasured(f"{self.body.noun} has no measurement of it ({', '.join(missing)})")
-
-    def unmeasured(self, why: str) -> UnknownPhrase:
-        """An error about a phrase that nothing measures."""
-        return UnknownPhrase(
-            f"{self.text!r} cannot be measured on {self.body.env_id} yet: {why}.", Refusal.UNMEASURED, (self.text,)
-        )
-
-    def conflict(self, why: str) -> UnknownPhrase:
-        """An error about a phrase that does not go with the rest."""
-        return UnknownPhrase(f"{self.text!r} does not go with the rest: {why}.", Refusal.CONFLICT, (self.text,))
-
-
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """What a quality changes in a plan."""
-
-    criteria: tuple[Criterion, ...] = ()
-    terms: tuple[Term, ...] = ()
-    without: frozenset[str] = frozenset()
-    """Keys of guards, and names of terms, that it replaces."""
-    main: Criterion | None = None
-    """Replaces the main criterion."""
-    summary: str = ""
-    """Added to the plan's summary."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """What one phrase asks for."""
-
-    text: str
-    build: Callable[[Use], Addition]
-    skills: frozenset[str] = frozenset()
-    """Skills it goes with; empty goes with all."""
-    gaits_not: frozenset[str] = field(default_factory=frozenset)
-    """Gaits it contradicts."""
-    alone: bool = False
-    """Whether it reads the place or heading since the start, which steps before it would change."""
 
 
 def with_all_qualities(plans: Sequence[Plan], skills: Sequence[Skill], body: Body) -> tuple[Plan, ...]:
@@ -153,54 +90,18 @@ def _listed(names: Sequence[str]) -> str:
     return " or ".join(name.replace("_", " ") for name in names)
 
 
-def _criterion(key: str, title: str, description: str, category: Category, predicate: Predicate) -> Criterion:
-    return Criterion(key=key, title=title[:80], description=description, category=category, predicate=predicate)
-
-
-def _never(key: str, title: str, where: tuple[Bound, ...], *, share: float = HARDLY_EVER) -> Criterion:
-    return _criterion(
-        key,
-        title,
-        f"{_in_words(where)} in at most {share:.0%} of the steps after the first half second.",
-        Category.DYNAMICS,
-        on_steps(Statistic.FRACTION, where, below(share), margin=0.2, window=SETTLED),
-    )
-
-
-def _mostly(key: str, title: str, where: tuple[Bound, ...], share: float = MOST_OF_THE_TIME) -> Criterion:
-    return _criterion(
-        key,
-        title,
-        f"{_in_words(where)} in {share:.0%} of the steps or more after the first half second.",
-        Category.POSTURE,
-        on_steps(Statistic.FRACTION, where, Band(share), margin=0.4, window=SETTLED),
-    )
-
-
-def _in_words(where: Sequence[Bound]) -> str:
-    found = []
-    for bound in where:
-        words = {
-            Comparison.AT_LEAST: f"at least {bound.threshold:g}",
-            Comparison.AT_MOST: f"at most {bound.threshold:g}",
-            Comparison.BETWEEN: f"from {bound.threshold:g} to {bound.upper if bound.upper is not None else 0:g}",
-        }[bound.comparison]
-        found.append(f"{bound.feature} is {words}")
-    return " and ".join(found)
-
-
 def _no_jump(use: Use) -> Addition:
     use.need("airborne", "clearance")
     where = (at_least("airborne", 0.5), at_least("clearance", OFF_THE_FLOOR))
     fine = Term(
         "flight", 0.3, 'info["airborne"] * (info["clearance"] > 0.03)', "f", "price of leaving the floor", sign=-1
     )
-    return Addition((_never("stays_on_floor", "Does not leave the floor", where),), (fine,))
+    return Addition((never("stays_on_floor", "Does not leave the floor", where),), (fine,))
 
 
 def _no_flip(use: Use) -> Addition:
     use.need("up")
-    found = _criterion(
+    found = criterion_of(
         "never_turns_over",
         "Does not turn over",
         "It is never upside down (up-vector at most 0).",
@@ -214,7 +115,7 @@ def _faces_forward(use: Use) -> Addition:
     feature = "yaw_turns" if use.body.has("yaw_turns") else "pitch_turns"
     use.need(feature)
     rate = feature.replace("turns", "rate")
-    found = _mostly("faces_forward", "Faces forward", (between(feature, -FACING, FACING),))
+    found = mostly("faces_forward", "Faces forward", (between(feature, -FACING, FACING),))
     fine = Term(
         "facing", 0.2, f'np.clip(abs(info["{feature}"]) * 4.0, 0.0, 1.0)', r"\mathrm{clip}(4|\psi|, 0, 1)",
         "price of facing elsewhere", sign=-1,
@@ -242,10 +143,10 @@ def _steady(use: Use) -> Addition:
     else:
         raise use.unmeasured("it is measured of moving, turning, standing still and holding a posture")
     window = Window(last_share=0.8)
-    found = _criterion(
+    found = criterion_of(
         "without_a_break",
         "Does it without a break",
-        f"{_in_words(where)} in {STEADY_SHARE:.0%} of the steps of the last 80%.",
+        f"{in_words(where)} in {STEADY_SHARE:.0%} of the steps of the last 80%.",
         Category.DYNAMICS,
         on_steps(Statistic.FRACTION, where, Band(STEADY_SHARE), margin=0.4, window=window),
     )
@@ -267,7 +168,7 @@ def _no_sway(use: Use) -> Addition:
     rates = [name for name in ("roll_rate", "pitch_rate", "yaw_rate") if use.body.has(name)]
     if not rates:
         raise use.unmeasured(f"{use.body.noun} has no trunk that sways")
-    found = _mostly(
+    found = mostly(
         "does_not_sway", "Keeps its trunk calm", tuple(between(rate, -SWAY_RATE, SWAY_RATE) for rate in rates)
     )
     sizes = " + ".join(f'abs(info["{rate}"])' for rate in rates)
@@ -279,7 +180,7 @@ def _no_sway(use: Use) -> Addition:
 
 def _no_lean(use: Use) -> Addition:
     use.need("up")
-    found = _mostly("does_not_lean", "Does not lean", (at_least("up", LEVEL_UP),))
+    found = mostly("does_not_lean", "Does not lean", (at_least("up", LEVEL_UP),))
     pay = Term(
         "level", 0.3, 'tolerance(info["up"], 0.97, 1.0, {margin})', r"\mathrm{tol}(u_z; 0.97, 1)",
         "a trunk that does not lean", margin=0.3,
@@ -289,7 +190,7 @@ def _no_lean(use: Use) -> Addition:
 
 def _no_trunk(use: Use) -> Addition:
     use.need("torso_contact")
-    found = _never("trunk_off_floor", "Keeps its trunk off the floor", (at_least("torso_contact", 0.5),))
+    found = never("trunk_off_floor", "Keeps its trunk off the floor", (at_least("torso_contact", 0.5),))
     fine = Term("trunk", 0.3, 'info["torso_contact"]', "c_t", "price of touching the floor with the trunk", sign=-1)
     return Addition((found,), (fine,))
 
@@ -297,12 +198,12 @@ def _no_trunk(use: Use) -> Addition:
 def _no_crouch(use: Use) -> Addition:
     use.need("height")
     low = round(use.body.low, 3)
-    return Addition((_never("does_not_crouch", "Does not crouch", (at_most("height", low),)),))
+    return Addition((never("does_not_crouch", "Does not crouch", (at_most("height", low),)),))
 
 
 def _no_slide(use: Use) -> Addition:
     use.need("feet_down")
-    found = _criterion(
+    found = criterion_of(
         "lifts_feet_often",
         "Lifts its feet instead of sliding",
         "In 30% of the steps or more at least one foot is off the floor.",
@@ -314,7 +215,7 @@ def _no_slide(use: Use) -> Addition:
 
 def _slides(use: Use) -> Addition:
     use.need("feet_down")
-    found = _mostly("slides", "Keeps its feet on the floor", (at_least("feet_down", 0.99),))
+    found = mostly("slides", "Keeps its feet on the floor", (at_least("feet_down", 0.99),))
     pay = Term("feet_down", 0.3, 'info["feet_down"]', "c_f", "feet on the floor")
     return Addition((found,), (pay,), without=_STEPPING)
 
@@ -324,7 +225,7 @@ def _straight(use: Use) -> Addition:
     across = "y" if direction in (Direction.FORWARD, Direction.BACKWARD) else "x"
     use.need(f"displacement_{across}")
     where = (between(f"displacement_{across}", -ALONG_LINE, ALONG_LINE),)
-    return Addition((_mostly("straight_course", f"Stays within {ALONG_LINE:g} m of its line", where),))
+    return Addition((mostly("straight_course", f"Stays within {ALONG_LINE:g} m of its line", where),))
 
 
 def _leg(use: Use) -> Addition:
@@ -333,8 +234,8 @@ def _leg(use: Use) -> Addition:
     if legs is None or use.value not in legs:
         raise use.unmeasured(f"{use.body.noun} has no foot of that name that is measured")
     other = legs[_OTHER[use.value]]
-    found = _never(f"on_{use.value}_leg", f"Uses its {use.value} leg alone", (at_least(other, 0.5),))
-    used = _criterion(
+    found = never(f"on_{use.value}_leg", f"Uses its {use.value} leg alone", (at_least(other, 0.5),))
+    used = criterion_of(
         f"{use.value}_foot_down",
         f"Stands on its {use.value} foot",
         f"The {use.value} foot is on the floor in 10% of the steps or more.",
@@ -348,22 +249,46 @@ def _leg(use: Use) -> Addition:
 
 
 def _one_leg(use: Use) -> Addition:
-    """On one leg, whichever it is: half of two feet is down."""
+    """On one leg, whichever it is: half of two feet is down, or, where it gets somewhere, one of them never is."""
     legs = LEGS.get(use.body.env_id, {})
     if set(legs) != {"left", "right"}:
         raise use.unmeasured(f"{use.body.noun} does not stand on one of two legs")
-    if use.skill.name not in ("still", "posture"):
-        raise UnknownPhrase(
-            f"{use.text!r} does not say which leg; say 'on your left leg' or 'on your right leg'.",
-            Refusal.VAGUE,
-            (use.text,),
-        )
+    if use.skill.name in ("move", "jump"):
+        return _either_leg(*legs.values())
     where = (between("feet_down", 0.4, 0.6),)
     pay = Term(
         "one_foot", 0.5, 'tolerance(info["feet_down"], 0.45, 0.55, {margin})', r"\mathrm{tol}(c_f; 0.45, 0.55)",
         "one foot on the floor", margin=0.4,
     )  # fmt: skip
-    return Addition((_mostly("on_one_leg", "Stands on one leg", where),), (pay,), without=_BOTH_FEET)
+    return Addition((mostly("on_one_leg", "Stands on one leg", where),), (pay,), without=_BOTH_FEET)
+
+
+def _either_leg(left: str, right: str) -> Addition:
+    """One foot carries it and the other never touches the floor, whichever is which."""
+    down = {
+        foot: {"statistic": Statistic.FRACTION, "where": (at_least(foot, 0.5),), "window": SETTLED}
+        for foot in (left, right)
+    }
+    found = criterion_of(
+        "on_one_leg",
+        "Uses one leg alone",
+        "After the first half second the time that one foot is on the floor is at most 5% of that of the other.",
+        Category.GAIT,
+        Predicate(
+            **down[left],
+            versus=Comparand(**down[right], combination=Combination.ASYMMETRY),
+            comparison=Comparison.AT_LEAST,
+            threshold=ONE_LEG,
+            unit="1",
+            margin=1.0,
+        ),
+    )
+    shares = ", ".join(f'info["stance_share:{foot.removeprefix("contact_")}"]' for foot in (left, right))
+    fine = Term(
+        "other_foot", 0.5, f"np.clip(4.0 * np.minimum({shares}), 0.0, 1.0)", r"\mathrm{clip}(4 \min s, 0, 1)",
+        "price of using the leg that is used less", sign=-1,
+    )  # fmt: skip
+    return Addition((found,), (fine,), without=_STEPPING | _BOTH_FEET)
 
 
 def _at_most(use: Use) -> Addition:
@@ -383,7 +308,7 @@ def _at_most(use: Use) -> Addition:
         predicate = on_steps(Statistic.FRACTION, where, Band(1.0), margin=0.2)
         words = f"It never turns by more than {edge:g} turns."
     title = f"Does it at most {limit:g} {'time' if limit == 1 else 'times'}"
-    return Addition((_criterion("no_more_than_asked", title, words, Category.DYNAMICS, predicate),))
+    return Addition((criterion_of("no_more_than_asked", title, words, Category.DYNAMICS, predicate),))
 
 
 def _on_the_floor_first() -> Window:
@@ -402,7 +327,7 @@ def _at_most_high(use: Use) -> Addition:
         Statistic.MAX, "clearance", below(limit), "m", margin=round(max(limit, 0.05), 3), window=_on_the_floor_first()
     )
     words = f"The lowest point of the whole robot never rises more than {limit:g} m above where it rests."
-    found = _criterion("no_higher", f"Jumps no higher than {limit:g} m", words, Category.DYNAMICS, predicate)
+    found = criterion_of("no_higher", f"Jumps no higher than {limit:g} m", words, Category.DYNAMICS, predicate)
     fine = Term(
         "too_high", 1.0, f'np.clip(info["clearance"] - {limit:g}, 0.0, 1.0)', rf"\mathrm{{clip}}(h - {limit:g}, 0, 1)",
         "price of jumping too high", sign=-1,
@@ -416,7 +341,7 @@ def _jump_way(use: Use) -> Addition:
     sign = 1 if use.value == "forward" else -1
     speed = at_least("velocity_x", 0.5) if sign > 0 else at_most("velocity_x", -0.5)
     half = round(_jump_clearance(use.plan) / 2, 4)
-    flies = _criterion(
+    flies = criterion_of(
         f"jumps_{use.value}",
         f"Moves {use.value} while it is in the air",
         f"For 0.1 s without a break its lowest point is {half:g} m above where it rests while it moves {use.value} at "
@@ -425,7 +350,7 @@ def _jump_way(use: Use) -> Addition:
         on_steps(Statistic.LONGEST_HOLD, (at_least("clearance", half), speed), Band(0.1), margin=0.1),
     )
     place = Band(0.2) if sign > 0 else below(-0.2)
-    lands = _criterion(
+    lands = criterion_of(
         f"lands_{use.value}",
         f"Comes down 0.2 m or more {use.value} of its start",
         f"At the end it is 0.2 m or more {use.value} of where it started.",
@@ -448,7 +373,7 @@ def _diagonal(use: Use) -> Addition:
         raise use.conflict("say 'diagonally forward left', or another corner")
     ends = [end for end in (main.threshold, main.upper) if end is not None]
     slow = min(abs(end) for end in ends)
-    low, left = round(0.6 * slow, 3), use.value == "left"
+    low, left = round(0.6 * slow, 3), use.value != "right"
     along = Band(low) if main.threshold > 0 else below(-low)
     forth = use.plan.main.model_copy(
         update={
@@ -457,17 +382,29 @@ def _diagonal(use: Use) -> Addition:
             "predicate": on_feature(Statistic.MEAN, "velocity_x", along, "m/s", margin=low),
         }
     )
-    across = _criterion(
+    across = criterion_of(
         f"moves_{use.value}_too",
         f"Moves {use.value} at {low:g} m/s or more at the same time",
         f"The mean velocity to the {use.value} is {low:g} m/s or more.",
         Category.GAIT,
         on_feature(Statistic.MEAN, "velocity_y", Band(low) if left else below(-low), "m/s", margin=low),
     )
-    way = "" if left else "-"
+    if use.value == EITHER:
+        way_m = round(low * use.plan.judged_s, 2)
+        across = criterion_of(
+            "moves_sideways_too",
+            f"Moves to one side at {low:g} m/s or more at the same time",
+            f"At the end it is {way_m:g} m or more to the left or to the right of where it started: a mean velocity "
+            f"of {low:g} m/s.",
+            Category.GAIT,
+            on_feature(Statistic.FINAL, "displacement_y", Band(way_m), "m", margin=way_m).model_copy(
+                update={"absolute": True}
+            ),
+        )
+    way, side = ("", "left") if left else ("-", "right")
     pay = Term(
-        f"also_{use.value}", 1.0, f'np.clip({way}info["velocity_y"], -1.0, {max(1.0, low)})',
-        rf"\mathrm{{clip}}({way}v_y, -1, {max(1.0, low):g})", f"moving {use.value} at the same time",
+        f"also_{side}", 1.0, f'np.clip({way}info["velocity_y"], -1.0, {max(1.0, low)})',
+        rf"\mathrm{{clip}}({way}v_y, -1, {max(1.0, low):g})", f"moving {side} at the same time",
     )  # fmt: skip
     return Addition((across,), (pay,), without=frozenset({"keeps_line", "sideways"}), main=forth, summary=use.value)
 
@@ -475,7 +412,8 @@ def _diagonal(use: Use) -> Addition:
 def _circle(use: Use) -> Addition:
     """Along its heading, round and round, farther out than a spin."""
     use.need("yaw_turns", "forward_velocity", "displacement")
-    sign, side = (1, "left") if use.value == "left" else (-1, "right")
+    sign, side = (-1, "right") if use.value == "right" else (1, "left")
+    words = "either side" if use.value == EITHER else f"the {side}"
     slow = round(0.5 * _slowest(use.plan.main.predicate), 3)
     onward = use.plan.main.model_copy(
         update={
@@ -485,15 +423,15 @@ def _circle(use: Use) -> Addition:
             "predicate": on_feature(Statistic.MEAN, "forward_velocity", Band(slow), "m/s", margin=slow),
         }
     )
-    rounds = _criterion(
+    rounds = criterion_of(
         "goes_round",
-        f"Goes round once or more, to the {side}",
+        f"Goes round once or more, to {words}",
         "It turns once or more about the vertical, and leaves its start by 0.5 m or more on the way.",
         Category.GAIT,
         on_feature(Statistic.MAX if sign > 0 else Statistic.MIN, "yaw_turns", Band(1.0) if sign > 0 else below(-1.0),
-                   "turns", margin=1.0),
+                   "turns", margin=1.0).model_copy(update={"absolute": use.value == EITHER}),
     )  # fmt: skip
-    out = _criterion(
+    out = criterion_of(
         "leaves_the_spot",
         "Leaves the spot: it is a circle, no spin",
         "At some moment it is 0.5 m or more from its start.",
@@ -510,7 +448,7 @@ def _circle(use: Use) -> Addition:
         Term("round", 0.5, f'np.clip({way}info["yaw_rate"], -1.0, 1.5)', rf"\mathrm{{clip}}({way}\omega_z, -1, 1.5)",
              f"turning {side}"),
     )  # fmt: skip
-    return Addition((rounds, out), pay, without=drop, main=onward, summary=f"in a circle to the {side}")
+    return Addition((rounds, out), pay, without=drop, main=onward, summary=f"in a circle to {words}")
 
 
 def _slowest(main: Predicate | None) -> float:
@@ -545,6 +483,7 @@ QUALITIES: dict[str, Quality] = {
     "jump_way": Quality("jump %", _jump_way, frozenset({"jump"}), alone=True),
     "diagonal": Quality("diagonally to the %", _diagonal, _MOVE, alone=True),
     "circle": Quality("in a circle to the %", _circle, _MOVE, alone=True),
+    **PART_QUALITIES,
 }
 """Name -> what it adds."""
 

@@ -1,5 +1,6 @@
 """Where motions are played: from paths to the states of a robot's joints."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,13 +10,15 @@ from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.parts import BY_NAME, inner_joints, parts_of
+from p2p.rewards.expression_values import evaluate
 from p2p.rewards.features import Features, measure_trajectory
-from p2p.rewards.part_features import PartFeature
+from p2p.rewards.part_features import PartFeature, asked_for
 from p2p.rewards.part_sequences import PartSequences
 from p2p.worker.calibration.motion import Motion
 from p2p.worker.description.morphology import FREE
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.rollout.kinematics import Kinematics
+from p2p.worker.rollout.parts import PartFeatures
 
 Floats = NDArray[np.float64]
 SETTLE_S = 3.0
@@ -106,15 +109,20 @@ class Stage:
             qpos[:, self.height_index] += lift - self.lift_of(qpos)
         return self.measured(qpos, self._velocities(qpos), actions)
 
-    def measured(self, qpos: Floats, qvel: Floats, actions: Floats) -> Played:
+    def measured(self, qpos: Floats, qvel: Floats, actions: Floats, besides: Collection[str] = ()) -> Played:
         """States with their features, those of parts that criteria of whole motions read included."""
         features = measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions)
         angles = {f"joint_angle:{name}": qpos[:, index] for name, index in self._joints.items()}
         starts = np.zeros((len(actions), 1), dtype=np.bool_)
         starts[0] = True
         before, after = ({name: path[ends] for name, path in angles.items()} for ends in (slice(-1), slice(1, None)))
-        swings = PartSequences(self.spec, 1, self._swings).measure(before, after, starts)
-        return Played(qpos, qvel, actions, features | swings)
+        features |= PartSequences(self.spec, 1, self._swings).measure(before, after, starts)
+        asked = asked_for(besides, self.spec)
+        if asked.parts:
+            parts = PartFeatures(self.model, self.spec, 1, asked.parts)
+            features |= parts.of_episode(qpos, qvel, actions)
+        features |= {expression.text: evaluate(expression, features) for expression in asked.expressions}
+        return Played(qpos, qvel, actions, features)
 
     def lift_of(self, qpos: Floats) -> Floats:
         """Height of the lowest point above where it rests, shape (T + 1,) [m]; 0 where there is no floor."""

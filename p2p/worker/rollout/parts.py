@@ -46,19 +46,42 @@ class PartFeatures:
 
     def read(self, block: Block) -> Features:
         """Name -> values after every step of the block that follows the last one, shape (T * n,)."""
-        actions = np.asarray(block.actions, dtype=np.float64)
-        now = self._reader.read(block.after.qpos, block.after.qvel, actions)
+        index = np.flatnonzero(block.starts.ravel())
+        begun = block.before.qpos[index], block.before.qvel[index]
+        return self._measured(begun, (block.after.qpos, block.after.qvel), block.actions, block.starts)
+
+    def of_episode(self, qpos: Floats, qvel: Floats, actions: Floats) -> Features:
+        """Name -> values of one episode, shape (T,).
+
+        Args:
+            qpos: Joint positions of its T + 1 states, the one after the reset first, shape (T + 1, nq).
+            qvel: Velocities, shape (T + 1, nv).
+            actions: Shape (T, nu).
+        """
+        starts = np.zeros((len(actions), 1), dtype=np.bool_)
+        starts[0] = True
+        return self._measured((qpos[:1], qvel[:1]), (qpos[1:], qvel[1:]), actions, starts)
+
+    def _measured(
+        self,
+        begun_at: tuple[Floats, Floats],
+        after: tuple[Floats, Floats],
+        controls: NDArray[np.floating],
+        starts: NDArray[np.bool_],
+    ) -> Features:
+        """Features after every step, `begun_at` holding the states that episodes of the block begin at."""
+        actions = np.asarray(controls, dtype=np.float64)
+        now = self._reader.read(*after, actions)
         before: Features = {}
         if self._sequences.any:
-            n, index = self._n, np.flatnonzero(block.starts.ravel())
-            none = np.zeros((len(index), actions.shape[1]))
-            begun = self._reader.read(block.before.qpos[index], block.before.qvel[index], none)
+            n, index = self._n, np.flatnonzero(starts.ravel())
+            begun = self._reader.read(*begun_at, np.zeros((len(index), actions.shape[1])))
             for name, values in now.items():
                 first = values[:n] if self._last is None else self._last[name]
                 before[name] = np.concatenate([first, values[:-n]])
                 before[name][index] = begun[name]
             self._last = {name: values[-n:].copy() for name, values in now.items()}
-        summed = self._sequences.measure(before, now, block.starts) if self._sequences.any else {}
+        summed = self._sequences.measure(before, now, starts) if self._sequences.any else {}
         return {feature.name: (summed if feature.name in summed else now)[feature.name] for feature in self._asked}
 
     def state(self) -> State:
