@@ -7,12 +7,13 @@ import argparse
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 from p2p.benchmark.cases import SUITES, Case
 from p2p.benchmark.learn import TablePlace
 from p2p.benchmark.report import table
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.session import NewSession, SessionView
+from p2p.contracts.session import NewSession, Priority, SessionView
 from p2p.service import Service
 from p2p.settings import Settings
 
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     results = []
     for case in chosen:
         for seed in options.seeds:
-            results.append((case, _run(service, case, seed)))
+            results.append((case, _run(service, case, seed, options.priority)))
             _, view = results[-1]
             print(f"{case.name} seed {seed}: {view.status}", file=sys.stderr, flush=True)
     print(table(results))
@@ -39,11 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if all(view.status == "passed" for _, view in results) else 3
 
 
-def _run(service: Service, case: Case, seed: int) -> SessionView:
+def _run(service: Service, case: Case, seed: int, priority: Priority) -> SessionView:
     session_id = f"{case.name}-seed-{seed}"
     known = {view.session.session_id: view for view in service.list_sessions()}
     if session_id not in known:
-        request = NewSession(prompt=case.prompt, env_id=case.env_id, seed=seed)
+        request = NewSession(prompt=case.prompt, env_id=case.env_id, seed=seed, priority=priority)
         service.create_session(request, session_id=session_id)
     elif known[session_id].status.finished:
         return known[session_id]
@@ -61,6 +62,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     names = ", ".join(case.name for suite in SUITES.values() for case in suite)
     parser.add_argument("--case", nargs="*", help=f"only these of the suite: {names}")
     parser.add_argument("--runs-dir", type=Path, default=Path("runs/benchmark"))
+    parser.add_argument("--priority", choices=get_args(Priority), default="low", help="of the trainings")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the table between its `behaviour` markers")
     return parser.parse_args(arguments)
 
