@@ -94,6 +94,7 @@ def train(iteration: IterationRecord, steps: dict[int, float]) -> IterationAggre
             record_rollouts(run.checkpoint(step), run.iteration_id, step, Purpose.SELECTION, 0.0 if success else 1.0)
             run.trajectory(step, "median").parent.mkdir(exist_ok=True)
             run.trajectory(step, "median").write_bytes(b"a trajectory")
+            run.checkpoint(step).policy_path.write_bytes(b"a policy")
             row = {"type": "eval", "global_step": step, "success_rate": success, "intent_score": success}
             run.append_scalars({**row, "mean_return": float(step - seed)})
         best = max(steps, key=lambda step: (steps[step], step))
@@ -165,6 +166,18 @@ def test_the_first_checkpoint_that_eyes_accept_is_reported_on(service: Service, 
     assert "eyes looked at 2 of the best checkpoints, and accepted it" in judgment.diagnosis
     assert "baseline_seed_11 at step 200" in judgment.diagnosis
     assert len(stub.seen) == 1 + 3, "one veto, two looks to choose, and one at the rollouts that are judged"
+
+
+def test_a_run_that_failed_and_a_checkpoint_without_its_rollout_are_no_candidates(service: Service, stub: Stub) -> None:
+    iteration = service.record("watched").iteration(2)
+    iteration.run("baseline", 11).set_status(JobState.FAILED, "it fell")
+    iteration.run("baseline", 10).trajectory(100, "median").unlink()
+    found = aggregate(iteration.runs())
+    assert found is not None
+    iteration.save_aggregation(found)
+    service.run_report("watched", 2)
+    assert looks_of(service) == []
+    assert len(stub.seen) == 1, "with one checkpoint left there is nothing to choose"
 
 
 def test_where_eyes_accept_none_the_one_they_find_best_is_judged_and_still_fails(service: Service, stub: Stub) -> None:

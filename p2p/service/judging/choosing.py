@@ -39,7 +39,7 @@ class Choosing(Looking):
         asked = bool(record.read_session().judge_model) and intent is not None and bool(vetoes)
         if not asked or aggregation.looks or iteration.report.read_evaluation() is not None:
             return aggregation
-        candidates = checkpoints_by_merit(iteration.runs())[:MOST_LOOKS]
+        candidates = checkpoints_by_merit(iteration.runs(), aggregation)[:MOST_LOOKS]
         assert intent is not None, "asked for"
         looks = list(self._looks(record, iteration, intent, candidates)) if len(candidates) > 1 else []
         if not looks:

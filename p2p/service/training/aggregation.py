@@ -50,19 +50,30 @@ def _end(run: IterationRecord) -> JobState:
     return status.state if status is not None and status.state.finished else JobState.LOST
 
 
-def checkpoints_by_merit(runs: Sequence[IterationRecord]) -> list[tuple[IterationRecord, int]]:
+def checkpoints_by_merit(
+    runs: Sequence[IterationRecord], aggregation: IterationAggregation
+) -> list[tuple[IterationRecord, int]]:
     """Recorded checkpoints that meet what is measured often enough, as a run and a step.
 
-    First the best of each run, as runs differ more from one another than checkpoints of one do, then the others.
+    First the best of each run, as runs differ more from one another than checkpoints of one do, then the others. A run
+    that failed has none, unless the iteration is judged by what its runs left.
     """
+    results = [result for config in aggregation.configs.values() for result in config.per_seed]
+    counting = {one.run_id for one in results if aggregation.by_checkpoints or one.status == "completed"}
     found = []
-    for run in runs:
+    for run in (run for run in runs if run.iteration_id in counting):
         rows = [row for row in run.parse_scalars()[1] if (row.get("success_rate") or 0.0) >= MET_SHARE_NEEDED]
-        rows = [row for row in rows if run.checkpoint(row["global_step"]).read_evaluation() is not None]
-        ranked = sorted(rows, key=_rank, reverse=True)
+        ranked = sorted((row for row in rows if _recorded(run, row["global_step"])), key=_rank, reverse=True)
         found += [(place > 0, _rank(row), run, int(row["global_step"])) for place, row in enumerate(ranked)]
     best_first = sorted(found, key=lambda each: each[1], reverse=True)
     return [(run, step) for _, _, run, step in sorted(best_first, key=lambda each: each[0])]
+
+
+def _recorded(run: IterationRecord, step: int) -> bool:
+    """Whether a checkpoint has its policy, its rollouts, and one of them whole, which can be looked at."""
+    checkpoint = run.checkpoint(step)
+    there = checkpoint.policy_path.exists() and run.trajectory(step, "median").exists()
+    return there and checkpoint.read_evaluation() is not None
 
 
 def _joined(results: Sequence[RunResult], best: RunResult) -> IterationAggregation:
