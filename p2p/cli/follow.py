@@ -6,8 +6,8 @@ from datetime import datetime
 
 from rich.live import Live
 
-from p2p.cli.formats import duration, number, plan_in_words, share
-from p2p.cli.live import last_line, picture
+from p2p.cli.formats import number, plan_in_words, share
+from p2p.cli.live import last_line, picture, time_left
 from p2p.cli.output import Output
 from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
 from p2p.contracts.waiting import Waiting, WaitsFor, in_words
@@ -118,7 +118,7 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
         values = ", ".join(f"{key} {number(value)}" for key, value in now.criteria.items())
         rate = "–" if now.steps_per_second is None else f"{now.steps_per_second:,.0f}"
         lines.append(
-            f"{now.run_id}: step {now.step:,} of {now.total_timesteps:,}, {rate} steps/s, ETA {duration(now.eta_s)}, "
+            f"{now.run_id}: step {now.step:,} of {now.total_timesteps:,}, {rate} steps/s, ETA {time_left(now)}, "
             f"return {number(now.episode_return)}; {values or 'no evaluation yet'}; success {share(now.success_rate)}"
         )
     return lines

@@ -27,6 +27,8 @@ def plan_in_words(view: SessionView) -> str:
     runs = "1 run" if plan.n_runs == 1 else f"{plan.n_runs} runs, {plan.parallel} at a time,"
     cores = "1 core" if plan.cores == 1 else f"{plan.cores} cores"
     left = "" if view.remaining_s is None else f", about {duration(view.remaining_s)} left"
+    if view.remaining_s is None and any(run.state == "running" and run.waiting is None for run in view.runs):
+        left = ", estimating the time left"
     steps = plan.candidate_steps
     short = f"short trainings of candidates, {steps:,} steps each: " if steps else ""
     return f"{short}{runs} on {cores}{left}"

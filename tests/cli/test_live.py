@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console, RenderableType
-from session_views import SESSION, data, ended, run, running
+from session_views import SESSION, SPEED, UPRIGHT, data, ended, run, running
 
 from p2p.cli.follow import changes
 from p2p.cli.live import picture
 from p2p.cli.verdict import ending, runs
+from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.session import SessionStatus
 from p2p.contracts.training import EarlyStop
@@ -69,6 +70,82 @@ def test_the_live_view_fits_the_terminal(width: int) -> None:
 
     assert max(len(line) for line in shown.splitlines()) <= width
     assert "baseline_seed_10" in shown
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("n_runs", [1, 2, 6])
+def test_nothing_in_the_live_view_is_cut_however_narrow_it_is(width: int, n_runs: int) -> None:
+    runs_of = [run(seed, eta_s=500.0, returns=tuple(range(60))) for seed in range(10, 10 + n_runs)]
+    shown = text(picture(running(*runs_of, remaining_s=90.0)), width=width)
+
+    assert "…" not in shown.replace(" … ", " ")
+    for seed in range(10, 10 + n_runs):
+        (row,) = (line for line in shown.splitlines() if line.startswith(f"baseline_seed_{seed}"))
+        for part in ("40 %", "8 min 20 s", "1,234"):
+            assert part in row, row
+    (speed,) = (line for line in shown.splitlines() if "≥ 2 m/s" in line)
+    assert speed.startswith("Runs forward")
+    assert "2.5" in speed
+
+
+def test_many_runs_are_summed_up_where_their_columns_do_not_fit() -> None:
+    seeds = [run(seed, criteria={"speed": 0.5 * (seed - 10)}) for seed in range(10, 18)]
+    rows = text(picture(running(*seeds)), width=60).splitlines()
+
+    (speed,) = (line for line in rows if "Runs forward" in line)
+    assert "0 … 3.5  4/8 ✓" in speed
+    (upright,) = (line for line in rows if "Stays upright" in line)
+    assert upright.rstrip().endswith("–"), "nothing was measured"
+
+
+def test_on_a_low_terminal_the_criteria_that_are_met_by_all_are_counted() -> None:
+    view = running(run(10), run(11)).model_copy(update={"criteria": (SPEED, UPRIGHT, *tall(12))})
+    console = Console(file=StringIO(), width=80, height=20, force_terminal=True, legacy_windows=False)
+    console.print(picture(view))
+    shown = console.file.getvalue()
+
+    assert len(shown.splitlines()) < 20
+    assert "13 more are met" in shown
+    assert "Stays upright" in shown
+    assert "Ctrl-C leaves this view." in shown
+
+
+def tall(count: int) -> list[Criterion]:
+    """Criteria that a run at 2.5 m/s meets."""
+    return [SPEED.model_copy(update={"title": f"Runs on, {index}"}) for index in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("changes_", "words"),
+    [
+        ({"eta_s": None}, "estimating"),
+        ({"eta_s": None, "state": "queued", "step": 0}, "–"),
+        ({"step": 300_000, "eta_s": 0.0}, "evaluating"),
+        ({"state": "completed", "step": 300_000, "eta_s": 0.0}, "done"),
+        ({"state": "lost", "error": "killed"}, "lost"),
+    ],
+)
+def test_the_time_left_is_told_or_why_it_is_not(changes_: dict[str, object], words: str) -> None:
+    row = next(line for line in text(picture(running(run(10, **changes_)))).splitlines() if line.startswith("baseline"))
+
+    assert words in row
+
+
+def test_before_the_pace_is_known_the_time_left_is_being_estimated() -> None:
+    early = running(run(10, eta_s=None))
+
+    assert "on 2 cores, estimating the time left" in text(picture(early))
+    (line,) = changes(running(run(10, step=0, eta_s=None, criteria={}, success_rate=None)), early)
+    assert "ETA estimating" in line
+
+
+def test_an_early_hint_is_shown_and_said_once() -> None:
+    hint = "Term 'alive' makes 93% of the reward."
+    before, after = running(run(10)), running(run(10, hint=hint), run(11, hint=hint))
+
+    assert text(picture(after)).count(hint) == 1
+    assert f"baseline_seed_10: {hint}" in changes(before, after)
+    assert changes(after, after) == []
 
 
 def test_without_a_terminal_each_change_is_one_line() -> None:
