@@ -15,7 +15,7 @@ setup: $(VENV)/.demo  ## Set up p2p and p2p-mcp in .venv, and train nothing
 demo: $(VENV)/.demo  ## Set up, then train a cheetah to run from one sentence, with no key
 	$(BIN)/p2p run "run forward as fast as you can" --env HalfCheetah-v5
 
-test: $(VENV)/.dev  ## Set up, then run every test, the ones that train included
+test: $(VENV)/.dev $(VENV)/.sshd  ## Set up, then run every test, the ones that train included
 	$(PYTEST)
 
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
@@ -33,10 +33,10 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-fast-tests: $(VENV)/.dev
+fast-tests: $(VENV)/.dev $(VENV)/.sshd
 	$(PYTEST) -m "not slow"
 
-slow-tests: $(VENV)/.dev  ## The tests that train a policy or run a whole session
+slow-tests: $(VENV)/.dev $(VENV)/.sshd  ## The tests that train a policy or run a whole session
 	$(PYTEST) -m slow
 
 docs: $(VENV)/.dev  ## Write the tables of the documents that are made from the code
@@ -87,6 +87,11 @@ $(VENV)/.dev: pyproject.toml requirements/train.lock | $(VENV)/bin/python
 	@$(PIP) --require-hashes --requirement requirements/train.lock
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
+
+# An SSH server for the tests of nodes, where the machine has none: unpacked into the environment, not installed.
+$(VENV)/.sshd: tests/scheduler/fetch_sshd.sh | $(VENV)/bin/python
+	@sh $< $(CURDIR)/$(VENV)/sshd || echo "No SSH server could be had: the tests that need one are skipped."
+	@touch $@
 
 $(VENV)/.docs: requirements/docs.lock | $(VENV)/bin/python
 	@$(PIP) --require-hashes --requirement requirements/docs.lock

@@ -1,6 +1,7 @@
 """A real sshd on a free port of the loopback, with keys and settings of its own, and a link that can be broken."""
 
 import os
+import pwd
 import select
 import shutil
 import socket
@@ -21,10 +22,37 @@ from p2p.scheduler.nodes.links import links
 from p2p.store.nodes import NodeStore
 from p2p.store.remote import RemoteJobRecord
 
-SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+FETCHED = Path(sys.prefix) / "sshd"
+"""Where `fetch_sshd.sh` has put one, on a machine without."""
+PLACES = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin:{FETCHED}/usr/sbin"
+SSHD = shutil.which("sshd", path=PLACES)
 KEYGEN = shutil.which("ssh-keygen")
-HAS_SSHD = SSHD is not None and KEYGEN is not None
-NO_SSHD = "needs a real sshd: apt install openssh-server"
+SEPARATED_USER = "sshd"
+"""Account that the server, started by root, hands connections to before they have logged in."""
+
+
+def _own_accounts() -> tuple[str, ...]:
+    """The words to start a server with where root starts it and its account is missing: with one, for it alone."""
+    try:
+        pwd.getpwnam(SEPARATED_USER)
+    except KeyError:
+        if os.getuid() == 0:
+            mount = 'mount --bind "$1" /etc/passwd && shift && exec "$@"'
+            return ("unshare", "--mount", "sh", "-c", mount, "sh")
+    return ()
+
+
+def _can_start() -> bool:
+    """Whether there is a server and the account it needs, or a way to give it one."""
+    words = _own_accounts()
+    if SSHD is None or KEYGEN is None:
+        return False
+    trial = [*words, "/etc/passwd", "true"] if words else ["true"]
+    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
+
+
+HAS_SSHD = _can_start()
+NO_SSHD = "needs a real sshd: apt install openssh-server, or make .venv/.sshd"
 NEEDS_SSHD = pytest.mark.skipif(not HAS_SSHD, reason=NO_SSHD)
 SETTINGS = """\
 Port {port}
@@ -65,8 +93,18 @@ class Sshd:
         if os.getuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, parents=True, exist_ok=True)
         assert SSHD is not None
-        command = [*self._wrapper, SSHD, "-D", "-f", str(self.folder / "sshd_config"), "-E", str(self.folder / "log")]
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+        command = [SSHD, "-D", "-f", str(self.folder / "sshd_config"), "-E", str(self.folder / "log")]
+        if accounts := _own_accounts():
+            passwd = self.folder / "passwd"
+            own = f"{SEPARATED_USER}:x:65533:65534::/run/sshd:/usr/sbin/nologin\n"
+            passwd.write_text(f"{Path('/etc/passwd').read_text().rstrip()}\n{own}")
+            passwd.chmod(0o644)
+            command = [*accounts, str(passwd), *command]
+        libraries = ":".join(str(path) for path in FETCHED.glob("usr/lib/*-linux-*"))
+        env = os.environ | ({"LD_LIBRARY_PATH": libraries} if libraries else {})
+        self._process = subprocess.Popen(
+            [*self._wrapper, *command], stdin=subprocess.DEVNULL, start_new_session=True, env=env
+        )
         until(self._answers)
 
     def stop(self) -> None:
