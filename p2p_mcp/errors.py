@@ -27,6 +27,8 @@ _REMEDIES = (
     (r"write one first\b", "write one first (write_reward)"),
     (r"p2p trash --restore (\S+)", r'manage_session(session_id="\1", action="restore")'),
     (r"p2p delete (\S+)", r'manage_session(session_id="\1", action="delete")'),
+    (r"\(--judge-model provider:model, or set P2P_MODEL\)", "(judge_model, or P2P_MODEL)"),
+    (r"look yourself: p2p view (\S+)", "look yourself: mode='calling_agent'"),
     (r"p2p list", "list_sessions"),
     (r"p2p envs", "list_environments"),
     (r"p2p doctor", "check_setup"),

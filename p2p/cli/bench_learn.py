@@ -11,6 +11,7 @@ from p2p.benchmark.learn import LearnBenchmark, Learned, TablePlace, standard_co
 from p2p.benchmark.parity import ENVIRONMENTS, LEARNERS, row_name
 from p2p.benchmark.parity import table as compare
 from p2p.cli.completion import complete_environment
+from p2p.cli.counts import steps
 from p2p.cli.options import AsJson, RunsDir, examples, open_service
 from p2p.cli.output import Output
 from p2p.contracts.errors import UnknownName
@@ -30,7 +31,10 @@ Environments = Annotated[
         "--env", help="Environment; give it again for several.", show_default="all", autocompletion=complete_environment
     ),
 ]
-Lengths = Annotated[list[int], typer.Option("--timesteps", min=1, help="Steps of a training; again for several.")]
+Lengths = Annotated[
+    list[int],
+    typer.Option("--timesteps", parser=steps, metavar="STEPS", help="Steps of a training; again for several."),
+]
 ReportSeeds = Annotated[list[int], typer.Option("--seed", min=0, max=999, help="Seed of a training; again for more.")]
 Readme = Annotated[
     Path | None,
@@ -71,7 +75,7 @@ def learn(
 def search(
     env: Environments = None,
     candidate: Candidates = None,
-    timesteps: Annotated[int, typer.Option(min=1, help="Steps of a training.")] = 1_000_000,
+    timesteps: Annotated[int, typer.Option(parser=steps, metavar="STEPS", help="Steps of a training.")] = 1_000_000,
     seed: ReportSeeds = [0, 1],  # noqa: B006
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
@@ -97,7 +101,7 @@ def search(
 
 def parity(
     env: Environments = None,
-    timesteps: Annotated[int, typer.Option(min=1, help="Steps of a training.")] = 100_000,
+    timesteps: Annotated[int, typer.Option(parser=steps, metavar="STEPS", help="Steps of a training.")] = 100_000,
     seed: ReportSeeds = [10, 11, 12, 13, 14],  # noqa: B006
     as_json: AsJson = False,
     runs_dir: RunsDir = None,

@@ -9,6 +9,7 @@ import typer
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from p2p.cli.counts import steps
 from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import without_foreign_keys
@@ -27,7 +28,7 @@ def read_config(file: Path | None, assignments: Iterable[str], timesteps: int | 
         key, equals, text = assignment.partition("=")
         if not equals or not key.strip():
             raise InvalidConfig(f"--set {assignment!r}: expected KEY=VALUE, for example --set learning_rate=3e-4.")
-        fields[key.strip()] = _value(text.strip())
+        fields[key.strip()] = steps(text.strip()) if key.strip() == "total_timesteps" else _value(text.strip())
     if timesteps is not None:
         fields["total_timesteps"] = timesteps
     return fields

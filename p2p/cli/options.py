@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from p2p.cli.completion import complete_environment, complete_session
+from p2p.cli.counts import steps
 from p2p.service import Service
 from p2p.settings import Settings
 
@@ -52,7 +53,13 @@ RewardOnly = Annotated[
 ]
 Timesteps = Annotated[
     int | None,
-    typer.Option(min=1, help="Steps of each training.", show_default="what suits", rich_help_panel=TRAINING),
+    typer.Option(
+        parser=steps,
+        metavar="STEPS",
+        help="Steps of each training: 300000, 3e5 or 0.3M.",
+        show_default="what suits",
+        rich_help_panel=TRAINING,
+    ),
 ]
 ConfigFile = Annotated[
     Path | None,

@@ -1,8 +1,14 @@
 """A judgment of code and eyes, in words."""
 
 from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.observation import Observation, Sight
+from p2p.contracts.observation import Observation, Observer, Sight
 from p2p.judges.agreement import apart, measured_score, sight
+
+OBSERVERS: dict[Observer, str] = {
+    "api": "a model",
+    "client_sampling": "the client's model",
+    "calling_agent": "the calling agent",
+}
 
 
 def describe(judgment: Judgment, code: Judgment, observation: Observation) -> str:
@@ -57,6 +63,7 @@ def _is_about(line: str, titles: set[str]) -> bool:
 
 
 def _who(observation: Observation) -> str:
-    """ "calling_agent", with the model where it is known."""
+    """Words for an observer, with the model where it is known."""
     named = "/".join(name for name in (observation.provider, observation.model) if name)
-    return f"{observation.observer} ({named})" if named else observation.observer
+    who = OBSERVERS[observation.observer]
+    return f"{who} ({named})" if named else who

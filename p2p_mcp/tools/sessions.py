@@ -106,7 +106,7 @@ def _add_steering(toolbox: Toolbox) -> None:
             service.replace_criteria(session_id, criteria, extend_criteria, episode_s)
         steering = service.steer(session_id, wish) if wish.strip() else service.wishes(session_id)
         if settings != SettingsRequest():
-            service.change_settings(session_id, settings, by="calling_agent")
+            service.change_settings(session_id, settings, by="the calling agent")
             steering = service.wishes(session_id)
         view = service.view_session(session_id)
         return SteeringAnswer(

@@ -6,6 +6,10 @@ import pytest
 from p2p.cli import main
 from p2p.cli.view import shown
 from p2p.contracts.pictures import FrameNote, PictureFile, RolloutPictures
+from p2p.contracts.session import NewSession
+from p2p.service import Service
+from p2p.settings import Settings
+from p2p_mcp.errors import in_tools
 
 Capture = pytest.CaptureFixture[str]
 
@@ -52,3 +56,16 @@ def test_pictures_are_listed_with_their_moments() -> None:
     lines = [str(part) for part in shown(made, Path("/runs"))]
     assert lines[0] == "Iteration 2 beside iteration 1, p90 rollout: jump."
     assert lines[-2:] == ["  /runs/s/iter_2/views/a/sheet.jpg", "  /runs/s/iter_2/views/a/video.mp4"]
+
+
+def test_comparing_without_a_model_names_what_a_terminal_has(tmp_path: Path, capsys: Capture) -> None:
+    request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
+    name = Service(Settings(runs_dir=tmp_path / "runs")).create_session(request).session_id
+    assert main(["compare", name, "1", "2"]) == 2
+    words = " ".join(capsys.readouterr().err.split())
+    assert f"look yourself: p2p view {name}" in words
+    assert "--judge-model provider:model" in words
+    assert "calling_agent" not in words
+    told = in_tools(words)
+    assert "look yourself: mode='calling_agent'" in told
+    assert "--judge-model" not in told

@@ -77,7 +77,7 @@ def test_what_code_passes_and_eyes_are_content_with_passes():
     assert signed.code_hash == code(wish).provenance.code_hash
     assert judgment.scoring_method == "code_and_eyes"
     assert judgment.observation.diagnosis == "It runs."
-    assert "looked at by api (anthropic/m-1)" in judgment.diagnosis
+    assert "looked at by a model (anthropic/m-1)" in judgment.diagnosis
     assert judgment.diagnosis.endswith("Eyes: It runs.")
 
 

@@ -90,8 +90,8 @@ class Looking(JudgeCoding, Observing, Viewing):
         model = model or self.eyes_of(record.session_id)
         if not model:
             raise InvalidInput(
-                "No model is configured that could look at pictures. Start the session with a judge_model "
-                "(p2p run --judge-model provider:model), set P2P_MODEL, or look yourself: mode='calling_agent'."
+                "No model is configured that could look at pictures. Name one (--judge-model provider:model, or set "
+                f"P2P_MODEL), or look yourself: p2p view {record.session_id}"
             )
         name = str(ModelName.parse(model))
         return session_models(record, self.settings.model_patience_s, self.settings.model_silence_s, name)
