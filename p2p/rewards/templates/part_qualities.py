@@ -24,7 +24,7 @@ SMALL_STEP, LONG_STEP = 0.4, 0.8
 """How far a small and a long step carry a foot, as shares of the torso's height while it stands (proposals). Every foot
 steps once in two steps of a walk, so that a person's foot is carried by about as much as that height.
 """
-SMALL_SHARE, LONG_SHARE = 90.0, 25.0
+SMALL_SHARE, LONG_SHARE = 90.0, 60.0
 """Percentile of the steps that must be small, and long: feet that tremble as they land make steps of no length."""
 HEAD_RATE = 0.3
 """Vertical speed of a head that is kept still [m/s]."""
@@ -57,7 +57,7 @@ def _soft_landing(use: Use) -> Addition:
     clearance = use.plan.milestone.amount if use.skill.name == "jump" else use.body.jump.high
     limit = softest(use.body.env_id, clearance)
     if limit is None:
-        raise use.unmeasured(f"no landing of {use.body.noun} was measured to compare with")
+        raise use.unmeasured(f"no landing of {use.body.noun} was found that is softer than a fall")
     aloft = Window(after=(at_least("airborne", 0.5), at_least("clearance", round(clearance / 2, 4))))
     found = criterion_of(
         "lands_softly",

@@ -63,10 +63,12 @@ class Stage:
         spec: Its environment.
         settles: Whether it keeps standing when it is let go; then it is taken in the pose in which it comes to rest.
         crouch: Joint angles of its crouch [rad], relative to standing.
+        besides: Features of parts, and expressions, that are measured too; names of anything else are passed over.
     """
 
-    def __init__(self, spec: EnvSpec, settles: bool, crouch: Floats) -> None:
+    def __init__(self, spec: EnvSpec, settles: bool, crouch: Floats, besides: Collection[str] = ()) -> None:
         self.spec, self.model = spec, compiled_model(spec, {})
+        self._asked = asked_for(besides, spec)
         self._kinematics = Kinematics(self.model, spec)
         self._free = FREE in self.model.jnt_type
         self._flat = "height" not in spec.feature_names
@@ -109,7 +111,7 @@ class Stage:
             qpos[:, self.height_index] += lift - self.lift_of(qpos)
         return self.measured(qpos, self._velocities(qpos), actions)
 
-    def measured(self, qpos: Floats, qvel: Floats, actions: Floats, besides: Collection[str] = ()) -> Played:
+    def measured(self, qpos: Floats, qvel: Floats, actions: Floats) -> Played:
         """States with their features, those of parts that criteria of whole motions read included."""
         features = measure_trajectory(self.spec, self._kinematics.read(qpos, qvel), actions)
         angles = {f"joint_angle:{name}": qpos[:, index] for name, index in self._joints.items()}
@@ -117,11 +119,10 @@ class Stage:
         starts[0] = True
         before, after = ({name: path[ends] for name, path in angles.items()} for ends in (slice(-1), slice(1, None)))
         features |= PartSequences(self.spec, 1, self._swings).measure(before, after, starts)
-        asked = asked_for(besides, self.spec)
-        if asked.parts:
-            parts = PartFeatures(self.model, self.spec, 1, asked.parts)
+        if self._asked.parts:
+            parts = PartFeatures(self.model, self.spec, 1, self._asked.parts)
             features |= parts.of_episode(qpos, qvel, actions)
-        features |= {expression.text: evaluate(expression, features) for expression in asked.expressions}
+        features |= {one.text: evaluate(one, features) for one in self._asked.expressions}
         return Played(qpos, qvel, actions, features)
 
     def lift_of(self, qpos: Floats) -> Floats:

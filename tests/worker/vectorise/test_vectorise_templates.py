@@ -62,3 +62,22 @@ def test_every_sentence_of_the_built_in_author_is_vectorised(env_id):
 def test_a_sequence_of_skills_keeps_the_step_it_is_in():
     with pytest.raises(NotVectorised, match=r"keeps state in self\.phase"):
         vectorise(reward_for("HalfCheetah-v5", "jump, then stand still"))
+
+
+@pytest.mark.parametrize(
+    ("env_id", "sentence"),
+    [
+        ("Hopper-v5", "jump and land softly"),
+        ("Walker2d-v5", "walk on tiptoe with small steps"),
+        ("Walker2d-v5", "hop forward on one leg"),
+        ("HalfCheetah-v5", "run with long strides, with your head up"),
+        ("Humanoid-v5", "walk forward with your head still"),
+    ],
+)
+def test_rewards_of_parts_are_vectorised(env_id, sentence):
+    spec = load(env_id)
+    source = AUTHOR.write(AUTHOR.elicit(sentence, spec), spec).source
+    recording = record_episodes(spec, CheckRequest(), source)
+    arrays = (recording.obs, recording.actions, recording.next_obs)
+    reward = LoadedReward(source)
+    prove(vectorise(reward), reward, *arrays, recording.columns, np.ones(len(recording.starts), dtype=bool))
