@@ -28,7 +28,7 @@ ATTRIBUTES = frozenset(
     {
         *("gi_frame", "gi_code", "cr_frame", "ag_frame", "tb_frame", "tb_next"),
         *("f_back", "f_globals", "f_locals", "f_builtins", "f_code", "func_globals", "co_code"),
-        *("ctypes", "tofile", "__array_interface__", "__array_struct__"),
+        *("ctypes", "tofile", "__array_interface__", "__array_struct__", "as_strided", "get_type_hints", "ForwardRef"),
     }
 )
 """They lead out of the code, whatever they are of."""
@@ -61,4 +61,4 @@ def is_hidden(name: str) -> bool:
 def of_numpy(path: str) -> str | None:
     """What something in numpy does that has no place here; None for all that is welcome."""
     first, *rest = path.split(".")
-    return _NUMPY.get(rest[0]) if first == "numpy" and rest else None
+    return next((_NUMPY[name] for name in rest if name in _NUMPY), None) if first == "numpy" else None

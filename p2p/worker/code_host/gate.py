@@ -4,10 +4,12 @@ It is there for its messages. What keeps the code in is the process it runs in.
 """
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from p2p.worker.code_host import forbidden
+from p2p.worker.code_host.modules import Modules
 
 MAX_CHARACTERS = 60_000
 MAX_NODES = 20_000
@@ -45,11 +47,12 @@ class Gate:
 
     def __init__(self, imports: Sequence[str], hint: str) -> None:
         self._imports, self._hint = tuple(imports), hint
+        self._modules = Modules(imports)
 
     def violations(self, tree: ast.Module) -> tuple[Violation, ...]:
         """All of them, in the order of their lines."""
         found: list[Violation] = []
-        modules = _module_names(tree)
+        scope = Scope(self._modules, self._modules.named_in(tree), *_plainly_used(tree))
         for count, node in enumerate(ast.walk(tree)):
             if count >= MAX_NODES:
                 found.append(Violation(None, f"has more than {MAX_NODES:,} parts", "Write it shorter."))
@@ -57,7 +60,7 @@ class Gate:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 found += self._imported(node)
             elif (rule := RULES.get(type(node))) is not None:
-                found += rule(node, modules)
+                found += rule(node, scope)
         return tuple(sorted(set(found), key=lambda violation: violation.line or 0))
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[Violation]:
@@ -66,14 +69,33 @@ class Gate:
         else:
             names = [alias.name for alias in node.names]
         for name in names:
-            if not any(f"{name}.".startswith(f"{allowed}.") for allowed in self._imports):
+            if not self._modules.importable(name):
                 fix = f"It may import {', '.join(self._imports)}; {self._hint}."
                 yield Violation(node.lineno, f"imports {name!r}", fix)
-            elif (what := forbidden.of_numpy(name)) is not None:
+            elif (what := _of_path(name, self._modules)) is not None:
                 yield Violation(node.lineno, f"imports {name!r}, which {what}", "Compute with arrays alone.")
+            elif isinstance(node, ast.Import) and not self._modules.usable(name, last=True):
+                yield Violation(node.lineno, f"imports {name!r}, which is no computation", "Compute with arrays alone.")
 
 
-Rule = Callable[[ast.AST, frozenset[str]], Iterator[Violation]]
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the rules know of a whole source."""
+
+    modules: Modules
+    names: Mapping[str, str]
+    """Name -> the module it stands for."""
+    bases: frozenset[int]
+    """Ids of the nodes whose attribute is taken."""
+    called: frozenset[int]
+    """Ids of the nodes that are called, or handed to a function of `forbidden.BY_NAME`."""
+
+    def is_handed_on(self, node: ast.expr) -> bool:
+        """Whether it is neither called, nor is an attribute of it taken."""
+        return id(node) not in self.bases and id(node) not in self.called
+
+
+Rule = Callable[[ast.AST, Scope], Iterator[Violation]]
 
 
 def too_long(source: str) -> tuple[Violation, ...]:
@@ -84,52 +106,91 @@ def too_long(source: str) -> tuple[Violation, ...]:
     return (Violation(None, reason, "Write it shorter."),)
 
 
-def _module_names(tree: ast.Module) -> frozenset[str]:
-    """Names that stand for numpy, or another module."""
-    imported = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
-    names = {alias.asname or alias.name.partition(".")[0] for node in imported for alias in node.names}
-    return frozenset(names | {"np", "numpy", "math"})
+def _plainly_used(tree: ast.Module) -> tuple[frozenset[int], frozenset[int]]:
+    """Ids of the nodes whose attribute is taken, and of those that are called."""
+    bases = [node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    called += [argument for node in ast.walk(tree) if _is_by_name(node) for argument in node.args[:1]]
+    return frozenset(map(id, bases)), frozenset(map(id, called))
 
 
-def _name(node: ast.AST, _modules: frozenset[str]) -> Iterator[Violation]:
+def _is_by_name(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in forbidden.BY_NAME
+
+
+def _of_path(path: str, modules: Modules, *, last: bool = True) -> str | None:
+    """What something that a module holds does that has no place here; None for all that is welcome.
+
+    Args:
+        path: Begins with a module.
+        modules: Those that may be used.
+        last: Whether the path ends there, and is no part of a longer one that is looked at as well.
+    """
+    if (what := forbidden.of_numpy(path) or forbidden.of_numpy(modules.canonical(path))) is not None:
+        return what
+    if path.rpartition(".")[2] in forbidden.ATTRIBUTES:
+        return "is no computation"
+    foreign = modules.foreign(path) if last else None
+    return f"is the module {foreign}" if foreign is not None else None
+
+
+def _name(node: ast.AST, scope: Scope) -> Iterator[Violation]:
     assert isinstance(node, ast.Name)
     if node.id in forbidden.BUILTINS:
         yield Violation(node.lineno, f"uses {node.id}", forbidden.BUILTINS[node.id])
     elif forbidden.is_hidden(node.id):
         yield Violation(node.lineno, f"uses {node.id}", "Leave out names that Python keeps for itself.")
+    elif isinstance(node.ctx, ast.Load) and scope.is_handed_on(node):
+        if node.id in scope.names:
+            yield Violation(node.lineno, f"hands on the module {node.id}", f"Write {node.id}. and what it has.")
+        elif node.id in forbidden.BY_NAME:
+            yield Violation(node.lineno, f"hands on {node.id}", "Call it, with the name of the attribute as text.")
 
 
-def _attribute(node: ast.AST, modules: frozenset[str]) -> Iterator[Violation]:
+def _attribute(node: ast.AST, scope: Scope) -> Iterator[Violation]:
     assert isinstance(node, ast.Attribute)
-    path = _path(node)
-    of_module = path is not None and path.partition(".")[0] in modules
+    path = _path(node, scope)
     if forbidden.is_hidden(node.attr) or node.attr in forbidden.ATTRIBUTES:
         yield Violation(node.lineno, f"uses .{node.attr}", "Compute with numbers and arrays alone.")
-    elif of_module and path is not None and (what := forbidden.of_numpy(f"numpy.{path.partition('.')[2]}")):
-        yield Violation(node.lineno, f"uses {path}, which {what}", "Compute with arrays alone.")
-    elif of_module and not isinstance(node.ctx, ast.Load):
-        yield Violation(node.lineno, f"assigns {path}", "Assign to a variable, or to an attribute of self.")
-
-
-def _call(node: ast.AST, _modules: frozenset[str]) -> Iterator[Violation]:
-    assert isinstance(node, ast.Call)
-    if not isinstance(node.func, ast.Name) or node.func.id not in forbidden.BY_NAME or len(node.args) < 2:
+    elif path is None:
         return
-    name = node.args[1]
+    elif (what := _of_path(path, scope.modules, last=id(node) not in scope.bases)) is not None:
+        yield Violation(node.lineno, f"uses {ast.unparse(node)}, which {what}", "Compute with arrays alone.")
+    elif not isinstance(node.ctx, ast.Load):
+        yield Violation(
+            node.lineno, f"assigns {ast.unparse(node)}", "Assign to a variable, or to an attribute of self."
+        )
+    elif scope.is_handed_on(node) and scope.modules.is_module(path):
+        yield Violation(node.lineno, f"hands on the module {path}", f"Write {ast.unparse(node)}. and what it has.")
+
+
+def _call(node: ast.AST, scope: Scope) -> Iterator[Violation]:
+    if not _is_by_name(node) or len(node.args) < 2:
+        return
+    assert isinstance(node.func, ast.Name)
+    owner, name = node.args[:2]
     if not isinstance(name, ast.Constant):
         reason = f"calls {node.func.id} with a name that is computed"
         yield Violation(node.lineno, reason, "Write the name as text, or keep the values in a dict.")
-    elif isinstance(name.value, str) and (forbidden.is_hidden(name.value) or name.value in forbidden.ATTRIBUTES):
-        yield Violation(node.lineno, f"uses .{name.value}", "Compute with numbers and arrays alone.")
+    elif isinstance(name.value, str):
+        taken = ast.Attribute(owner, name.value, ast.Load(), lineno=node.lineno)
+        yield from _attribute(taken, scope)
 
 
-def _definition(node: ast.AST, _modules: frozenset[str]) -> Iterator[Violation]:
+def _definition(node: ast.AST, _scope: Scope) -> Iterator[Violation]:
     assert isinstance(node, ast.FunctionDef | ast.ClassDef)
     if node.name in forbidden.METHODS:
         yield Violation(node.lineno, f"defines {node.name}", "Do what it does in an ordinary method.")
 
 
-def _power(node: ast.AST, _modules: frozenset[str]) -> Iterator[Violation]:
+def _pattern(node: ast.AST, _scope: Scope) -> Iterator[Violation]:
+    assert isinstance(node, ast.MatchClass)
+    for name in node.kwd_attrs:
+        if forbidden.is_hidden(name) or name in forbidden.ATTRIBUTES:
+            yield Violation(node.lineno, f"uses .{name}", "Compute with numbers and arrays alone.")
+
+
+def _power(node: ast.AST, _scope: Scope) -> Iterator[Violation]:
     assert isinstance(node, ast.BinOp)
     if not isinstance(node.op, ast.Pow) or not _is_whole(node.left):
         return
@@ -142,17 +203,20 @@ def _is_whole(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int)
 
 
-def _asynchronous(node: ast.AST, _modules: frozenset[str]) -> Iterator[Violation]:
+def _asynchronous(node: ast.AST, _scope: Scope) -> Iterator[Violation]:
     yield Violation(getattr(node, "lineno", None), "is asynchronous", "Write it as ordinary functions.")
 
 
-def _path(node: ast.Attribute) -> str | None:
-    """The attribute with what is before it, "np.linalg.norm"; None when that is no plain name."""
-    parts, value = [node.attr], node.value
+def _path(node: ast.Attribute, scope: Scope) -> str | None:
+    """The attribute with the module that it is of, "numpy.linalg.norm"; None when it is of no module."""
+    parts: list[str] = []
+    value: ast.expr = node
     while isinstance(value, ast.Attribute):
         parts.append(value.attr)
         value = value.value
-    return ".".join([value.id, *reversed(parts)]) if isinstance(value, ast.Name) else None
+    if not isinstance(value, ast.Name) or value.id not in scope.names:
+        return None
+    return ".".join([scope.names[value.id], *reversed(parts)])
 
 
 RULES: dict[type[ast.AST], Rule] = {
@@ -162,6 +226,7 @@ RULES: dict[type[ast.AST], Rule] = {
     ast.FunctionDef: _definition,
     ast.ClassDef: _definition,
     ast.BinOp: _power,
+    ast.MatchClass: _pattern,
     **dict.fromkeys((ast.AsyncFunctionDef, ast.AsyncFor, ast.AsyncWith, ast.Await), _asynchronous),
 }
 """Kind of node -> what may be wrong with it, imports apart."""

@@ -1,8 +1,12 @@
+import importlib
+from types import ModuleType
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from p2p.contracts.errors import InvalidReward
+from p2p.contracts.reward_rules import ALLOWED_IMPORTS
 from p2p.worker.reward.gate import violations
 
 HEAD = "def reward_fn(obs, action, next_obs, info):\n"
@@ -35,6 +39,7 @@ HEAD = "def reward_fn(obs, action, next_obs, info):\n"
         ("x = (i for i in obs).gi_frame", "uses .gi_frame"),
         ("x = 9 ** 9 ** 9", "has a power that is too large"),
         ("x = 2 ** 100_000", "has a power that is too large"),
+        ("match reward_fn:\n        case object(__globals__=x): pass", "uses .__globals__"),
         ("async def f(): pass", "is asynchronous. Write it as ordinary functions."),
         ("class A:\n        def __del__(self): pass", "defines __del__"),
     ],
@@ -45,8 +50,71 @@ def test_what_cannot_work_is_told_with_its_line_and_what_to_write_instead(body, 
 
 
 @pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("import dataclasses; x = dataclasses.sys", "uses dataclasses.sys, which is the module sys"),
+        ("import dataclasses as d; x = d.sys.modules", "uses d.sys.modules, which is the module sys"),
+        (
+            "import dataclasses; x = dataclasses.builtins.open",
+            "uses dataclasses.builtins.open, which is the module builtins",
+        ),
+        ("from dataclasses import sys", "imports 'dataclasses.sys', which is the module sys"),
+        ("from enum import sys as numpy", "imports 'enum.sys', which is the module sys"),
+        ("from collections import _sys", "imports 'collections._sys', which is the module sys"),
+        ("import typing; x = getattr(typing, 'sys')", "uses typing.sys, which is the module sys"),
+        ("import typing; x = typing.get_type_hints(typing)", "uses .get_type_hints"),
+        ("x = np.lib.format.open_memmap('x')", "uses np.lib.format.open_memmap, which is the module numpy.lib.format"),
+        ("import numpy.lib.format", "imports 'numpy.lib.format', which is the module numpy.lib.format"),
+        ("from numpy.lib import format", "imports 'numpy.lib.format', which is the module numpy.lib.format"),
+        ("from numpy import lib as harmless", "imports 'numpy.lib', which is the module numpy.lib"),
+        ("import numpy.matlib", "imports 'numpy.matlib', which is the module numpy.matlib"),
+        ("x = np.lib", "uses np.lib, which is the module numpy.lib"),
+        ("x = np.lib.stride_tricks.as_strided(obs, (9**9,))", "uses .as_strided"),
+        ("from numpy.lib.stride_tricks import as_strided", "imports 'numpy.lib.stride_tricks.as_strided'"),
+        ("x = np.ma.core.np", "uses np.ma.core, which is no computation"),
+        ("import numpy.lib.recfunctions as r; r.np.load('x')", "uses r.np.load, which reads from a file"),
+        ("from p2p.rewards.tolerance import np as n; n.lib.format", "uses n.lib.format, which is the module"),
+        ("x = np; x.lib.format", "hands on the module np. Write np. and what it has."),
+        ("x = [np.linalg]", "hands on the module numpy.linalg"),
+        ("x = (lambda m: m.load('x'))(np)", "hands on the module np"),
+        ("x = list(map(getattr, [obs], ['tofile']))", "hands on getattr"),
+    ],
+)
+def test_no_module_is_reached_through_another(body, reason):
+    found = [str(one) for one in violations(f"{HEAD}    {body}\n    return 0.0, {{}}\n")]
+    assert any(one.startswith(f"line 2: {reason}") for one in found), found
+
+
+@pytest.mark.parametrize("allowed", [name for name in ALLOWED_IMPORTS if "." not in name])
+def test_no_foreign_module_of_an_allowed_one_passes(allowed):
+    """Every module that one holds, whatever it is called there: what a new Python brings as well."""
+    module = importlib.import_module(allowed)
+    held = {name: value for name, value in vars(module).items() if isinstance(value, ModuleType)}
+    foreign = {
+        name
+        for name, value in held.items()
+        if not any(f"{value.__name__}.".startswith(f"{one}.") for one in ALLOWED_IMPORTS)
+    }
+    for name in foreign:
+        for body in (f"import {allowed} as m; x = m.{name}", f"from {allowed} import {name}"):
+            assert violations(f"{HEAD}    {body}\n    return 0.0, {{}}\n"), body
+
+
+@pytest.mark.parametrize(
     "body",
     [
+        "import numpy.random as npr; x = npr.default_rng(0).normal()",
+        "from numpy import linalg as la; x = la.norm(obs)",
+        "from numpy.polynomial import polynomial; x = polynomial.polyval(0.5, [1, 2])",
+        "x = np.polynomial.chebyshev.chebval(0.5, [1, 2]) + np.ma.masked_array(obs).mean() + np.emath.sqrt(2)",
+        "x = np.lib.stride_tricks.sliding_window_view(obs, 2).mean()",
+        "from collections.abc import Mapping; import collections; x = collections.deque(maxlen=3)",
+        "import dataclasses; x = dataclasses.replace; y = obs.copy(); z = obs.real.format if 0 else 1",
+        "import functools; x = functools.partial(np.clip, a_min=0.0, a_max=1.0)(obs)",
+        "from p2p.rewards import features, tolerance; x = tolerance.tolerance(0.5, bounds=(0, 1))",
+        "import p2p.rewards.tolerance; x = p2p.rewards.tolerance.tolerance(0.5)",
+        "isinstance(obs, np.ndarray); x = np.float64; info.sys = 1; y = info.modules",
+        "x = getattr(np, 'pi') + getattr(math, 'tau')",
         "x = getattr(info, 'get', None); setattr(reward_fn, 'last', 1.0)",
         "with np.errstate(all='ignore'): x = obs / 0.0",
         "x = np.linalg.norm(np.fft.rfft(obs)) + np.random.default_rng(0).normal()",
