@@ -15,11 +15,12 @@ RUN apt-get update \
 
 WORKDIR /opt/p2p
 COPY requirements ./requirements
-RUN pip install --no-cache-dir --only-binary :all: --require-hashes --requirement requirements/train.lock
+RUN pip install --no-cache-dir --only-binary :all: --no-deps --require-hashes \
+    --requirement requirements/build.lock --requirement requirements/train.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY p2p ./p2p
 COPY p2p_mcp ./p2p_mcp
-RUN pip install --no-cache-dir --no-deps .
+RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 
 USER p2p
 WORKDIR /home/p2p

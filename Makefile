@@ -3,6 +3,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses auto
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
+# Each lock lists all that its packages need: pip looks for nothing else, and takes nothing with another hash.
+LOCKED := $(PIP) --no-deps --require-hashes
+OURS := $(PIP) --no-deps --no-build-isolation --editable .
+LOCKS := $(wildcard requirements/*.lock)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint fast-tests slow-tests test-external reliability docs docs-site bundle registry table lock clean
@@ -59,12 +63,9 @@ registry: $(VENV)/.demo  ## Write the entry for the public MCP registry: dist/se
 table: $(VENV)/.demo  ## The table of docs/benchmark.md: 8 sentences x 3 seeds (about 20 minutes on 2 cores)
 	$(BIN)/python -m p2p.benchmark --table docs/benchmark.md
 
-lock: $(VENV)/.demo  ## Choose the versions anew that `make demo` and the image install, with their hashes
+lock: $(VENV)/.demo  ## Choose the versions anew that everything is installed with, and write them down with their hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile pyproject.toml --extra train --universal --generate-hashes --upgrade --no-emit-index-url \
-		--no-header --no-annotate --python-version 3.11 --quiet --output-file requirements/train.lock
-	$(BIN)/uv pip compile --group docs --universal --generate-hashes --upgrade --no-emit-index-url \
-		--no-header --no-annotate --python-version 3.11 --quiet --output-file requirements/docs.lock
+	$(BIN)/python requirements/lock.py $(BIN)/uv
 
 clean:  ## Remove the virtual environment and caches; runs/ is kept
 	rm -rf $(VENV) .external build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
@@ -76,16 +77,17 @@ $(VENV)/bin/python:
 		|| { echo "p2p needs Python 3.11 or newer; run: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: pyproject.toml requirements/train.lock | $(VENV)/bin/python
+$(VENV)/.demo: pyproject.toml $(LOCKS) | $(VENV)/bin/python
 	@echo "Installing p2p into $(VENV) (about half a minute) …"
-	@$(PIP) --require-hashes --requirement requirements/train.lock
-	@$(PIP) --no-deps --editable .
+	@$(LOCKED) --requirement requirements/build.lock --requirement requirements/train.lock
+	@$(OURS)
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml requirements/train.lock | $(VENV)/bin/python
+$(VENV)/.dev: pyproject.toml $(LOCKS) | $(VENV)/bin/python
 	@echo "Installing p2p and its development tools into $(VENV) (about a minute) …"
-	@$(PIP) --require-hashes --requirement requirements/train.lock
-	@$(PIP) --editable '.[dev]'
+	@$(LOCKED) --requirement requirements/build.lock --requirement requirements/dev.lock
+	@$(LOCKED) --requirement requirements/torch_cpu.lock 2>/dev/null || $(LOCKED) --requirement requirements/torch.lock
+	@$(OURS)
 	@touch $@ $(VENV)/.demo
 
 # An SSH server for the tests of nodes, where the machine has none: unpacked into the environment, not installed.

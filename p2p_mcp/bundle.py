@@ -13,12 +13,13 @@ from typing import Any
 import p2p
 from p2p.contracts.errors import InvalidInput
 from p2p_mcp.docs import Offer, for_models, offer
+from p2p_mcp.install import bundle_start
 
-FILES = ("pyproject.toml", "README.md", "LICENSE")
+FILES = ("pyproject.toml", "README.md", "LICENSE", *bundle_start.LOCKS)
 PACKAGES = ("p2p", "p2p_mcp")
 NOT_PACKED = shutil.ignore_patterns("__pycache__", "*.pyc")
-START = ("run", "--directory", "${__dirname}", "--extra", "train", "p2p-mcp", "--runs-dir", "${user_config.runs_dir}")
-"""Arguments of uv, which installs from pyproject.toml when the server is started for the first time."""
+ENTRY = "start.py"
+"""A copy of `install/bundle_start.py`: it installs by hash, which uv does not do from pyproject.toml."""
 
 
 def manifest(project: dict[str, Any], offered: Offer) -> dict[str, Any]:
@@ -39,8 +40,15 @@ def manifest(project: dict[str, Any], offered: Offer) -> dict[str, Any]:
         "keywords": project["keywords"],
         "server": {
             "type": "uv",
-            "entry_point": "p2p_mcp/__main__.py",
-            "mcp_config": {"command": "uv", "args": list(START), "env": {}},
+            "entry_point": ENTRY,
+            "mcp_config": {
+                "command": "uv",
+                "args": [
+                    *("run", "--no-project", "--python", project["requires-python"], f"${{__dirname}}/{ENTRY}"),
+                    *("--runs-dir", "${user_config.runs_dir}"),
+                ],
+                "env": {},
+            },
         },
         "tools": [
             {"name": tool.name, "description": " ".join((tool.description or "").split())}
@@ -78,7 +86,9 @@ def stage(root: Path, staging: Path) -> None:
         shutil.rmtree(staging)
     staging.mkdir(parents=True)
     for name in FILES:
+        (staging / name).parent.mkdir(exist_ok=True)
         shutil.copy2(root / name, staging / name)
+    shutil.copy2(bundle_start.__file__, staging / ENTRY)
     for name in PACKAGES:
         shutil.copytree(root / name, staging / name, ignore=NOT_PACKED)
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]

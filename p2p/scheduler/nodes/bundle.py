@@ -1,20 +1,19 @@
-"""What goes to a node: our own package as one file, and the names of the packages it needs."""
+"""What goes to a node: our own package as one file, with the locks of the packages that it needs there."""
 
 import hashlib
 import io
-import re
 import zipfile
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import p2p
 from p2p.contracts.base import Contract
+from p2p.contracts.errors import InvalidInput
 
-SUFFIXES = {".py", ".json", ".md", ".j2", ".txt", ".typed", ".html", ".xml"}
+SUFFIXES = {".py", ".json", ".md", ".j2", ".txt", ".typed", ".html", ".xml", ".lock"}
 """Of the files that the package consists of; a key or a settings file of somebody's working tree has another."""
-NEEDED = {"pydantic"}
-"""Of the packages that p2p always needs, those that a worker needs too; the others are for its doors."""
+LOCKS = "scheduler/nodes/locks"
+"""Folder in the package; `make lock` writes it."""
 MAIN = """\
 import sys
 
@@ -52,13 +51,13 @@ def bundle() -> Bundle:
     return Bundle(data=packed.getvalue(), digest=hashlib.sha256(packed.getvalue()).hexdigest()[:16])
 
 
-def requirements(extras: tuple[str, ...]) -> tuple[str, ...]:
-    """What pip is asked to install on a node, sorted."""
-    wanted, found = {"train", *extras}, set[str]()
-    for line in metadata.requires(p2p.DISTRIBUTION) or ():
-        requirement, _, marker = (part.strip() for part in line.partition(";"))
-        name = re.split(r"[^A-Za-z0-9_.-]", requirement)[0]
-        extra = re.search(r"""extra\s*==\s*["']([^"']+)["']""", marker)
-        if name != p2p.DISTRIBUTION and (extra.group(1) in wanted if extra else name in NEEDED):
-            found.add(requirement)
-    return tuple(sorted(found))
+def locks(extras: tuple[str, ...]) -> tuple[str, ...]:
+    """Names inside the bundle of the lock files that a node's packages are installed from.
+
+    Raises:
+        InvalidInput: no node can have one of the extras.
+    """
+    known = {path.stem: path for path in sorted((Path(p2p.__file__).parent / LOCKS).glob("*.lock"))}
+    if unknown := [extra for extra in extras if extra not in known]:
+        raise InvalidInput(f"A node cannot have the extra {unknown[0]!r}; expected one of {', '.join(known)}.")
+    return tuple(f"p2p/{LOCKS}/{extra}.lock" for extra in sorted({"train", *extras}))

@@ -11,7 +11,7 @@ from typing import Any
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.node import NodeFacts
 from p2p.scheduler.nodes.answers import Answer, Rest
-from p2p.scheduler.nodes.bundle import bundle, requirements
+from p2p.scheduler.nodes.bundle import bundle, locks
 from p2p.scheduler.nodes.connection import Connection
 from p2p.store.clock import now
 from p2p.store.remote import PART
@@ -56,11 +56,12 @@ def environment(link: Connection, install: bool = False) -> str:
     Raises:
         NodeUnreachable: the node does not answer.
         EnvironmentProblem: it was never prepared, or cannot be.
+        InvalidInput: no node can have one of its extras.
     """
     node = link.node
     if node.facts is None:
         raise EnvironmentProblem(f"{node.name} is not prepared yet. Run: p2p nodes bootstrap {node.name}")
-    root, needed = node.facts.root, None if node.python else list(requirements(node.extras))
+    root, needed = node.facts.root, None if node.python else list(locks(node.extras))
     ours = bundle()
     parts = [ours.digest, node.facts.interpreter, node.facts.python_version, needed]
     key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
@@ -69,7 +70,7 @@ def environment(link: Connection, install: bool = False) -> str:
         sftp.stat(posixpath.join(root, "environments", key, "ready"))
         return python
     archive = _upload_bundle(link, root)
-    spec = {"root": root, "key": key, "bundle": ours.digest, "requirements": needed, "install": install}
+    spec = {"root": root, "key": key, "bundle": ours.digest, "locks": needed, "install": install}
     answer, code, stderr = _run(link, [node.facts.interpreter, "-I", archive, "build"], spec)
     if not isinstance(answer, dict) or "failure" in answer:
         reason = answer["failure"]["message"] if isinstance(answer, dict) else stderr.strip() or f"exit code {code}"

@@ -1,13 +1,13 @@
 """Runs on the node, before anything is installed there: says what it has, and builds environments.
 
     python BUNDLE.zip probe ROOT
-    python BUNDLE.zip build         with {"root", "key", "bundle", "requirements", "install"} as JSON on stdin; without
-                                    requirements it takes the packages of the Python that runs it
+    python BUNDLE.zip build         with {"root", "key", "bundle", "locks", "install"} as JSON on stdin; without locks
+                                    it takes the packages of the Python that runs it
 
 Answers in the protocol of `answers.py`. Needs Python 3.11 and nothing else.
 
     ROOT/bundles/<digest>.zip     our package
-    ROOT/packages/<digest>/       what it needs, installed by pip
+    ROOT/packages/<digest>/       what it needs, installed by pip from the locks in the bundle, hash by hash
     ROOT/environments/<key>/      an interpreter that has both; its file `ready` is written last
     ROOT/jobs/<id>/               the twins of jobs
 """
@@ -34,6 +34,8 @@ READY = "ready"
 INSTALL_PATIENCE_S = 3600.0
 """For another process that installs the same packages over a slow line."""
 FACTS_TIMEOUT_S = 10
+ONLY_WHAT_IS_LOCKED = ("--require-hashes", "--no-deps", "--only-binary", ":all:")
+"""Options of pip: a lock is complete, and what is built from source brings tools that no lock names."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -73,21 +75,32 @@ def build(spec: dict[str, Any]) -> dict[str, str]:
         if (place / READY).exists():
             return {"python": str(python)}
         shutil.rmtree(place, ignore_errors=True)
-        own = [path for path in sys.path if "packages" in Path(path).name]
-        paths = own if spec["requirements"] is None else [_packages(root, spec["requirements"], spec["install"])]
         venv.create(place, symlinks=True)
         inside = place / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
         with zipfile.ZipFile(root / "bundles" / f"{spec['bundle']}.zip") as archive:
+            if spec["locks"] is None:
+                paths = [path for path in sys.path if "packages" in Path(path).name]
+            else:
+                paths = [_packages(root, [archive.read(name).decode() for name in spec["locks"]], spec["install"])]
             archive.extractall(inside, [name for name in archive.namelist() if name.startswith("p2p/")])
         (inside / "p2p-packages.pth").write_text("".join(f"{path}\n" for path in paths), encoding="utf-8")
         (place / READY).touch()
     return {"python": str(python)}
 
 
-def _packages(root: Path, requirements: Sequence[str], install: bool) -> str:
-    """Where packages for this interpreter are; they are installed once."""
+def _packages(root: Path, locks: Sequence[str], install: bool) -> str:
+    """Directory of the packages of some locks for this interpreter; they are installed once.
+
+    Args:
+        root: The directory of p2p on the node.
+        locks: Texts of lock files, each complete and with hashes.
+        install: Whether packages may be installed.
+
+    Raises:
+        RuntimeError: they are not there and may not be installed, or cannot be.
+    """
     version = f"{sys.implementation.cache_tag} {platform.machine()}"
-    digest = hashlib.sha256(json.dumps([version, *requirements]).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(json.dumps([version, *locks]).encode()).hexdigest()[:16]
     place = root / "packages" / digest
     with _locked(root / "packages" / f"{digest}.lock"):
         if not (place / READY).exists():
@@ -95,7 +108,11 @@ def _packages(root: Path, requirements: Sequence[str], install: bool) -> str:
                 raise RuntimeError("packages that p2p needs are not installed there yet. Run: p2p nodes bootstrap NAME")
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
-            _pip(root, ["install", "--prefer-binary", "--target", str(place), *requirements])
+            files = [place / f"requirements_{number}.txt" for number in range(len(locks))]
+            for file, text in zip(files, locks, strict=True):
+                file.write_text(text, encoding="utf-8")
+            wanted = [word for file in files for word in ("--requirement", str(file))]
+            _pip(root, ["install", *ONLY_WHAT_IS_LOCKED, "--target", str(place), *wanted])
             (place / READY).touch()
     return str(place)
 

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import p2p
 from p2p_mcp import bundle, registry
 from p2p_mcp.cli import main
 from p2p_mcp.docs import Offer, for_models, offer, reference
-from p2p_mcp.install import probe
+from p2p_mcp.install import bundle_start, probe
 from p2p_mcp.install.clients import CLIENTS
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +49,8 @@ def test_the_manifest_of_the_bundle_lists_every_tool_once(offered: Offer) -> Non
 def test_a_bundle_holds_a_server_that_answers(tmp_path: Path) -> None:
     assert bundle.main([str(ROOT), str(tmp_path / "bundle")]) == 0
     staged = tmp_path / "bundle"
-    assert json.loads((staged / "manifest.json").read_text())["server"]["entry_point"] == "p2p_mcp/__main__.py"
+    assert json.loads((staged / "manifest.json").read_text())["server"]["entry_point"] == "start.py"
+    assert {"start.py", *bundle_start.LOCKS} <= {str(path.relative_to(staged)) for path in staged.rglob("*")}
     assert not list(staged.rglob("__pycache__"))
     answer = probe.ask(sys.executable, ["-P", "-m", "p2p_mcp"], {"PYTHONPATH": str(staged)}, timeout_s=120)
     assert answer.problem == ""
@@ -175,11 +178,117 @@ def test_the_page_of_clients_names_every_client_and_lines_that_are_understood(
     assert list(home.iterdir()) == []
 
 
-def test_the_lock_has_a_hash_for_each_package_and_every_package_of_a_training() -> None:
-    text = (ROOT / "requirements" / "train.lock").read_text(encoding="utf-8")
-    assert "://" not in text  # no index: whoever installs chooses it
-    entries = re.split(r"\n(?=\S)", text.strip())
-    assert all("--hash=sha256:" in entry for entry in entries)
-    locked = {re.match(r"[\w.-]+", entry)[0].lower() for entry in entries}
-    wanted = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["train"]]
-    assert {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in wanted} <= locked
+LOCKS = sorted([*(ROOT / "requirements").glob("*.lock"), *(ROOT / "p2p/scheduler/nodes/locks").glob("*.lock")])
+EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
+
+
+def entries(lock: Path) -> list[str]:
+    return re.split(r"\n(?=\S)", lock.read_text(encoding="utf-8").strip())
+
+
+def needed(*extras: str) -> list[Requirement]:
+    """What extras ask for, those of the extras that they include as well."""
+    found = []
+    for requirement in (Requirement(line) for extra in extras for line in EXTRAS[extra]):
+        ours = requirement.name == PROJECT["project"]["name"]
+        found += needed(*requirement.extras) if ours else [requirement]
+    return found
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_every_package_of_a_lock_has_one_version_and_hashes(lock: Path) -> None:
+    assert "://" not in lock.read_text(encoding="utf-8")  # no index: whoever installs chooses it
+    for entry in entries(lock):
+        assert re.match(r"[a-z0-9._-]+==[^ ]+( ; [^\n]+)? \\\n(    --hash=sha256:[0-9a-f]{64}( \\\n|$))+$", entry), (
+            entry
+        )
+
+
+def test_all_locks_agree_on_the_versions() -> None:
+    whole = [ROOT / "requirements" / f"{name}.lock" for name in ("dev", "torch", "docs")]
+    everything = {entry.split(" \\")[0] for file in whole for entry in entries(file)}
+    versions = {line.split(" ;")[0] for line in everything}
+    for lock in LOCKS:
+        assert {entry.split()[0].removesuffix("+cpu") for entry in entries(lock)} <= versions, lock
+
+
+@pytest.mark.parametrize(
+    ("lock", "wanted"),
+    [
+        ("requirements/build.lock", [Requirement(line) for line in PROJECT["build-system"]["requires"]]),
+        ("requirements/train.lock", [*map(Requirement, PROJECT["project"]["dependencies"]), *needed("train")]),
+        ("requirements/dev.lock", [*map(Requirement, PROJECT["project"]["dependencies"]), *needed("dev")]),
+        ("p2p/scheduler/nodes/locks/train.lock", [Requirement("pydantic"), *needed("train")]),
+        ("p2p/scheduler/nodes/locks/sb3.lock", [Requirement("pydantic"), *needed("sb3")]),
+        ("p2p/scheduler/nodes/locks/onnx.lock", [Requirement("pydantic"), *needed("onnx")]),
+    ],
+)
+def test_a_lock_has_all_that_pyproject_asks_for(lock: str, wanted: list[Requirement]) -> None:
+    locked: dict[str, list[str]] = {}
+    files = [ROOT / lock, *([ROOT / "requirements/torch.lock"] if "dev" in lock else [])]
+    for entry in (entry for file in files for entry in entries(file)):
+        name, _, version = entry.split()[0].partition("==")
+        locked.setdefault(name, []).append(version)
+    for requirement in wanted:
+        assert locked.get(canonicalize_name(requirement.name)), f"{requirement} is not in {lock}: run `make lock`"
+        assert all(requirement.specifier.contains(version) for version in locked[canonicalize_name(requirement.name)])
+
+
+def test_whatever_is_installed_comes_from_a_lock() -> None:
+    """By hash, without what a build would bring; the command that makes the locks is left out."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    lines = [
+        line for line in makefile.splitlines() if "pip install" in line and "lock" not in line and "uv" not in line
+    ]
+    assert [line for line in lines if not line.startswith("PIP :=") and "libfaketime" not in line] == []
+    assert "LOCKED := $(PIP) --no-deps --require-hashes" in makefile
+    for line in re.findall(r"pip install (?:.*\\\n)*.*", DOCKERFILE):
+        assert "--no-deps" in line
+        assert "--require-hashes" in line or "--no-build-isolation" in line
+
+
+FAKE_UV = """\
+#!{python}
+import json, os, sys
+from pathlib import Path
+words = sys.argv[1:]
+with Path({log!r}).open("a") as log:
+    print(json.dumps(words), file=log)
+print("noise on stdout")
+if words[0] == "venv":
+    python = Path(words[1]) / "bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\\necho server: $@\\n")
+    python.chmod(0o755)
+sys.exit(int(os.environ.get("FAILS_AT") == words[0]))
+"""
+
+
+def test_a_bundle_installs_by_hash_when_it_is_started_first_and_becomes_the_server(tmp_path: Path) -> None:
+    bundle.stage(ROOT, staged := tmp_path / "bundle")
+    uv, log = tmp_path / "uv", tmp_path / "log"
+    uv.write_text(FAKE_UV.format(python=sys.executable, log=str(log)))
+    uv.chmod(0o755)
+
+    def start(**more: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, str(staged / "start.py"), "--runs-dir", "/there"]
+        return subprocess.run(
+            words, env={"UV": str(uv), "PATH": "/usr/bin:/bin", **more}, capture_output=True, text=True
+        )
+
+    failed = start(FAILS_AT="pip")
+    assert failed.returncode == 4
+    assert "could not install" in failed.stderr
+    assert start().stdout == "server: -m p2p_mcp --runs-dir /there\n"
+    calls = [json.loads(line) for line in log.read_text().splitlines()]
+    sync = next(call for call in calls if call[:2] == ["pip", "sync"])
+    assert {"--require-hashes", "--no-build", *bundle_start.LOCKS} <= set(sync)
+    own = next(call for call in calls if call[:2] == ["pip", "install"])
+    assert {"--no-deps", "--no-build-isolation"} <= set(own)
+
+    log.unlink()
+    assert start().stdout.startswith("server:")
+    assert not log.exists()  # it is installed
+    (staged / "requirements/train.lock").write_text("changed")
+    start()
+    assert log.exists()

@@ -1,5 +1,6 @@
 """Nodes: whom p2p talks to, what it brings there, and what it never does."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ from p2p.contracts.node import Node, NodeState
 from p2p.scheduler.backends.by_directory import open_backend
 from p2p.scheduler.backends.ssh import SSHBackend
 from p2p.scheduler.nodes import environments, transfer
-from p2p.scheduler.nodes.bundle import bundle, requirements
+from p2p.scheduler.nodes.bundle import Bundle, bundle, locks
 from p2p.scheduler.nodes.connection import MAX_CHANNELS, Connection
 from p2p.scheduler.nodes.links import links
 from p2p.scheduler.nodes.transfer import checked_path
@@ -115,8 +116,9 @@ def test_a_node_without_a_python_that_will_do_says_where_p2p_looked(lab: Lab) ->
 def test_an_environment_is_built_once_also_when_two_ask_for_it(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wheel = tiny_wheel(tmp_path)
-    monkeypatch.setattr(environments, "requirements", lambda _extras: (str(wheel),))
+    name, wheel = "p2p/scheduler/nodes/locks/train.lock", tiny_wheel(tmp_path)
+    hashed = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    monkeypatch.setattr(environments, "bundle", lambda: with_file(bundle(), name, f"{wheel} --hash=sha256:{hashed}\n"))
     node = other_name(lab, "empty", python=None, directory=str(tmp_path / "node"))
     first, second = (Connection(node, lab.store.known_hosts_path) for _ in range(2))
     prepared = node.model_copy(update={"facts": environments.probe(first)})
@@ -142,15 +144,43 @@ def test_an_environment_is_built_once_also_when_two_ask_for_it(
     second.close()
 
 
+def test_a_package_with_another_hash_is_not_installed(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, wheel = "p2p/scheduler/nodes/locks/train.lock", tiny_wheel(tmp_path)
+    monkeypatch.setattr(
+        environments, "bundle", lambda: with_file(bundle(), name, f"{wheel} --hash=sha256:{'0' * 64}\n")
+    )
+    link = Connection(
+        other_name(lab, "empty", python=None, directory=str(tmp_path / "node")), lab.store.known_hosts_path
+    )
+    link.node = link.node.model_copy(update={"facts": environments.probe(link)})
+    with pytest.raises(EnvironmentProblem, match=r"(?s)pip could not install.*HASHES"):
+        environments.environment(link, install=True)
+    assert not list((tmp_path / "node/packages").glob("*/ready"))
+    link.close()
+
+
 def test_only_code_and_data_of_the_package_are_sent() -> None:
     with zipfile.ZipFile(BytesIO(bundle().data)) as archive:
         names = set(archive.namelist())
     assert "p2p/worker/__main__.py" in names
     assert not [name for name in names if name != "__main__.py" and not name.startswith("p2p/")]
     assert not [name for name in names if Path(name).suffix in ("", ".env", ".toml", ".pem", ".key")]
-    assert any(name.startswith("mujoco") for name in requirements(("train",)))
-    assert not [name for name in requirements(("train",)) if name.startswith(("mcp", "typer", "torch"))]
-    assert any(name.startswith("torch") for name in requirements(("train", "sb3")))
+    assert {*locks(("train", "sb3")), *locks(("onnx",))} <= names
+
+
+def test_a_node_installs_what_a_worker_needs_and_nothing_of_the_doors() -> None:
+    def named(extras: tuple[str, ...]) -> set[str]:
+        with zipfile.ZipFile(BytesIO(bundle().data)) as archive:
+            texts = [archive.read(name).decode() for name in locks(extras)]
+        return {line.partition("==")[0] for text in texts for line in text.splitlines() if "==" in line}
+
+    assert {"mujoco", "numpy", "pydantic"} <= named(("train",))
+    assert not {"mcp", "typer", "torch"} & named(("train",))
+    assert "torch" in named(("train", "sb3"))
+    with pytest.raises(InvalidInput, match="cannot have the extra 'anthropic'; expected one of onnx, sb3, train"):
+        locks(("anthropic",))
 
 
 def test_no_key_leaves_this_machine(lab: Lab, jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,6 +291,15 @@ def test_a_supervisor_killed_on_the_node_is_noticed(lab: Lab, jobs: Path) -> Non
     status = until(lambda: (now := backend.status(jobs / "a")).state.finished and now, 40)
     assert status.state is JobState.LOST
     assert (jobs / "a/count").read_text() == "run\n"
+
+
+def with_file(ours: Bundle, name: str, text: str) -> Bundle:
+    """The same bundle with one file of it written anew."""
+    packed = BytesIO()
+    with zipfile.ZipFile(BytesIO(ours.data)) as old, zipfile.ZipFile(packed, "w") as new:
+        for kept in old.namelist():
+            new.writestr(kept, text if kept == name else old.read(kept))
+    return Bundle(data=packed.getvalue(), digest=hashlib.sha256(packed.getvalue()).hexdigest()[:16])
 
 
 def tiny_wheel(folder: Path) -> Path:

@@ -1,0 +1,64 @@
+"""The first file of a bundle, `start.py`: it installs what the server needs, by hash, and becomes the server.
+
+    uv run --no-project start.py [OPTIONS OF p2p-mcp]
+
+Needs Python 3.11 and uv, and nothing of p2p. What it installs is written down in `requirements/`; the first start takes
+a minute, later ones find it in `.venv/`.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+LOCKS = ("requirements/build.lock", "requirements/train.lock")
+ENVIRONMENT = ".venv"
+
+
+def main(words: list[str]) -> int:
+    """Become the server; returns an exit code when it cannot be installed."""
+    root = Path(__file__).resolve().parent
+    try:
+        python = prepared(root)
+    except subprocess.CalledProcessError as error:
+        print(f"uv could not install what p2p needs (exit code {error.returncode}).", file=sys.stderr)
+        return 4  # of p2p: this machine lacks something
+    return os.execv(python, [str(python), "-m", "p2p_mcp", *words])
+
+
+def prepared(root: Path) -> Path:
+    """Interpreter of an environment with the server and all it needs; whoever comes second waits for the first.
+
+    Args:
+        root: The unpacked bundle.
+
+    Raises:
+        CalledProcessError: uv failed, as when a package has another hash than the one that is written down.
+    """
+    place = root / ENVIRONMENT
+    python, ready = place / "bin/python", place / "p2p-ready"
+    parts = [(root / name).read_bytes() for name in (*LOCKS, "pyproject.toml")]
+    digest = hashlib.sha256(b"\0".join([str(root).encode(), *parts])).hexdigest()
+    with (root / f"{ENVIRONMENT}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if python.exists() and ready.is_file() and ready.read_text() == digest:
+            return python
+        shutil.rmtree(place, ignore_errors=True)
+        _uv(root, "venv", str(place))
+        into = ("--python", str(python))
+        _uv(root, "pip", "sync", "--require-hashes", "--no-build", *into, *LOCKS)
+        _uv(root, "pip", "install", "--no-deps", "--no-build-isolation", *into, "--editable", str(root))
+        ready.write_text(digest)
+    return python
+
+
+def _uv(root: Path, *words: str) -> None:
+    """Run uv; stdout is the protocol's."""
+    subprocess.run([os.environ.get("UV", "uv"), *words], cwd=root, stdout=sys.stderr, check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
