@@ -1,7 +1,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest --numprocesses auto
+# Each process is given a run of neighbours, and takes from the others once it is done.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
 # Each lock lists all that its packages need: pip looks for nothing else, and takes nothing with another hash.
 LOCKED := $(PIP) --no-deps --require-hashes
@@ -9,7 +10,7 @@ OURS := $(PIP) --no-deps --no-build-isolation --editable .
 LOCKS := $(wildcard requirements/*.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint fast-tests slow-tests test-external reliability docs docs-site bundle registry table lock clean
+.PHONY: help setup demo test check lint fast-tests slow-tests test-external nightly reliability docs docs-site bundle registry table lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,11 +20,14 @@ setup: $(VENV)/.demo  ## Set up p2p and p2p-mcp in .venv, and train nothing
 demo: $(VENV)/.demo  ## Set up, then train a cheetah to run from one sentence, with no key
 	$(BIN)/p2p run "run forward as fast as you can" --env HalfCheetah-v5
 
-test: $(VENV)/.dev $(VENV)/.sshd  ## Set up, then run every test, the ones that train included
-	$(PYTEST)
+test: $(VENV)/.dev $(VENV)/.sshd  ## Set up, then run every test but the nightly ones
+	$(PYTEST) -m "not nightly"
 
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
-	P2P_EXTERNAL=1 $(BIN)/python -m pytest tests/external
+	P2P_EXTERNAL=1 $(BIN)/python -m pytest -m "not nightly" tests/external
+
+nightly: $(VENV)/.dev $(VENV)/.sshd .external/.installed  ## What is too long for each change: kills by dice, whole campaigns, long halves
+	P2P_EXTERNAL=1 $(PYTEST) -m nightly
 
 reliability: $(VENV)/.dev  ## Kill, stop, fill, break and poll: the table of docs/reliability.md (about an hour on 2 cores)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libfaketime  # compiled; without it the clock is left alone
@@ -38,10 +42,10 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 fast-tests: $(VENV)/.dev $(VENV)/.sshd
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not nightly"
 
 slow-tests: $(VENV)/.dev $(VENV)/.sshd  ## The tests that train a policy or run a whole session
-	$(PYTEST) -m slow
+	$(PYTEST) -m "slow and not nightly"
 
 docs: $(VENV)/.dev  ## Write the tables of the documents that are made from the code
 	$(BIN)/python -m p2p_mcp.docs docs/tools.md

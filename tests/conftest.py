@@ -4,14 +4,11 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-from p2p.scheduler import supervisor
-from p2p.scheduler.backends.local import LocalBackend
-from p2p.store import layout
+from cpu_times import pytest_addoption, pytest_configure  # noqa: F401  (hooks)
+from shared_sessions import end_films
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("COLUMNS", None)  # with processes beside it, pytest-xdist sets the width of its own terminal
@@ -29,11 +26,7 @@ INSIDE = ip_network("10.99.0.0/30")
 def _no_film_outlives_its_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Videos of all checkpoints, which nothing waits for, are not made beside the tests that follow."""
     yield
-    root = tmp_path_factory.getbasetemp()
-    for pid in supervisor.processes():
-        job = Path(supervisor.variable(pid, supervisor.JOB_TAG) or "/")
-        if job.name == layout.FILM and job.is_relative_to(root) and job.exists():
-            LocalBackend().cancel(job)
+    end_films(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_sessions import made_once
+from watched_session import train_watched
 from wire_stub import Step, Stub
 
 from p2p.contracts.budget import Caps, ModelChoice
@@ -14,6 +16,12 @@ from p2p.store.events import EventLog
 
 MODELS = ("anthropic:claude-opus-5-5", "gemini:gemini-3.1-pro-preview", "openai:gpt-5.4")
 QUICK = Patience(attempts=3, first_pause_s=0.01, longest_pause_s=0.02, total_s=20)
+
+
+@pytest.fixture(scope="session")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A runs directory, to be copied, with a session whose only iteration is trained and not judged."""
+    return made_once(tmp_path_factory, "watched", train_watched)
 
 
 @pytest.fixture(params=MODELS, ids=[name.split(":")[0] for name in MODELS])

@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from watched_session import train_watched
 from wire_stub import Step, Stub, answers
 
 from p2p.contracts.intent import Intent
@@ -41,21 +40,16 @@ OUTSIDE = "def judge(features):\n    return {'score': 7.0, 'evidence': 'far abov
 FINE = {"approved": True, "loopholes": "None found."}
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train_watched(tmp_path_factory.mktemp("judge_author") / "runs")
-
-
 Written = Callable[..., tuple[Service, Stub]]
 
 
 @pytest.fixture
-def written(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Written]:
+def written(watched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Written]:
     """A copy of the session whose judge code a scripted model writes."""
     with ExitStack() as stack:
 
         def start(*steps: Step) -> tuple[Service, Stub]:
-            shutil.copytree(trained, tmp_path / "runs")
+            shutil.copytree(watched, tmp_path / "runs")
             stub = stack.enter_context(Stub(steps).serving())
             for name, value in stub.environment().items():
                 monkeypatch.setenv(name, value)

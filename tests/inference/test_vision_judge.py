@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from watched_session import train_watched
 from wire_formats import Reply
 from wire_stub import CANARY, Fault, Step, Stub, answers, calls, files_with, says
 
@@ -37,22 +36,16 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A runs directory with one session whose only iteration is trained and not judged."""
-    return train_watched(tmp_path_factory.mktemp("looking") / "runs")
-
-
 Look = Callable[..., tuple[Service, Stub]]
 
 
 @pytest.fixture
-def look(trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
+def look(watched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
     """A copy of the session whose judge is a scripted model."""
     with ExitStack() as stack:
 
         def start(model: str, *steps: Step) -> tuple[Service, Stub]:
-            shutil.copytree(trained, tmp_path / "runs")
+            shutil.copytree(watched, tmp_path / "runs")
             stub = stack.enter_context(Stub(steps).serving())
             for name, value in stub.environment().items():
                 monkeypatch.setenv(name, value)

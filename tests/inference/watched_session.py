@@ -50,8 +50,8 @@ INTENT = Intent.model_validate(
 )
 
 
-def train_watched(runs_dir: Path) -> Path:
-    """Train the session "watched" below `runs_dir`, which is returned."""
+def train_watched(runs_dir: Path) -> None:
+    """Train the session "watched" below `runs_dir`."""
     service = Service(Settings(runs_dir=runs_dir))
     request = NewSession(
         prompt=INTENT.prompt,
@@ -66,4 +66,3 @@ def train_watched(runs_dir: Path) -> Path:
     service.write_reward(session_id, 1)
     service.train(session_id, 1)
     service.run_report(session_id, 1)
-    return runs_dir

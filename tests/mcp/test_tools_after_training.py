@@ -18,6 +18,7 @@ from mcp.types import (
     TextContent,
 )
 from pole import CALMER, GOOD, SESSION, STEPS
+from shared_sessions import made_once
 from tool_caller import Caller, Connect
 
 from p2p.contracts.judge_code import Decomposition, JudgeCode, JudgeFunction
@@ -38,17 +39,18 @@ PICTURE_BYTES = 700_000
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A runs directory with one session, whose first iteration is trained and not judged."""
-    runs_dir = tmp_path_factory.mktemp("trained") / "runs"
-    return runs_dir, anyio.run(_train, Service(Settings(runs_dir=runs_dir)))
+    runs_dir = made_once(tmp_path_factory, "tools_after_training", lambda place: anyio.run(_train, place))
+    (session,) = Service(Settings(runs_dir=runs_dir)).list_sessions()
+    return runs_dir, session.session_id
 
 
-async def _train(service: Service) -> str:
+async def _train(runs_dir: Path) -> None:
+    service = Service(Settings(runs_dir=runs_dir))
     async with Client(build_server(service)) as client:
         call = Caller(client)
         session_id: str = (await call("create_session", **SESSION))["session_id"]
         await call("write_reward", session_id=session_id, source=GOOD)
         await trained_by(call, session_id)
-    return session_id
 
 
 async def trained_by(call: Caller, session_id: str, **arguments: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from shared_sessions import made_once
 
 from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
@@ -76,7 +77,11 @@ class NothingStarts:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """Runs directory with one session, trained once and not judged, that has a criterion only eyes can judge."""
-    service = Service(Settings(runs_dir=tmp_path_factory.mktemp("runs"), max_parallel=2))
+    return made_once(tmp_path_factory, "caller_driven", train_one)
+
+
+def train_one(runs_dir):
+    service = Service(Settings(runs_dir=runs_dir, max_parallel=2))
     request = NewSession(
         prompt="keep the pole balanced",
         env_id="InvertedPendulum-v5",
@@ -89,7 +94,6 @@ def trained(tmp_path_factory):
     service.replace_criteria(name, (CALM,), extend=True)
     assert service.submit_reward(name, REWARD, "The angle is all that counts.").report.accepted
     train(service, name)
-    return service.runs.path
 
 
 @pytest.fixture

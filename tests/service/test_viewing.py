@@ -1,5 +1,6 @@
 """What is recorded can be looked at: by its events, from any side, once made and kept."""
 
+import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from shared_sessions import made_once
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
 from p2p.contracts.pictures import MetricsPlot
@@ -34,13 +36,20 @@ def empty(tmp_path: Path) -> Service:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Service, str]:
     """A cheetah after two iterations of real, if short, training."""
-    service = Service(Settings(runs_dir=tmp_path_factory.mktemp("viewing") / "runs"))
+    runs_dir = tmp_path_factory.mktemp("viewing") / "runs"
+    shutil.copytree(made_once(tmp_path_factory, "viewing", train_cheetah), runs_dir)
+    service = Service(Settings(runs_dir=runs_dir))
+    (session,) = service.list_sessions()
+    return service, session.session_id
+
+
+def train_cheetah(runs_dir: Path) -> None:
+    service = Service(Settings(runs_dir=runs_dir))
     session_id = service.create_session(RUN.model_copy(update={"prompt": "run forward as fast as you can"})).session_id
     view = service.start_session(session_id)
     while view.alive:
         time.sleep(0.2)
         view = service.view_session(session_id)
-    return service, session_id
 
 
 def recorded(service: Service, session_id: str, number: int, label: str) -> dict[str, np.ndarray]:

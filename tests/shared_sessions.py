@@ -1,0 +1,39 @@
+"""Sessions that are trained once for all processes of pytest-xdist, and read or copied by tests."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from p2p.scheduler import supervisor
+from p2p.scheduler.backends.local import LocalBackend
+from p2p.store import layout
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """Directory that `make` filled, once per run of pytest; whoever comes meanwhile waits.
+
+    Tests only read it: one that writes works on a copy.
+    """
+    base = factory.getbasetemp()
+    common = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    place, complete = common / name, common / f"{name}.complete"
+    with (common / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not complete.exists():
+            shutil.rmtree(place, ignore_errors=True)
+            make(place)
+            end_films(place)
+            complete.touch()
+    return place
+
+
+def end_films(root: Path) -> None:
+    """Cancel the videos of all checkpoints, which nothing waits for, below a directory."""
+    for pid in supervisor.processes():
+        job = Path(supervisor.variable(pid, supervisor.JOB_TAG) or "/")
+        if job.name == layout.FILM and job.is_relative_to(root) and job.exists():
+            LocalBackend().cancel(job)
