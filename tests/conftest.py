@@ -22,11 +22,14 @@ INSIDE = ip_network("10.99.0.0/30")
 """The network between this machine and its own namespaces, which some tests make."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _no_film_outlives_its_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def _no_film_outlives_its_test(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     """Videos of all checkpoints, which nothing waits for, are not made beside the tests that follow."""
     yield
-    end_films(tmp_path_factory.getbasetemp())
+    if request.node.get_closest_marker("slow") is not None:
+        end_films(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(autouse=True)

@@ -45,7 +45,7 @@ INTENT = Intent.model_validate(
                 "predicate": None,
             },
         ],
-        "episode_s": 5.0,
+        "episode_s": 2.0,
     }
 )
 

@@ -40,8 +40,8 @@ PICTURE_BYTES = 700_000
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A runs directory with one session, whose first iteration is trained and not judged."""
     runs_dir = made_once(tmp_path_factory, "tools_after_training", lambda place: anyio.run(_train, place))
-    (session,) = Service(Settings(runs_dir=runs_dir)).list_sessions()
-    return runs_dir, session.session_id
+    (view,) = Service(Settings(runs_dir=runs_dir)).list_sessions()
+    return runs_dir, view.session.session_id
 
 
 async def _train(runs_dir: Path) -> None:

@@ -1,4 +1,4 @@
-"""The campaigns of `make reliability`, each for some seconds."""
+"""The campaigns of `make reliability`: each once in `make test`, and for some seconds in `make nightly`."""
 
 from pathlib import Path
 
@@ -9,12 +9,18 @@ from job_machine import job_machine
 from run import BEGIN, END, write_row
 
 QUICK = {name: campaign for name, campaign in CAMPAIGNS.items() if campaign.quick and name != "job_machine"}
+ONCE = [pytest.param(campaign, 1, id=name) for name, campaign in QUICK.items()]
+AGAIN = [
+    pytest.param(campaign, campaign.quick, id=f"{name}-again", marks=pytest.mark.nightly)
+    for name, campaign in QUICK.items()
+    if campaign.quick > 1
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("campaign", QUICK.values(), ids=QUICK)
-def test_faults_lose_nothing_and_are_told(campaign: Campaign, tmp_path: Path) -> None:
-    findings = campaign.conduct(campaign.quick, tmp_path / "runs")
+@pytest.mark.parametrize(("campaign", "count"), ONCE + AGAIN)
+def test_faults_lose_nothing_and_are_told(campaign: Campaign, count: int, tmp_path: Path) -> None:
+    findings = campaign.conduct(count, tmp_path / "runs")
     if findings.skipped:
         pytest.skip(findings.skipped)
     assert findings.done
@@ -25,8 +31,9 @@ def test_faults_lose_nothing_and_are_told(campaign: Campaign, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_random_histories_of_jobs_go_as_the_model_says(tmp_path: Path) -> None:
-    assert job_machine(5, tmp_path / "runs", steps=20).failures == []
+@pytest.mark.parametrize("count", [1, pytest.param(5, marks=pytest.mark.nightly)])
+def test_random_histories_of_jobs_go_as_the_model_says(count: int, tmp_path: Path) -> None:
+    assert job_machine(count, tmp_path / "runs", steps=20).failures == []
 
 
 def test_the_row_of_a_campaign_replaces_the_one_before_and_no_other(tmp_path: Path) -> None:

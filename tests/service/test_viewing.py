@@ -39,8 +39,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Service, str]:
     runs_dir = tmp_path_factory.mktemp("viewing") / "runs"
     shutil.copytree(made_once(tmp_path_factory, "viewing", train_cheetah), runs_dir)
     service = Service(Settings(runs_dir=runs_dir))
-    (session,) = service.list_sessions()
-    return service, session.session_id
+    (view,) = service.list_sessions()
+    return service, view.session.session_id
 
 
 def train_cheetah(runs_dir: Path) -> None:

@@ -4,7 +4,9 @@ import random
 import signal
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,19 +30,45 @@ def _processes(session: Path) -> list[int]:
     return pids
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_a_session_killed_twenty_times_ends_with_no_step_done_twice_and_no_broken_file(tmp_path: Path) -> None:
-    service = Service(Settings(runs_dir=tmp_path))
+def _new_session(service: Service, **fields: Any) -> str:
     request = NewSession(
         prompt="keep the pole balanced",
         env_id="InvertedPendulum-v5",
-        max_iterations=2,
         pass_threshold=1.0,
         n_report_rollouts=10,
         config=TINY,
+        **fields,
     )
-    session_id = service.create_session(request).session_id
+    return service.create_session(request).session_id
+
+
+@pytest.mark.slow
+def test_a_session_killed_with_all_its_processes_while_it_trains_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    service = Service(Settings(runs_dir=tmp_path))
+    session_id = _new_session(service, max_iterations=1, n_seeds=1)
+    service.start_session(session_id)
+    while not any(run.step for run in service.view_session(session_id).runs):
+        time.sleep(0.05)
+    victims = _processes(service.record(session_id).path)
+    assert len(victims) == 4, "supervisor and job, of the session and of its training"
+    for pid in victims:
+        with suppress(ProcessLookupError):  # a supervisor takes its job with it
+            os.kill(pid, signal.SIGKILL)
+    while service.view_session(session_id).alive:
+        time.sleep(0.05)
+    assert service.view_session(session_id).status not in ENDED
+    service.resume_session(session_id)
+    while service.view_session(session_id).alive:
+        time.sleep(0.1)
+    assert_nothing_is_broken_or_done_twice(service, session_id)
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_a_session_killed_twenty_times_ends_with_no_step_done_twice_and_no_broken_file(tmp_path: Path) -> None:
+    service = Service(Settings(runs_dir=tmp_path))
+    session_id = _new_session(service, max_iterations=2)
     path = service.record(session_id).path
     dice = random.Random(0)
     service.start_session(session_id)
@@ -57,8 +85,11 @@ def test_a_session_killed_twenty_times_ends_with_no_step_done_twice_and_no_broke
         view = service.view_session(session_id)
         if not view.alive and view.status not in ENDED:
             service.resume_session(session_id)
+    assert_nothing_is_broken_or_done_twice(service, session_id)
 
-    view = service.view_session(session_id)
+
+def assert_nothing_is_broken_or_done_twice(service: Service, session_id: str) -> None:
+    view, path = service.view_session(session_id), service.record(session_id).path
     assert view.status in ENDED
     events = service.record(session_id).events.read()
     assert [event.seq for event in events] == list(range(1, len(events) + 1))

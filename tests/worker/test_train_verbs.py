@@ -6,7 +6,6 @@ import pytest
 
 from p2p.contracts.work import DescribeRequest
 from p2p.store.iterations import IterationRecord
-from p2p.worker.__main__ import VERBS
 
 
 def worker(*arguments):
@@ -53,8 +52,3 @@ def test_the_command_starts_light_and_on_one_thread(tmp_path):
     )
     variables = {name: value for name, value in os.environ.items() if "THREADS" not in name}
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, env=variables, capture_output=True)
-
-
-def test_every_verb_is_there():
-    trained = {"train", "learn", "measure", "evaluate", "export", "check", "describe"}
-    assert {*trained, "call", "film", "view", "plot", "probe", "probe_reward"} <= set(VERBS)

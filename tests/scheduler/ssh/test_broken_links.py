@@ -22,7 +22,10 @@ for i in $(seq 40); do echo line $i; sleep {pause}; done
 sha256sum out/* > sums
 """
 LINES = "".join(f"line {i}\n" for i in range(1, 41))
-FAULTS = ("drop", "reset", "stall", "flap", "restart")
+FAULTS = ("drop", "stall")
+"""One that ends by itself and one that lasts."""
+MORE_FAULTS = ("reset", "flap", "restart")
+"""More of each kind."""
 
 
 class Fault:
@@ -55,7 +58,7 @@ class Fault:
         self._lab.link.reset()
 
 
-@pytest.fixture(params=FAULTS)
+@pytest.fixture(params=[*FAULTS, *(pytest.param(how, marks=pytest.mark.nightly) for how in MORE_FAULTS)])
 def fault(request: pytest.FixtureRequest, lab: Lab) -> Fault:
     return Fault(lab, request.param)
 

@@ -60,6 +60,8 @@ EASY = Intent(
 TIMES = {"sps", "elapsed_time", "rollout_time", "train_time"}
 OF_TIME = {"training_time_s", "steps_per_second", "reward", "peak_memory_mb", "resumed"}
 COMMAND = ("-m", "p2p.worker", "train")
+IN_THE_AIR = {"start_states": StartStates(share=0.5, pitch=(-1.0, 1.0))}
+ENDS_EARLY = {"num_evals": 3, "stop_at_score": 0.8, "n_eval_episodes": 16}
 
 
 def variables(threads=1, interval="0"):
@@ -140,9 +142,11 @@ def two_runs(tmp_path, cheetah, small):
 @pytest.mark.parametrize(
     ("case", "kills", "threads", "options"),
     [
-        ("memory and starts in the air", 3, 1, {"start_states": StartStates(share=0.5, pitch=(-1.0, 1.0))}),
-        ("evaluations beside it end it early", 2, 2, {"num_evals": 3, "stop_at_score": 0.8, "n_eval_episodes": 16}),
-        ("stable-baselines3", 1, 1, {"learner": "sb3"}),
+        ("memory and starts in the air", 1, 1, IN_THE_AIR),
+        pytest.param("memory and starts in the air", 3, 1, IN_THE_AIR, marks=pytest.mark.nightly),
+        ("evaluations beside it end it early", 1, 2, ENDS_EARLY),
+        pytest.param("evaluations beside it end it early", 2, 2, ENDS_EARLY, marks=pytest.mark.nightly),
+        pytest.param("stable-baselines3", 1, 1, {"learner": "sb3"}, marks=pytest.mark.nightly),
     ],
 )
 def test_a_training_that_is_killed_again_and_again_ends_as_one_that_was_not(case, kills, threads, options, two_runs):
