@@ -61,9 +61,13 @@ def _shown(labels: Labels) -> list[RenderableType]:
 
 def in_words(agreement: Agreement) -> str:
     """The agreement of judges with people, in a sentence."""
-    parts = [f"{agreement.n} labels"]
+    parts = ["1 label" if agreement.n == 1 else f"{agreement.n} labels"]
     if agreement.same_side is not None:
-        parts.append(f"on the same side of {agreement.threshold:g} in {agreement.same_side:.0%}")
+        side = f"on the same side of {agreement.threshold:g} as the judges"
+        one = side if agreement.same_side else f"not {side}"
+        parts.append(one if agreement.n == 1 else f"{agreement.same_side:.0%} {side}")
     parts.append("rank correlation " + ("unknown yet" if agreement.spearman is None else f"{agreement.spearman:.2f}"))
-    parts.append("kappa " + ("unknown yet" if agreement.kappa is None else f"{agreement.kappa:.2f}"))
+    parts.append(
+        "kappa " + ("unknown yet" if agreement.kappa is None or agreement.n == 1 else f"{agreement.kappa:.2f}")
+    )
     return ", ".join(parts) + "."

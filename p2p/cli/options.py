@@ -9,6 +9,7 @@ import typer
 
 from p2p.cli.completion import complete_environment, complete_session
 from p2p.cli.counts import steps
+from p2p.contracts.errors import StorageProblem
 from p2p.service import Service
 from p2p.settings import Settings
 
@@ -148,10 +149,13 @@ def open_service(runs_dir: Path | None, backend: str | None = None, allow_weak_s
 
     Raises:
         InvalidInput: an environment variable holds what it cannot.
+        StorageProblem: a file is where sessions are to be kept.
     """
     if allow_weak_sandbox:
         os.environ["P2P_ALLOW_WEAK_SANDBOX"] = "1"  # jobs inherit it, the session's driver and its trainings
     settings = Settings.from_environment(runs_dir)
+    if (place := settings.runs_dir).exists() and not place.is_dir():
+        raise StorageProblem(f"{place} is a file, and sessions are kept in a directory. Name another with --runs-dir.")
     return Service(settings if backend is None else settings.model_copy(update={"backend": backend}))
 
 

@@ -296,3 +296,12 @@ def _complete(line: str) -> list[str]:
         [sys.executable, "-m", "p2p.cli"], env={**os.environ, **asked}, capture_output=True, text=True, check=True
     )
     return done.stdout.split()
+
+
+def test_a_file_where_sessions_are_kept_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "notes.txt"
+    place.write_text("mine")
+    for words in (["list"], ["show"], ["run", "run forward"]):
+        assert main([*words, "--runs-dir", str(place)]) == 4
+        assert "notes.txt is a file, and sessions are kept in a directory" in " ".join(capsys.readouterr().err.split())
+    assert place.read_text() == "mine"

@@ -52,7 +52,7 @@ def test_labels_are_held_against_what_the_judges_gave(judged: tuple[Service, str
         "same_side": 1.0,
     }
     shown = label(tmp_path, "--all").output
-    assert "3 labels, on the same side of 0.8 in 100%" in shown
+    assert "3 labels, 100% on the same side of 0.8 as the judges" in shown
     assert "Ada" in shown
 
 
