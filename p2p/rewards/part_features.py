@@ -101,6 +101,12 @@ def asked_for(names: Iterable[str], spec: "EnvSpec") -> Asked:
     return Asked(tuple(parts), tuple(expressions), frozenset(read & set(spec.feature_names)))
 
 
+def read_besides(predicates: "Iterable[Predicate | None]", spec: "EnvSpec") -> tuple[Feature, ...]:
+    """What predicates read beside an environment's own features, in the order of their first mention."""
+    names = dict.fromkeys(name for predicate in predicates if predicate is not None for name in predicate.names())
+    return tuple(described(name, spec) for name in names if name not in spec.feature_names)
+
+
 def problem_of(predicate: "Predicate", spec: "EnvSpec") -> str:
     """What is wrong with what a predicate reads in an environment; empty where nothing is.
 

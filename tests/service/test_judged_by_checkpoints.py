@@ -44,9 +44,12 @@ FAST = Criterion(
     ),
 )
 
+RECORDED = {"velocity_x": np.full(10, 4.0), "slip:bfoot": np.linspace(0.0, 0.9, 10), "height:head": np.ones(10)}
+LABELS = {1: "p10", 5: "median", 9: "p90"}
+
 
 def rollouts(run_id: str, step: int, purpose: Purpose) -> Evaluation:
-    made = tuple(Rollout(seed=seed, episode_return=1.0, length=10) for seed in range(10))
+    made = tuple(Rollout(seed=seed, episode_return=1.0, length=10, label=LABELS.get(seed)) for seed in range(10))
     return Evaluation(run_id=run_id, checkpoint=step, purpose=purpose, dt=0.05, rollouts=made)
 
 
@@ -61,7 +64,7 @@ class Machine(FinishedJobs):
         iteration = IterationRecord(directory.parent)
         if directory.name == layout.REPORT and (request := iteration.report.read_request()) is not None:
             self.reported.append((request.run_id, request.checkpoint))
-            save_features(iteration.report.features_path, [{"velocity_x": np.full(10, 4.0)} for _ in range(10)])
+            save_features(iteration.report.features_path, [RECORDED for _ in range(10)])
             iteration.report.save_evaluation(rollouts(request.run_id, request.checkpoint, Purpose.REPORT))
         return super().submit(spec, directory)
 
@@ -86,12 +89,17 @@ def service(tmp_path: Path, machine: Machine) -> Service:
     return service
 
 
-def cancelled(service: Service, *states: JobState, checkpoints: tuple[int, ...] = (20_000, 40_000)) -> SessionRecord:
+def cancelled(
+    service: Service,
+    *states: JobState,
+    checkpoints: tuple[int, ...] = (20_000, 40_000),
+    criteria: tuple[Criterion, ...] = (FAST,),
+) -> SessionRecord:
     """A session whose first iteration has a run in each of these states, with evaluated checkpoints."""
     request = NewSession(
         prompt="run forward", env_id="HalfCheetah-v5", n_seeds=len(states), config={"total_timesteps": STEPS}
     )
-    intent = service.intent_of("run forward", "HalfCheetah-v5", (FAST,), 0.5)
+    intent = service.intent_of("run forward", "HalfCheetah-v5", criteria, 0.5)
     record = service.record(service.create_session(request, intent=intent).session_id)
     iteration, draft = record.iteration(1), RewardDraft(source="x = 1")
     iteration.save_draft(draft)
@@ -115,6 +123,20 @@ def measured(run: IterationRecord, step: int, score: float) -> None:
     checkpoint.save_evaluation(rollouts(run.iteration_id, step, Purpose.SELECTION))
     row: dict[str, Any] = {"type": "eval", "global_step": step, "mean_return": 1.0}
     run.append_scalars({**row, "success_rate": score, "intent_score": score})
+
+
+def test_evidence_has_numbers_of_the_parts_that_criteria_read_and_of_no_others(service: Service) -> None:
+    assert FAST.predicate is not None
+    reads = FAST.predicate.model_copy(update={"feature": "slip:bfoot", "comparison": Comparison.AT_MOST})
+    slips = FAST.model_copy(update={"key": "slips", "predicate": reads})
+    record = cancelled(service, JobState.CANCELLED, criteria=(FAST, slips))
+    numbers = {one.name: one for one in service.judge_evidence(record.session_id).numbers}
+    assert set(numbers) == {"velocity_x", "slip:bfoot"}
+    assert (numbers["slip:bfoot"].unit, numbers["slip:bfoot"].maximum, numbers["slip:bfoot"].maximum_s) == (
+        "m/s",
+        0.9,
+        0.5,
+    )
 
 
 @pytest.mark.parametrize("state", [JobState.CANCELLED, JobState.FAILED, JobState.LOST])

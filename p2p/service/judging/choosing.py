@@ -12,6 +12,7 @@ from p2p.contracts.training import CheckpointLook, IterationAggregation
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
 from p2p.judges import synthesis
 from p2p.judges.album import Album, Closer, Shown
+from p2p.rewards.part_features import read_besides
 from p2p.service.judging.looking import ROLE, Looking, requested_view
 from p2p.service.judging.observing import SHOWN, duration_s, rubric_for
 from p2p.service.training.aggregation import checkpoints_by_merit
@@ -106,7 +107,7 @@ class Choosing(Looking):
             shown=SHOWN,
             duration_s=duration_s(evaluation),
             numbers=registry.load("measurement", registry.MEASUREMENTS, "rollout_numbers")(
-                checkpoint.path, SHOWN, spec.features
+                checkpoint.path, SHOWN, (*spec.features, *read_besides((c.predicate for c in intent.criteria), spec))
             ),
             bodies=tuple(body.name for body in spec.bodies),
             rubric=rubric_for(session.prompt, unjudged, evaluation),

@@ -14,6 +14,7 @@ from p2p.contracts.rollout import Evaluation
 from p2p.contracts.session import SessionStatus
 from p2p.contracts.training import IterationAggregation
 from p2p.judges import synthesis
+from p2p.rewards.part_features import read_besides
 from p2p.service.judging.verdicts import Judging, annotated
 from p2p.service.sessions.lifecycle import Sessions
 from p2p.service.sessions.lineage import record_iteration
@@ -54,7 +55,8 @@ class Observing(Sessions, Judging):
         unjudged = synthesis.unseen(intent, code) if intent is not None else ()
         spec = self.describe_environment(session.env_id)
         measure = registry.load("measurement", registry.MEASUREMENTS, "rollout_numbers")
-        numbers: tuple[FeatureNumbers, ...] = measure(chosen.report.path, SHOWN, spec.features)
+        asked = read_besides((c.predicate for c in intent.criteria) if intent is not None else (), spec)
+        numbers: tuple[FeatureNumbers, ...] = measure(chosen.report.path, SHOWN, (*spec.features, *asked))
         sheet = SheetRecord(chosen.path)
         pictures = sheet.read_result()
         frames = tuple(

@@ -1,6 +1,7 @@
-"""Three small plots of a rollout, side by side: where it is, how it turns, how fast it goes."""
+"""Small plots of a rollout, side by side: where it is, how it turns, how fast it goes, what criteria read of parts."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator, ScalarFormatter
 from numpy.typing import NDArray
 
+from p2p.contracts.parts import BY_NAME, PartKind
+from p2p.rewards.expressions import is_expression
 from p2p.worker.pictures.key_frames import ROTATIONS, KeyFrames
 
 Floats = NDArray[np.float64]
 
 DPI = 100
+PLOTS = 3
+"""Plots of a rollout of which nothing else was asked."""
 LINES = ("#1f5fa8", "#d1722a")
 ANGLES = {
     "pitch_turns": "+ nose up (backward)",
@@ -24,6 +29,14 @@ ANGLES = {
 """Which way each rotation counts."""
 BOTTOM, TOP = 30, 46
 """Heights kept free below the axes, for their ticks, and above them, for title and numbers [px]."""
+NARROW, SECOND_LINE = 24, 12
+"""Characters of a title's line where there are four plots, and what its second line takes [px]."""
+SUMS = frozenset({"leg_swing", "most_leg_swing", "joint_swing", "pose_range", "stance_share", "touchdowns", "energy"})
+"""Quantities that add up what was before, whose curve tells nothing of a moment."""
+WHOLE = frozenset(q.name for q in BY_NAME.values() if q.kind in (PartKind.ROBOT, PartKind.WALKER))
+"""Quantities of the whole robot."""
+MOST_PARTS = 8
+"""Features of parts that a few criteria read; more were recorded for code to choose from, and are not plotted."""
 TICKS = (30, 45, 90, 180, 360, 720, 1440)
 """Distances between the ticks of an angle, of which the first that gives at most six is taken [deg]."""
 
@@ -85,7 +98,8 @@ def draw_strip(
     """
     times = features["time"]
     marks = Marks([float(times[step]) for step in frames.steps], "#999999", (1.0, 1.09))
-    return _draw(_panels(features, frames.rotation), [marks], (float(times[0]) - dt, float(times[-1])), size)
+    panels = [*_panels(features, frames.rotation), *of_parts(features)]
+    return _draw(panels, [marks], (float(times[0]) - dt, float(times[-1])), size)
 
 
 def draw_two_strips(
@@ -128,9 +142,13 @@ def _draw(
 ) -> NDArray[np.uint8]:
     figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
     canvas = FigureCanvasAgg(figure)
+    if len(panels) > PLOTS:
+        panels = [panel._replace(title=fill(panel.title, NARROW)) for panel in panels]
+    lines = max(panel.title.count("\n") for panel in panels)
+    share = 0.985 / len(panels)
     for column, panel in enumerate(panels):
-        height = size[1] - BOTTOM - TOP
-        axes = figure.add_axes((0.055 + column / 3 * 0.985, BOTTOM / size[1], 0.265, height / size[1]))
+        height = size[1] - BOTTOM - TOP - SECOND_LINE * lines
+        axes = figure.add_axes((0.055 + column * share, BOTTOM / size[1], share - 0.063, height / size[1]))
         _draw_panel(axes, panel, span)
         if len(panel.lines) > 1 and (len(marks) == 1 or column == 0):
             axes.legend(fontsize=8, frameon=False, loc="best", handlelength=1.2, borderaxespad=0.1, labelspacing=0.1)
@@ -168,6 +186,27 @@ def _panels(features: Mapping[str, Floats], rotation: str | None) -> list[Panel]
     places = {"height": "height [m]", "pole_height": "height of the pole's tip [m]"}
     places |= {"target_distance": "distance to the target [m]", "displacement_x": "displacement in x [m]"}
     return [_first(features, places), turning, _velocity(features)]
+
+
+def of_parts(features: Mapping[str, Floats]) -> list[Panel]:
+    """What criteria read of a part, and of the next one of which they read the same; empty where they read none."""
+    found = [name for name in features if _is_of_part(name)]
+    if not found or len(found) > MOST_PARTS:
+        return []
+    derived = next((name for name in found if is_expression(name)), None)
+    if derived is not None:  # the features it reads are recorded as well
+        return [_first(features, {derived: derived})]
+    quantity = found[0].partition(":")[0]
+    alike = [name for name in found if name.partition(":")[0] == quantity][: len(LINES)]
+    lines = {name.partition(":")[2]: Line(features["time"], features[name]) for name in alike}
+    unit = BY_NAME[quantity].unit
+    part = f" of {alike[0].partition(':')[2]}" if len(alike) == 1 and ":" in alike[0] else ""
+    return [Panel(f"{quantity.replace('_', ' ')}{part}" + (f" [{unit}]" if unit != "1" else ""), lines, least=0.1)]
+
+
+def _is_of_part(name: str) -> bool:
+    quantity, colon, _ = name.partition(":")
+    return is_expression(name) or (quantity in BY_NAME and quantity not in SUMS and bool(colon or name in WHOLE))
 
 
 def _velocity(features: Mapping[str, Floats]) -> Panel:

@@ -14,7 +14,7 @@ from p2p.worker.pictures.contact_strip import HEADER, LEFT, RIGHT, ROW, contact_
 from p2p.worker.pictures.frame_labels import label
 from p2p.worker.pictures.key_frames import KeyFrames, choose_frames
 from p2p.worker.pictures.key_pictures import ShownRollout
-from p2p.worker.pictures.strip_plot import angle_of
+from p2p.worker.pictures.strip_plot import angle_of, draw_strip, of_parts
 from p2p.worker.render import probe
 
 
@@ -257,3 +257,22 @@ def test_frames_on_a_sheet_show_different_poses(tmp_path: Path) -> None:
         pixels = np.asarray(sheet).astype(int)
     cells = [pixels[22 + 190 * row : 22 + 190 * row + 140, 200 * c : 200 * c + 190] for row in (0, 1) for c in range(4)]
     assert all(np.abs(cells[i] - cells[j]).mean() > 1.0 for i in range(1, 6) for j in range(i))
+
+
+def test_what_criteria_read_of_parts_is_plotted_too_and_what_only_sums_up_is_not() -> None:
+    qpos = leaping(0.0)
+    features = dict(measured(CHEETAH, qpos))
+    frames = choose_frames(features, CHEETAH.dt, CHEETAH.rest_height)
+    plain = draw_strip(features, frames, CHEETAH.dt, (800, 150))
+    sums = features | {"leg_swing:bfoot": features["height"], "stance_share:bfoot": features["height"]}
+    assert np.array_equal(plain, draw_strip(sums, frames, CHEETAH.dt, (800, 150)))
+    read = sums | {"impact": features["clearance"]}
+    panels = [panel.title for panel in of_parts(read)]
+    assert panels == ["impact"]
+    assert not np.array_equal(plain, draw_strip(read, frames, CHEETAH.dt, (800, 150)))
+    (feet,) = of_parts(features | {"pitch:bfoot": features["pitch"], "pitch:ffoot": features["pitch"]})
+    assert (feet.title, list(feet.lines)) == ("pitch [rad]", ["bfoot", "ffoot"])
+    (head,) = of_parts(features | {"height:head": features["height"], "height:head - height": features["height"]})
+    assert head.title == "height:head - height"
+    many = {f"joint_angle:joint_{number}": features["pitch"] for number in range(20)}
+    assert of_parts(features | many) == []
