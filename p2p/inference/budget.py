@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from p2p.contracts.budget import CallLine, Caps
 from p2p.contracts.errors import BudgetExceeded, InvalidInput
 from p2p.contracts.inference import ModelName, ModelRequest
-from p2p.contracts.usage import MILLION, Price, Usage, cost
+from p2p.contracts.usage import Price, Usage, cost
 from p2p.inference.estimate import estimate_tokens
 from p2p.store.calls import CallLedger
 from p2p.store.clock import now
@@ -117,10 +117,10 @@ class Budget:
         if answer < least:
             raise _used_up(f"{caps.tokens:,} tokens", f"{tokens:,} used, {reading:,} to read", "tokens")
         if price is not None and caps.dollars is not None:
-            affordable = _affordable(caps.dollars - dollars, reading, price)
+            affordable = price.affordable(caps.dollars - dollars, reading)
             if affordable < least:
                 raise _used_up(f"${caps.dollars:g}", f"${dollars:.2f} spent", "dollars")
-            answer = min(answer, affordable)
+            answer = int(min(answer, affordable))
         return answer
 
 
@@ -138,14 +138,6 @@ def require_steps(caps: Caps, done: int, planned: int) -> None:
 def spent(lines: Sequence[CallLine]) -> tuple[int, float]:
     """Tokens and dollars of all calls; those without a known price count no dollars."""
     return sum(line.usage.total for line in lines), sum(line.dollars or 0.0 for line in lines)
-
-
-def _affordable(dollars: float, reading: int, price: Price) -> int:
-    """Tokens of an answer that can be paid for, when all that is read costs the most it can."""
-    left = dollars - reading * price.dearest_input / MILLION
-    if left < 0:
-        return 0
-    return UNLIMITED if price.output == 0 else math.floor(left * MILLION / price.output)
 
 
 def _most(usage: Usage, price: Price) -> float:

@@ -14,6 +14,7 @@ from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.usage import Price, Usage, cost
 from p2p.inference.access import access_to
 from p2p.inference.budget import Budget
+from p2p.inference.pieces import listening
 from p2p.inference.prices import price_of
 from p2p.inference.replies import usable
 from p2p.inference.retry import Patience, ask_patiently, beating
@@ -68,16 +69,60 @@ class SessionModels:
         return given or price_of(name)
 
     def open(self, name: ModelName) -> Provider:
-        """A connection to a model, which whoever opens it closes.
+        """A connection to a model; `open_provider` says what it raises."""
+        return open_provider(name, self._silence_s)
+
+
+def open_provider(name: ModelName, silence_s: float = 120.0) -> Provider:
+    """A connection to a model, which whoever opens it closes.
+
+    Raises:
+        UnknownName: there is no such provider.
+        MissingExtra: its library is not installed.
+        AuthenticationFailed: it needs a key, and there is none.
+    """
+    made = registry.load("provider", registry.PROVIDERS, name.provider)
+    provider: Provider = made(name.model, access_to(name.provider, silence_s))
+    return provider
+
+
+class PatientModel:
+    """A model outside of a session's ledger: retried after errors that pass; the caller counts and caps.
+
+    Args:
+        name: Who answers.
+        patience: How long one answer is waited for.
+        silence_s: A connection that says nothing for so long is given up [s].
+        problem: Called with each error, also the last.
+        piece: Called with each piece of text as it comes.
+    """
+
+    def __init__(
+        self,
+        name: ModelName,
+        patience: Patience,
+        silence_s: float,
+        problem: Callable[[ModelProblem], None],
+        piece: Callable[[str], None],
+    ) -> None:
+        self.name, self._patience = name, patience
+        self._problem, self._piece = problem, piece
+        self._provider = open_provider(name, silence_s)
+
+    def complete(self, request: ModelRequest, within_s: float) -> ModelReply:
+        """One answer; broken off after `within_s` seconds.
 
         Raises:
-            UnknownName: there is no such provider.
-            MissingExtra: its library is not installed.
-            AuthenticationFailed: it needs a key, and there is none.
+            ModelProblem: there is none; its subclass says why.
         """
-        made = registry.load("provider", registry.PROVIDERS, name.provider)
-        provider: Provider = made(name.model, access_to(name.provider, self._silence_s))
-        return provider
+        total_s = max(min(self._patience.total_s, within_s), 0.01)
+        patience = self._patience.model_copy(update={"total_s": total_s})
+        with listening(self._piece):
+            return ask_patiently(lambda: self._provider.complete(request), patience, self._problem)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._provider.close()
 
 
 class SessionModel:

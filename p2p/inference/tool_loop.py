@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import BudgetExceeded
 from p2p.contracts.inference import (
+    GIVE_UP_AFTER,
     ImagePart,
     Message,
     ModelReply,
@@ -32,8 +33,6 @@ FEW_ROUNDS = 3
 FINAL = "There are no more rounds of tools. Give your final answer now, from what you know."
 EMPTY = "Your answer was empty. Call a tool, or give your final answer."
 CUT = "It was not called: your answer was cut off at its length limit. Say less, and call it again."
-PATIENCE = 3
-"""Answers in a row that lead nowhere, before we give up."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def converse(model: SessionModel, request: ModelRequest, tools: Sequence[Tool], 
         reply = model.complete(request)
         if reply.stop is StopReason.MAX_TOKENS or reply.empty:
             stumbles += 1
-            if stumbles >= PATIENCE or not (reply.tool_calls or reply.empty):
+            if stumbles >= GIVE_UP_AFTER or not (reply.tool_calls or reply.empty):
                 usable(reply)
             request = _continued(request, reply, _after_stumble(reply))
             continue

@@ -7,6 +7,7 @@ from typing import Any
 from p2p.contracts.inference import ModelRequest, Part, TextPart, ToolCall
 from p2p.contracts.usage import Usage
 from p2p.inference.estimate import CHARACTERS_PER_TOKEN, estimate_tokens
+from p2p.inference.pieces import tell_piece
 from p2p.inference.translation import count, tool_call
 
 
@@ -35,6 +36,7 @@ class ChatStream:
             if delta is None:
                 continue
             self._text.append(delta.content or "")
+            tell_piece(delta.content or "")
             self.refusal += delta.refusal or ""
             for piece in delta.tool_calls or []:
                 self._add_call(piece)

@@ -25,6 +25,7 @@ from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.usage import Usage
 from p2p.inference.access import Access
 from p2p.inference.connection import http_client
+from p2p.inference.pieces import tell_piece
 from p2p.inference.translation import broken, count, cut, no_answer, status_problem, tool_call
 
 logging.getLogger("google_genai").setLevel(logging.ERROR)  # it warns of answers that call tools
@@ -72,7 +73,9 @@ class GeminiModel:
                 refusal = _blocked(chunk) or refusal
                 candidate = chunk.candidates[0] if chunk.candidates else None
                 if candidate is not None:
-                    parts += (candidate.content.parts or []) if candidate.content else []
+                    new = (candidate.content.parts or []) if candidate.content else []
+                    tell_piece("".join(part.text for part in new if part.text and not part.thought))
+                    parts += new
                     finish = candidate.finish_reason.value if candidate.finish_reason else finish
         except errors.APIError as error:
             raise self._status_problem(error) from error

@@ -8,7 +8,9 @@ from agent_sittings import KEY, Sittings
 from scripted_claude import Raw, Turn, calls, found, overloaded, results, said, says, text, use
 
 from p2p.contracts.agent import AgentEnding, Limits
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.inference import GIVE_UP_AFTER, Message, ToolCall
+from p2p.contracts.model_problems import AuthenticationFailed, RequestRejected
 from p2p_mcp.agent.calling import LOOP
 
 LOOK = calls("list_environments")
@@ -149,13 +151,13 @@ def test_an_error_in_the_stream_is_asked_again(agent: Sittings) -> None:
 
 def test_a_refused_key_is_a_problem_of_this_machine(agent: Sittings) -> None:
     error = {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}
-    with pytest.raises(EnvironmentProblem, match="invalid x-api-key"):
+    with pytest.raises(AuthenticationFailed, match="invalid x-api-key"):
         agent.run(Raw(401, json.dumps(error)))
 
 
 def test_an_unknown_model_is_named(agent: Sittings) -> None:
     error = {"type": "error", "error": {"type": "not_found_error", "message": "model: claude-x"}}
-    with pytest.raises(InvalidInput, match="knows no model 'claude-x'"):
+    with pytest.raises(RequestRejected, match=r"There is no anthropic:claude-x .* Choose another with --model"):
         agent.run(Raw(404, json.dumps(error)), model="claude-x", token_cap_given=True)
 
 
@@ -170,7 +172,7 @@ def test_a_refused_answer_is_left_out_and_the_model_asked_to_go_on(agent: Sittin
 def test_a_provider_that_goes_on_refusing_ends_it(agent: Sittings) -> None:
     report = agent.run(Turn([], "refusal"))
     assert report.ending is AgentEnding.REFUSED
-    assert len(agent.claude.bodies) == 4
+    assert len(agent.claude.bodies) == GIVE_UP_AFTER
 
 
 def test_an_answer_cut_at_its_length_calls_nothing(agent: Sittings) -> None:
@@ -182,7 +184,7 @@ def test_an_answer_cut_at_its_length_calls_nothing(agent: Sittings) -> None:
 
 def test_a_paused_turn_goes_on(agent: Sittings) -> None:
     report = agent.run(Turn([text("wait")], "pause_turn"), LOOK, DONE)
-    assert agent.claude.bodies[1]["messages"][-1]["role"] == "assistant"
+    assert [message["role"] for message in agent.claude.bodies[1]["messages"]] == ["user", "assistant", "user"]
     assert report.spending.turns == 4
 
 
@@ -282,8 +284,8 @@ def test_a_conversation_goes_on_from_its_transcript(agent: Sittings) -> None:
 def test_a_call_that_was_never_answered_is_answered_on_resumption(agent: Sittings) -> None:
     first = agent.run(CREATE, DONE, limits=Limits(turns=2))
     entries = agent.service.read_transcript(first.transcript_id)
-    call = use("get_session", {"session_id": first.session_id}, "toolu_lost")
-    message = {"role": "assistant", "content": [call]}
+    call = ToolCall(call_id="toolu_lost", name="get_session", arguments={"session_id": first.session_id})
+    message = Message(role="assistant", parts=(call,))
     agent.service.append_transcript(
         first.transcript_id, entries[-1].model_copy(update={"kind": "message", "message": message})
     )
