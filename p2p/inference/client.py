@@ -1,4 +1,4 @@
-"""A session's models, as its roles see them: counted, capped, written down, and never paid twice for one request."""
+"""Client for a session's models, by role: counted, capped, recorded, and replayed for equal requests."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ class SessionModels:
         self._silence_s = silence_s
 
     def for_role(self, role: str, iteration: int | None = None, *, light: bool = False) -> "SessionModel":
-        """The model as one role sees it.
+        """Model for one role.
 
         Args:
             role: Who asks, such as "reward_author".
@@ -64,7 +64,7 @@ class SessionModels:
         return SessionModel(self, ModelName.parse(text), role, iteration)
 
     def price(self, name: ModelName) -> Price | None:
-        """What a model costs; None where that is not known."""
+        """Price of a model; None if unknown."""
         given = self.choice.price if str(name) == self.choice.model else None
         return given or price_of(name)
 
@@ -74,7 +74,7 @@ class SessionModels:
 
 
 def open_provider(name: ModelName, silence_s: float = 120.0) -> Provider:
-    """A connection to a model, which whoever opens it closes.
+    """Connect to a model; the caller closes the connection.
 
     Raises:
         UnknownName: there is no such provider.
@@ -87,7 +87,7 @@ def open_provider(name: ModelName, silence_s: float = 120.0) -> Provider:
 
 
 class PatientModel:
-    """A model outside of a session's ledger: retried after errors that pass; the caller counts and caps.
+    """Model outside a session's ledger: retried after transient errors; the caller counts and caps.
 
     Args:
         name: Who answers.
@@ -110,7 +110,7 @@ class PatientModel:
         self._provider = open_provider(name, silence_s)
 
     def complete(self, request: ModelRequest, within_s: float) -> ModelReply:
-        """One answer; broken off after `within_s` seconds.
+        """Ask for one answer within `within_s` seconds.
 
         Raises:
             ModelProblem: there is none; its subclass says why.
@@ -126,7 +126,7 @@ class PatientModel:
 
 
 class SessionModel:
-    """A session's model as one role sees it; a `LanguageModel`.
+    """Model of a session for one role; a `LanguageModel`.
 
     Args:
         models: Of the session.
@@ -144,7 +144,7 @@ class SessionModel:
         return self._models.price(self.name)
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """One answer, whatever it is; the same request is answered with what is kept, and costs nothing.
+        """Ask for one answer; an equal request is answered from the ledger at no cost.
 
         Raises:
             BudgetExceeded: it might pass a cap, and was not made; or a cap cut it short.
@@ -167,7 +167,7 @@ class SessionModel:
         return reply
 
     def ask(self, request: ModelRequest) -> ModelReply:
-        """One answer that can be used; an empty one is asked for once more.
+        """Ask for a usable answer; an empty one is asked for once more.
 
         Raises:
             BudgetExceeded: it would pass a cap.
@@ -179,7 +179,7 @@ class SessionModel:
         return usable(reply)
 
     def forget(self, request: ModelRequest) -> None:
-        """Ask afresh when the same is asked again, for instance by a session that goes on: the answer was of no use."""
+        """Do not reuse the answer to this request: it was of no use."""
         for sample in (request.sample, request.sample + 1):
             asked = self._with_effort(request.model_copy(update={"sample": sample}))
             self._models.ledger.forget(asked.digest(str(self.name)))
@@ -190,11 +190,11 @@ class SessionModel:
         return request.model_copy(update={"effort": self._models.choice.effort})
 
     def what_is_left(self) -> str:
-        """What is left of the caps of which little is left, for the model to read; empty while there is plenty."""
+        """Tell the model which caps are nearly reached; empty while there is plenty."""
         return self._models.budget.what_is_left()
 
     def _ask(self, provider: Provider, line: CallLine, request: ModelRequest) -> ModelReply:
-        """Ask, and write down what came of it."""
+        """Ask and record the outcome."""
         models, problems = self._models, list[ModelProblem]()
         sent = request.model_copy(update={"max_tokens": line.usage.output})
         total_s = max(min(models.patience.total_s, models.budget.seconds_left()), 1.0)
@@ -218,7 +218,7 @@ class SessionModel:
         seconds: float,
         problem: str = "",
     ) -> None:
-        """Keep the call, count it, and tell of it, in this order: a crash in between loses no cent and no answer."""
+        """Save the call, count it, emit its event; in this order a crash loses neither money nor answer."""
         usage = sum((each.usage for each in problems), reply.usage if reply else Usage())
         ended = line.model_copy(
             update={

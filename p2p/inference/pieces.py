@@ -1,4 +1,4 @@
-"""Pieces of an answer as they come: told by the providers, heard by whoever asked."""
+"""Streamed text: emitted by providers, received by the caller's listener."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 @contextmanager
 def listening(listener: Callable[[str], None]) -> Iterator[None]:
-    """Have `listener` called with each piece of text that models stream while the block runs."""
+    """Call `listener` with each piece of streamed text while the block runs."""
     token = _LISTENER.set(listener)
     try:
         yield
@@ -18,7 +18,7 @@ def listening(listener: Callable[[str], None]) -> Iterator[None]:
 
 
 def tell_piece(text: str) -> None:
-    """Hand a piece of text to the listener; do nothing without one."""
+    """Pass a piece of text to the listener, if there is one."""
     listener = _LISTENER.get()
     if listener is not None and text:
         listener(text)

@@ -1,11 +1,11 @@
-"""Whether an answer can be used."""
+"""Check that an answer is usable."""
 
 from p2p.contracts.inference import ModelReply, StopReason
 from p2p.contracts.model_problems import ModelRefused, ReplyMalformed, ReplyTruncated
 
 
 def usable(reply: ModelReply) -> ModelReply:
-    """The reply itself, when it is whole and holds something.
+    """Return the reply if it is whole and not empty.
 
     Raises:
         ModelRefused: the model, or its provider's filter, did not want to.

@@ -47,7 +47,7 @@ CONTEXT_EDITING_BETA = "context-management-2025-06-27"
 
 
 class AnthropicModel:
-    """One of Anthropic's models.
+    """A Claude model.
 
     Args:
         model: Its name, without the provider.
@@ -68,7 +68,7 @@ class AnthropicModel:
         self._client.close()
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """One answer; `LanguageModel.complete` says what it raises."""
+        """Ask for one answer; see `LanguageModel.complete` for errors."""
         snapshot, finished = None, False
         parameters = self._parameters(request)
         try:
@@ -174,7 +174,7 @@ def _picture(image: ImagePart) -> dict[str, Any]:
 
 
 def _usage(message: Any) -> Usage:
-    """The tokens of an answer; what is not said to be kept for an hour was kept for five minutes."""
+    """Tokens of an answer; cache writes without a lifetime count as five minutes."""
     usage = message.usage
     written = count(usage.cache_creation_input_tokens)
     hour = min(written, count(usage.cache_creation.ephemeral_1h_input_tokens)) if usage.cache_creation else 0

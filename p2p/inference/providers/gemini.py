@@ -37,7 +37,7 @@ RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
 
 
 class GeminiModel:
-    """One of Google's models.
+    """A Gemini model.
 
     Args:
         model: Its name, without the provider.
@@ -60,7 +60,7 @@ class GeminiModel:
         self._http.close()
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """One answer; `LanguageModel.complete` says what it raises."""
+        """Ask for one answer; see `LanguageModel.complete` for errors."""
         parts: list[Any] = []
         usage, finish, refusal, begun = None, "", "", False
         contents = [self._content(message) for message in request.messages]
@@ -167,7 +167,7 @@ def _picture(image: ImagePart) -> types.Part:
 
 
 def _worth_keeping(part: Any) -> bool:
-    """Whether a part is sent back: words, calls and signatures are, thoughts without one are not."""
+    """Whether a part is sent back: text, calls and signatures are; thoughts without a signature are not."""
     return bool(part.function_call or part.thought_signature or (part.text and not part.thought))
 
 
