@@ -5,7 +5,12 @@ import time
 from pathlib import Path
 
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.judging.by_code import rejudge
+from p2p.service.progress.details import view_iteration
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.driving import start_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 REWARD = '''
@@ -21,7 +26,7 @@ def reward_fn(obs, action, next_obs, info):
 '''
 
 runs_dir = Path(sys.argv[1] if len(sys.argv) > 1 else "runs")
-service = Service(Settings.from_environment(runs_dir))
+ws = Workspace(Settings.from_environment(runs_dir))
 request = NewSession(
     prompt="move forward slowly",
     env_id="HalfCheetah-v5",
@@ -29,18 +34,18 @@ request = NewSession(
     config={"total_timesteps": 150_000},
     n_report_rollouts=20,
 )
-session = service.create_session(request, reward=REWARD)
-view = service.start_session(session.session_id)
+session = create_session(ws, request, reward=REWARD)
+view = start_session(ws, session.session_id)
 while view.alive:
     time.sleep(1)
-    view = service.view_session(session.session_id)
+    view = view_session(ws, session.session_id)
 
-report = service.view_iteration(session.session_id, 1)
+report = view_iteration(ws, session.session_id, 1)
 assert report.reward_report is not None
 print("terms:", {term.name: round(term.mean, 3) for term in report.reward_report.terms})
 assert view.judgment is not None, view.error
 print(view.judgment.diagnosis)  # this reward asks for speed and not for slowness: the judge says so
 
-again = service.rejudge(session.session_id, 1, prompt="move forward")
+again = rejudge(ws, session.session_id, 1, prompt="move forward")
 print(again.diagnosis)  # other criteria, the same rollouts: nothing is simulated again
 assert again.criteria[0].value == view.judgment.criteria[0].value

@@ -98,10 +98,10 @@ def _with_token(options: "HttpOptions", *, open_to_all: bool) -> "tuple[HttpOpti
 
 
 def _fill(server: PolicyServer, settings: Settings, wanted: ServerOptions) -> Content:
-    from p2p.service import Service  # noqa: PLC0415  a client is greeted before it is loaded
+    from p2p.service.workspace import Workspace  # noqa: PLC0415  a client is greeted before it is loaded
     from p2p_mcp.server import fill  # noqa: PLC0415  a client is greeted before it is loaded
 
-    return fill(server, Service(settings), wanted)
+    return fill(server, Workspace(settings), wanted)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.types import Prompt, ResourceTemplate, Tool
 
 from p2p.contracts.base import Contract
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.server import build_server
 
@@ -44,7 +44,7 @@ def offer() -> Offer:
 
 
 async def _ask() -> Offer:
-    server = build_server(Service(Settings(runs_dir=Path("runs").absolute())))
+    server = build_server(Workspace(Settings(runs_dir=Path("runs").absolute())))
     async with Client(server) as client:
         return Offer(
             tools=tuple(await server.documented_tools()),

@@ -11,7 +11,14 @@ from pydantic import BaseModel
 
 from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.session import SessionView
-from p2p.service import Service
+from p2p.service.pictures.artefacts import media, metrics_table, read_media, read_reward
+from p2p.service.progress import job_views
+from p2p.service.progress.details import view_iteration
+from p2p.service.progress.job_views import get_job, list_jobs
+from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.session_view import view_session
+from p2p.service.training.environments import list_environments
+from p2p.service.workspace import Workspace
 from p2p_mcp.errors import in_tools
 
 JSON = "application/json"
@@ -24,43 +31,43 @@ SESSION = "p2p://sessions/{session_id}"
 ITERATION = SESSION + "/iterations/{iteration}"
 
 
-def add_resources(server: MCPServer[Any], service: Service) -> None:
+def add_resources(server: MCPServer[Any], ws: Workspace) -> None:
     """Offer everything that can be read."""
-    _add_nouns(server, service)
-    _add_files(server, service)
+    _add_nouns(server, ws)
+    _add_files(server, ws)
 
     @_resource(server, "p2p://jobs/{job_id}", "How a job stands", JSON)
     def job(job_id: str) -> str:
         """State, steps, time left and runs of a training or a loop."""
-        return _json(service.get_job(job_id))
+        return _json(get_job(ws, job_id))
 
     @_resource(server, "p2p://jobs/{job_id}/log", "Log of a job", "text/plain")
     def job_log(job_id: str) -> str:
         """What a job printed, the last 64 kB."""
-        _, size = service.job_log(job_id, 0)
-        return service.job_log(job_id, max(0, size - LOG_BYTES))[0]
+        _, size = job_views.job_log(ws, job_id, 0)
+        return job_views.job_log(ws, job_id, max(0, size - LOG_BYTES))[0]
 
 
-def list_instances(service: Service) -> Iterator[Resource]:
+def list_instances(ws: Workspace) -> Iterator[Resource]:
     """The resources that there are now: the newest first, of each noun."""
-    for spec in service.list_environments():
+    for spec in list_environments():
         yield Resource(
             uri=f"p2p://environments/{spec.env_id}", name=spec.env_id, description=spec.description, mime_type=JSON
         )
-    for view in service.list_sessions()[:LISTED_SESSIONS]:
-        yield from _of_session(service, view)
-    for job in service.list_jobs()[:LISTED_JOBS]:
+    for view in list_sessions(ws)[:LISTED_SESSIONS]:
+        yield from _of_session(ws, view)
+    for job in list_jobs(ws)[:LISTED_JOBS]:
         uri = f"p2p://jobs/{job.job_id}"
         what = f"{job.kind} of {job.session_id}"
         yield Resource(uri=uri, name=job.job_id, title=what, description=str(job.state), mime_type=JSON)
         yield Resource(uri=f"{uri}/log", name=f"{job.job_id} log", title=f"Log: {what}", mime_type="text/plain")
 
 
-def _add_nouns(server: MCPServer[Any], service: Service) -> None:
+def _add_nouns(server: MCPServer[Any], ws: Workspace) -> None:
     @_resource(server, "p2p://environments/{env_id}", "Facts of an environment", JSON)
     def environment(env_id: str) -> str:
         """Observations, actions, joints, bodies, features and info keys of an environment that is known."""
-        known = {spec.env_id: spec for spec in service.list_environments()}
+        known = {spec.env_id: spec for spec in list_environments()}
         if env_id not in known:
             raise InvalidInput(f"No environment {env_id!r} is known. Known: {', '.join(known)}.")
         return _json(known[env_id])
@@ -68,42 +75,42 @@ def _add_nouns(server: MCPServer[Any], service: Service) -> None:
     @_resource(server, SESSION, "A session", JSON)
     def session(session_id: str) -> str:
         """What was asked for, how it stands, its criteria, iterations and best judgment."""
-        return _json(service.view_session(session_id))
+        return _json(view_session(ws, session_id))
 
     @_resource(server, ITERATION, "An iteration", JSON)
     def iteration(session_id: str, iteration: str) -> str:
         """Report of its reward, its runs, their aggregation, judgment and revision."""
-        return _json(service.view_iteration(session_id, _number(iteration)))
+        return _json(view_iteration(ws, session_id, _number(iteration)))
 
     @_resource(server, f"{ITERATION}/judgment", "A judgment", JSON)
     def judgment(session_id: str, iteration: str) -> str:
         """The verdict with every rollout, by code and whoever looked."""
-        found = service.view_iteration(session_id, _number(iteration)).judgment
+        found = view_iteration(ws, session_id, _number(iteration)).judgment
         if found is None:
             raise InvalidInput(f"Iteration {iteration} of {session_id} is not judged yet: judge_videos.")
         return _json(found)
 
 
-def _add_files(server: MCPServer[Any], service: Service) -> None:
+def _add_files(server: MCPServer[Any], ws: Workspace) -> None:
     @_resource(server, f"{ITERATION}/reward.py", "A reward", "text/x-python")
     def reward(session_id: str, iteration: str) -> str:
         """Source of the reward of an iteration."""
-        return service.read_reward(session_id, _number(iteration))
+        return read_reward(ws, session_id, _number(iteration))
 
     @_resource(server, f"{ITERATION}/metrics.csv", "Metrics", "text/csv")
     def metrics(session_id: str, iteration: str) -> str:
         """Every update and evaluation of every run."""
-        return service.metrics_table(session_id, _number(iteration))
+        return metrics_table(ws, session_id, _number(iteration))
 
     @_resource(server, f"{ITERATION}/videos/{{name}}", "A video", "video/mp4")
     def video(session_id: str, iteration: str, name: str) -> bytes:
         """Video of a judged rollout."""
-        return service.read_media(session_id, _number(iteration), "videos", name)
+        return read_media(ws, session_id, _number(iteration), "videos", name)
 
     @_resource(server, f"{ITERATION}/frames/{{name}}", "A picture", "image/jpeg")
     def frame(session_id: str, iteration: str, name: str) -> bytes:
         """The contact sheet, one of its moments, or the learning curve."""
-        return service.read_media(session_id, _number(iteration), "frames", name)
+        return read_media(ws, session_id, _number(iteration), "frames", name)
 
 
 def _resource(
@@ -134,7 +141,7 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _of_session(service: Service, view: SessionView) -> Iterator[Resource]:
+def _of_session(ws: Workspace, view: SessionView) -> Iterator[Resource]:
     name, about = view.session.session_id, view.session.prompt or "a reward handed in"
     root = f"p2p://sessions/{name}"
     yield Resource(uri=root, name=name, title=about, description=str(view.status), mime_type=JSON)
@@ -142,8 +149,8 @@ def _of_session(service: Service, view: SessionView) -> Iterator[Resource]:
         place, title = f"{root}/iterations/{number}", f"{about}, iteration {number}"
         kinds = [("", JSON), ("/reward.py", "text/x-python"), ("/metrics.csv", "text/csv")]
         kinds += [("/judgment", JSON)] if any(line.iteration == number for line in view.history) else []
-        kinds += [(f"/videos/{file}", "video/mp4") for file in service.media(name, number, "videos")]
-        kinds += [(f"/frames/{file}", _picture_type(file)) for file in service.media(name, number, "frames")]
+        kinds += [(f"/videos/{file}", "video/mp4") for file in media(ws, name, number, "videos")]
+        kinds += [(f"/frames/{file}", _picture_type(file)) for file in media(ws, name, number, "frames")]
         for path, kind in kinds:
             yield Resource(uri=f"{place}{path}", name=f"{name}/{number}{path}", title=f"{title}{path}", mime_type=kind)
 

@@ -11,7 +11,8 @@ from mcp.types import Result, ToolAnnotations
 from pydantic import BaseModel
 
 from p2p.contracts.base import Contract
-from p2p.service import Service
+from p2p.service.sessions.keeping import session_called
+from p2p.service.workspace import Workspace
 from p2p_mcp.errors import telling
 from p2p_mcp.filters import ServerOptions
 from p2p_mcp.patience import Patience
@@ -36,14 +37,14 @@ REPEATABLE = Nature(idempotent=True)
 ENDS = Nature(destructive=True, idempotent=True)
 
 
-def by_id(function: Callable[..., Any], service: Service) -> Callable[..., Any]:
+def by_id(function: Callable[..., Any], ws: Workspace) -> Callable[..., Any]:
     """The same function, which may be given a session's alias where it takes its id."""
     if "session_id" not in inspect.signature(function).parameters:
         return function
 
     def canonical(arguments: dict[str, Any]) -> dict[str, Any]:
         given = arguments.get("session_id")
-        return arguments if given is None else {**arguments, "session_id": service.session_called(given)}
+        return arguments if given is None else {**arguments, "session_id": session_called(ws, given)}
 
     if inspect.iscoroutinefunction(function):
 
@@ -86,12 +87,12 @@ class Toolbox:
 
     Args:
         server: Where they are offered.
-        service: What they are a door to.
+        ws: What they are a door to.
         options: Which are wanted.
     """
 
-    def __init__(self, server: MCPServer[Any], service: Service, options: ServerOptions) -> None:
-        self.server, self.service, self._options = server, service, options
+    def __init__(self, server: MCPServer[Any], ws: Workspace, options: ServerOptions) -> None:
+        self.server, self.ws, self._options = server, ws, options
         self._patience = Patience()
         self.offered: list[str] = []
         self.refused: list[str] = []
@@ -116,7 +117,7 @@ class Toolbox:
             self.refused.append(name)
             return
         self.offered.append(name)
-        told = telling(replying(by_id(function, self.service)))
+        told = telling(replying(by_id(function, self.ws)))
         self.server.add_tool(
             told if inspect.iscoroutinefunction(told) else self._patience.within_limit(told, heavy=heavy),
             title=title,

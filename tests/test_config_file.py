@@ -7,7 +7,8 @@ import pytest
 from p2p.cli import main
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.setup import Level
-from p2p.service import Service
+from p2p.service.machines.setup import check_setup
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings, adopt_config_file, api_key, keys_present
 
 KEY = "sk-very-secret"
@@ -100,7 +101,7 @@ def test_keys_that_others_can_read_are_warned_of(
     with caplog.at_level(logging.WARNING):
         adopt_config_file()
     assert f"chmod 600 {config}" in caplog.text
-    check = {check.name: check for check in Service(Settings(runs_dir=tmp_path)).check_setup().checks}["configuration"]
+    check = {check.name: check for check in check_setup(Workspace(Settings(runs_dir=tmp_path))).checks}["configuration"]
     assert check.level is Level.WARNING
     assert "chmod 600" in check.remedy
 

@@ -14,7 +14,11 @@ from p2p.benchmark.learn import TablePlace
 from p2p.benchmark.report import table
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session import NewSession, Priority, SessionView
-from p2p.service import Service
+from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.driving import start_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 
@@ -26,12 +30,12 @@ def main(arguments: list[str] | None = None) -> int:
     except (InvalidInput, OSError) as error:
         print(error, file=sys.stderr)
         return InvalidInput.exit_code
-    service = Service(Settings.from_environment(options.runs_dir))
+    ws = Workspace(Settings.from_environment(options.runs_dir))
     chosen = [case for case in SUITES[options.suite] if not options.case or case.name in options.case]
     results = []
     for case in chosen:
         for seed in options.seeds:
-            results.append((case, _run(service, case, seed, options.priority)))
+            results.append((case, _run(ws, case, seed, options.priority)))
             _, view = results[-1]
             print(f"{case.name} seed {seed}: {view.status}", file=sys.stderr, flush=True)
     print(table(results))
@@ -40,18 +44,18 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if all(view.status == "passed" for _, view in results) else 3
 
 
-def _run(service: Service, case: Case, seed: int, priority: Priority) -> SessionView:
+def _run(ws: Workspace, case: Case, seed: int, priority: Priority) -> SessionView:
     session_id = f"{case.name}-seed-{seed}"
-    known = {view.session.session_id: view for view in service.list_sessions()}
+    known = {view.session.session_id: view for view in list_sessions(ws)}
     if session_id not in known:
         request = NewSession(prompt=case.prompt, env_id=case.env_id, seed=seed, priority=priority)
-        service.create_session(request, session_id=session_id)
+        create_session(ws, request, session_id=session_id)
     elif known[session_id].status.finished:
         return known[session_id]
-    view = service.start_session(session_id)
+    view = start_session(ws, session_id)
     while view.alive:
         time.sleep(1)
-        view = service.view_session(session_id)
+        view = view_session(ws, session_id)
     return view
 
 

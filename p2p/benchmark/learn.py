@@ -10,9 +10,10 @@ from p2p.analysis.intervals import mean_interval
 from p2p.contracts.errors import InvalidInput, TrainingFailed
 from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.scheduler.resources import parallel_jobs
-from p2p.service import Service
-from p2p.service.training.jobs import last_line, worker_job
+from p2p.service.jobs.worker_jobs import last_line, worker_job
+from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
+from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.run_inputs import save_inputs
 from p2p.training.presets import preset
@@ -60,12 +61,12 @@ class LearnBenchmark:
     """Trains by Gymnasium's own reward. A run that is already there is not trained again.
 
     Args:
-        service: Where jobs run.
+        ws: Where jobs run.
         root: Directory of the runs.
     """
 
-    def __init__(self, service: Service, root: Path) -> None:
-        self._service, self._root = service, root
+    def __init__(self, ws: Workspace, root: Path) -> None:
+        self._ws, self._root = ws, root
 
     def run(self, configs: Iterable[tuple[str, TrainConfig]], tick: Callable[[str], None]) -> dict[str, list[Learned]]:
         """Train all of them, as many at a time as there are cores.
@@ -87,8 +88,8 @@ class LearnBenchmark:
             for path in [path for path in waiting if IterationRecord(path).read_summary() is not None]:
                 tick(waiting.pop(path))
 
-        parallel = self._service.settings.max_parallel or parallel_jobs()
-        Trainer(self._service.backend, worker_job("learn"), parallel, report).train([run for _, _, run in runs])
+        parallel = self._ws.settings.max_parallel or parallel_jobs()
+        Trainer(self._ws.backend, worker_job("learn"), parallel, report).train([run for _, _, run in runs])
         report()
         rows: dict[str, list[Learned]] = {}
         for name, config, run in runs:
@@ -98,17 +99,17 @@ class LearnBenchmark:
     def _prepare(self, name: str, config: TrainConfig) -> IterationRecord:
         run = IterationRecord(self._root / name.replace(": ", "_").replace(" ", "_") / f"seed_{config.seed}")
         if run.read_config() is None:
-            save_inputs(run, OWN_REWARD, self._service.describe_environment(config.env_id), config)
+            save_inputs(run, OWN_REWARD, describe_environment(self._ws, config.env_id), config)
         return run
 
 
 def standard_config(
-    service: Service, env_id: str, steps: int, seed: int, changes: Mapping[str, object], bare: bool = False
+    ws: Workspace, env_id: str, steps: int, seed: int, changes: Mapping[str, object], bare: bool = False
 ) -> TrainConfig:
     """A configuration for episodes as Gymnasium defines them, or shorter where the preset says so.
 
     Args:
-        service: What knows the environment.
+        ws: What knows the environment.
         env_id: Which one.
         steps: Length of the training.
         seed: Of the training.
@@ -118,7 +119,7 @@ def standard_config(
     Raises:
         InvalidConfig: a change is misspelt or out of range.
     """
-    known, spec = preset(env_id, steps), service.describe_environment(env_id)
+    known, spec = preset(env_id, steps), describe_environment(ws, env_id)
     base = {name: value for name, value in known.items() if name in TASK_FIELDS} if bare else known
     trained = parse_config({**known, "env_id": env_id}).episode_steps(spec.dt) if "episode_s" in known else math.inf
     episodes = {"max_episode_steps": min(spec.max_episode_steps, trained), "terminate_when_unhealthy": True}

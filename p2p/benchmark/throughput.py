@@ -17,9 +17,10 @@ from p2p.contracts.measurement import (
 )
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler.resources import cores
-from p2p.service import Service
-from p2p.service.training.jobs import raise_failure, wait, worker_job
+from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
+from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
+from p2p.service.workspace import Workspace
 from p2p.store.measurements import MeasurementRecord
 from p2p.store.run_inputs import save_inputs
 from p2p.training.presets import preset
@@ -115,14 +116,14 @@ class ThroughputBenchmark:
     """Measures case after case, and then all of them again, so that a slow spell of the machine hits all alike.
 
     Args:
-        service: Where jobs run.
+        ws: Where jobs run.
         root: Directory of the jobs.
         plan: How much is measured.
         tick: Told about every measurement that ends.
     """
 
-    def __init__(self, service: Service, root: Path, plan: Plan, tick: Callable[[str], None]) -> None:
-        self._service, self._root, self._plan, self._tick = service, root, plan, tick
+    def __init__(self, ws: Workspace, root: Path, plan: Plan, tick: Callable[[str], None]) -> None:
+        self._ws, self._root, self._plan, self._tick = ws, root, plan, tick
         self.parallel = plan.parallel or cores()
         """Jobs at the same time."""
 
@@ -160,19 +161,19 @@ class ThroughputBenchmark:
             beside = tuple(f"../{other.path.name}" for other in records if other is not record)
             record.save_request(MeasureRequest(subject=subject, seconds=self._plan.seconds, beside=beside))
         for record in records:
-            self._service.backend.submit(worker_job("measure"), record.path)
-        wait([record.path for record in records], self._service.backend)
+            self._ws.backend.submit(worker_job("measure"), record.path)
+        wait([record.path for record in records], self._ws.backend)
         measured = tuple(self._result(record) for record in records)
         self._tick(f"{case.name}, repetition {repetition + 1}, {subject}: {speed(measured):,.0f} steps/s")
         return measured
 
     def _prepare(self, record: MeasurementRecord, case: Case, subject: Subject, seed: int) -> None:
         config = self._baseline(case) if subject == "baseline" else self._config(case)
-        spec = self._service.describe_environment(case.env_id)
+        spec = describe_environment(self._ws, case.env_id)
         save_inputs(record.run, REWARD, spec, config.model_copy(update={"seed": seed}))
 
     def _config(self, case: Case) -> TrainConfig:
-        steps = self._service.describe_environment(case.env_id).max_episode_steps
+        steps = describe_environment(self._ws, case.env_id).max_episode_steps
         own = {"env_id": case.env_id, "net_arch": case.net_arch, "max_episode_steps": steps}
         return parse_config({**case.settings, **SETTINGS, **own, **self._plan.changes})
 
@@ -187,7 +188,7 @@ class ThroughputBenchmark:
         return ours.model_copy(update={"n_envs": BASELINE_ENVS, "n_steps": steps})
 
     def _result(self, record: MeasurementRecord) -> Measurement:
-        status = self._service.backend.status(record.path)
+        status = self._ws.backend.status(record.path)
         raise_failure(status, f"the measurement in {record.path}")
         measurement = record.read_result()
         if measurement is None:

@@ -10,12 +10,14 @@ from p2p import registry
 from p2p.cli.agent_view import AgentView, ending_lines, plan_lines
 from p2p.cli.completion import complete_environment
 from p2p.cli.model_options import parse_price
-from p2p.cli.options import AsJson, RunsDir, StopOnExit, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, StopOnExit, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.agent import AgentEnding, AgentReport, AgentRequest, Limits
 from p2p.contracts.errors import INTERRUPTED, EnvironmentProblem, InvalidInput
 from p2p.contracts.inference import Effort
-from p2p.service import Service
+from p2p.service.sessions.background import cancel_job
+from p2p.service.sessions.transcripts import find_transcript, read_transcript
+from p2p.service.workspace import Workspace
 
 PASSED, NOT_PASSED = 0, 3
 CAPS = "What it may spend, over all its sittings"
@@ -101,7 +103,7 @@ def agent(  # noqa: PLR0913  typer reads one parameter per option
     """
     if not sentence.strip() and resume is None:
         raise InvalidInput('Say what to do, for example: p2p agent "do a backflip" --env HalfCheetah-v5')
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     caps = {
         "turns": max_turns,
         "tokens": max_tokens,
@@ -117,19 +119,19 @@ def agent(  # noqa: PLR0913  typer reads one parameter per option
         "token_cap_given": True if max_tokens else None,
         "tools": tuple(name.strip() for name in tools.split(",") if name.strip()) if tools else None,
     }
-    request = _request(_earlier(service, resume), sentence, resume, choices, caps)
+    request = _request(_earlier(ws, resume), sentence, resume, choices, caps)
     if dry_run:
-        plan = registry.load("host", registry.HOSTS, "plan")(service, request)
+        plan = registry.load("host", registry.HOSTS, "plan")(ws, request)
         output.result(plan, *plan_lines(plan))
         return
-    _work(service, request, output, stop_on_exit)
+    _work(ws, request, output, stop_on_exit)
 
 
-def _earlier(service: Service, resume: str | None) -> AgentRequest:
+def _earlier(ws: Workspace, resume: str | None) -> AgentRequest:
     """What the transcript was last asked for; the defaults without one."""
-    entries = service.read_transcript(service.find_transcript(resume)) if resume else ()
+    entries = read_transcript(ws, find_transcript(ws, resume)) if resume else ()
     requests = [entry.request for entry in entries if entry.request]
-    return requests[-1] if requests else AgentRequest(model=service.settings.agent_model)
+    return requests[-1] if requests else AgentRequest(model=ws.settings.agent_model)
 
 
 def _request(
@@ -148,14 +150,14 @@ def _request(
     return earlier.model_copy(update={**chosen, "limits": limits, "resume": resume})
 
 
-def _work(service: Service, request: AgentRequest, output: Output, stop_on_exit: bool) -> None:
+def _work(ws: Workspace, request: AgentRequest, output: Output, stop_on_exit: bool) -> None:
     """Run the agent, show how it ended, and leave with the exit code that says so."""
     converse = registry.load("host", registry.HOSTS, "converse")
     with AgentView(output.console, request.limits) as view:
-        report: AgentReport = converse(service, request, view.show, sys.stdin if sys.stdin.isatty() else None)
+        report: AgentReport = converse(ws, request, view.show, sys.stdin if sys.stdin.isatty() else None)
     if stop_on_exit and report.ending is AgentEnding.INTERRUPTED:
         for job_id in report.running_jobs:
-            service.cancel_job(job_id)
+            cancel_job(ws, job_id)
         report = report.model_copy(update={"running_jobs": ()})
     output.result(report, *ending_lines(report))
     raise typer.Exit(_exit_code(report.ending))

@@ -2,16 +2,18 @@
 
 from rich.markdown import Markdown
 
-from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
+from p2p.service.progress.listing import find_session
+from p2p.service.sessions.analyzing import analyze_session
 
 ANALYZE_EXAMPLES = examples("p2p analyze", "p2p analyze 1a2b3c4d --json")
 
 
 def analyze(session: SessionName = "latest", as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Report on a whole session: what was tried, what worked, and what to try next."""
-    service = open_service(runs_dir)
-    report = service.analyze_session(service.find_session(session))
+    ws = open_workspace(runs_dir)
+    report = analyze_session(ws, find_session(ws, session))
     findings = "\n".join(f"- {finding}" for finding in report.key_findings)
     advice = "\n".join(f"- {one}" for one in report.recommendations)
     whole = f"{report.analysis}\n\n## Findings\n\n{findings}\n" + (f"\n## Next\n\n{advice}\n" if advice else "")

@@ -9,12 +9,15 @@ from rich.console import RenderableType
 
 from p2p.benchmark.learn import TablePlace
 from p2p.cli.formats import short_path
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED
 from p2p.cli.tables import table
 from p2p.contracts.attack import ATTACKED, Attack, AttackRequest
 from p2p.contracts.errors import InvalidInput
+from p2p.service.calibration import calibrating
+from p2p.service.calibration.calibrating import film_attack
+from p2p.service.machines.setup import require_training
 
 ATTACK_EXAMPLES = examples(
     "p2p judge attack",
@@ -45,20 +48,20 @@ def attack(  # noqa: PLR0913  typer reads one parameter per option
     motors off. Whether a motion is wrong is told by checks of the simulator's states, with limits far outside of what
     could be debated, and never by the criteria. Ends with 3 when something is found.
     """
-    service, output = open_service(runs_dir), Output(as_json)
-    service.require_training()
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    require_training(ws)
     pairs = _pairs(sentence, env, everything)
     place = TablePlace(readme, "attacks") if readme is not None else None
     begun = time.monotonic()
-    found = service.attack(pairs, tries, seed, lambda text: output.console.print(text, markup=False))
+    found = calibrating.attack(ws, pairs, tries, seed, lambda text: output.console.print(text, markup=False))
     seconds = time.monotonic() - begun
     if place is not None:
         place.write(_markdown(found, seconds))
     films = []
     if film and len(found) == 1:
         films = [
-            f"{each.clip.clip_id}  {each.clip.motion}: {short_path(service.runs.path / each.video)}"
-            for each in service.film_attack(found[0])
+            f"{each.clip.clip_id}  {each.clip.motion}: {short_path(ws.runs.path / each.video)}"
+            for each in film_attack(ws, found[0])
         ]
     output.result(
         {"attacks": [each.model_dump(mode="json") for each in found]}, _shown(found), *films, _setting(found, seconds)

@@ -7,14 +7,14 @@ from p2p.benchmark.confine import measure_confinement, table
 from p2p.benchmark.throughput import Plan, ThroughputBenchmark
 from p2p.cli.bench_train import CaseNames, Parallel, Repetitions, Seconds, Settings, chosen_cases
 from p2p.cli.config import read_config
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.training import canonical_names
 
 CONFINE_EXAMPLES = examples("p2p bench confine", "p2p bench confine --case halfcheetah --repetitions 9 --seconds 3")
 
 
-def confine(  # noqa: PLR0913  typer reads one parameter per option
+def confine(
     case: CaseNames = None,
     repetitions: Repetitions = 5,
     seconds: Seconds = 4.0,
@@ -25,7 +25,7 @@ def confine(  # noqa: PLR0913  typer reads one parameter per option
 ) -> None:
     """Measure what it costs that a reward runs in a confined process of its own, against the same reward without."""
     cases = chosen_cases(case)
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     changes = canonical_names(read_config(None, assignments or (), None))
     plan = Plan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
 
@@ -33,6 +33,6 @@ def confine(  # noqa: PLR0913  typer reads one parameter per option
         output.console.print(line, markup=False, soft_wrap=True)
 
     with TemporaryDirectory(prefix="p2p-bench-", ignore_cleanup_errors=True) as root:
-        benchmark = ThroughputBenchmark(service, Path(root), plan, progress)
+        benchmark = ThroughputBenchmark(ws, Path(root), plan, progress)
         report = measure_confinement(benchmark, cases, plan)
     output.result(report, table(report))

@@ -12,11 +12,13 @@ from p2p.benchmark.parity import ENVIRONMENTS, LEARNERS, row_name
 from p2p.benchmark.parity import table as compare
 from p2p.cli.completion import complete_environment
 from p2p.cli.counts import steps
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.training import TrainConfig
-from p2p.service import Service
+from p2p.service.machines.setup import require_training
+from p2p.service.training.environments import list_environments
+from p2p.service.workspace import Workspace
 
 LEARN_EXAMPLES = examples(
     "p2p bench learn --env HalfCheetah-v5 --timesteps 300000",
@@ -57,16 +59,16 @@ def learn(
 
     The seeds are not those the presets were chosen on. A run that is there already is not trained again.
     """
-    service, output = open_service(runs_dir), Output(as_json)
-    service.require_training()
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    require_training(ws)
     place = TablePlace(readme) if readme is not None else None
     configs = [
-        (f"{name} {steps}", standard_config(service, name, steps, number, {}))
+        (f"{name} {steps}", standard_config(ws, name, steps, number, {}))
         for steps in timesteps
-        for name in env or _all(service)
+        for name in env or _all()
         for number in seed
     ]
-    rows = _run(service, output, "learn", configs)
+    rows = _run(ws, output, "learn", configs)
     if place is not None:
         place.write(table(rows))
     output.result(_plain(rows), Text(table(rows)))
@@ -84,18 +86,18 @@ def search(
 
     This is how the presets were found. What it prints is a choice, not a result: report on other seeds.
     """
-    service, output = open_service(runs_dir), Output(as_json)
-    service.require_training()
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    require_training(ws)
     for name in candidate or ():
         if name not in CANDIDATES:
             raise UnknownName("candidate", name, CANDIDATES)
     configs = [
-        (f"{name}: {label}", standard_config(service, name, timesteps, number, CANDIDATES[label], bare=True))
-        for name in env or _all(service)
+        (f"{name}: {label}", standard_config(ws, name, timesteps, number, CANDIDATES[label], bare=True))
+        for name in env or _all()
         for label in candidate or CANDIDATES
         for number in seed
     ]
-    rows = _run(service, output, "search", configs)
+    rows = _run(ws, output, "search", configs)
     output.result(_plain(rows), Text(table(rows)))
 
 
@@ -107,27 +109,25 @@ def parity(
     runs_dir: RunsDir = None,
 ) -> None:
     """Train with both learners, `fast` and `sb3`, on the same settings and seeds, and compare their learning curves."""
-    service, output = open_service(runs_dir), Output(as_json)
-    service.require_training()
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    require_training(ws)
     env_ids = env or list(ENVIRONMENTS)
     configs = [
-        (row_name(name, learner), standard_config(service, name, timesteps, number, {"learner": learner}))
+        (row_name(name, learner), standard_config(ws, name, timesteps, number, {"learner": learner}))
         for name in env_ids
         for learner in LEARNERS
         for number in seed
     ]
-    rows = _run(service, output, "parity", configs)
+    rows = _run(ws, output, "parity", configs)
     output.result(_plain(rows), Text(compare(rows, env_ids)))
 
 
-def _all(service: Service) -> list[str]:
-    return [spec.env_id for spec in service.list_environments()]
+def _all() -> list[str]:
+    return [spec.env_id for spec in list_environments()]
 
 
-def _run(
-    service: Service, output: Output, kind: str, configs: list[tuple[str, TrainConfig]]
-) -> dict[str, list[Learned]]:
-    bench = LearnBenchmark(service, service.runs.path / kind)
+def _run(ws: Workspace, output: Output, kind: str, configs: list[tuple[str, TrainConfig]]) -> dict[str, list[Learned]]:
+    bench = LearnBenchmark(ws, ws.runs.path / kind)
     return bench.run(configs, lambda run: output.console.print(f"{run}: done", markup=False))
 
 

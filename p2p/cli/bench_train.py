@@ -9,7 +9,7 @@ import typer
 from p2p.benchmark.throughput import CASES, Case, Plan, ThroughputBenchmark
 from p2p.benchmark.throughput_table import table
 from p2p.cli.config import read_config
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.training import canonical_names
@@ -37,7 +37,7 @@ Settings = Annotated[
 ]
 
 
-def train(  # noqa: PLR0913  typer reads one parameter per option
+def train(
     case: CaseNames = None,
     repetitions: Repetitions = 3,
     seconds: Seconds = 6.0,
@@ -51,7 +51,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     It is held against stable-baselines3 on Gymnasium's environments, and against the physics alone.
     """
     chosen = chosen_cases(case)
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     changes = canonical_names(read_config(None, assignments or (), None))
     plan = Plan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
 
@@ -59,7 +59,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         output.console.print(line, markup=False, soft_wrap=True)
 
     with TemporaryDirectory(prefix="p2p-bench-", ignore_cleanup_errors=True) as root:
-        report = ThroughputBenchmark(service, Path(root), plan, progress).run(chosen)
+        report = ThroughputBenchmark(ws, Path(root), plan, progress).run(chosen)
     output.result(report, table(report))
 
 

@@ -9,12 +9,16 @@ from p2p.benchmark.learn import TablePlace
 from p2p.cli.calibration_tables import calibration_tables, markdown, what_remains
 from p2p.cli.formats import short_path
 from p2p.cli.model_options import CapOption, parse_caps
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED
 from p2p.contracts.budget import Caps
 from p2p.contracts.calibration import CalibrationRequest, on_target
-from p2p.service import Service
+from p2p.service.calibration import calibrating
+from p2p.service.calibration.calibrating import calibration_chart
+from p2p.service.calibration.clip_films import film_clip
+from p2p.service.machines.setup import require_training
+from p2p.service.workspace import Workspace
 
 CALIBRATE_EXAMPLES = examples(
     "p2p judge calibrate",
@@ -122,10 +126,10 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     must fail, or must still pass; some of the changes and one robot are held out, and of those only rates are told. Of
     clips of trained policies only what is beyond doubt is asked. Ends with 3 when the predicates miss their targets.
     """
-    service, output = open_service(runs_dir), Output(as_json)
-    service.require_training()
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    require_training(ws)
     if video is not None:
-        _film(service, output, video, open_held_out)
+        _film(ws, output, video, open_held_out)
         return
     place = TablePlace(readme, "judge-code" if judge_code else "judges") if readme is not None else None
     rest = TablePlace(remaining, "remaining") if remaining is not None else None
@@ -142,26 +146,26 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
         limit=limit,
         caps=Caps.model_validate(parse_caps(cap or ())),
     )
-    calibration = service.calibrate(request, lambda text: output.console.print(text, markup=False))
+    calibration = calibrating.calibrate(ws, request, lambda text: output.console.print(text, markup=False))
     if place is not None:
         place.write(markdown(calibration))
     if rest is not None:
         rest.write(what_remains(calibration))
-    files = f"report          {short_path(service.calibration_chart().parent)}"
+    files = f"report          {short_path(calibration_chart(ws).parent)}"
     output.result(calibration, *calibration_tables(calibration), files)
     measured = (*calibration.judges, *calibration.never_looked_at)
     if not all(on_target(found) for found in measured if found.judge == "predicates"):
         raise typer.Exit(NOT_PASSED)
 
 
-def _film(service: Service, output: Output, clip_id: str, open_held_out: bool) -> None:
-    found = service.film_clip(clip_id, open_held_out=open_held_out)
+def _film(ws: Workspace, output: Output, clip_id: str, open_held_out: bool) -> None:
+    found = film_clip(ws, clip_id, open_held_out=open_held_out)
     made_from = ", ".join(f"{name} {value:.3g}" for name, value in found.clip.parameters.items())
     claims = [f"  {claim.kind.replace('_', ' '):<10} “{claim.sentence}”" for claim in found.clip.claims]
     output.result(
         found,
         f"{clip_id}  {found.clip.env_id}  {found.clip.motion}" + (f"  ({made_from})" if made_from else ""),
         *claims,
-        f"video           {short_path(service.runs.path / found.video)}",
-        f"contact sheet   {short_path(service.runs.path / found.sheet)}",
+        f"video           {short_path(ws.runs.path / found.video)}",
+        f"contact sheet   {short_path(ws.runs.path / found.sheet)}",
     )

@@ -9,11 +9,12 @@ from rich.text import Text
 
 from p2p.cli.completion import complete_environment
 from p2p.cli.formats import number
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
+from p2p.service.training.environments import default_config, describe_environment, list_environments
 
 ENVS_EXAMPLES = examples("p2p envs", "p2p envs Ant-v5", "p2p envs HalfCheetah-v5 --json | jq '.features[].name'")
 
@@ -27,12 +28,12 @@ EnvName = Annotated[
 
 def envs(env: EnvName = None, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """List the environments, or describe one: observations, actions, features, termination."""
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     if env is not None:
-        spec = service.describe_environment(env)
-        output.result(spec, *description(spec), *_shortened(service.default_config(env)))
+        spec = describe_environment(ws, env)
+        output.result(spec, *description(spec), *_shortened(default_config(env)))
         return
-    specs = service.list_environments()
+    specs = list_environments()
     hint = "Any other Gymnasium MuJoCo environment is described on first use: p2p envs ENV"
     output.result({"environments": [_summary(spec) for spec in specs]}, listing(specs), hint)
 

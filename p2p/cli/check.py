@@ -8,12 +8,14 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from p2p.cli.config import choose_environment
-from p2p.cli.options import AsJson, EnvId, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, EnvId, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.run import read_source
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.reward import RewardProbe, RewardReport
+from p2p.service.progress.listing import find_session
+from p2p.service.rewards.drafting import check_reward_source
 
 CHECK_EXAMPLES = examples(
     "p2p check reward.py --env Hopper-v5",
@@ -28,7 +30,7 @@ Sentence = Annotated[str, typer.Option("--intent", metavar="SENTENCE", help="Wha
 Probe = Annotated[bool, typer.Option("--probe", help="Train it for some seconds, and say what was learnt.")]
 
 
-def check(  # noqa: PLR0913  typer reads one parameter per option
+def check(
     reward: RewardFile,
     env: EnvId = None,
     session: Session = None,
@@ -40,9 +42,9 @@ def check(  # noqa: PLR0913  typer reads one parameter per option
     """Try a REWARD without keeping it: does it load, what does it pay, and with --probe, what is learnt with it?"""
     if session is not None and (env is not None or sentence):
         raise InvalidInput("A session has its environment and sentence: give --session, or --env and --intent.")
-    service = open_service(runs_dir)
-    place = service.find_session(session) if session is not None else choose_environment(env, {})
-    report = service.check_reward_source(place, read_source(reward), probe=probe, prompt=sentence)
+    ws = open_workspace(runs_dir)
+    place = find_session(ws, session) if session is not None else choose_environment(env, {})
+    report = check_reward_source(ws, place, read_source(reward), probe=probe, prompt=sentence)
     Output(as_json).result(report, *_lines(report))
     if not report.accepted:
         raise typer.Exit(InvalidInput.exit_code)

@@ -7,10 +7,12 @@ from rich.text import Text
 
 from p2p.cli.formats import short_path
 from p2p.cli.model_options import parse_model
-from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.preference import Candidate
+from p2p.service.judging.preferring import prefer
+from p2p.service.progress.listing import find_session
 
 COMPARE_EXAMPLES = examples(
     "p2p compare latest 1 2 --judge-model gemini:gemini-3.1-pro-preview",
@@ -34,13 +36,13 @@ def compare(
     runs_dir: RunsDir = None,
 ) -> None:
     """Have a model say which of two does better what was asked; both orders are shown, and changing sides is a tie."""
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     pair = parse_candidate(first), parse_candidate(second)
-    found = service.prefer(service.find_session(session), *pair, model=parse_model(judge_model))
+    found = prefer(ws, find_session(ws, session), *pair, model=parse_model(judge_model))
     verdict = f"Better: {found.better}." if found.better is not None else "A tie."
     if not found.agreed:
         verdict += " The answer depended on which was shown above."
-    files = (f"  {short_path(service.runs.path / picture.path)}" for picture in found.pictures)
+    files = (f"  {short_path(ws.runs.path / picture.path)}" for picture in found.pictures)
     output.result(found, Text(verdict), *(Text(reason) for reason in found.reasons), *files)
 
 

@@ -6,7 +6,10 @@ import typer
 
 from p2p.contracts.errors import P2PError
 from p2p.contracts.export import ExportFormat
-from p2p.service import Service
+from p2p.service.progress.job_views import list_jobs
+from p2p.service.progress.listing import list_sessions
+from p2p.service.training.environments import list_environments
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 
@@ -14,7 +17,7 @@ def complete_session(context: typer.Context, incomplete: str) -> list[tuple[str,
     """Ids of the sessions, each with its sentence."""
     offers = [("latest", "the newest session")]
     try:
-        views = _service(context).list_sessions()
+        views = list_sessions(_ws(context))
     except (P2PError, OSError):
         return offers
     offers += [(view.session.session_id, view.session.prompt) for view in views]
@@ -25,7 +28,7 @@ def complete_job(context: typer.Context, incomplete: str) -> list[tuple[str, str
     """Ids of the jobs, each with what it does and how it stands."""
     offers = [("latest", "the newest job")]
     try:
-        views = _service(context).list_jobs()
+        views = list_jobs(_ws(context))
     except (P2PError, OSError):
         return offers
     offers += [(view.job_id, f"{view.kind} of {view.session_id}, {view.state}") for view in views]
@@ -37,12 +40,12 @@ def complete_format(incomplete: str) -> list[str]:
     return [name for name in ExportFormat if name.startswith(incomplete)]
 
 
-def complete_environment(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+def complete_environment(incomplete: str) -> list[tuple[str, str]]:
     """Ids of the described environments."""
-    known = ((spec.env_id, spec.description) for spec in _service(context).list_environments())
+    known = ((spec.env_id, spec.description) for spec in list_environments())
     return [(name, text) for name, text in known if name.startswith(incomplete)]
 
 
-def _service(context: typer.Context) -> Service:
+def _ws(context: typer.Context) -> Workspace:
     chosen = context.params.get("runs_dir")
-    return Service(Settings.from_environment(Path(chosen) if chosen else None))
+    return Workspace(Settings.from_environment(Path(chosen) if chosen else None))

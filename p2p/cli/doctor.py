@@ -4,10 +4,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.setup import Level, SetupReport
+from p2p.service.machines.setup import check_setup
 
 DOCTOR_EXAMPLES = examples("p2p doctor", "p2p doctor --runs-dir /data/runs", "p2p doctor --json | jq .usable")
 
@@ -16,8 +17,8 @@ MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.PROBL
 
 def doctor(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Look at python, packages, pictures, sandbox, cores, memory, disk and keys, and say what to do about problems."""
-    service, output = open_service(runs_dir), Output(as_json)
-    report = service.check_setup()
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    report = check_setup(ws)
     said = Text("Ready to train.", style="green") if report.usable else Text("Not ready to train.", style="bold red")
     output.result({"usable": report.usable, **report.model_dump(mode="json")}, check_table(report), said)
     if not report.usable:

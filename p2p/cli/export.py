@@ -10,11 +10,13 @@ from rich.text import Text
 
 from p2p.cli.completion import complete_format
 from p2p.cli.formats import number, short_path
-from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_service
+from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.export import Export, ExportFormat, NewExport
+from p2p.service.progress.listing import find_session
+from p2p.service.sessions.export import export_policy
 
 EXPORT_EXAMPLES = examples(
     "p2p export --format sb3",
@@ -63,7 +65,7 @@ def export(  # noqa: PLR0913  typer reads one parameter per option
 
     Each file is checked against the policy on recorded observations before it is handed out.
     """
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     request = _request(
         formats=_formats(formats),
         iteration=iteration,
@@ -73,7 +75,7 @@ def export(  # noqa: PLR0913  typer reads one parameter per option
         overwrite=overwrite,
         license=license_name,
     )
-    made = service.export_policy(service.find_session(session), request)
+    made = export_policy(ws, find_session(ws, session), request)
     output.result(made, *exported(made))
 
 

@@ -16,7 +16,7 @@ from p2p.cli.options import (
     RunsDir,
     StopOnExit,
     examples,
-    open_service,
+    open_workspace,
 )
 from p2p.cli.output import Output
 from p2p.cli.run import launch
@@ -24,7 +24,10 @@ from p2p.cli.tighten import Required, Thresholds, criteria_from_file, criteria_f
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion
 from p2p.contracts.session import ExtendSession
-from p2p.service import Service
+from p2p.service.jobs.free_space import require_free_disk
+from p2p.service.progress.listing import find_session
+from p2p.service.sessions.extending import continue_session
+from p2p.service.workspace import Workspace
 
 EXTEND_EXAMPLES = examples(
     "p2p extend latest --threshold moves=2.5 --require calm",
@@ -73,9 +76,9 @@ def extend(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Go on from the best reward of an ended session in a new one, by stricter criteria or with a wish."""
-    service, output = open_service(runs_dir, allow_weak_sandbox=allow_weak_sandbox), Output(as_json)
-    found = service.find_session(session)
-    wanted = [*_changed(service, found, threshold, require), *(criteria_from_file(criteria) if criteria else ())]
+    ws, output = open_workspace(runs_dir, allow_weak_sandbox=allow_weak_sandbox), Output(as_json)
+    found = find_session(ws, session)
+    wanted = [*_changed(ws, found, threshold, require), *(criteria_from_file(criteria) if criteria else ())]
     request = ExtendSession(
         wish=wish,
         criteria=tuple(wanted),
@@ -87,16 +90,16 @@ def extend(  # noqa: PLR0913  typer reads one parameter per option
     )
 
     def create(session_id: str) -> None:
-        made = service.continue_session(found, request, driven=True, new_id=session_id)
-        service.require_disk()
+        made = continue_session(ws, found, request, driven=True, new_id=session_id)
+        require_free_disk(ws)
         assert made.extends is not None, "it is made from another one"
         output.console.print(f"{session_id} goes on from iteration {made.extends.iteration} of {found}.")
 
-    launch(service, output, create, detach=detach, stop_on_exit=stop_on_exit)
+    launch(ws, output, create, detach=detach, stop_on_exit=stop_on_exit)
 
 
-def _changed(service: Service, session_id: str, thresholds: Sequence[str], required: Sequence[str]) -> list[Criterion]:
-    present = service.record(session_id).read_criteria()
+def _changed(ws: Workspace, session_id: str, thresholds: Sequence[str], required: Sequence[str]) -> list[Criterion]:
+    present = ws.record(session_id).read_criteria()
     if not thresholds and not required:
         return []
     if present is None:

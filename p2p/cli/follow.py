@@ -11,33 +11,36 @@ from p2p.cli.live import last_line, picture, time_left
 from p2p.cli.output import Output
 from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
 from p2p.contracts.waiting import Waiting, WaitsFor, in_words
-from p2p.service import Service
+from p2p.service.progress.details import said_nothing, why_it_stopped
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.driving import resume_session
+from p2p.service.workspace import Workspace
 
 POLL_S = 0.5
 
 
-def follow(service: Service, session_id: str, output: Output) -> SessionView:
+def follow(ws: Workspace, session_id: str, output: Output) -> SessionView:
     """Show a session until it ends, or waits for its caller's next step; returns how it stands then.
 
     Raises:
         P2PError: the process that drives it is gone before its end.
     """
-    states = _states(service, session_id)
+    states = _states(ws, session_id)
     view = _show_live(states, output) if output.console.is_terminal else _show_lines(states, output)
-    if view.status is SessionStatus.INTERRUPTED and not view.by_caller and service.said_nothing(session_id):
+    if view.status is SessionStatus.INTERRUPTED and not view.by_caller and said_nothing(ws, session_id):
         output.console.print("Its process was killed before its first word; it is started once more.")
-        service.resume_session(session_id)
-        return follow(service, session_id, output)
+        resume_session(ws, session_id)
+        return follow(ws, session_id, output)
     if view.status is SessionStatus.INTERRUPTED or not (view.status.finished or view.by_caller):
-        raise service.why_it_stopped(session_id)
+        raise why_it_stopped(ws, session_id)
     return view
 
 
-def _states(service: Service, session_id: str) -> Iterator[SessionView]:
+def _states(ws: Workspace, session_id: str) -> Iterator[SessionView]:
     """The session's states, until it has ended or nobody drives it."""
     looks_dead = 0
     while looks_dead < 2:  # one look may fall between the last write of a driver and its end
-        view = service.view_session(session_id)
+        view = view_session(ws, session_id)
         yield view
         if view.status.finished:
             return

@@ -9,12 +9,14 @@ from rich.text import Text
 
 from p2p.cli.completion import complete_job
 from p2p.cli.formats import age, short_path
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.cli.verdict import runs
 from p2p.contracts.background import JobView
 from p2p.contracts.waiting import in_words
+from p2p.service.progress.job_views import find_job, get_job, job_log, list_jobs
+from p2p.service.sessions.background import cancel_job
 
 JOBS_EXAMPLES = examples("p2p jobs", "p2p jobs latest", "p2p jobs job_1a2b --cancel")
 LOG_TAIL = 2000
@@ -33,19 +35,19 @@ Cancel = Annotated[bool, typer.Option("--cancel", help="End it and everything it
 
 def jobs(job: JobId = None, cancel: Cancel = False, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """List the jobs that were started to go on by themselves, the newest first; or show or cancel one."""
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     if job is None:
-        views = service.list_jobs()
+        views = list_jobs(ws)
         empty = (
-            f"No background jobs in {short_path(service.runs.path)}; "
+            f"No background jobs in {short_path(ws.runs.path)}; "
             "sessions that were started at a terminal are shown by: p2p list"
         )
         found = {"jobs": [view.model_dump(mode="json") for view in views]}
         output.result(found, job_table(views) if views else empty)
         return
-    job_id = service.find_job(job)
-    view = service.cancel_job(job_id) if cancel else service.get_job(job_id)
-    log, _ = service.job_log(job_id)
+    job_id = find_job(ws, job)
+    view = cancel_job(ws, job_id) if cancel else get_job(ws, job_id)
+    log, _ = job_log(ws, job_id)
     output.result(view, job_table((view,)), *_details(view, log))
 
 

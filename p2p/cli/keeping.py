@@ -5,11 +5,20 @@ from typing import Annotated
 import typer
 
 from p2p.cli.formats import age
-from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session import MetadataChange, SessionView
+from p2p.service.progress.listing import find_session
+from p2p.service.sessions.keeping import (
+    delete_session,
+    edit_session,
+    empty_trash,
+    find_deleted,
+    list_trash,
+    restore_session,
+)
 
 TAG_EXAMPLES = examples(
     "p2p tag latest --alias runner --star", "p2p tag runner --tag paper --tag cheetah", "p2p tag runner --untag paper"
@@ -27,7 +36,7 @@ Delete = Annotated[str | None, typer.Option(metavar="SESSION", help="Remove a se
 Empty = Annotated[bool, typer.Option("--empty", help="Remove all that lies in the trash for good.")]
 
 
-def tag(  # noqa: PLR0913  typer reads one parameter per option
+def tag(
     session: SessionName = "latest",
     alias: Alias = None,
     star: Star = None,
@@ -37,16 +46,16 @@ def tag(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Give a session an alias, a star or tags, or show those it has; `p2p list` shows and filters by them."""
-    service = open_service(runs_dir)
+    ws = open_workspace(runs_dir)
     change = MetadataChange(alias=alias, starred=star, add_tags=tuple(tags or ()), remove_tags=tuple(untag or ()))
-    view = service.edit_session(service.find_session(session), change)
+    view = edit_session(ws, find_session(ws, session), change)
     Output(as_json).result(view, f"{view.session.session_id}: {marks(view) or 'no alias, star or tag'}")
 
 
 def delete(session: Chosen, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Put a session into the trash; nothing of it is removed before `p2p trash --empty`."""
-    service = open_service(runs_dir)
-    view = service.delete_session(service.find_session(session))
+    ws = open_workspace(runs_dir)
+    view = delete_session(ws, find_session(ws, session))
     name = view.session.session_id
     Output(as_json).result(view, f"{name} lies in the trash. To have it back: p2p trash --restore {name}")
 
@@ -61,16 +70,16 @@ def trash(
     """List what lies in the trash, the last deleted first; or restore it, or remove it for good."""
     if sum(map(bool, (restore, delete, empty))) > 1:
         raise InvalidInput("Give one of --restore, --delete and --empty.")
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     if restore is not None:
-        view = service.restore_session(service.find_deleted(restore))
+        view = restore_session(ws, find_deleted(ws, restore))
         output.result(view, f"{view.session.session_id} is back. To see it: p2p show {view.session.session_id}")
     elif delete is not None or empty:
-        chosen = (service.find_deleted(delete),) if delete is not None else None
-        removed = service.empty_trash(chosen)
+        chosen = (find_deleted(ws, delete),) if delete is not None else None
+        removed = empty_trash(ws, chosen)
         output.result({"removed": list(removed)}, *(f"Removed {name}." for name in removed or ("nothing",)))
     else:
-        _show(service.list_trash(), output)
+        _show(list_trash(ws), output)
 
 
 def marks(view: SessionView) -> str:

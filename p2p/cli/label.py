@@ -8,10 +8,13 @@ from rich.console import RenderableType
 from rich.markup import escape
 
 from p2p.cli.formats import number
-from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_service
+from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.label import Agreement, Labels
+from p2p.service.judging import labelling
+from p2p.service.judging.labelling import label_rollout
+from p2p.service.progress.listing import find_session
 
 LABEL_EXAMPLES = examples(
     "p2p view latest --label p10", "p2p label latest --score 0.3 --rollout p10", "p2p label --all"
@@ -38,14 +41,14 @@ def label(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Score a rollout as a person, and see how far the judges agree with people. No verdict changes."""
-    service = open_service(runs_dir)
+    ws = open_workspace(runs_dir)
     if all_sessions:
-        labels = service.labels()
+        labels = labelling.labels(ws)
     elif score is None:
-        labels = service.labels(service.find_session(session))
+        labels = labelling.labels(ws, find_session(ws, session))
     else:
-        found = service.find_session(session)
-        labels = service.label_rollout(found, score, by or getpass.getuser(), rollout, iteration, comment)
+        found = find_session(ws, session)
+        labels = label_rollout(ws, found, score, by or getpass.getuser(), rollout, iteration, comment)
     Output(as_json).result(labels, *_shown(labels))
 
 

@@ -7,11 +7,12 @@ import typer
 from rich.table import Table
 
 from p2p.cli.formats import age
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, examples
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.serving import ServedModelView, VllmOptions
+from p2p.service.machines.serving import serve_model, served_models, stop_model
 
 models = typer.Typer(name="models", no_args_is_help=True, help="Language models on this machine, served by vLLM.")
 DEFAULTS = VllmOptions(model="-")
@@ -36,7 +37,7 @@ Which = Annotated[str | None, typer.Argument(metavar="[MODEL]", help="Which one;
         'p2p run "hop on the spot" --env Hopper-v5 --model vllm:Qwen/Qwen3-VL-8B-Instruct',
     )
 )
-def serve(  # noqa: PLR0913  typer reads one parameter per option
+def serve(
     model: ServedName,
     port: Port = DEFAULTS.port,
     max_model_len: MaxModelLen = DEFAULTS.max_model_len,
@@ -44,10 +45,9 @@ def serve(  # noqa: PLR0913  typer reads one parameter per option
     devices: Devices = None,
     wait: Wait = DEFAULTS.start_s,
     as_json: AsJson = False,
-    runs_dir: RunsDir = None,
 ) -> None:
     """Start a server for MODEL and wait until it answers; it goes on without this terminal, until it is stopped."""
-    service, output = open_service(runs_dir), Output(as_json)
+    output = Output(as_json)
     options = VllmOptions(
         model=model.removeprefix("vllm:"),
         port=port,
@@ -57,7 +57,7 @@ def serve(  # noqa: PLR0913  typer reads one parameter per option
         start_s=wait,
     )
     with output.console.status(f"loading {options.model}; the first time it is fetched …"):
-        view = service.serve_model(options)
+        view = serve_model(options)
     output.result(
         view,
         f"{view.model} answers at {view.base_url}; its log is {view.log}\n"
@@ -67,10 +67,10 @@ def serve(  # noqa: PLR0913  typer reads one parameter per option
 
 
 @models.command("list", epilog=examples("p2p models list", "p2p models list --json | jq '.models[].state'"))
-def list_models(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+def list_models(as_json: AsJson = False) -> None:
     """Ask every server that was started here how it is; the exit code is 4 when one does not answer."""
-    service, output = open_service(runs_dir), Output(as_json)
-    views = service.served_models()
+    output = Output(as_json)
+    views = served_models()
     text = model_table(views) if views else "No model is served. To serve one: p2p models serve MODEL"
     output.result({"models": [view.model_dump(mode="json") for view in views]}, text)
     if any(view.state != "ready" for view in views):
@@ -78,10 +78,10 @@ def list_models(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
 
 
 @models.command(epilog=examples("p2p models stop", "p2p models stop Qwen/Qwen3-32B"))
-def stop(model: Which = None, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
+def stop(model: Which = None, as_json: AsJson = False) -> None:
     """End a server, and all it started."""
-    service, output = open_service(runs_dir), Output(as_json)
-    views = service.stop_model(model)
+    output = Output(as_json)
+    views = stop_model(model)
     said = f"Stopped {', '.join(view.model for view in views)}." if views else "No model is served."
     output.result({"models": [view.model_dump(mode="json") for view in views]}, said)
 

@@ -9,11 +9,13 @@ from pydantic import ValidationError
 from rich.table import Table
 
 from p2p.cli.formats import age
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.node import Node, NodeState, NodeView
+from p2p.service.machines.nodes import add_node, bootstrap_node, check_node, host_key, remove_node, trust_node
+from p2p.service.machines.nodes import list_nodes as service_list_nodes
 
 nodes = typer.Typer(name="nodes", no_args_is_help=True, help="Other machines that trainings run on, by SSH.")
 ADDRESS = re.compile(r"(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9a-fA-F:]+\]|[^@:\s]+)(?::(?P<port>\d+))?")
@@ -67,8 +69,8 @@ def add(  # noqa: PLR0913  typer reads one parameter per option
         "max_runs": max_runs,
         "timeout_s": timeout,
     }
-    service, output = open_service(runs_dir), Output(as_json)
-    view = service.add_node(_node(fields))
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    view = add_node(ws, _node(fields))
     output.result(
         view,
         f"Added {name} ({view.node.address}). Next:\n"
@@ -80,8 +82,8 @@ def add(  # noqa: PLR0913  typer reads one parameter per option
 @nodes.command("list", epilog=examples("p2p nodes list", "p2p nodes list --json | jq '.nodes[].node.name'"))
 def list_nodes(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """List the machines, as they were when last looked at."""
-    service, output = open_service(runs_dir), Output(as_json)
-    views = service.list_nodes()
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    views = service_list_nodes(ws)
     text = node_table(views) if views else "No nodes. To add one: p2p nodes add NODE USER@HOST"
     output.result({"nodes": [view.model_dump(mode="json") for view in views]}, text)
 
@@ -89,8 +91,8 @@ def list_nodes(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
 @nodes.command(epilog=examples("p2p nodes check attic"))
 def check(name: Name, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Look at a machine now: what it has, and whether a training could start there."""
-    service, output = open_service(runs_dir), Output(as_json)
-    view = service.check_node(name)
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    view = check_node(ws, name)
     output.result(view, node_table((view,)), *([view.problem] if view.problem else []))
     if view.state is not NodeState.READY:
         raise typer.Exit(EnvironmentProblem.exit_code)
@@ -106,24 +108,24 @@ def trust(
     runs_dir: RunsDir = None,
 ) -> None:
     """Look at the key by which a machine proves who it is, and trust it."""
-    service, output = open_service(runs_dir), Output(as_json)
-    key = service.host_key(name)
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    key = host_key(ws, name)
     if fingerprint is None and not key.trusted:
         output.console.print(f"{name} shows {key.kind} {key.fingerprint}")
         output.console.print("On the machine itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", soft_wrap=True)
         if as_json or not typer.confirm("Is it the same?"):
             raise InvalidInput(f"Not trusted. To trust it: p2p nodes trust {name} --fingerprint {key.fingerprint}")
     if fingerprint is not None or not key.trusted:
-        key = service.trust_node(name, fingerprint or key.fingerprint)
+        key = trust_node(ws, name, fingerprint or key.fingerprint)
     output.result(key, f"{name} is trusted by {key.fingerprint}.")
 
 
 @nodes.command(epilog=examples("p2p nodes bootstrap attic"))
 def bootstrap(name: Name, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Install on a machine what a training needs, once; keys and settings stay here."""
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     output.console.print(f"Preparing {name}; the first time takes some minutes …")
-    view = service.bootstrap_node(name)
+    view = bootstrap_node(ws, name)
     output.result(view, node_table((view,)), f"Ready. To train there: p2p run … --backend ssh:{name}")
 
 
@@ -137,8 +139,8 @@ def remove(
     runs_dir: RunsDir = None,
 ) -> None:
     """Forget a machine."""
-    service, output = open_service(runs_dir), Output(as_json)
-    ended = service.remove_node(name, abandon)
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    ended = remove_node(ws, name, abandon)
     found = {"removed": name, "jobs": [status.model_dump(mode="json") for status in ended]}
     output.result(found, f"Removed {name}." + (f" Jobs given up: {len(ended)}." if ended else ""))
 

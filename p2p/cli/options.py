@@ -10,7 +10,7 @@ import typer
 from p2p.cli.completion import complete_environment, complete_session
 from p2p.cli.counts import steps
 from p2p.contracts.errors import StorageProblem
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 TRAINING, JUDGING = "What is trained", "How it is judged"
@@ -144,7 +144,7 @@ BackendFromNowOn = Annotated[
 ]
 
 
-def open_service(runs_dir: Path | None, backend: str | None = None, allow_weak_sandbox: bool = False) -> Service:
+def open_workspace(runs_dir: Path | None, backend: str | None = None, allow_weak_sandbox: bool = False) -> Workspace:
     """The service of this process.
 
     Raises:
@@ -156,7 +156,7 @@ def open_service(runs_dir: Path | None, backend: str | None = None, allow_weak_s
     settings = Settings.from_environment(runs_dir)
     if (place := settings.runs_dir).exists() and not place.is_dir():
         raise StorageProblem(f"{place} is a file, and sessions are kept in a directory. Name another with --runs-dir.")
-    return Service(settings if backend is None else settings.model_copy(update={"backend": backend}))
+    return Workspace(settings if backend is None else settings.model_copy(update={"backend": backend}))
 
 
 def examples(*lines: str) -> str:

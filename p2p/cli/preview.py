@@ -9,9 +9,10 @@ from rich.text import Text
 
 from p2p.cli.config import choose_environment, new_session
 from p2p.cli.formats import duration
-from p2p.cli.options import AsJson, EnvId, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, EnvId, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.preview import Preview
+from p2p.service.sessions import lifecycle
 
 CRITERIA_EXAMPLES = examples(
     'p2p criteria "run faster than 4 m/s without jumping"',
@@ -23,9 +24,9 @@ Sentence = Annotated[str, typer.Argument(metavar="SENTENCE", help="What the robo
 
 def criteria(sentence: Sentence, env: EnvId = None, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Show what a SENTENCE would be judged by; nothing is trained, and nothing is kept."""
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     request = new_session(prompt=sentence, env_id=choose_environment(env, {}))
-    preview = service.preview(request)
+    preview = lifecycle.preview(ws, request)
     output.result(preview, _title(preview), *_judged(preview), *_open(preview))
 
 

@@ -43,14 +43,23 @@ from p2p.cli.options import (
     StopWhenClear,
     Timesteps,
     examples,
-    open_service,
+    open_workspace,
 )
 from p2p.cli.output import Output
 from p2p.cli.preview import preview_text, summary
 from p2p.cli.verdict import ending
 from p2p.contracts.errors import INTERRUPTED, Ambiguous, EnvironmentProblem, InvalidInput, InvalidReward, P2PError
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
-from p2p.service import Service
+from p2p.service.jobs.free_space import require_free_disk
+from p2p.service.machines.setup import require_training
+from p2p.service.progress.details import error_code, view_iteration
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.criteria import clarify
+from p2p.service.rewards.writing import elicit_intent
+from p2p.service.sessions import lifecycle
+from p2p.service.sessions.driving import start_session, stop_session
+from p2p.service.sessions.lifecycle import create_session, discard_unstarted
+from p2p.service.workspace import Workspace
 
 PASSED, NOT_PASSED = 0, 3
 DEFAULTS = NewSession()
@@ -113,9 +122,9 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
 ) -> None:
     """Turn a SENTENCE into a trained and judged policy."""
     fields = read_config(config, assignments or (), timesteps)
-    service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)
+    ws, output = open_workspace(runs_dir, backend, allow_weak_sandbox), Output(as_json)
     request = new_session(
-        **model_fields(service.settings, model, light_model, effort, price),
+        **model_fields(ws.settings, model, light_model, effort, price),
         **judge_fields(judge_model, judge_author),
         candidates=candidates,
         caps=parse_caps(cap or ()),
@@ -132,12 +141,12 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         stop_when_clear=stop_when_clear,
         priority=str(priority or DEFAULTS.priority),
     )
-    preview = service.preview(request)
+    preview = lifecycle.preview(ws, request)
     if dry_run:
         output.result(preview, *preview_text(preview))
         return
     output.console.print(summary(preview), soft_wrap=True, markup=False)
-    begin(service, output, request, detach=detach, stop_on_exit=stop_on_exit)
+    begin(ws, output, request, detach=detach, stop_on_exit=stop_on_exit)
 
 
 def train(  # noqa: PLR0913  typer reads one parameter per option
@@ -176,12 +185,12 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         priority=str(priority or DEFAULTS.priority),
         author="given",
     )
-    service, output = open_service(runs_dir, backend, allow_weak_sandbox), Output(as_json)
-    begin(service, output, request, source, detach=detach, stop_on_exit=stop_on_exit)
+    ws, output = open_workspace(runs_dir, backend, allow_weak_sandbox), Output(as_json)
+    begin(ws, output, request, source, detach=detach, stop_on_exit=stop_on_exit)
 
 
 def begin(
-    service: Service,
+    ws: Workspace,
     output: Output,
     request: NewSession,
     reward: str | None = None,
@@ -199,51 +208,49 @@ def begin(
         output.console.print(SEED_NOTE)
 
     def create(session_id: str) -> None:
-        service.create_session(request, reward, session_id=session_id)
-        service.require_disk()  # after all that is wrong with the request, and before a model is asked
+        create_session(ws, request, reward, session_id=session_id)
+        require_free_disk(ws)  # after all that is wrong with the request, and before a model is asked
         if ":" in request.author:
-            _settle_criteria(service, output, session_id)
+            _settle_criteria(ws, output, session_id)
 
-    launch(service, output, create, detach=detach, stop_on_exit=stop_on_exit)
+    launch(ws, output, create, detach=detach, stop_on_exit=stop_on_exit)
 
 
-def launch(
-    service: Service, output: Output, create: Callable[[str], None], *, detach: bool, stop_on_exit: bool
-) -> None:
+def launch(ws: Workspace, output: Output, create: Callable[[str], None], *, detach: bool, stop_on_exit: bool) -> None:
     """Have a session created under a new id and follow it to its end; one that nothing was trained in is not left.
 
     Raises:
         P2PError: it is refused, or nothing can be started here.
         InvalidReward: the reward that was handed in cannot be trained.
     """
-    service.require_training()
-    session_id = service.runs.new_session_id()
+    require_training(ws)
+    session_id = ws.runs.new_session_id()
     try:
         create(session_id)
     except BaseException as stopped:
         with held_back():
-            service.discard_unstarted(session_id)
+            discard_unstarted(ws, session_id)
             if isinstance(stopped, KeyboardInterrupt):
                 output.console.print(f"Interrupted: {session_id} was not started, and nothing of it is left.")
         raise
 
     def start(name: str) -> None:
         try:
-            service.start_session(name)
+            start_session(ws, name)
         except P2PError:
-            service.discard_unstarted(name)
+            discard_unstarted(ws, name)
             raise
 
     try:
-        finish(service, session_id, output, start, detach=detach, stop_on_exit=stop_on_exit)
+        finish(ws, session_id, output, start, detach=detach, stop_on_exit=stop_on_exit)
     except InvalidReward:
         with held_back():
-            service.discard_unstarted(session_id)
+            discard_unstarted(ws, session_id)
         raise
 
 
 def finish(
-    service: Service,
+    ws: Workspace,
     session_id: str,
     output: Output,
     start: Callable[[str], object] | None = None,
@@ -254,7 +261,7 @@ def finish(
     """Follow a session to its end, show how it ended, and leave with the exit code that says so.
 
     Args:
-        service: Where it is.
+        ws: Where it is.
         session_id: Which.
         output: Where it is shown.
         start: What starts its process first; Ctrl-C waits for that, so that what runs is always told.
@@ -268,58 +275,58 @@ def finish(
         if interrupted():
             raise KeyboardInterrupt
         if detach:
-            view = service.view_session(session_id)
+            view = view_session(ws, session_id)
             output.result(view, f"Started {session_id}. To see it: p2p watch {session_id}")
             return
-        view = follow(service, session_id, output)
+        view = follow(ws, session_id, output)
     except KeyboardInterrupt:
         with held_back():
-            _leave(service, session_id, output, stop_on_exit)
+            _leave(ws, session_id, output, stop_on_exit)
         raise typer.Exit(INTERRUPTED) from None
     if view.status is SessionStatus.INVALID_CODE and view.session.author == "given":
         raise InvalidReward(f"{view.error or 'The reward cannot be trained.'}\nNothing was trained.")
-    output.result(view, *ending(view, service.runs.path, report_returns(service, view)))
-    raise typer.Exit(exit_code(service, view))
+    output.result(view, *ending(view, ws.runs.path, report_returns(ws, view)))
+    raise typer.Exit(exit_code(ws, view))
 
 
-def exit_code(service: Service, view: SessionView) -> int:
+def exit_code(ws: Workspace, view: SessionView) -> int:
     """What the end of a session means to a shell."""
     if view.status in (SessionStatus.PASSED, SessionStatus.COMPLETED):
         return PASSED
     if not view.status.finished:  # its caller's next step is awaited
         return NOT_PASSED if view.error else PASSED
-    return service.error_code(view.session.session_id) if view.status is SessionStatus.ERROR else NOT_PASSED
+    return error_code(ws, view.session.session_id) if view.status is SessionStatus.ERROR else NOT_PASSED
 
 
-def report_returns(service: Service, view: SessionView) -> tuple[float, ...]:
+def report_returns(ws: Workspace, view: SessionView) -> tuple[float, ...]:
     """What the report rollouts brought, where there are no criteria to tell."""
     if view.session.prompt or view.best_iteration is None:
         return ()
-    return service.view_iteration(view.session.session_id, view.best_iteration).report_returns
+    return view_iteration(ws, view.session.session_id, view.best_iteration).report_returns
 
 
-def _settle_criteria(service: Service, output: Output, session_id: str) -> None:
+def _settle_criteria(ws: Workspace, output: Output, session_id: str) -> None:
     """Have a model say what it will be judged by while its person is there, who may be asked back."""
     for _ in range(MOST_QUESTIONS):
         try:
             with output.console.status("asking the model what to judge by …"):
-                service.elicit_intent(session_id)
+                elicit_intent(ws, session_id)
         except Ambiguous as doubt:
             if output.as_json or not sys.stdin.isatty():
                 raise
-            service.clarify(session_id, typer.prompt(doubt.question))
+            clarify(ws, session_id, typer.prompt(doubt.question))
         else:
             return
-    service.elicit_intent(session_id)
+    elicit_intent(ws, session_id)
 
 
-def _leave(service: Service, session_id: str, output: Output, stop: bool) -> None:
+def _leave(ws: Workspace, session_id: str, output: Output, stop: bool) -> None:
     """After Ctrl-C: the jobs go on, unless they were to stop with the terminal."""
     if stop:
-        view = service.stop_session(session_id)
+        view = stop_session(ws, session_id)
         text = f"Stopped {session_id}; what is finished stays. To go on: p2p resume {session_id}"
     else:
-        view = service.view_session(session_id)
+        view = view_session(ws, session_id)
         text = (
             f"{session_id} goes on without this terminal.\n"
             f"  see it:    p2p watch {session_id}\n"

@@ -24,7 +24,7 @@ from p2p.cli.options import (
     SessionName,
     StopOnExit,
     examples,
-    open_service,
+    open_workspace,
 )
 from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED, finish, report_returns
@@ -36,6 +36,17 @@ from p2p.contracts.iteration import IterationView
 from p2p.contracts.reward import RewardReport
 from p2p.contracts.session import Session, SessionStatus, SessionView
 from p2p.contracts.training import EffectiveConfig
+from p2p.service.judging.by_code import rejudge
+from p2p.service.judging.observing import submit_judgment
+from p2p.service.machines.setup import require_packages
+from p2p.service.models import session_models
+from p2p.service.models.session_models import set_caps
+from p2p.service.progress import listing
+from p2p.service.progress.details import view_iteration
+from p2p.service.progress.listing import find_session
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.driving import resume_session, set_priority, stop_session
+from p2p.service.sessions.keeping import resume_interrupted
 
 LIST_EXAMPLES = examples("p2p list", "p2p list --starred --tag paper", "p2p list --json | jq '.sessions | length'")
 SHOW_EXAMPLES = examples(
@@ -71,9 +82,9 @@ def list_sessions(
     starred: Starred = False, tags: WithTags = None, as_json: AsJson = False, runs_dir: RunsDir = None
 ) -> None:
     """List the sessions, the newest first; those in the trash are shown by `p2p trash`."""
-    service = open_service(runs_dir)
-    views = service.list_sessions(starred=starred, tags=tags or ())
-    empty = f'No sessions in {short_path(service.runs.path)} yet. To start one: p2p run "run forward"'
+    ws = open_workspace(runs_dir)
+    views = listing.list_sessions(ws, starred=starred, tags=tags or ())
+    empty = f'No sessions in {short_path(ws.runs.path)} yet. To start one: p2p run "run forward"'
     if starred or tags:
         empty = "No session is marked so. To see all: p2p list"
     interrupted = sum(view.status is SessionStatus.INTERRUPTED for view in views)
@@ -93,36 +104,34 @@ def show(
     runs_dir: RunsDir = None,
 ) -> None:
     """Show a session in full: criteria, judgment, history, runs and files."""
-    service, output = open_service(runs_dir), Output(as_json)
-    session_id = service.find_session(session)
+    ws, output = open_workspace(runs_dir), Output(as_json)
+    session_id = find_session(ws, session)
     if costs:
-        found = service.costs(session_id)
+        found = session_models.costs(ws, session_id)
         output.result(found, *cost_table(found))
         return
     if iteration is not None:
-        view = service.view_iteration(session_id, iteration)
+        view = view_iteration(ws, session_id, iteration)
         output.result(view, *iteration_details(view))
         return
-    whole = service.view_session(session_id)
-    tried = [service.view_iteration(session_id, n + 1) for n in range(whole.iteration) if whole.session.candidates > 1]
+    whole = view_session(ws, session_id)
+    tried = [view_iteration(ws, session_id, n + 1) for n in range(whole.iteration) if whole.session.candidates > 1]
     choices = [part for view in tried for part in candidate_table(view)]
-    output.result(
-        whole, *session_details(whole), *choices, *ending(whole, service.runs.path, report_returns(service, whole))
-    )
+    output.result(whole, *session_details(whole), *choices, *ending(whole, ws.runs.path, report_returns(ws, whole)))
 
 
 def watch(session: SessionName = "latest", as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Follow a running session to its end; Ctrl-C leaves it running."""
-    service = open_service(runs_dir)
-    finish(service, service.find_session(session), Output(as_json))
+    ws = open_workspace(runs_dir)
+    finish(ws, find_session(ws, session), Output(as_json))
 
 
 def stop(session: SessionName = "latest", as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Stop a session and its trainings; what is finished stays."""
-    service = open_service(runs_dir)
-    session_id = service.find_session(session)
-    ended_before = service.view_session(session_id).status.finished
-    view = service.stop_session(session_id)
+    ws = open_workspace(runs_dir)
+    session_id = find_session(ws, session)
+    ended_before = view_session(ws, session_id).status.finished
+    view = stop_session(ws, session_id)
     said = f"{session_id} had ended already: {ENDINGS[view.status][0]}."
     if not ended_before:
         said = f"Stopped {session_id}; what is finished stays. To go on: p2p resume {session_id}"
@@ -143,23 +152,23 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Go on with a session that was stopped, killed or failed; no finished step is repeated."""
-    service = open_service(runs_dir, allow_weak_sandbox=allow_weak_sandbox)
-    service.require_packages()
+    ws = open_workspace(runs_dir, allow_weak_sandbox=allow_weak_sandbox)
+    require_packages()
     if every:
-        views = service.resume_interrupted(backend)
+        views = resume_interrupted(ws, backend)
         said = [f"Resumed {v.session.session_id}. To see it: p2p watch {v.session.session_id}" for v in views]
         found = {"sessions": [view.model_dump(mode="json") for view in views]}
         Output(as_json).result(found, *said or ["No session was interrupted."])
         return
-    session_id = service.find_session(session)
+    session_id = find_session(ws, session)
     if cap:
-        service.set_caps(session_id, **parse_caps(cap))
+        set_caps(ws, session_id, **parse_caps(cap))
 
     def start(name: str) -> None:
-        service.set_priority(name, str(priority) if priority is not None else None)  # type: ignore[arg-type]
-        service.resume_session(name, iterations, backend)
+        set_priority(ws, name, str(priority) if priority is not None else None)  # type: ignore[arg-type]
+        resume_session(ws, name, iterations, backend)
 
-    finish(service, session_id, Output(as_json), start, detach=detach, stop_on_exit=stop_on_exit)
+    finish(ws, session_id, Output(as_json), start, detach=detach, stop_on_exit=stop_on_exit)
 
 
 def judge(
@@ -174,16 +183,16 @@ def judge(
     An iteration whose training was stopped, failed or was lost is judged by the best of its checkpoints, and the
     session can be revised or extended from there.
     """
-    service = open_service(runs_dir)
-    session_id = service.find_session(session)
-    view = service.view_session(session_id)
+    ws = open_workspace(runs_dir)
+    session_id = find_session(ws, session)
+    view = view_session(ws, session_id)
     number_of = iteration or view.best_iteration or (None if view.alive else view.iteration)
     if not number_of:
         raise InvalidInput(f"{session_id} has no judged iteration yet. To follow it: p2p watch {session_id}")
-    if intent is None and not view.alive and service.view_iteration(session_id, number_of).judgment is None:
-        judgment = service.submit_judgment(session_id, number_of, None)  # its training was stopped
+    if intent is None and not view.alive and view_iteration(ws, session_id, number_of).judgment is None:
+        judgment = submit_judgment(ws, session_id, number_of, None)  # its training was stopped
     else:
-        judgment = service.rejudge(session_id, number_of, intent)
+        judgment = rejudge(ws, session_id, number_of, intent)
     Output(as_json).result(judgment, *judged(judgment, number_of))
     if not judgment.passed:
         raise typer.Exit(NOT_PASSED)

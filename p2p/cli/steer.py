@@ -8,10 +8,14 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session_settings import SettingsChange, SettingsRequest
+from p2p.service.progress.listing import find_session
+from p2p.service.sessions.settings_changes import change_settings
+from p2p.service.sessions.steering import steer as service_steer
+from p2p.service.sessions.steering import wishes as service_wishes
 
 STEER_EXAMPLES = examples(
     'p2p steer latest "land softer"',
@@ -31,7 +35,7 @@ StopWhenClear = Annotated[
 ]
 
 
-def steer(  # noqa: PLR0913  typer reads one parameter per option
+def steer(
     session: SessionArgument,
     wish: Wish = "",
     seeds: Seeds = None,
@@ -48,13 +52,13 @@ def steer(  # noqa: PLR0913  typer reads one parameter per option
     changes = request != SettingsRequest()
     if not wish.strip() and not changes:
         raise InvalidInput('Give a wish, such as "land softer", or a setting: --seeds, --pass-threshold ...')
-    service = open_service(runs_dir)
-    name = service.find_session(session)
+    ws = open_workspace(runs_dir)
+    name = find_session(ws, session)
     if wish.strip():
-        service.steer(name, wish)
+        service_steer(ws, name, wish)
     if changes:
-        service.change_settings(name, request, getpass.getuser())
-    steering = service.wishes(name)
+        change_settings(ws, name, request, getpass.getuser())
+    steering = service_wishes(ws, name)
     wishes = [Text(f"{number}. {text}") for number, text in enumerate(steering.wishes, 1)]
     said: list[RenderableType] = [f"Wishes of {name}:", *wishes] if wishes else []
     Output(as_json).result(steering, *said, *changed_settings(steering.settings_changes))

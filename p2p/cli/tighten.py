@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from p2p.cli.options import AsJson, RunsDir, examples, open_service
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Criterion, Intent
+from p2p.service.progress.listing import find_session
+from p2p.service.rewards.criteria import tighten_criteria
 
 TIGHTEN_EXAMPLES = examples(
     'p2p tighten latest --threshold moves=2.5 --require calm --why "it slides on its belly"',
@@ -41,16 +43,16 @@ def tighten(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Make criteria stricter, for the next iterations, after eyes refused a policy that met them; never looser."""
-    service = open_service(runs_dir)
-    found = service.find_session(session)
-    present = service.record(found).read_criteria()
+    ws = open_workspace(runs_dir)
+    found = find_session(ws, session)
+    present = ws.record(found).read_criteria()
     if present is None:
         raise InvalidInput(f"{found} has no criteria yet.")
     changes = [
         *criteria_from_options(present, threshold, require),
         *(criteria_from_file(file) if file is not None else []),
     ]
-    made = service.tighten_criteria(found, changes, why, by or getpass.getuser())
+    made = tighten_criteria(ws, found, changes, why, by or getpass.getuser())
     lines = [f"- {c.title} ({c.key}){'' if c.required else ', optional'}: {_needed(c)}" for c in made.criteria]
     Output(as_json).result(made, f"Criteria of {found} from its next iteration on:", *lines)
 

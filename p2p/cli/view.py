@@ -9,12 +9,15 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from p2p.cli.formats import short_path
-from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_service
+from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.pictures import MetricsPlot, RolloutPictures
 from p2p.contracts.work import LEAST_WIDTH, MOST_WIDTH, ViewCamera, ViewRequest
+from p2p.service.pictures.plotting import plot_metrics
+from p2p.service.pictures.viewing import view_rollout
+from p2p.service.progress.listing import find_session
 
 VIEW_EXAMPLES = examples(
     "p2p view",
@@ -60,7 +63,7 @@ def view(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Make pictures of a recorded rollout: a contact sheet of what happens in it, moments, a video in slow motion."""
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     request = _request(
         label=label,
         camera=camera,
@@ -74,8 +77,8 @@ def view(  # noqa: PLR0913  typer reads one parameter per option
         end_s=end,
         path_of=path,
     )
-    made = service.view_rollout(service.find_session(session), iteration, request)
-    output.result(made, *shown(made, service.runs.path))
+    made = view_rollout(ws, find_session(ws, session), iteration, request)
+    output.result(made, *shown(made, ws.runs.path))
 
 
 def plot(
@@ -89,10 +92,10 @@ def plot(
     """Plot how an iteration trained: returns and success, reward terms, or what the learner did."""
     if what not in list(MetricsPlot):
         raise UnknownName("plot", what, map(str, MetricsPlot))
-    service, output = open_service(runs_dir), Output(as_json)
+    ws, output = open_workspace(runs_dir), Output(as_json)
     chosen = MetricsPlot.COMPARE if compare is not None else MetricsPlot(what)
-    made = service.plot_metrics(service.find_session(session), iteration, chosen, compare)
-    output.result(made, f"  {short_path(service.runs.path / made.picture.path)}")
+    made = plot_metrics(ws, find_session(ws, session), iteration, chosen, compare)
+    output.result(made, f"  {short_path(ws.runs.path / made.picture.path)}")
 
 
 def shown(made: RolloutPictures, root: Path) -> list[RenderableType]:

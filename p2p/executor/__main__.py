@@ -12,9 +12,10 @@ from pathlib import Path
 from p2p.contracts.errors import INTERRUPTED, InvalidConfig, InvalidInput, P2PError
 from p2p.contracts.training import TrainConfig, without_foreign_keys
 from p2p.contracts.work import FilmRequest
-from p2p.service import Service
-from p2p.service.training.jobs import raise_failure, wait, worker_job
+from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
+from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
 from p2p.store.run_inputs import save_inputs
@@ -24,9 +25,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Train one reward with one configuration; returns the exit code."""
     options = _parse(arguments)
     try:
-        service = Service(Settings.from_environment(options.runs_dir))
-        record = _prepare(service, options)
-        code = _train(service, record)
+        ws = Workspace(Settings.from_environment(options.runs_dir))
+        record = _prepare(ws, options)
+        code = _train(ws, record)
     except P2PError as error:
         print(error, file=sys.stderr)
         return error.exit_code
@@ -34,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-def _prepare(service: Service, options: argparse.Namespace) -> IterationRecord:
+def _prepare(ws: Workspace, options: argparse.Namespace) -> IterationRecord:
     """Write the run's directory.
 
     Raises:
@@ -44,9 +45,9 @@ def _prepare(service: Service, options: argparse.Namespace) -> IterationRecord:
     """
     config = _config(options.config, options.env_id)
     source = _read(options.reward_fn)
-    spec = service.describe_environment(config.env_id)
-    iteration_id = options.iteration_id or config.iteration_id or service.runs.new_session_id()
-    session = service.runs.session(iteration_id)
+    spec = describe_environment(ws, config.env_id)
+    iteration_id = options.iteration_id or config.iteration_id or ws.runs.new_session_id()
+    session = ws.runs.session(iteration_id)
     if session.exists:
         raise InvalidInput(f"{session.path} is a session. Choose another --iteration-id.")
     record = IterationRecord(session.path)
@@ -56,36 +57,36 @@ def _prepare(service: Service, options: argparse.Namespace) -> IterationRecord:
     return record
 
 
-def _train(service: Service, record: IterationRecord) -> int:
+def _train(ws: Workspace, record: IterationRecord) -> int:
     """Train and film the run as jobs, and pass on what they write; a film that fails ends no training."""
     film = IterationRecord(record.film_dir)
     film.save_film_request(FilmRequest(runs=("..",)))
     for verb, directory in (("train", record.path), ("film", film.path)):
         try:
-            service.backend.submit(worker_job(verb, memory_share=service.settings.max_memory_share), directory)
-            _follow(service, directory)
+            ws.backend.submit(worker_job(verb, memory_share=ws.settings.max_memory_share), directory)
+            _follow(ws, directory)
         except KeyboardInterrupt:
-            service.backend.cancel(directory)
+            ws.backend.cancel(directory)
             return INTERRUPTED
         if verb == "train":
-            raise_failure(service.backend.status(directory), f"The training in {directory}")
+            raise_failure(ws.backend.status(directory), f"The training in {directory}")
     return 0
 
 
-def _follow(service: Service, directory: Path) -> None:
+def _follow(ws: Workspace, directory: Path) -> None:
     """Copy a job's log to stderr until the job has ended; its own error is left to who asks for it."""
     offset = 0
     told: tuple[str, ...] = ()
 
     def copy() -> None:
         nonlocal offset, told
-        if (waits := service.backend.status(directory).waits_for) != told:
+        if (waits := ws.backend.status(directory).waits_for) != told:
             told = waits
             sys.stderr.write(f"Waits for a core held by {', '.join(waits)}\n" if waits else "It has its cores.\n")
-        text, offset = service.backend.logs(directory, offset)
+        text, offset = ws.backend.logs(directory, offset)
         sys.stderr.write(text)
 
-    wait([directory], service.backend, copy)
+    wait([directory], ws.backend, copy)
 
 
 def _config(path: Path | None, env_id: str | None) -> TrainConfig:

@@ -1,4 +1,4 @@
-"""Retries with backoff, within a total time limit."""
+"""Asking again where that may help, for as long as was agreed and no longer."""
 
 import random
 import threading
@@ -17,7 +17,7 @@ HEARTBEAT_S = 5.0
 
 
 class Patience(Contract):
-    """Limits on retries of one answer."""
+    """How long, and how often, a model is asked for one answer."""
 
     attempts: int = Field(default=6, ge=1)
     first_pause_s: float = Field(default=2.0, ge=0)
@@ -33,7 +33,7 @@ def ask_patiently(
     told: Callable[[ModelProblem], None] = lambda _: None,
     pause: Callable[[float], None] = time.sleep,
 ) -> ModelReply:
-    """Ask, and retry after transient errors.
+    """One answer, asked for again after errors that pass.
 
     A provider that says how long to wait is obeyed; another is waited for twice as long each time, half of it at
     random, so that those who were turned away together do not come back together.
@@ -65,7 +65,7 @@ def ask_patiently(
 
 @contextmanager
 def beating(heartbeat: Callable[[], None], every_s: float = HEARTBEAT_S) -> Iterator[None]:
-    """Call `heartbeat` at intervals from a thread while the block waits."""
+    """Call `heartbeat` now and then while the block waits, from a thread of its own."""
     ended = threading.Event()
 
     def beat() -> None:
@@ -82,7 +82,7 @@ def beating(heartbeat: Callable[[], None], every_s: float = HEARTBEAT_S) -> Iter
 
 
 def _pause(problem: ModelProblem, attempt: int, patience: Patience) -> float:
-    """Seconds to wait after an error."""
+    """How long to wait after an error [s]."""
     if problem.retry_after_s is not None:
         return problem.retry_after_s
     longest = min(patience.first_pause_s * 2.0 ** (attempt - 1), patience.longest_pause_s)
@@ -90,7 +90,7 @@ def _pause(problem: ModelProblem, attempt: int, patience: Patience) -> float:
 
 
 def _too_late(problem: ModelProblem, wait: float, patience: Patience) -> ModelProblem:
-    """Error of the same kind, saying that the time limit leaves no further attempt."""
+    """The error for a time that is up; of the same kind, so that whoever handles it knows what it was."""
     text = f"{problem} The next attempt, {wait:.0f} s from now, would be past the limit of {patience.total_s:g} s."
     if isinstance(problem, ModelTimeout):
         return ModelTimeout(text, retry_after_s=problem.retry_after_s)

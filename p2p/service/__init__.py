@@ -1,5 +1,1 @@
-"""The one service behind every door: MCP tools, command line, REST routes and the loop call it and nothing below."""
-
-from p2p.service.facade import Service
-
-__all__ = ["Service"]
+"""What p2p can do: modules of functions over a `Workspace`, one folder per noun."""

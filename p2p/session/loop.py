@@ -3,18 +3,19 @@
 from itertools import count
 
 from p2p.contracts.session import Session
-from p2p.service import Service
+from p2p.service import steps
+from p2p.service.workspace import Workspace
 
 
-def run(service: Service, session_id: str) -> Session:
+def run(ws: Workspace, session_id: str) -> Session:
     """Drive one session to its end. Called again, it continues where it stopped."""
-    service.elicit_intent(session_id)
+    steps.elicit_intent(ws, session_id)
     for number in count(1):
-        service.choose_reward(session_id, number)
-        service.write_reward(session_id, number)
-        service.train_or_repair(session_id, number)
-        service.judge(session_id, number)
-        if outcome := service.outcome(session_id):
-            return service.close(session_id, outcome)
-        service.revise(session_id, number)
+        steps.choose_reward(ws, session_id, number)
+        steps.write_reward(ws, session_id, number)
+        steps.train_or_repair(ws, session_id, number)
+        steps.judge(ws, session_id, number)
+        if outcome := steps.outcome(ws, session_id):
+            return steps.close(ws, session_id, outcome)
+        steps.revise(ws, session_id, number)
     raise AssertionError("unreachable")

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from p2p.contracts.errors import INTERRUPTED, P2PError
-from p2p.service import Service
+from p2p.service.sessions.background import run_training
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 
@@ -17,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Do what the job is for; the exit code is 0 when it is done, that of the error otherwise."""
     options = _parse(arguments)
     try:
-        Service(Settings.from_environment(options.runs_dir)).run_training(options.job_id)
+        run_training(Workspace(Settings.from_environment(options.runs_dir)), options.job_id)
     except P2PError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -14,7 +14,11 @@ from p2p.contracts.errors import INTERRUPTED, BudgetExceeded, InvalidConfig, Inv
 from p2p.contracts.events import EventName
 from p2p.contracts.model_problems import AuthenticationFailed, RateLimited
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service import Service
+from p2p.service.jobs.queue import turn
+from p2p.service.judging.closing import close
+from p2p.service.progress.listing import find_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.session.loop import run
 from p2p.settings import Settings
 
@@ -30,9 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Drive a session to its end; the exit code is 0 when it passed, 3 when it ended without."""
     options = _parse(arguments)
     try:
-        service = Service(Settings.from_environment(options.runs_dir))
-        with service.turn(options.job_id):
-            return drive(service, _open(service, options))
+        ws = Workspace(Settings.from_environment(options.runs_dir))
+        with turn(ws, options.job_id):
+            return drive(ws, _open(ws, options))
     except P2PError as error:  # it cannot begin, or its end cannot be written down
         print(error, file=sys.stderr)
         return error.exit_code
@@ -40,21 +44,21 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def drive(service: Service, session_id: str) -> int:
+def drive(ws: Workspace, session_id: str) -> int:
     """Run the loop and translate its end into the session's status and an exit code."""
-    record = service.record(session_id)
+    record = ws.record(session_id)
     session = record.read_session()
     record.events.emit_once(
         EventName.SESSION_STARTED, None, prompt=session.prompt, max_iterations=session.max_iterations
     )
     record.set_status(SessionStatus.RUNNING)
     try:
-        run(service, session_id)
+        run(ws, session_id)
     except P2PError as error:
-        return _failed(service, session_id, _ending(error), error)
+        return _failed(ws, session_id, _ending(error), error)
     except Exception as error:  # the last door: whatever it was, the session must say so
         traceback.print_exc()
-        return _failed(service, session_id, SessionStatus.ERROR, error)
+        return _failed(ws, session_id, SessionStatus.ERROR, error)
     ended = record.read_status()
     good = ended is not None and ended.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
     return 0 if good else 3
@@ -66,22 +70,22 @@ def _ending(error: P2PError) -> SessionStatus:
     return next(found, SessionStatus.ERROR)
 
 
-def _failed(service: Service, session_id: str, status: SessionStatus, error: Exception) -> int:
+def _failed(ws: Workspace, session_id: str, status: SessionStatus, error: Exception) -> int:
     print(error, file=sys.stderr)
-    now = service.record(session_id).read_status()
+    now = ws.record(session_id).read_status()
     if now is None or now.status is not SessionStatus.CANCELLED:  # a session is stopped by ending what it waits for
-        service.close(session_id, status, str(error) or type(error).__name__)
+        close(ws, session_id, status, str(error) or type(error).__name__)
     return error.exit_code if isinstance(error, P2PError) else 1
 
 
-def _open(service: Service, options: argparse.Namespace) -> str:
+def _open(ws: Workspace, options: argparse.Namespace) -> str:
     if options.prompt is None:
-        return service.find_session(options.session_id)
+        return find_session(ws, options.session_id)
     try:
         request = NewSession.model_validate_json(options.loop_config).model_copy(update={"prompt": options.prompt})
     except ValidationError as error:
         raise InvalidConfig(f"--loop-config is not valid: {error}") from error
-    return service.create_session(request, session_id=options.session_id).session_id
+    return create_session(ws, request, session_id=options.session_id).session_id
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

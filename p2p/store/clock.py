@@ -1,13 +1,13 @@
-"""Timestamps, as written into files."""
+"""The time, as it is written into files."""
 
 from datetime import UTC, datetime
 
 
 def now() -> str:
-    """Current UTC time, ISO 8601 with milliseconds."""
+    """Now, in UTC, ISO 8601 with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def seconds_between(start: str, end: str) -> float:
-    """Seconds between two timestamps."""
+    """Seconds from one such time to another."""
     return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()

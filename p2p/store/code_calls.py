@@ -12,7 +12,7 @@ from p2p.store.arrays import load_arrays, save_arrays
 
 
 class CodeCallRecord:
-    """Request, inputs and result of a call of generated code."""
+    """What is called, with what, and what came of it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

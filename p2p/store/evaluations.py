@@ -1,4 +1,4 @@
-"""Checkpoints and their evaluations."""
+"""A saved policy, and the evaluations made of it."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from p2p.store import files, layout
 
 
 class EvaluationRecord:
-    """Directory with the rollouts of one checkpoint."""
+    """A directory with the rollouts of one checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,7 +47,7 @@ class CheckpointRecord(EvaluationRecord):
 
 
 class ReportRecord(EvaluationRecord):
-    """Directory `iter_N/report/`: report rollouts, which selected nothing, and their videos."""
+    """The directory `iter_N/report/`: the rollouts nobody selected on, and their videos."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

@@ -1,4 +1,4 @@
-"""Strip terminal control sequences from texts of a runs directory: a copied session may hold anything."""
+"""Texts of a runs directory without what a terminal obeys: a copied session may hold anything."""
 
 import json
 import re
@@ -13,12 +13,12 @@ _PERHAPS = re.compile(rb"\\[ubfr]|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\
 
 
 def harmless_text(text: str) -> str:
-    """Remove control characters except newline and tab, and bidirectional marks."""
+    """The text without control characters but new lines and tabs, and without marks of direction."""
     return _OBEYED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def harmless_json(data: bytes) -> bytes:
-    """Clean the texts inside JSON; other input is returned unchanged, for its parser to refuse."""
+    """JSON whose texts are harmless; what is no JSON is given back as it is, for whoever parses it to refuse."""
     if not _PERHAPS.search(data):
         return data
     try:
@@ -28,7 +28,7 @@ def harmless_json(data: bytes) -> bytes:
 
 
 def harmless(value: Any) -> Any:
-    """Clean the texts inside a JSON value."""
+    """A JSON value whose texts are harmless."""
     if isinstance(value, str):
         return harmless_text(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Pictures exactly as sent to a judge, stored by content hash."""
+"""Pictures exactly as a judge was sent them, kept under the hash of their bytes."""
 
 import hashlib
 from pathlib import Path
@@ -7,7 +7,7 @@ from p2p.store import files, layout
 
 
 class SeenPictures:
-    """Pictures of one iteration that judges were shown.
+    """What judges were shown of one iteration.
 
     Args:
         iteration: Its directory.
@@ -17,7 +17,7 @@ class SeenPictures:
         self._directory = iteration / layout.SEEN
 
     def keep(self, data: bytes, suffix: str) -> tuple[Path, str]:
-        """Save a picture or video; equal bytes are stored once.
+        """Keep a picture or a video; the same bytes are kept once.
 
         Returns:
             Its file, and the SHA-256 of its bytes.

@@ -1,4 +1,4 @@
-"""Pictures of an iteration: made with its report rollouts, or on request."""
+"""Pictures of an iteration: those made with its report rollouts, and those that somebody asked for later."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from p2p.store import files, layout
 
 
 class SheetRecord:
-    """Contact sheet of an iteration, and the moments it shows."""
+    """The contact sheet in an iteration's directory, and the moments it shows."""
 
     def __init__(self, iteration: Path) -> None:
         self.path = iteration
@@ -26,12 +26,12 @@ class SheetRecord:
         files.write_model(self._notes_path, result)
 
     def read_result(self) -> PictureResult | None:
-        """Chosen moments; None before the report rollouts are pictured."""
+        """Which moments were chosen; None before the report rollouts are pictured."""
         return files.read_model(self._notes_path, PictureResult)
 
 
 def take_over(report: Path, iteration: Path) -> None:
-    """Move the pictures of a report job to their iteration.
+    """Bring the pictures that the worker of a report has made to where those of its iteration are.
 
     Raises:
         StorageProblem: they cannot be moved.
@@ -48,7 +48,7 @@ def take_over(report: Path, iteration: Path) -> None:
 
 
 class ViewRecord:
-    """Job directory of requested pictures."""
+    """The job directory of pictures that were asked for."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -62,19 +62,19 @@ class ViewRecord:
 
     @property
     def gone(self) -> bool:
-        """Whether a finished view has lost a file since."""
+        """Whether it was made once, and a part of it was removed since."""
         return (self.path / layout.RESULT).exists() and self.read_result() is None
 
     def save_request(self, request: PictureRequest | PlotRequest) -> None:
-        """Write the request for the worker."""
+        """Write what the worker is to do."""
         files.write_model(self.path / layout.REQUEST, request)
 
     def read_picture_request(self) -> PictureRequest | None:
-        """Request for pictures."""
+        """What the worker is to picture."""
         return files.read_model(self.path / layout.REQUEST, PictureRequest)
 
     def read_plot_request(self) -> PlotRequest | None:
-        """Request for a plot."""
+        """What the worker is to plot."""
         return files.read_model(self.path / layout.REQUEST, PlotRequest)
 
     def save_result(self, result: PictureResult) -> None:
@@ -82,7 +82,7 @@ class ViewRecord:
         files.write_model(self.path / layout.RESULT, result)
 
     def read_result(self) -> PictureResult | None:
-        """Result; None before the end, or if a file is missing."""
+        """What was made; None before its end, and where a part of it is gone."""
         result = files.read_model(self.path / layout.RESULT, PictureResult)
         if result is None:
             return None
@@ -91,18 +91,18 @@ class ViewRecord:
 
 
 def path_from_view(iteration: Path, target: Path) -> str:
-    """Path of a file or directory relative to a view's job."""
+    """How a job that pictures an iteration calls a file or directory."""
     return os.path.relpath(target, iteration / layout.VIEWS / "job")
 
 
 def state_of(paths: Iterable[Path]) -> str:
-    """Fingerprint of files, which changes when one of them does."""
+    """Changes when one of the files does."""
     found = [path.stat() for path in paths if path.exists()]
     return " ".join(f"{status.st_size}:{status.st_mtime_ns}" for status in found)
 
 
 def view_record(iteration: Path, request: PictureRequest | PlotRequest, state: str = "") -> ViewRecord:
-    """Record for a request: the same for equal requests while their inputs are unchanged.
+    """Where the answer to a request lies: the same for the same request, while what it is made of is the same.
 
     Args:
         iteration: Directory of the iteration.

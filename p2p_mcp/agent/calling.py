@@ -9,10 +9,11 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, Tool
 
 from p2p.contracts.agent import AgentEvent, AgentRequest, EventKind, JobProgress
-from p2p.contracts.inference import ToolCall, ToolResult, ToolSpec
-from p2p.service import Service
+from p2p.service.sessions.background import cancel_job
+from p2p.service.workspace import Workspace
 from p2p_mcp.agent.budget import Budget
-from p2p_mcp.agent.converter import failed_call, tool_result, tool_specs
+from p2p_mcp.agent.converter import Block, result_blocks, text_block, tool_params, tool_result
+from p2p_mcp.agent.reading import Call
 from p2p_mcp.agent.results import running_job, session_of
 from p2p_mcp.filters import ServerOptions
 from p2p_mcp.server import build_server
@@ -43,15 +44,15 @@ POLL_S = 2
 """Length of one look at a job [s]: Ctrl-C waits for it."""
 
 
-def server_for(service: Service, request: AgentRequest) -> MCPServer[None]:
+def server_for(ws: Workspace, request: AgentRequest) -> MCPServer[None]:
     """The server whose tools a request may use.
 
     Raises:
         UnknownName: the request names a tool that there is not.
     """
     if request.tools is None:
-        return build_server(service)
-    return build_server(service, ServerOptions(tools=(*request.tools, "get_job")))
+        return build_server(ws)
+    return build_server(ws, ServerOptions(tools=(*request.tools, "get_job")))
 
 
 class ToolCaller:
@@ -59,7 +60,7 @@ class ToolCaller:
 
     Args:
         client: of the server.
-        service: what the server stands on; stops a training that is over the cap.
+        ws: what the server stands on; stops a training that is over the cap.
         budget: counts environment steps.
         show: shows what happens.
         moved: is told the id of each session that comes up.
@@ -69,17 +70,17 @@ class ToolCaller:
     def __init__(
         self,
         client: Client,
-        service: Service,
+        ws: Workspace,
         budget: Budget,
         show: Callable[[AgentEvent], None],
         moved: Callable[[str], None],
         model: str | None = None,
     ) -> None:
-        self._client, self._service, self._budget = client, service, budget
+        self._client, self._ws, self._budget = client, ws, budget
         self._show, self._moved, self._model = show, moved, model
         self._tools: dict[str, Tool] = {}
 
-    async def open(self, allowed: Sequence[str]) -> tuple[ToolSpec, ...]:
+    async def open(self, allowed: Sequence[str]) -> list[Block]:
         """The allowed tools that the server has, as the model is told of them."""
         listed: list[Tool] = []
         page = await self._client.list_tools()
@@ -88,19 +89,19 @@ class ToolCaller:
             page = await self._client.list_tools(cursor=page.next_cursor)
             listed += page.tools
         self._tools = {tool.name: tool for tool in listed if tool.name in allowed}
-        return tool_specs(self._tools.values())
+        return tool_params(self._tools.values())
 
-    async def call(self, call: ToolCall) -> ToolResult:
+    async def call(self, call: Call) -> Block:
         """Call one tool; everything that goes wrong becomes an answer that the model can act on."""
         problem = call.problem or self._unknown(call.name)
         if problem:
-            return failed_call(call, problem)
+            return tool_result(call.call_id, [text_block(problem)], is_error=True)
         result = await self._call(call.name, self._completed(call))
         if session_id := session_of(call.name, result):
             self._moved(session_id)
         if job := running_job(result):
             result = await self._wait(job)
-        return tool_result(call, result)
+        return tool_result(call.call_id, result_blocks(result), bool(result.is_error))
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         try:
@@ -112,7 +113,7 @@ class ToolCaller:
         """Watch a job until it ends, or stop it at once where it is over the cap."""
         left = self._budget.steps_left + self._budget.spending.job_steps.get(job.job_id, 0)
         if job.total > left:
-            self._service.cancel_job(job.job_id)
+            cancel_job(self._ws, job.job_id)
             return _failed(
                 f"{job.job_id} was stopped: it would take {job.total:,} environment steps over all its runs, and "
                 f"{max(left, 0):,} are left to you. Train fewer steps, seeds or configurations."
@@ -133,7 +134,7 @@ class ToolCaller:
     def _unknown(self, name: str) -> str:
         return "" if name in self._tools else f"There is no tool {name!r} here. Known: {', '.join(self._tools)}."
 
-    def _completed(self, call: ToolCall) -> dict[str, Any]:
+    def _completed(self, call: Call) -> dict[str, Any]:
         """The arguments with what the host knows better: a key against starting twice, and who judges."""
         properties = self._tools[call.name].input_schema.get("properties", {})
         known = {"idempotency_key": call.call_id, "model": self._model}

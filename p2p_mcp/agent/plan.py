@@ -4,36 +4,38 @@ import anyio
 from mcp import Client
 
 from p2p.contracts.agent import AgentPlan, AgentRequest, ToolSummary
-from p2p.contracts.inference import ModelRequest, ToolSpec, user
-from p2p.service import Service
-from p2p.service.authoring.agent_model import tokens_to_read
+from p2p.service.models.session_models import price_date
+from p2p.service.workspace import Workspace
 from p2p_mcp.agent import briefing
 from p2p_mcp.agent.calling import LOOP, server_for
-from p2p_mcp.agent.converter import tool_specs
+from p2p_mcp.agent.context import estimate_tokens
+from p2p_mcp.agent.converter import Block, tool_params
 from p2p_mcp.agent.prices import PROVIDER, price_for
 
 
-def plan(service: Service, request: AgentRequest) -> AgentPlan:
+def plan(ws: Workspace, request: AgentRequest) -> AgentPlan:
     """Model, caps, tools and the first words; needs no key."""
-    price = price_for(service, request)
+    price = price_for(request)
     system, first = briefing.system_prompt(request.limits, price), briefing.first_message(request)
-    tools = anyio.run(_tools, service, request)
+    tools = anyio.run(_tools, ws, request)
     return AgentPlan(
         model=request.model,
         effort=request.effort,
         price=price,
-        price_date=service.price_date(PROVIDER),
+        price_date=price_date(PROVIDER),
         limits=request.limits,
-        tools=tuple(
-            ToolSummary(name=tool.name, description=tool.description.strip().partition("\n")[0]) for tool in tools
-        ),
+        tools=tuple(ToolSummary(name=tool["name"], description=_first_line(tool)) for tool in tools),
         first_message=first,
         system_prompt=system,
-        first_request_tokens=tokens_to_read(ModelRequest(system=system, messages=(user(first),), tools=tools)),
+        first_request_tokens=estimate_tokens(system, tools, [{"role": "user", "content": first}]),
     )
 
 
-async def _tools(service: Service, request: AgentRequest) -> tuple[ToolSpec, ...]:
+async def _tools(ws: Workspace, request: AgentRequest) -> list[Block]:
     allowed = request.tools or LOOP
-    async with Client(server_for(service, request)) as client:
-        return tool_specs(tool for tool in (await client.list_tools()).tools if tool.name in allowed)
+    async with Client(server_for(ws, request)) as client:
+        return tool_params(tool for tool in (await client.list_tools()).tools if tool.name in allowed)
+
+
+def _first_line(tool: Block) -> str:
+    return str(tool["description"]).strip().partition("\n")[0]

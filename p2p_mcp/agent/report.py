@@ -5,12 +5,14 @@ from contextlib import suppress
 from p2p.contracts.agent import AgentReport, AgentRequest, Spending
 from p2p.contracts.errors import P2PError
 from p2p.contracts.session import SessionView
-from p2p.service import Service
+from p2p.service.progress.job_views import list_jobs
+from p2p.service.progress.session_view import view_session
+from p2p.service.workspace import Workspace
 from p2p_mcp.agent.ending import Ended
 
 
 def report(
-    service: Service,
+    ws: Workspace,
     request: AgentRequest,
     transcript_id: str,
     session_id: str | None,
@@ -20,14 +22,14 @@ def report(
     """The report of one sitting.
 
     Args:
-        service: knows the session and its jobs.
+        ws: knows the session and its jobs.
         request: what was asked for.
         transcript_id: what the agent can be resumed by.
         session_id: of the session it worked on.
         ended: why it stopped.
         told: what was spent, and the model's last words.
     """
-    view = session_view(service, session_id)
+    view = session_view(ws, session_id)
     spending, summary = told
     return AgentReport(
         ending=ended.ending,
@@ -38,24 +40,24 @@ def report(
         status=view.status if view else None,
         iterations=len(view.history) if view else 0,
         best_score=view.judgment.intent_score if view and view.judgment else None,
-        running_jobs=running_jobs(service, session_id),
+        running_jobs=running_jobs(ws, session_id),
         spending=spending,
         limits=request.limits,
         summary=summary,
     )
 
 
-def session_view(service: Service, session_id: str | None) -> SessionView | None:
+def session_view(ws: Workspace, session_id: str | None) -> SessionView | None:
     """The session at a glance; None without one."""
     if session_id is None:
         return None
     with suppress(P2PError):
-        return service.view_session(session_id)
+        return view_session(ws, session_id)
     return None
 
 
-def running_jobs(service: Service, session_id: str | None) -> tuple[str, ...]:
+def running_jobs(ws: Workspace, session_id: str | None) -> tuple[str, ...]:
     """Ids of the session's jobs that have not ended."""
     if session_id is None:
         return ()
-    return tuple(job.job_id for job in service.list_jobs(session_id) if not job.state.finished)
+    return tuple(job.job_id for job in list_jobs(ws, session_id) if not job.state.finished)

@@ -4,22 +4,23 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from p2p.contracts.inference import ToolResult
+from p2p_mcp.agent.converter import Block
 
 Answer = dict[str, Any]
 MOST = 200
 """Characters of a line."""
 
 
-def in_one_line(tool: str, result: ToolResult) -> str:
+def in_one_line(tool: str, result: Block) -> str:
     """The result of a tool, as short as it can be said.
 
     Args:
         tool: Its name.
         result: What it answered, as the model is sent it.
     """
-    text = result.text
-    if result.is_error:
+    blocks: list[Block] = result["content"]
+    text = next((str(block["text"]) for block in blocks if block["type"] == "text"), "")
+    if result["is_error"]:
         return _cut(f"failed: {text.removeprefix(f'Error executing tool {tool}: ')}")
     answer = _object(text)
     if answer is None:
@@ -28,7 +29,7 @@ def in_one_line(tool: str, result: ToolResult) -> str:
         words = _job(answer) if "job_id" in answer else WORDS.get(tool, _next)(answer)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):  # shaped otherwise than it is now
         words = _next(answer)
-    pictures = len(result.images)
+    pictures = sum(block["type"] == "image" for block in blocks)
     shown = f" · {pictures} picture{'s' if pictures > 1 else ''}" if pictures else ""
     return f"{_cut(words)}{shown}"
 

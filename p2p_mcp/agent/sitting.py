@@ -4,16 +4,20 @@ import logging
 from collections.abc import Callable
 from typing import TextIO
 
-from anyio.from_thread import start_blocking_portal
+import anyio
 from mcp import Client
 
 from p2p.contracts.agent import AgentEnding, AgentEvent, AgentReport, AgentRequest, TranscriptEntry
 from p2p.contracts.errors import EnvironmentProblem, P2PError
-from p2p.service import Service
+from p2p.service.progress.job_views import list_jobs
+from p2p.service.sessions.background import cancel_job
+from p2p.service.sessions.transcripts import find_transcript, read_transcript
+from p2p.service.workspace import Workspace
 from p2p.settings import api_key
 from p2p_mcp.agent import briefing
 from p2p_mcp.agent.budget import Budget
 from p2p_mcp.agent.calling import LOOP, server_for
+from p2p_mcp.agent.claude import Claude
 from p2p_mcp.agent.conversation import Conversation
 from p2p_mcp.agent.ending import Ended
 from p2p_mcp.agent.host import Host
@@ -30,12 +34,12 @@ NO_KEY = (
 
 
 def converse(
-    service: Service, request: AgentRequest, show: Callable[[AgentEvent], None], lines: TextIO | None = None
+    ws: Workspace, request: AgentRequest, show: Callable[[AgentEvent], None], lines: TextIO | None = None
 ) -> AgentReport:
     """Let a model work on a sentence until it passes, a cap is reached, or somebody interrupts it.
 
     Args:
-        service: what the tools stand on.
+        ws: what the tools stand on.
         request: what is asked for.
         show: shows what happens; called from the loop's thread.
         lines: what the person who watches types; None where nobody does.
@@ -48,9 +52,11 @@ def converse(
     steering = Steering()
     if lines is not None:
         steering.listen(lines)
-    sitting = Sitting(service, request, show, steering)
+    sitting = Sitting(ws, request, show, steering)
     try:
-        return sitting.run()
+        return anyio.run(sitting.run)
+    except KeyboardInterrupt:
+        return sitting.end(Ended(AgentEnding.INTERRUPTED, "Interrupted; trainings that have begun go on."))
     finally:
         sitting.close()
 
@@ -59,20 +65,25 @@ class Sitting:
     """Puts the parts of an agent together, and takes them apart again."""
 
     def __init__(
-        self, service: Service, request: AgentRequest, show: Callable[[AgentEvent], None], steering: Steering
+        self, ws: Workspace, request: AgentRequest, show: Callable[[AgentEvent], None], steering: Steering
     ) -> None:
-        if api_key(KEY) is None:
+        key = api_key(KEY)
+        if key is None:
             raise EnvironmentProblem(NO_KEY)
-        entries = _entries(service, request)
-        transcript_id = service.find_transcript(request.resume) if request.resume else None
+        entries = _entries(ws, request)
+        transcript_id = find_transcript(ws, request.resume) if request.resume else None
         self._request = request
-        self._budget = Budget(request.limits, price_for(service, request), entries[-1].spending if entries else None)
-        self._service, self._transcript = service, Transcript(service, transcript_id)
-        self._conversation = Conversation(self._transcript, lambda: self._budget.spending, restore(entries))
-        session = session_view(service, transcript_id)
+        self._budget = Budget(request.limits, price_for(request), entries[-1].spending if entries else None)
+        self._ws, self._transcript = ws, Transcript(ws, transcript_id)
+        self._conversation = Conversation(
+            self._transcript, lambda: self._budget.spending, restore(entries, request.model)
+        )
+        session = session_view(ws, transcript_id)
+        self._claude = Claude(request, key)
         self._host = Host(
-            service,
+            ws,
             self._request,
+            self._claude,
             self._budget,
             self._conversation,
             steering,
@@ -80,36 +91,34 @@ class Sitting:
             session.session.session_id if session else None,
         )
 
-    def run(self) -> AgentReport:
+    async def run(self) -> AgentReport:
         """Work until something ends it."""
         self._transcript.start(self._request, self._budget.spending)
         self._open()
-        outcome: Ended | P2PError
-        client = Client(server_for(self._service, self._request))
-        with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
-            try:  # an error that left the client's block would come out wrapped in a group
-                outcome = self._host.run(portal, client, self._request.tools or LOOP)
-            except P2PError as error:
-                outcome = error
-            except KeyboardInterrupt:
-                outcome = Ended(AgentEnding.INTERRUPTED, "Interrupted; trainings that have begun go on.")
+        outcome: Ended | P2PError = Ended(AgentEnding.BUDGET, "")
+        async with Client(server_for(self._ws, self._request)) as client:
+            with anyio.move_on_after(max(self._budget.seconds_left, 0)) as time_left:
+                try:  # an error that left the client's block would come out wrapped in a group
+                    outcome = await self._host.run(client, self._request.tools or LOOP)
+                except P2PError as error:
+                    outcome = error
+            await self._claude.close()
+        if time_left.cancelled_caught:
+            outcome = self._out_of_time()
         if isinstance(outcome, P2PError):
             self._transcript.end(str(outcome), self._budget.spending)
             raise outcome
-        if outcome.ending is AgentEnding.BUDGET and self._budget.seconds_left <= 0:
-            outcome = self._out_of_time()
         return self.end(outcome)
 
     def close(self) -> None:
-        """Let others go on with the transcript, and leave the provider."""
-        self._host.close()
+        """Let others go on with the transcript."""
         self._transcript.close()
 
     def end(self, ended: Ended) -> AgentReport:
         """Write down how it ended; returns the report."""
         self._transcript.end(f"{ended.ending}: {ended.reason}", self._budget.spending)
         return report(
-            self._service,
+            self._ws,
             self._request,
             self._transcript.transcript_id,
             self._host.session_id,
@@ -122,17 +131,17 @@ class Sitting:
         if not self._conversation.messages:
             self._conversation.say(briefing.first_message(self._request))
         elif self._request.resume:
-            view = session_view(self._service, self._host.session_id)
-            jobs = self._service.list_jobs(self._host.session_id) if view else ()
+            view = session_view(self._ws, self._host.session_id)
+            jobs = list_jobs(self._ws, self._host.session_id) if view else ()
             self._conversation.say(briefing.resumed(view, jobs))
             if self._request.line.strip():
                 self._conversation.say(briefing.wish(self._request.line))
 
     def _out_of_time(self) -> Ended:
         """The time is up: a training that would go on is stopped too."""
-        stopped = running_jobs(self._service, self._host.session_id)
+        stopped = running_jobs(self._ws, self._host.session_id)
         for job_id in stopped:
-            self._service.cancel_job(job_id)
+            cancel_job(self._ws, job_id)
         rest = f" {', '.join(stopped)} was stopped with it." if stopped else ""
         return Ended(
             AgentEnding.BUDGET,
@@ -140,8 +149,8 @@ class Sitting:
         )
 
 
-def _entries(service: Service, request: AgentRequest) -> tuple[TranscriptEntry, ...]:
+def _entries(ws: Workspace, request: AgentRequest) -> tuple[TranscriptEntry, ...]:
     """What was said before; nothing for a new conversation."""
     if request.resume is None:
         return ()
-    return service.read_transcript(service.find_transcript(request.resume))
+    return read_transcript(ws, find_transcript(ws, request.resume))

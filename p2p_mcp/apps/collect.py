@@ -9,7 +9,10 @@ from p2p.contracts.job import JobState
 from p2p.contracts.judgment import CriterionScore, Judgment
 from p2p.contracts.metrics import Curve, MetricsKind
 from p2p.contracts.session import RunProgress, SessionView
-from p2p.service import Service
+from p2p.service.progress.details import view_iteration
+from p2p.service.progress.metrics import metrics
+from p2p.service.progress.session_view import view_session
+from p2p.service.workspace import Workspace
 from p2p_mcp.apps.data import CriterionLine, Dashboard, IterationLine
 from p2p_mcp.views.next_steps import after_session
 
@@ -20,20 +23,20 @@ POINTS = 40
 """Most points of a curve."""
 
 
-def collect(service: Service, session_id: str, iteration: int | None = None) -> Dashboard:
+def collect(ws: Workspace, session_id: str, iteration: int | None = None) -> Dashboard:
     """One session as its dashboard shows it.
 
     Args:
-        service: where the session is.
+        ws: where the session is.
         session_id: whose dashboard.
         iteration: the one to show; None for the newest, or the best of a session that has ended.
 
     Raises:
         UnknownName: there is no such session, or no such iteration.
     """
-    view = service.view_session(session_id)
+    view = view_session(ws, session_id)
     number = _chosen(view, iteration)
-    details = service.view_iteration(session_id, number) if number else None
+    details = view_iteration(ws, session_id, number) if number else None
     judgment = details.judgment if details is not None else None
     runs = details.runs if details is not None else ()
     return Dashboard(
@@ -47,21 +50,21 @@ def collect(service: Service, session_id: str, iteration: int | None = None) -> 
         iterations=_iterations(view),
         progress=_progress(runs),
         summary=_summary(view, number, runs),
-        returns=_curves(service, session_id, number, MetricsKind.CURVE) if runs else (),
-        terms=_curves(service, session_id, number, MetricsKind.TERMS) if runs else (),
+        returns=_curves(ws, session_id, number, MetricsKind.CURVE) if runs else (),
+        terms=_curves(ws, session_id, number, MetricsKind.TERMS) if runs else (),
         criteria=_criteria(view.criteria, runs, judgment),
         verdict=str(judgment.verdict) if judgment is not None else None,
         score=judgment.intent_score if judgment is not None else None,
         diagnosis=judgment.diagnosis if judgment is not None else "",
         pictures=len(_pictures(details)),
-        next_step=after_session(service, view),
+        next_step=after_session(ws, view),
     )
 
 
-def pictures_of(service: Service, session_id: str, iteration: int | None = None) -> tuple[str, ...]:
+def pictures_of(ws: Workspace, session_id: str, iteration: int | None = None) -> tuple[str, ...]:
     """Paths of the pictures of a dashboard, relative to the runs directory."""
-    number = _chosen(service.view_session(session_id), iteration)
-    return _pictures(service.view_iteration(session_id, number)) if number else ()
+    number = _chosen(view_session(ws, session_id), iteration)
+    return _pictures(view_iteration(ws, session_id, number)) if number else ()
 
 
 def _chosen(view: SessionView, iteration: int | None) -> int:
@@ -73,9 +76,9 @@ def _pictures(details: IterationView | None) -> tuple[str, ...]:
     return (details.contact_sheet,) if details is not None and details.contact_sheet is not None else ()
 
 
-def _curves(service: Service, session_id: str, number: int, kind: MetricsKind) -> tuple[Curve, ...]:
+def _curves(ws: Workspace, session_id: str, number: int, kind: MetricsKind) -> tuple[Curve, ...]:
     """Returns of all runs, or the terms of one."""
-    curves = service.metrics(session_id, number, kind, points=POINTS).curves
+    curves = metrics(ws, session_id, number, kind, points=POINTS).curves
     return tuple(curve for curve in curves if kind is MetricsKind.TERMS or curve.name == RETURN)
 
 

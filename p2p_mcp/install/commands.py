@@ -8,7 +8,7 @@ from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.setup import Level, SetupCheck
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.install import claude_code
 from p2p_mcp.install.change import Change, adding, apply, keep_copy, removing
@@ -78,7 +78,7 @@ def doctor(arguments: Sequence[str]) -> int:
     settings = Settings.from_environment(options.runs_dir)
     entry = this_installation(settings.runs_dir, {})
     found: list[SetupCheck] = []
-    for check in checks(Service(settings), entry, Machine.this()):
+    for check in checks(Workspace(settings), entry, Machine.this()):
         found.append(check)
         if not options.json:
             remedy = f"\n{'':26}→ {check.remedy}" if check.remedy else ""

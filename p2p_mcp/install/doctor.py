@@ -6,7 +6,8 @@ from typing import Any
 
 from p2p.contracts.errors import P2PError
 from p2p.contracts.setup import Level, SetupCheck
-from p2p.service import Service
+from p2p.service.machines.setup import check_setup
+from p2p.service.workspace import Workspace
 from p2p_mcp.install import probe
 from p2p_mcp.install.change import servers
 from p2p_mcp.install.clients import CLIENTS, Client, configuration, installed
@@ -14,15 +15,15 @@ from p2p_mcp.install.entry import ServerEntry
 from p2p_mcp.install.machine import Machine
 
 
-def checks(service: Service, entry: ServerEntry, machine: Machine) -> Iterator[SetupCheck]:
+def checks(ws: Workspace, entry: ServerEntry, machine: Machine) -> Iterator[SetupCheck]:
     """Everything, one after the other; servers are started for some seconds.
 
     Args:
-        service: Knows what training needs.
+        ws: Knows what training needs.
         entry: The server of this installation.
         machine: Whose clients are looked at.
     """
-    yield from service.check_setup().checks
+    yield from check_setup(ws).checks
     yield _started("p2p-mcp", entry, "Run: p2p-mcp --version; reinstall p2p when that fails too.")
     for client in CLIENTS.values():
         yield from _client(client, entry, machine)

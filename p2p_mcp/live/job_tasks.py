@@ -9,7 +9,9 @@ from p2p.contracts.background import JobView
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState
 from p2p.contracts.waiting import in_words
-from p2p.service import Service
+from p2p.service.progress.job_views import get_job
+from p2p.service.sessions.background import cancel_job
+from p2p.service.workspace import Workspace
 from p2p_mcp.live.tasks import Task, TaskStatus
 
 FAILED = (JobState.FAILED, JobState.LOST)
@@ -18,14 +20,14 @@ FAILED = (JobState.FAILED, JobState.LOST)
 class JobTasks:
     """Jobs, followed by their ids; a job has the same id as its task."""
 
-    def __init__(self, service: Service, tell: Callable[[JobView], CallToolResult]) -> None:
-        """Follow the jobs of `service`; `tell` makes a tool's result of one."""
-        self._service, self._tell = service, tell
+    def __init__(self, ws: Workspace, tell: Callable[[JobView], CallToolResult]) -> None:
+        """Follow the jobs of `ws`; `tell` makes a tool's result of one."""
+        self._ws, self._tell = ws, tell
 
     def look(self, task_id: str) -> Task | None:
         """How a job stands, as a task; None where there is no such job."""
         try:
-            job = self._service.get_job(task_id)
+            job = get_job(self._ws, task_id)
         except InvalidInput:
             return None
         status = _status(job.state)
@@ -39,7 +41,7 @@ class JobTasks:
 
     def cancel(self, task_id: str) -> None:
         """Stop a job."""
-        self._service.cancel_job(task_id)
+        cancel_job(self._ws, task_id)
 
     def answer(self, task_id: str, responses: dict[str, Any]) -> None:
         """Nothing: a job asks no questions."""

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 from anyio import to_thread
@@ -20,16 +20,12 @@ REST = 4
 """A look that took long is followed by a pause of so many times its length."""
 
 
-class Jobs(Protocol):
-    """What is watched: `p2p.service.Service`, or a stand-in."""
-
-    def list_jobs(self) -> Sequence[JobView]:
-        """All jobs, newest first."""
-        ...
+ListJobs = Callable[[], Sequence[JobView]]
+"""Returns all jobs, newest first."""
 
 
 def watching(
-    jobs: Jobs, subscriptions: Subscriptions, poll_s: float = POLL_S
+    list_jobs: ListJobs, subscriptions: Subscriptions, poll_s: float = POLL_S
 ) -> Callable[[MCPServer[None]], AbstractAsyncContextManager[None]]:
     """A lifespan for `MCPServer` that keeps a watcher running.
 
@@ -41,7 +37,7 @@ def watching(
     @asynccontextmanager
     async def lifespan(_server: MCPServer[Any]) -> AsyncIterator[None]:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_watch, turn, jobs, subscriptions, poll_s)
+            tasks.start_soon(_watch, turn, list_jobs, subscriptions, poll_s)
             try:
                 yield
             finally:
@@ -63,7 +59,7 @@ def touched(job: JobView) -> Iterator[str]:
         yield f"{iteration}/metrics.csv"
 
 
-async def _watch(turn: anyio.Lock, jobs: Jobs, subscriptions: Subscriptions, poll_s: float) -> None:
+async def _watch(turn: anyio.Lock, list_jobs: ListJobs, subscriptions: Subscriptions, poll_s: float) -> None:
     async with turn:
         seen: dict[str, JobView] = {}
         generation = -1
@@ -73,7 +69,7 @@ async def _watch(turn: anyio.Lock, jobs: Jobs, subscriptions: Subscriptions, pol
                 if generation != subscriptions.generation:  # a newcomer may have read before the change last seen
                     generation, seen = subscriptions.generation, {}
                 try:
-                    seen = await _tell(seen, await to_thread.run_sync(jobs.list_jobs), subscriptions)
+                    seen = await _tell(seen, await to_thread.run_sync(list_jobs), subscriptions)
                 except P2PError as problem:  # a full disk ends no connection
                     logger.warning("The jobs cannot be watched: %s", problem)
             await anyio.sleep(max(poll_s, REST * (anyio.current_time() - began)))

@@ -3,7 +3,9 @@
 from p2p.contracts.base import Contract
 from p2p.contracts.env import Actuator, Dimension, Feature, InfoKey
 from p2p.contracts.setup import SetupCheck
-from p2p.service import Service
+from p2p.service.machines import setup
+from p2p.service.training.environments import describe_environment as service_describe_environment
+from p2p.service.training.environments import list_environments as service_list_environments
 from p2p.service.wording import reward_constraints
 from p2p_mcp.fields import EnvironmentId
 from p2p_mcp.toolbox import READS, Toolbox
@@ -66,15 +68,15 @@ MAX_ENTRIES = 60
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def list_environments() -> EnvironmentList:
         """List the robots that can be trained. Call it first when the user names none; then create_session."""
-        return _list(service)
+        return _list()
 
     def describe_environment(env_id: EnvironmentId) -> EnvironmentFacts:
         """Observations, actions, features and info keys of one robot, with units: read it before writing a reward."""
-        spec = service.describe_environment(env_id)
+        spec = service_describe_environment(ws, env_id)
         return EnvironmentFacts(
             env_id=spec.env_id,
             description=spec.description,
@@ -94,7 +96,7 @@ def add(toolbox: Toolbox) -> None:
 
         Call it when a training cannot be started, or before the first one.
         """
-        report = service.check_setup()
+        report = setup.check_setup(ws)
         wrong = [check.remedy for check in report.checks if check.remedy]
         return SetupAnswer(
             usable=report.usable,
@@ -107,7 +109,7 @@ def add(toolbox: Toolbox) -> None:
     toolbox.add(check_setup, "Check setup", TOOLSET, READS, heavy=True)
 
 
-def _list(service: Service) -> EnvironmentList:
+def _list() -> EnvironmentList:
     lines = tuple(
         EnvironmentLine(
             env_id=spec.env_id,
@@ -117,6 +119,6 @@ def _list(service: Service) -> EnvironmentList:
             dt=spec.dt,
             uri=f"p2p://environments/{spec.env_id}",
         )
-        for spec in service.list_environments()
+        for spec in service_list_environments()
     )
     return EnvironmentList(environments=lines, next_step='create_session(intent="...", environment="...")')

@@ -10,7 +10,8 @@ from pydantic import Field
 from p2p.contracts.base import Contract
 from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference
 from p2p.contracts.work import ViewCamera, ViewRequest
-from p2p.service import Service
+from p2p.service.judging.preferring import pair_to_compare, prefer, submit_preference
+from p2p.service.workspace import Workspace
 from p2p_mcp import sampling_pairs
 from p2p_mcp.errors import telling
 from p2p_mcp.fields import IterationNumber, SessionId
@@ -53,8 +54,8 @@ class ComparisonAnswer(Contract):
 
 def add(toolbox: Toolbox) -> None:
     """Offer it."""
-    service = toolbox.service
-    ask_one, ask_two = _asking(service, 0), _asking(service, 1)
+    ws = toolbox.ws
+    ask_one, ask_two = _asking(ws, 0), _asking(ws, 1)
 
     def compare_videos(  # noqa: PLR0913  two of them are filled by the server
         session_id: SessionId,
@@ -76,21 +77,21 @@ def add(toolbox: Toolbox) -> None:
         """
         pair, view = _pair(first, second, first_checkpoint, second_checkpoint), ViewRequest(camera=camera)
         if looks is not None:
-            return _said(service, service.submit_preference(session_id, pair, (looks[0], looks[1]), view, model=model))
-        if asks_a_model(service, session_id, mode, "compare_videos"):
-            return _said(service, service.prefer(session_id, *pair, view))
+            return _said(ws, submit_preference(ws, session_id, pair, (looks[0], looks[1]), view, model=model))
+        if asks_a_model(ws, session_id, mode, "compare_videos"):
+            return _said(ws, prefer(ws, session_id, *pair, view))
         said, note = sampling_pairs.read_both(one, two)
         if said is not None and one is not None:
             lent = (one.model or "")[:100] or None
-            return _said(service, service.submit_preference(session_id, pair, said, view, "client_sampling", lent))
+            return _said(ws, submit_preference(ws, session_id, pair, said, view, "client_sampling", lent))
         if mode == "client_sampling" and not note:
             note = "This client lends no model: it declares no sampling capability."
-        return _shown(service, service.pair_to_compare(session_id, pair, view), note)
+        return _shown(ws, pair_to_compare(ws, session_id, pair, view), note)
 
     toolbox.add(compare_videos, "Compare videos", TOOLSET, WRITES, heavy=True)
 
 
-def _asking(service: Service, place: int) -> Callable[..., Sample | None]:
+def _asking(ws: Workspace, place: int) -> Callable[..., Sample | None]:
     """What asks the client's model about one of the two pictures, which knows nothing of the other."""
 
     @telling
@@ -109,11 +110,11 @@ def _asking(service: Service, place: int) -> Callable[..., Sample | None]:
         lends = capabilities is not None and capabilities.sampling is not None
         if not lends or looks is not None or mode not in ("auto", "client_sampling"):
             return None
-        if asks_a_model(service, session_id, mode, "compare_videos"):
+        if asks_a_model(ws, session_id, mode, "compare_videos"):
             return None
         pair = _pair(first, second, first_checkpoint, second_checkpoint)
-        shown = service.pair_to_compare(session_id, pair, ViewRequest(camera=camera), WAIT_S)
-        picture = service.runs.path / shown.pictures[place]
+        shown = pair_to_compare(ws, session_id, pair, ViewRequest(camera=camera), WAIT_S)
+        picture = ws.runs.path / shown.pictures[place]
         return Sample(sampling_pairs.question(shown, picture), max_tokens=sampling_pairs.MAX_TOKENS)
 
     return ask
@@ -128,23 +129,23 @@ def _pair(
     )
 
 
-def _shown(service: Service, pair: PairToCompare, note: str) -> CallToolResult:
+def _shown(ws: Workspace, pair: PairToCompare, note: str) -> CallToolResult:
     answer = ComparisonAnswer(
         preference=None,
         pair=pair,
         note=note,
-        runs_dir=str(service.runs.path),
+        runs_dir=str(ws.runs.path),
         next_step="Look at each picture by the rubric, then call compare_videos again with the same arguments and "
         'looks=[{"above": "...", "below": "...", "better": "above|below|same"}, {...}]',
     )
-    return reply(answer, [service.runs.path / path for path in pair.pictures])
+    return reply(answer, [ws.runs.path / path for path in pair.pictures])
 
 
-def _said(service: Service, found: Preference) -> CallToolResult:
+def _said(ws: Workspace, found: Preference) -> CallToolResult:
     better = f"{found.better} is better" if found.better is not None else "It is a tie"
     why = "" if found.agreed else ": the answer depended on which was shown above"
     last = f'compare_iterations(session_id="{found.session_id}", ...) says what differs.'
     answer = ComparisonAnswer(
-        preference=found, pair=None, note="", runs_dir=str(service.runs.path), next_step=f"{better}{why}. {last}"
+        preference=found, pair=None, note="", runs_dir=str(ws.runs.path), next_step=f"{better}{why}. {last}"
     )
     return reply(answer)

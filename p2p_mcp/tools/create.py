@@ -11,8 +11,13 @@ from p2p.contracts.candidates import MAX_CANDIDATES
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion, Intent
 from p2p.contracts.session import NewSession, Priority
-from p2p.service import Service
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.criteria import intent_of
+from p2p.service.sessions import lifecycle
+from p2p.service.sessions.lifecycle import preview
+from p2p.service.training.environments import describe_environment
 from p2p.service.wording import reward_constraints
+from p2p.service.workspace import Workspace
 from p2p_mcp.criteria import corrected, derived, form, question
 from p2p_mcp.errors import telling
 from p2p_mcp.fields import Criteria, EnvironmentId, EpisodeLength
@@ -68,8 +73,8 @@ PriorityGiven = Annotated[Priority, Field(description="normal: its trainings giv
 
 def add(toolbox: Toolbox) -> None:
     """Offer it."""
-    service = toolbox.service
-    confirm = _confirming(service)
+    ws = toolbox.ws
+    confirm = _confirming(ws)
 
     def create_session(  # noqa: PLR0913  one parameter per field of the request
         intent: Sentence,
@@ -119,14 +124,14 @@ def add(toolbox: Toolbox) -> None:
             caps=dict(caps or {}),
             priority=priority,
         )
-        wanted, note = _criteria(service, request, criteria or (), extend_criteria, episode_s)
+        wanted, note = _criteria(ws, request, criteria or (), extend_criteria, episode_s)
         if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
-            wanted = service.intent_of(intent, environment, corrected(wanted, answer.data), wanted.episode_s)
-        rules = reward_constraints(service.describe_environment(environment))
+            wanted = intent_of(ws, intent, environment, corrected(wanted, answer.data), wanted.episode_s)
+        rules = reward_constraints(describe_environment(ws, environment))
         if dry_run:
-            return previewed(service, service.preview(request, intent=wanted), note, rules)
-        session = service.create_session(request, intent=wanted)
-        shown = state(service, service.view_session(session.session_id))
+            return previewed(ws, preview(ws, request, intent=wanted), note, rules)
+        session = lifecycle.create_session(ws, request, intent=wanted)
+        shown = state(ws, view_session(ws, session.session_id))
         return NewSessionAnswer(**dict(shown), note=note, reward_rules=rules)
 
     toolbox.add(create_session, "Create session", TOOLSET, WRITES)
@@ -148,7 +153,7 @@ def requested(**fields: Any) -> NewSession:
         raise InvalidInput(f"{where}: {said}.{known}" if where else f"{said}.") from error
 
 
-def _confirming(service: Service) -> Callable[..., Elicit[BaseModel] | None]:
+def _confirming(ws: Workspace) -> Callable[..., Elicit[BaseModel] | None]:
     @telling
     def confirm(
         intent: str,
@@ -160,7 +165,7 @@ def _confirming(service: Service) -> Callable[..., Elicit[BaseModel] | None]:
         """Ask the user about derived criteria, where the client can."""
         if criteria or not confirm_criteria or not _shows_forms(ctx):
             return None
-        found, _ = derived(service, intent, environment)
+        found, _ = derived(ws, intent, environment)
         fields = form(found)
         return Elicit(question(found), fields) if fields is not None else None
 
@@ -174,13 +179,13 @@ def _shows_forms(ctx: Context[Any, Any]) -> bool:
 
 
 def _criteria(
-    service: Service, request: NewSession, given: tuple[Criterion, ...], extend: bool, episode_s: float | None
+    ws: Workspace, request: NewSession, given: tuple[Criterion, ...], extend: bool, episode_s: float | None
 ) -> tuple[Intent, str]:
     """What a new session is judged by, and what its caller should know of that."""
     if given and not extend:
-        return service.intent_of(request.prompt, request.env_id, given, episode_s), ""
-    found, note = derived(service, request.prompt, request.env_id)
+        return intent_of(ws, request.prompt, request.env_id, given, episode_s), ""
+    found, note = derived(ws, request.prompt, request.env_id)
     keys = {criterion.key for criterion in given}
     kept = tuple(criterion for criterion in found.criteria if criterion.key not in keys)
     length = episode_s if episode_s is not None else found.episode_s
-    return service.intent_of(request.prompt, request.env_id, (*kept, *given), length), note
+    return intent_of(ws, request.prompt, request.env_id, (*kept, *given), length), note

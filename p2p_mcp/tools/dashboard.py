@@ -18,14 +18,14 @@ TOOLSET = "viewing"
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def show_dashboard(session_id: SessionId, iteration: Iteration = None) -> Annotated[CallToolResult, Dashboard]:
         """Show the user a session at a glance: status, learning curves, reward terms, criteria and frames.
 
         Clients that show MCP Apps keep it up to date by themselves; for all others it is a picture of this moment.
         """
-        return reply(collect(service, session_id, iteration), _pictures(session_id, iteration))
+        return reply(collect(ws, session_id, iteration), _pictures(session_id, iteration))
 
     def read_dashboard(
         session_id: SessionId,
@@ -33,10 +33,10 @@ def add(toolbox: Toolbox) -> None:
         pictures: Annotated[bool, Field(description="With the frames as an image.")] = False,
     ) -> Annotated[CallToolResult, Dashboard]:
         """Give the dashboard's page what is new. Meant for that page: a model calls get_session instead."""
-        return reply(collect(service, session_id, iteration), _pictures(session_id, iteration) if pictures else ())
+        return reply(collect(ws, session_id, iteration), _pictures(session_id, iteration) if pictures else ())
 
     def _pictures(session_id: str, iteration: int | None) -> tuple[Path, ...]:
-        return tuple(service.runs.path / path for path in pictures_of(service, session_id, iteration))
+        return tuple(ws.runs.path / path for path in pictures_of(ws, session_id, iteration))
 
     toolbox.add(show_dashboard, "Show the dashboard", TOOLSET, READS, meta=SHOWS_DASHBOARD)
     toolbox.add(read_dashboard, "Read the dashboard", TOOLSET, READS, meta=FOR_THE_PAGE)

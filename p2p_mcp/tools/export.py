@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from p2p.contracts.export import Export, ExportFormat, NewExport
+from p2p.service.sessions import export
 from p2p_mcp.fields import RunId, SessionId
 from p2p_mcp.toolbox import REPEATABLE, Toolbox
 
@@ -19,7 +20,7 @@ class ExportAnswer(Export):
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def export_policy(
         session_id: SessionId,
@@ -45,7 +46,7 @@ def add(toolbox: Toolbox) -> None:
             checkpoint=checkpoint,
             overwrite=overwrite,
         )
-        done = service.export_policy(session_id, request)
+        done = export.export_policy(ws, session_id, request)
         return ExportAnswer(
             **{name: getattr(done, name) for name in Export.model_fields},
             next_step=f"Tell the user that the files are in {done.directory}; README.md there says how to load them.",

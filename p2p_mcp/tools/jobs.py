@@ -8,6 +8,8 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from p2p.contracts.base import Contract
+from p2p.service.progress import job_views
+from p2p.service.sessions import background
 from p2p_mcp.fields import SESSION_ID, JobId, WaitSeconds
 from p2p_mcp.toolbox import ENDS, READS, Toolbox
 from p2p_mcp.views.content import reply
@@ -28,7 +30,7 @@ class JobList(Contract):
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     async def get_job(
         job_id: JobId, ctx: Context[Any, Any], wait_seconds: WaitSeconds = 0
@@ -37,8 +39,8 @@ def add(toolbox: Toolbox) -> None:
 
         When it has completed: get_metrics, then judge_videos.
         """
-        job = await to_thread.run_sync(service.get_job, job_id)
-        return reply(answer(await follow(service, job, wait_seconds, ctx)))
+        job = await to_thread.run_sync(job_views.get_job, ws, job_id)
+        return reply(answer(await follow(ws, job, wait_seconds, ctx)))
 
     def list_jobs(
         session_id: Annotated[
@@ -47,7 +49,7 @@ def add(toolbox: Toolbox) -> None:
         offset: Annotated[int, Field(ge=0, description="How many of the newest to leave out.")] = 0,
     ) -> JobList:
         """List trainings and loops, newest first, also those that other clients started; follow one with get_job."""
-        views = service.list_jobs(session_id)
+        views = job_views.list_jobs(ws, session_id)
         page = views[offset : offset + PAGE]
         more = offset + PAGE if len(views) > offset + PAGE else None
         return JobList(
@@ -58,7 +60,7 @@ def add(toolbox: Toolbox) -> None:
 
     def cancel_job(job_id: JobId) -> JobAnswer:
         """End a training or a loop and all it started. Finished runs stay; started again, it goes on from there."""
-        return answer(service.cancel_job(job_id))
+        return answer(background.cancel_job(ws, job_id))
 
     toolbox.add(get_job, "Get job", TOOLSET, READS)
     toolbox.add(list_jobs, "List jobs", TOOLSET, READS)

@@ -7,6 +7,7 @@ from pydantic import Field
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Key
 from p2p.contracts.judge_code import JudgeCodeReport, JudgeCodeTask
+from p2p.service.judging.handed_code import judge_code_task, submit_judge_code
 from p2p_mcp.fields import SessionId
 from p2p_mcp.toolbox import REPEATABLE, Toolbox
 
@@ -32,7 +33,7 @@ class JudgeCodeAnswer(Contract):
 
 def add(toolbox: Toolbox) -> None:
     """Offer it."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def write_judge_code(
         session_id: SessionId,
@@ -47,9 +48,9 @@ def add(toolbox: Toolbox) -> None:
         and fix, and are no verdict. From then on judge_videos measures by it. Settled by the first judgment.
         """
         if source is None or criterion is None:
-            task = service.judge_code_task(session_id)
+            task = judge_code_task(ws, session_id)
             return JudgeCodeAnswer(task=task, report=None, next_step=_to_write(task))
-        report = service.submit_judge_code(session_id, criterion, source, reasoning, model)
+        report = submit_judge_code(ws, session_id, criterion, source, reasoning, model)
         return JudgeCodeAnswer(task=None, report=report, next_step=_after(report))
 
     toolbox.add(write_judge_code, "Write judge code", TOOLSET, REPEATABLE, heavy=True)

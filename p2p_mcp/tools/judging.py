@@ -13,7 +13,13 @@ from p2p.contracts.evidence import Evidence
 from p2p.contracts.intent import Key
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.observation import Observation, Tag
-from p2p.service import Service
+from p2p.service.judging import observing
+from p2p.service.judging.eyes import eyes_of
+from p2p.service.judging.looking import judge_by_model
+from p2p.service.judging.observing import judge_evidence
+from p2p.service.progress.details import view_iteration
+from p2p.service.progress.session_view import view_session
+from p2p.service.workspace import Workspace
 from p2p_mcp import sampling
 from p2p_mcp.errors import telling
 from p2p_mcp.fields import Iteration, SessionId
@@ -37,12 +43,12 @@ MaxFrames = Annotated[int, Field(ge=1, le=12, description="Single moments shown 
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
-    ask = _asking(service)
-    ask_again = _asking_again(service, ask)
+    ask = _asking(ws)
+    ask_again = _asking_again(ws, ask)
 
-    def judge_videos(  # noqa: PLR0913  two of them are filled by the server
+    def judge_videos(
         session_id: SessionId,
         first: Annotated[CreateMessageResult | None, Resolve(ask)],
         second: Annotated[CreateMessageResult | None, Resolve(ask_again)],
@@ -56,27 +62,27 @@ def add(toolbox: Toolbox) -> None:
         Where nobody else can look, they come back to you with the rubric: look at them, then call submit_judgment.
         A session passes only by what code measured and what eyes saw together.
         """
-        asks = asks_a_model(service, session_id, mode, "judge_videos")
-        evidence = service.judge_evidence(session_id, iteration)
-        if asks and (mode == "api" or _by_somebody_before(service, evidence) is None):
-            service.judge_by_model(session_id, evidence.iteration)
-        judgment, note = _by_sampling(service, evidence, [one for one in (first, second) if one is not None])
+        asks = asks_a_model(ws, session_id, mode, "judge_videos")
+        evidence = judge_evidence(ws, session_id, iteration)
+        if asks and (mode == "api" or _by_somebody_before(ws, evidence) is None):
+            judge_by_model(ws, session_id, evidence.iteration)
+        judgment, note = _by_sampling(ws, evidence, [one for one in (first, second) if one is not None])
         if judgment is None and mode != "calling_agent":
-            judgment = _by_somebody_before(service, evidence)
+            judgment = _by_somebody_before(ws, evidence)
         if mode == "client_sampling" and first is None:
             note = "This client lends no model (it declares no sampling capability), or there is no picture to show."
-        pictures = [] if judgment is not None else pictures_of(evidence, service.runs.path, detail, max_frames)
-        return reply(_answer(service, evidence, judgment, note, pictures), pictures)
+        pictures = [] if judgment is not None else pictures_of(evidence, ws.runs.path, detail, max_frames)
+        return reply(_answer(ws, evidence, judgment, note, pictures), pictures)
 
     toolbox.add(judge_videos, "Judge videos", TOOLSET, WRITES, heavy=True)
     _add_submitting(toolbox)
 
 
-def asks_a_model(service: Service, session_id: str, mode: str, tool: str) -> bool:
+def asks_a_model(ws: Workspace, session_id: str, mode: str, tool: str) -> bool:
     """Whether p2p itself asks a model to look: when told to, and of itself where the session names one for it.
 
     Args:
-        service: Knows the session.
+        ws: Knows the session.
         session_id: Whose pictures they are.
         mode: Who is to look.
         tool: Which tool its caller can call to look itself.
@@ -84,27 +90,27 @@ def asks_a_model(service: Service, session_id: str, mode: str, tool: str) -> boo
     Raises:
         ToolError: it is told to, and no model is configured.
     """
-    if mode == "api" and not service.eyes_of(session_id):
+    if mode == "api" and not eyes_of(ws, session_id):
         raise ToolError(
             f"No provider is configured that could look at pictures. Call {tool} with mode='calling_agent', "
             "and look at them yourself."
         )
-    return mode == "api" or (mode == "auto" and bool(service.view_session(session_id).session.judge_model))
+    return mode == "api" or (mode == "auto" and bool(view_session(ws, session_id).session.judge_model))
 
 
-def _asking(service: Service) -> Callable[..., Sample | None]:
+def _asking(ws: Workspace) -> Callable[..., Sample | None]:
     @telling
     def ask(session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]) -> Sample | None:
         """Ask the client's model, where there is one and it may be asked."""
-        evidence = _to_sample(service, session_id, iteration, mode, ctx)
+        evidence = _to_sample(ws, session_id, iteration, mode, ctx)
         if evidence is None:
             return None
-        return Sample(sampling.question(evidence, _sheet(service, evidence)), max_tokens=sampling.MAX_TOKENS)
+        return Sample(sampling.question(evidence, _sheet(ws, evidence)), max_tokens=sampling.MAX_TOKENS)
 
     return ask
 
 
-def _asking_again(service: Service, ask: Callable[..., Sample | None]) -> Callable[..., Sample | None]:
+def _asking_again(ws: Workspace, ask: Callable[..., Sample | None]) -> Callable[..., Sample | None]:
     @telling
     def ask_again(
         session_id: str,
@@ -112,13 +118,13 @@ def _asking_again(service: Service, ask: Callable[..., Sample | None]) -> Callab
         first: Annotated[CreateMessageResult | None, Resolve(ask)],
     ) -> Sample | None:
         """Ask once more, where the first reply cannot be taken."""
-        return _once_more(service, service.judge_evidence(session_id, iteration), first) if first is not None else None
+        return _once_more(ws, judge_evidence(ws, session_id, iteration), first) if first is not None else None
 
     return ask_again
 
 
 def _add_submitting(toolbox: Toolbox) -> None:
-    service = toolbox.service
+    ws = toolbox.ws
 
     def submit_judgment(  # noqa: PLR0913  one parameter per field of an observation
         session_id: SessionId,
@@ -149,8 +155,8 @@ def _add_submitting(toolbox: Toolbox) -> None:
             suspected_exploit=suspected_exploit,
             model=model,
         )
-        number = service.judge_evidence(session_id, iteration).iteration
-        judgment = service.submit_judgment(session_id, number, observation)
+        number = judge_evidence(ws, session_id, iteration).iteration
+        judgment = observing.submit_judgment(ws, session_id, number, observation)
         return JudgmentAnswer(
             session_id=session_id,
             iteration=number,
@@ -165,54 +171,52 @@ def _add_submitting(toolbox: Toolbox) -> None:
 
 
 def _to_sample(
-    service: Service, session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]
+    ws: Workspace, session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]
 ) -> Evidence | None:
     """What a client's model would be shown; None where it is not to be asked."""
     capabilities = ctx.client_capabilities
     if mode not in ("auto", "client_sampling") or capabilities is None or capabilities.sampling is None:
         return None
-    if asks_a_model(service, session_id, mode, "judge_videos"):
+    if asks_a_model(ws, session_id, mode, "judge_videos"):
         return None
-    evidence = service.judge_evidence(session_id, iteration)
-    return evidence if evidence.contact_sheet and _by_somebody_before(service, evidence) is None else None
+    evidence = judge_evidence(ws, session_id, iteration)
+    return evidence if evidence.contact_sheet and _by_somebody_before(ws, evidence) is None else None
 
 
-def _once_more(service: Service, evidence: Evidence, first: CreateMessageResult) -> Sample | None:
+def _once_more(ws: Workspace, evidence: Evidence, first: CreateMessageResult) -> Sample | None:
     if isinstance(sampling.read(first, evidence), Observation):
         return None
-    asked = sampling.question(evidence, _sheet(service, evidence))
+    asked = sampling.question(evidence, _sheet(ws, evidence))
     return Sample(sampling.correction(evidence, asked, first), max_tokens=sampling.MAX_TOKENS)
 
 
-def _sheet(service: Service, evidence: Evidence) -> Path:
+def _sheet(ws: Workspace, evidence: Evidence) -> Path:
     assert evidence.contact_sheet is not None, "nobody is asked to look at nothing"
-    return service.runs.path / evidence.contact_sheet
+    return ws.runs.path / evidence.contact_sheet
 
 
-def _by_sampling(
-    service: Service, evidence: Evidence, replies: list[CreateMessageResult]
-) -> tuple[Judgment | None, str]:
+def _by_sampling(ws: Workspace, evidence: Evidence, replies: list[CreateMessageResult]) -> tuple[Judgment | None, str]:
     """The judgment with the client's model; or in words why there is none."""
     problem: object = ""
     for one in replies:
         problem = sampling.read(one, evidence)
         if isinstance(problem, Observation):
-            return service.submit_judgment(evidence.session_id, evidence.iteration, problem), ""
+            return observing.submit_judgment(ws, evidence.session_id, evidence.iteration, problem), ""
     if replies:
         return None, f"The client's model was asked {len(replies)} times, and its reply could not be read: {problem}"
     return None, ""
 
 
-def _by_somebody_before(service: Service, evidence: Evidence) -> Judgment | None:
+def _by_somebody_before(ws: Workspace, evidence: Evidence) -> Judgment | None:
     """The judgment that is kept already, where eyes took part in it."""
-    known = service.view_iteration(evidence.session_id, evidence.iteration).judgment
+    known = view_iteration(ws, evidence.session_id, evidence.iteration).judgment
     return known if known is not None and known.observation is not None else None
 
 
 def _answer(
-    service: Service, evidence: Evidence, judgment: Judgment | None, note: str, pictures: list[Path]
+    ws: Workspace, evidence: Evidence, judgment: Judgment | None, note: str, pictures: list[Path]
 ) -> EvidenceAnswer:
-    runs_dir = service.runs.path
+    runs_dir = ws.runs.path
     root = f"p2p://sessions/{evidence.session_id}/iterations/{evidence.iteration}"
     seen = judgment.observation if judgment is not None else None
     return EvidenceAnswer(

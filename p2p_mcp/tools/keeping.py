@@ -6,7 +6,12 @@ from pydantic import Field
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session import ExtendSession, MetadataChange, SessionView
-from p2p.service import Service
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.writing import write_reward
+from p2p.service.sessions import driving
+from p2p.service.sessions.extending import continue_session
+from p2p.service.sessions.keeping import delete_session, edit_session, restore_session
+from p2p.service.workspace import Workspace
 from p2p_mcp.fields import OtherCriteria, SessionId, Wish
 from p2p_mcp.toolbox import REPEATABLE, WRITES, Toolbox
 from p2p_mcp.views.sessions import ManagedSession, SessionState, managed, state
@@ -29,14 +34,14 @@ NewAuthor = Annotated[str, Field(max_length=200, description="provider:model tha
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def manage_session(session_id: SessionId, action: Action, value: Value = "") -> ManagedSession:
         """Delete a session into the trash, restore it, or give it an alias, a star or tags. Nothing is lost by it.
 
         What runs or waits is not deleted: cancel_job first. Only a person empties the trash.
         """
-        return managed(_done(service, session_id, action, value))
+        return managed(_done(ws, session_id, action, value))
 
     def extend_session(
         session_id: SessionId,
@@ -51,21 +56,21 @@ def add(toolbox: Toolbox) -> None:
         or run_session. Its criteria are never looser.
         """
         if not wish.strip() and not criteria and not author and iterations is not None:
-            return state(service, service.extend_session(session_id, iterations))
+            return state(ws, driving.extend_session(ws, session_id, iterations))
         request = ExtendSession(wish=wish, criteria=criteria or (), max_iterations=iterations, author=author)
-        name = service.continue_session(session_id, request, driven=False).session_id
-        service.write_reward(name, 1)
-        return state(service, service.view_session(name))
+        name = continue_session(ws, session_id, request, driven=False).session_id
+        write_reward(ws, name, 1)
+        return state(ws, view_session(ws, name))
 
     toolbox.add(manage_session, "Manage session", TOOLSET, REPEATABLE)
     toolbox.add(extend_session, "Extend session", TOOLSET, WRITES)
 
 
-def _done(service: Service, session_id: str, action: str, value: str) -> SessionView:
+def _done(ws: Workspace, session_id: str, action: str, value: str) -> SessionView:
     if action == "delete":
-        return service.delete_session(session_id)
+        return delete_session(ws, session_id)
     if action == "restore":
-        return service.restore_session(session_id)
+        return restore_session(ws, session_id)
     if action in ("tag", "untag") and not value.strip():
         raise InvalidInput(f'Name the tag, for example: manage_session(action="{action}", value="paper").')
     changes = {
@@ -75,4 +80,4 @@ def _done(service: Service, session_id: str, action: str, value: str) -> Session
         "tag": MetadataChange(add_tags=(value,)),
         "untag": MetadataChange(remove_tags=(value,)),
     }
-    return service.edit_session(session_id, changes[action])
+    return edit_session(ws, session_id, changes[action])

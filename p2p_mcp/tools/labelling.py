@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from p2p.contracts.label import Labels
+from p2p.service.judging import labelling
 from p2p_mcp.fields import Iteration, SessionId
 from p2p_mcp.toolbox import WRITES, Toolbox
 
@@ -23,7 +24,7 @@ class LabelAnswer(Labels):
 
 def add(toolbox: Toolbox) -> None:
     """Offer it."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def label_rollout(
         session_id: SessionId,
@@ -38,7 +39,7 @@ def add(toolbox: Toolbox) -> None:
         For a score the user gave after looking at the video; your own opinion belongs into submit_judgment.
         No verdict changes. A later score of the same person replaces the earlier one.
         """
-        labels = service.label_rollout(session_id, score, annotator, rollout, iteration, comment)
+        labels = labelling.label_rollout(ws, session_id, score, annotator, rollout, iteration, comment)
         return LabelAnswer(
             **labels.model_dump(),
             next_step="Tell the user how far the judges agree; view_rollout shows another rollout to score.",

@@ -8,6 +8,9 @@ from pydantic import Field
 
 from p2p.contracts.metrics import IterationComparison, MetricsKind, MetricsView
 from p2p.contracts.pictures import MetricsPlot, PictureFile
+from p2p.service.pictures.plotting import plot_metrics
+from p2p.service.progress import comparing
+from p2p.service.progress.metrics import metrics
 from p2p_mcp.fields import Iteration, IterationNumber, RunId, SessionId
 from p2p_mcp.toolbox import READS, Toolbox
 from p2p_mcp.views.content import reply
@@ -32,9 +35,9 @@ class ComparisonAnswer(IterationComparison):
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
-    def get_metrics(  # noqa: PLR0913  one parameter per choice
+    def get_metrics(
         session_id: SessionId,
         iteration: Iteration = None,
         view: Annotated[
@@ -53,24 +56,24 @@ def add(toolbox: Toolbox) -> None:
 
         After a training look at view="terms": one term that dominates, or one that is always zero, is the usual fault.
         """
-        shown = service.metrics(session_id, iteration, view, run_id, points, with_iteration)
+        shown = metrics(ws, session_id, iteration, view, run_id, points, with_iteration)
         made = None
         if plot and view is not MetricsKind.PROGRESS:
             other = shown.comparison.first.iteration if shown.comparison is not None else None
-            made = service.plot_metrics(session_id, shown.iteration, MetricsPlot(view.value), other).picture
+            made = plot_metrics(ws, session_id, shown.iteration, MetricsPlot(view.value), other).picture
         answer = MetricsAnswer(
             **{name: getattr(shown, name) for name in MetricsView.model_fields},
             plot=made,
-            next_step=after_metrics(service, shown),
+            next_step=after_metrics(ws, shown),
         )
-        return reply(answer, _paths(service.runs.path, made))
+        return reply(answer, _paths(ws.runs.path, made))
 
     def compare_iterations(session_id: SessionId, first: IterationNumber, second: IterationNumber) -> ComparisonAnswer:
         """Hold two trained iterations side by side: verdicts, criteria, and how reward and configuration differ.
 
         view_rollout(compare_with=...) shows their motions below one another.
         """
-        found = service.compare_iterations(session_id, first, second)
+        found = comparing.compare_iterations(ws, session_id, first, second)
         show = f'view_rollout(session_id="{session_id}", iteration={second}, compare_with={first})'
         return ComparisonAnswer(
             **{name: getattr(found, name) for name in IterationComparison.model_fields},

@@ -2,6 +2,7 @@
 
 from p2p.contracts.base import Contract
 from p2p.contracts.node import NodeState, NodeView
+from p2p.service.machines.nodes import check_nodes
 from p2p_mcp.toolbox import Nature, Toolbox
 
 TOOLSET = "catalog"
@@ -36,11 +37,11 @@ class NodeList(Contract):
 
 def add(toolbox: Toolbox) -> None:
     """Offer it."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def list_nodes() -> NodeList:
         """List the other machines that can train, asked just now: cores, free memory, whether they are prepared."""
-        lines = tuple(_line(view) for view in service.check_nodes())
+        lines = tuple(_line(view) for view in check_nodes(ws))
         ready = next((line.backend for line in lines if line.prepared), None)
         step = f'train_iteration(session_id="...", backend="{ready}")' if ready else f"Train here. {ADD}"
         return NodeList(nodes=lines, next_step=step)

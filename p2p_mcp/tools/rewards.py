@@ -6,6 +6,8 @@ from pydantic import Field
 
 from p2p.contracts.brief import DraftReport, RevisionBrief
 from p2p.contracts.errors import InvalidInput
+from p2p.service.rewards.drafting import check_reward_source, submit_reward
+from p2p.service.rewards.revising import revise_session, revision_brief
 from p2p_mcp.fields import EnvironmentId, Iteration, SessionId
 from p2p_mcp.toolbox import READS, WRITES, Toolbox
 from p2p_mcp.views.rewards import CheckAnswer, RevisionAnswer, RewardAnswer, asked, checked, written
@@ -25,7 +27,7 @@ Reasoning = Annotated[str, Field(max_length=4000, description="Why it is as it i
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def write_reward(
         session_id: SessionId,
@@ -42,7 +44,7 @@ def add(toolbox: Toolbox) -> None:
         then call it again. A reward that is not accepted is never trained. What it may import and read is in
         `reward_rules` of create_session and describe_environment. Next: train_iteration.
         """
-        draft = service.submit_reward(session_id, source, reasoning, config_changes)
+        draft = submit_reward(ws, session_id, source, reasoning, config_changes)
         return written(session_id, draft, ours=source is None)
 
     def check_reward(
@@ -55,7 +57,7 @@ def add(toolbox: Toolbox) -> None:
         place = session_id or environment
         if place is None:
             raise InvalidInput("Give session_id or environment: a reward is tried on transitions of one environment.")
-        return checked(service.check_reward_source(place, source, probe=probe), session_id)
+        return checked(check_reward_source(ws, place, source, probe=probe), session_id)
 
     toolbox.add(write_reward, "Write reward", TOOLSET, WRITES, heavy=True)
     toolbox.add(check_reward, "Check reward", TOOLSET, READS, heavy=True)
@@ -63,7 +65,7 @@ def add(toolbox: Toolbox) -> None:
 
 
 def _add_revising(toolbox: Toolbox) -> None:
-    service = toolbox.service
+    ws = toolbox.ws
 
     def revise_reward(  # noqa: PLR0913  one parameter per part of a revision
         session_id: SessionId,
@@ -87,10 +89,11 @@ def _add_revising(toolbox: Toolbox) -> None:
         Next: train_iteration.
         """
         if source is None and not built_in_author:
-            return asked(service.revision_brief(session_id, iteration))
+            return asked(revision_brief(ws, session_id, iteration))
         if source is None:
-            return _revised(session_id, service.submit_reward(session_id), ours=True)
-        done = service.revise_session(
+            return _revised(session_id, submit_reward(ws, session_id), ours=True)
+        done = revise_session(
+            ws,
             session_id,
             source,
             reasoning=reasoning,

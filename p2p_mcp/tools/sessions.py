@@ -7,6 +7,14 @@ from pydantic import Field
 from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session_settings import PassThreshold, SeedCount, SettingsRequest
+from p2p.service.progress import listing
+from p2p.service.progress.details import view_iteration
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.criteria import replace_criteria, tighten_criteria
+from p2p.service.sessions import analyzing
+from p2p.service.sessions.keeping import list_trash
+from p2p.service.sessions.settings_changes import change_settings
+from p2p.service.sessions.steering import steer, wishes
 from p2p_mcp.fields import EpisodeLength, OtherCriteria, SessionId, Wish
 from p2p_mcp.toolbox import READS, REPEATABLE, WRITES, Toolbox
 from p2p_mcp.views.next_steps import after_session
@@ -38,20 +46,20 @@ class SessionReport(SessionAnalysis):
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def get_session(session_id: SessionId) -> SessionState:
         """Where a session stands: criteria, judged iterations, best score, files, and what to call next."""
-        view = service.view_session(session_id)
-        config = service.view_iteration(session_id, view.iteration).config if view.iteration else None
-        return state(service, view).model_copy(update={"config": config})
+        view = view_session(ws, session_id)
+        config = view_iteration(ws, session_id, view.iteration).config if view.iteration else None
+        return state(ws, view).model_copy(update={"config": config})
 
     def list_sessions(
         offset: Offset = 0, starred: Starred = False, tag: Tag = None, deleted: Deleted = False
     ) -> SessionList:
         """List the sessions of this runs directory, newest first, twenty at a time."""
         tags = () if tag is None else (tag,)
-        views = service.list_trash() if deleted else service.list_sessions(starred=starred, tags=tags)
+        views = list_trash(ws) if deleted else listing.list_sessions(ws, starred=starred, tags=tags)
         page = views[offset : offset + PAGE]
         more = offset + PAGE if len(views) > offset + PAGE else None
         return SessionList(
@@ -65,7 +73,7 @@ def add(toolbox: Toolbox) -> None:
 
         Written once for what is judged by then; by the session's model where it has one, which its caps pay.
         """
-        report = service.analyze_session(session_id)
+        report = analyzing.analyze_session(ws, session_id)
         return SessionReport(
             **report.model_dump(), next_step="Tell the user the findings; revise_reward tries what it recommends."
         )
@@ -77,7 +85,7 @@ def add(toolbox: Toolbox) -> None:
 
 
 def _add_steering(toolbox: Toolbox) -> None:
-    service = toolbox.service
+    ws = toolbox.ws
 
     def steer_session(  # noqa: PLR0913  one parameter per thing that may change
         session_id: SessionId,
@@ -101,14 +109,14 @@ def _add_steering(toolbox: Toolbox) -> None:
                 "Give a wish, for example: land softer; a setting; or criteria, before the first training."
             )
         if criteria and why.strip():
-            service.tighten_criteria(session_id, criteria, why, by="calling_agent")
+            tighten_criteria(ws, session_id, criteria, why, by="calling_agent")
         elif criteria:
-            service.replace_criteria(session_id, criteria, extend_criteria, episode_s)
-        steering = service.steer(session_id, wish) if wish.strip() else service.wishes(session_id)
+            replace_criteria(ws, session_id, criteria, extend_criteria, episode_s)
+        steering = steer(ws, session_id, wish) if wish.strip() else wishes(ws, session_id)
         if settings != SettingsRequest():
-            service.change_settings(session_id, settings, by="the calling agent")
-            steering = service.wishes(session_id)
-        view = service.view_session(session_id)
+            change_settings(ws, session_id, settings, by="the calling agent")
+            steering = wishes(ws, session_id)
+        view = view_session(ws, session_id)
         return SteeringAnswer(
             session_id=session_id,
             wishes=steering.wishes,
@@ -116,7 +124,7 @@ def _add_steering(toolbox: Toolbox) -> None:
                 f"from iteration {one.from_iteration}: {', '.join(one.words)}" for one in steering.settings_changes
             ),
             criteria=view.criteria,
-            next_step=after_session(service, view),
+            next_step=after_session(ws, view),
         )
 
     toolbox.add(steer_session, "Steer session", TOOLSET, WRITES)

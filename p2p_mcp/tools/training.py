@@ -9,6 +9,8 @@ from pydantic import Field
 
 from p2p.contracts.background import JobView, StartTraining
 from p2p.contracts.training import EffectiveConfig
+from p2p.service.progress.details import view_iteration
+from p2p.service.sessions.background import start_loop, start_training
 from p2p_mcp.fields import Backend, IdempotencyKey, PriorityChoice, SessionId, WaitSeconds
 from p2p_mcp.live.tasks import TASK_HANDLE
 from p2p_mcp.toolbox import REPEATABLE, Toolbox
@@ -20,7 +22,7 @@ TOOLSET = "training"
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     async def train_iteration(  # noqa: PLR0913  one parameter per choice
         session_id: SessionId,
@@ -52,10 +54,10 @@ def add(toolbox: Toolbox) -> None:
             priority=priority,
             idempotency_key=idempotency_key,
         )
-        job = await to_thread.run_sync(service.start_training, session_id, request)
-        job = await follow(service, job, wait_seconds, ctx)
+        job = await to_thread.run_sync(start_training, ws, session_id, request)
+        job = await follow(ws, job, wait_seconds, ctx)
         number = job.iteration or 1
-        trained = await to_thread.run_sync(service.view_iteration, session_id, number)
+        trained = await to_thread.run_sync(view_iteration, ws, session_id, number)
         return started(job, trained.config)
 
     async def run_session(
@@ -69,8 +71,8 @@ def add(toolbox: Toolbox) -> None:
 
         The built-in author needs a sentence it understands. No further calls are needed; follow it with get_job.
         """
-        job = await to_thread.run_sync(service.start_loop, session_id, idempotency_key, priority)
-        return started(await follow(service, job, wait_seconds, ctx))
+        job = await to_thread.run_sync(start_loop, ws, session_id, idempotency_key, priority)
+        return started(await follow(ws, job, wait_seconds, ctx))
 
     toolbox.add(train_iteration, "Train iteration", TOOLSET, REPEATABLE)
     toolbox.add(run_session, "Run session", TOOLSET, REPEATABLE)

@@ -9,6 +9,7 @@ from pydantic import Field
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.pictures import RolloutPictures
 from p2p.contracts.work import LEAST_WIDTH, MOST_WIDTH, ViewCamera, ViewRequest
+from p2p.service.pictures import viewing
 from p2p_mcp.fields import Iteration, SessionId
 from p2p_mcp.toolbox import READS, Toolbox
 from p2p_mcp.views.content import reply
@@ -37,7 +38,7 @@ class ViewAnswer(RolloutPictures):
 
 def add(toolbox: Toolbox) -> None:
     """Offer them."""
-    service = toolbox.service
+    ws = toolbox.ws
 
     def view_rollout(  # noqa: PLR0913  one parameter per choice
         session_id: SessionId,
@@ -80,13 +81,13 @@ def add(toolbox: Toolbox) -> None:
             end_s=end_s,
             path_of=path_of,
         )
-        shown = service.view_rollout(session_id, iteration, request)
+        shown = viewing.view_rollout(ws, session_id, iteration, request)
         answer = ViewAnswer(
             **{name: getattr(shown, name) for name in RolloutPictures.model_fields},
-            runs_dir=str(service.runs.path),
+            runs_dir=str(ws.runs.path),
             next_step=f'get_session(session_id="{session_id}") says how it stands.',
         )
-        return reply(answer, _paths(service.runs.path, shown))
+        return reply(answer, _paths(ws.runs.path, shown))
 
     toolbox.add(view_rollout, "View rollout", TOOLSET, READS, heavy=True)
 

@@ -1,7 +1,6 @@
 """Jobs as tools show them, and the bounded wait for one."""
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 from anyio import to_thread
@@ -10,6 +9,8 @@ from mcp.server.mcpserver import Context
 from p2p.contracts.background import JobView
 from p2p.contracts.training import EffectiveConfig
 from p2p.contracts.waiting import in_words
+from p2p.service.progress import job_views
+from p2p.service.workspace import Workspace
 from p2p_mcp.errors import in_tools
 from p2p_mcp.views.next_steps import after_job
 
@@ -35,15 +36,6 @@ class TrainingAnswer(JobAnswer):
     """What its first configuration is trained with: every field, by who set it."""
 
 
-class Jobs(Protocol):
-    """What knows the jobs."""
-
-    @property
-    def get_job(self) -> Callable[[str], JobView]:
-        """How a job stands."""
-        ...
-
-
 def answer(job: JobView) -> JobAnswer:
     """A job as tools show it: without the curves of its runs, which get_metrics gives."""
     shown = {name: getattr(job, name) for name in JobView.model_fields}
@@ -62,13 +54,13 @@ def _end_of(text: str | None, length: int) -> str | None:
     return text[-length:] if text else text
 
 
-async def follow(service: Jobs, job: JobView, seconds: float, ctx: Context[Any, Any]) -> JobView:
+async def follow(ws: Workspace, job: JobView, seconds: float, ctx: Context[Any, Any]) -> JobView:
     """The job when it has ended, or when the time is up; progress is reported meanwhile."""
     with anyio.move_on_after(seconds):
         while not job.state.finished:
             await ctx.report_progress(job.step, max(job.total, 1), _message(job))
             await anyio.sleep(POLL_S)
-            job = await to_thread.run_sync(service.get_job, job.job_id)
+            job = await to_thread.run_sync(job_views.get_job, ws, job.job_id)
     return job
 
 

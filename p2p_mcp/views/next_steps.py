@@ -5,10 +5,13 @@ from p2p.contracts.job import JobState
 from p2p.contracts.metrics import MetricsView
 from p2p.contracts.session import SessionStatus, SessionView
 from p2p.contracts.waiting import in_words
-from p2p.service import Service
+from p2p.service.progress.details import view_iteration
+from p2p.service.progress.job_views import list_jobs
+from p2p.service.progress.session_view import view_session
+from p2p.service.workspace import Workspace
 
 
-def after_session(service: Service, view: SessionView) -> str:
+def after_session(ws: Workspace, view: SessionView) -> str:
     """The next step of a session."""
     name = view.session.session_id
     if view.status is SessionStatus.PASSED:
@@ -16,7 +19,7 @@ def after_session(service: Service, view: SessionView) -> str:
             f'It passed. export_policy(session_id="{name}") hands the policy out; view_rollout shows it; '
             "extend_session goes on from its reward with a wish or stricter criteria."
         )
-    running = [job for job in service.list_jobs(name) if not job.state.finished]
+    running = [job for job in list_jobs(ws, name) if not job.state.finished]
     if running:
         return f'get_job(job_id="{running[0].job_id}", wait_seconds=45)'
     if view.alive:
@@ -64,13 +67,13 @@ def after_job(job: JobView) -> str:
     return f'get_metrics(session_id="{name}"), then judge_videos(session_id="{name}").'
 
 
-def after_metrics(service: Service, shown: MetricsView) -> str:
+def after_metrics(ws: Workspace, shown: MetricsView) -> str:
     """The next step of whoever has seen the numbers of a training."""
     name = shown.session_id
-    running = [job for job in service.list_jobs(name) if not job.state.finished]
+    running = [job for job in list_jobs(ws, name) if not job.state.finished]
     if running:
         return f'get_job(job_id="{running[0].job_id}", wait_seconds=45)'
-    judgment = service.view_iteration(name, shown.iteration).judgment
+    judgment = view_iteration(ws, name, shown.iteration).judgment
     if judgment is None:
         return f'judge_videos(session_id="{name}", iteration={shown.iteration})'
-    return after_session(service, service.view_session(name))
+    return after_session(ws, view_session(ws, name))

@@ -7,7 +7,8 @@ from p2p.contracts.revision import Extension
 from p2p.contracts.session import IterationData, SessionView
 from p2p.contracts.training import EffectiveConfig
 from p2p.contracts.waiting import in_words
-from p2p.service import Service
+from p2p.service.sessions import steering
+from p2p.service.workspace import Workspace
 from p2p_mcp.errors import in_tools
 from p2p_mcp.views.next_steps import after_session
 
@@ -107,7 +108,7 @@ class SessionList(Contract):
     next_step: str
 
 
-def state(service: Service, view: SessionView) -> SessionState:
+def state(ws: Workspace, view: SessionView) -> SessionState:
     """A session as tools show it."""
     session, judgment = view.session, view.judgment
     return SessionState(
@@ -123,16 +124,16 @@ def state(service: Service, view: SessionView) -> SessionState:
         best_score=judgment.intent_score if judgment is not None else None,
         history=view.history[-10:],
         artefacts={name: path for name, path in view.artefacts.model_dump().items() if path is not None},
-        runs_dir=str(service.runs.path),
+        runs_dir=str(ws.runs.path),
         uri=f"p2p://sessions/{session.session_id}",
-        wishes=service.wishes(session.session_id).wishes,
+        wishes=steering.wishes(ws, session.session_id).wishes,
         extends=session.extends,
         error=in_tools(view.error) if view.error else None,
-        next_step=after_session(service, view),
+        next_step=after_session(ws, view),
     )
 
 
-def previewed(service: Service, preview: Preview, note: str, rules: str) -> NewSessionAnswer:
+def previewed(ws: Workspace, preview: Preview, note: str, rules: str) -> NewSessionAnswer:
     """A session that was not begun, as it would be."""
     intent = preview.intent
     return NewSessionAnswer(
@@ -148,7 +149,7 @@ def previewed(service: Service, preview: Preview, note: str, rules: str) -> NewS
         best_score=None,
         history=(),
         artefacts={},
-        runs_dir=str(service.runs.path),
+        runs_dir=str(ws.runs.path),
         uri="",
         wishes=(),
         extends=None,

@@ -8,7 +8,7 @@ from p2p.benchmark.learn import OWN_REWARD, Learned, TablePlace, standard_config
 from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.envs.catalog import known
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.training.presets import preset
 from p2p.worker.reward.info_names import names_read
@@ -18,8 +18,8 @@ BEGIN, END = "<!-- learn -->", "<!-- /learn -->"
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(Settings(runs_dir=tmp_path))
+def ws(tmp_path: Path) -> Workspace:
+    return Workspace(Settings(runs_dir=tmp_path))
 
 
 def learned(*returns: float, seed: int = 10, curve: tuple[float, ...] = (1.0, 2.0, 3.0, 4.0)) -> Learned:
@@ -41,20 +41,20 @@ def learned(*returns: float, seed: int = 10, curve: tuple[float, ...] = (1.0, 2.
 @pytest.mark.parametrize("env_id", known())
 @pytest.mark.parametrize("candidate", CANDIDATES)
 def test_every_candidate_is_a_configuration_and_sees_what_the_preset_sees(
-    service: Service, env_id: str, candidate: str
+    ws: Workspace, env_id: str, candidate: str
 ) -> None:
-    config = standard_config(service, env_id, 1_000_000, 0, CANDIDATES[candidate], bare=True)
+    config = standard_config(ws, env_id, 1_000_000, 0, CANDIDATES[candidate], bare=True)
     assert config.env_kwargs == preset(env_id).get("env_kwargs", {})
 
 
-def test_episodes_are_as_gymnasium_defines_them(service: Service) -> None:
-    config = standard_config(service, "Reacher-v5", 300_000, 3, {})
+def test_episodes_are_as_gymnasium_defines_them(ws: Workspace) -> None:
+    config = standard_config(ws, "Reacher-v5", 300_000, 3, {})
     assert (config.max_episode_steps, config.terminate_when_unhealthy, config.seed) == (50, True, 3)
-    shorter = standard_config(service, "InvertedDoublePendulum-v5", 1_000_000, 3, {}, bare=True)
+    shorter = standard_config(ws, "InvertedDoublePendulum-v5", 1_000_000, 3, {}, bare=True)
     assert shorter.max_episode_steps == 100
-    assert standard_config(service, "Hopper-v5", 300_000, 3, {}).max_episode_steps == 1000
+    assert standard_config(ws, "Hopper-v5", 300_000, 3, {}).max_episode_steps == 1000
     with pytest.raises(InvalidConfig, match="learning_rat"):
-        standard_config(service, "Reacher-v5", 300_000, 3, {"learning_rat": 1.0})
+        standard_config(ws, "Reacher-v5", 300_000, 3, {"learning_rat": 1.0})
 
 
 def test_the_reward_is_gymnasiums_own_and_reads_nothing_else() -> None:

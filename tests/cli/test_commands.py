@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from replacing import replace_function
 from session_views import judgment
 
 import p2p
@@ -12,7 +13,9 @@ from p2p.cli import main
 from p2p.cli.config import read_config
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service import Service
+from p2p.service.progress.listing import list_sessions
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 COMMANDS = (
@@ -44,9 +47,9 @@ def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def session_id(runs_dir: Path) -> str:
     """A session that has ended after one judged iteration, without any training."""
-    service = Service(Settings(runs_dir=runs_dir))
-    session = service.create_session(POLE)
-    record = service.record(session.session_id)
+    ws = Workspace(Settings(runs_dir=runs_dir))
+    session = create_session(ws, POLE)
+    record = ws.record(session.session_id)
     record.iteration(1).save_judgment(judgment())
     record.set_status(SessionStatus.PASSED)
     return session.session_id
@@ -177,10 +180,10 @@ def test_a_missing_extra_exits_4_with_the_line_that_installs_it(
 def test_what_nobody_foresaw_is_short_and_leaves_its_traceback_in_a_file(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: Service, **_kwargs: object) -> None:
+    def fail(_: Workspace, **_kwargs: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr(Service, "list_sessions", fail)
+    replace_function(monkeypatch, list_sessions, fail)
     assert main(["list"]) == 1
     said = capsys.readouterr().err
     assert "surprise" in said
@@ -194,10 +197,10 @@ def test_what_nobody_foresaw_is_short_and_leaves_its_traceback_in_a_file(
 
 
 def test_ctrl_c_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(_: Service, **_kwargs: object) -> None:
+    def interrupt(_: Workspace, **_kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Service, "list_sessions", interrupt)
+    replace_function(monkeypatch, list_sessions, interrupt)
     assert main(["list"]) == 130
 
 
@@ -238,13 +241,13 @@ def test_stopping_what_has_ended_changes_nothing(capsys: Capture) -> None:
 
 
 def test_a_session_nobody_drives_exits_with_the_way_to_go_on(runs_dir: Path, capsys: Capture) -> None:
-    session_id = Service(Settings(runs_dir=runs_dir)).create_session(POLE).session_id
+    session_id = create_session(Workspace(Settings(runs_dir=runs_dir)), POLE).session_id
     assert main(["watch"]) == 2
     assert f"p2p resume {session_id}" in capsys.readouterr().err
 
 
 def test_judging_what_is_not_judged_yet_exits_2(runs_dir: Path, capsys: Capture) -> None:
-    Service(Settings(runs_dir=runs_dir)).create_session(POLE)
+    create_session(Workspace(Settings(runs_dir=runs_dir)), POLE)
     assert main(["judge"]) == 2
     assert "no judged iteration" in capsys.readouterr().err
 

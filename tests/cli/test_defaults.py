@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from p2p.cli.app import app
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.server import build_server
 
@@ -40,7 +40,7 @@ def said_by(door: str, runs_dir: Path) -> dict[str, object]:
 
 
 async def _offered(runs_dir: Path) -> dict[str, dict[str, object]]:
-    async with Client(build_server(Service(Settings(runs_dir=runs_dir)))) as client:
+    async with Client(build_server(Workspace(Settings(runs_dir=runs_dir)))) as client:
         (tool,) = (tool for tool in (await client.list_tools()).tools if tool.name == "create_session")
     offered: dict[str, dict[str, object]] = tool.input_schema["properties"]
     return offered

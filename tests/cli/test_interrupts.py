@@ -10,13 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from replacing import replace_function
 
 from p2p.cli import main
 from p2p.cli.interrupts import held_back
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.session import SessionStatus
-from p2p.service import Service
+from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.session_view import view_session
 from p2p.service.sessions import driving
+from p2p.service.sessions.driving import make_ready, start_driver, start_session, stop_session
+from p2p.service.sessions.lifecycle import create_session, write_session
+from p2p.service.training.environments import describe_environment
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store import files, layout
 
@@ -40,13 +46,13 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
     monkeypatch.setenv("P2P_RUNS_DIR", str(tmp_path / "runs"))
     monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "import time; time.sleep(600)"))
-    service = Service(Settings(runs_dir=tmp_path / "runs"))
-    yield service
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
+    yield ws
     for job in tmp_path.rglob(layout.JOB):
-        service.backend.cancel(job.parent)
+        ws.backend.cancel(job.parent)
 
 
 @pytest.mark.parametrize(
@@ -72,29 +78,29 @@ def interrupted(step: Callable[..., Any], *, before: bool) -> Callable[..., Any]
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
-@pytest.mark.parametrize("step", ["describe_environment", "create_session", "_write_down"])
+@pytest.mark.parametrize("step", [describe_environment, create_session, write_session])
 def test_ctrl_c_before_a_session_is_started_leaves_nothing_of_it(
-    service: Service, step: str, before: bool, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    ws: Workspace, step: Callable[..., Any], before: bool, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(Service, step, interrupted(getattr(Service, step), before=before))
+    replace_function(monkeypatch, step, interrupted(step, before=before))
     assert main(RUN) == 130
     said = capsys.readouterr()
     assert said.err == ""
-    if step != "describe_environment":  # then no session has been thought of
+    if step is not describe_environment:  # then no session has been thought of
         assert "was not started, and nothing of it is left" in said.out
-    assert list(service.runs.path.glob("session_*")) == []
+    assert list(ws.runs.path.glob("session_*")) == []
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
-@pytest.mark.parametrize("step", ["start_session", "_drive", "view_session"])
+@pytest.mark.parametrize("step", [start_session, start_driver, view_session])
 @pytest.mark.parametrize("stop", [True, False], ids=["stops", "goes on"])
 def test_ctrl_c_from_the_start_on_tells_the_session_and_what_it_does(
-    service: Service, step: str, before: bool, stop: bool, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    ws: Workspace, step: Callable[..., Any], before: bool, stop: bool, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(Service, step, interrupted(getattr(Service, step), before=before))
+        replace_function(patch, step, interrupted(step, before=before))
         assert main([*RUN, *(["--stop-on-exit"] if stop else [])]) == 130
-    (view,) = service.list_sessions()
+    (view,) = list_sessions(ws)
     said = capsys.readouterr()
     assert view.session.session_id in said.out
     assert f"p2p {'resume' if stop else 'stop'} {view.session.session_id}" in said.out
@@ -104,28 +110,28 @@ def test_ctrl_c_from_the_start_on_tells_the_session_and_what_it_does(
 
 
 def test_ctrl_c_while_a_session_is_resumed_tells_what_it_does(
-    service: Service, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     assert main([*RUN, "--detach"]) == 0
-    (view,) = service.list_sessions()
-    service.stop_session(view.session.session_id)
+    (view,) = list_sessions(ws)
+    stop_session(ws, view.session.session_id)
     capsys.readouterr()
-    monkeypatch.setattr(Service, "_make_ready", interrupted(Service._make_ready, before=False))
+    replace_function(monkeypatch, make_ready, interrupted(make_ready, before=False))
     assert main(["resume"]) == 130
     assert f"{view.session.session_id} goes on without this terminal" in capsys.readouterr().out
-    assert service.view_session(view.session.session_id).alive
+    assert view_session(ws, view.session.session_id).alive
 
 
-@pytest.mark.usefixtures("service")
+@pytest.mark.usefixtures("ws")
 def test_a_second_ctrl_c_does_not_hide_what_the_first_left(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setattr(Service, "view_session", interrupted(Service.view_session, before=True))  # at every look
+    replace_function(monkeypatch, view_session, interrupted(view_session, before=True))  # at every look
     assert main(RUN) == 130
     assert "goes on without this terminal" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("step", ["save_criteria", "set_status", "save_session"])
 def test_a_disk_that_fills_while_a_session_is_written_leaves_nothing_of_it(
-    service: Service, step: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    ws: Workspace, step: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     def full(record: Any, *_: object) -> None:
         raise files.storage_problem(record.path, OSError(28, "No space left on device"))
@@ -133,38 +139,38 @@ def test_a_disk_that_fills_while_a_session_is_written_leaves_nothing_of_it(
     monkeypatch.setattr(f"p2p.store.sessions.SessionRecord.{step}", full)
     assert main([*RUN, "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["error"]["type"] == "StorageProblem"
-    assert list(service.runs.path.glob("session_*")) == []
+    assert list(ws.runs.path.glob("session_*")) == []
 
 
 def test_a_full_disk_is_refused_before_a_session_is_written(
-    service: Service, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setenv("P2P_MIN_FREE_DISK_GB", "1e9")
     assert main(RUN) == 4
     assert "P2P_MIN_FREE_DISK_GB" in capsys.readouterr().err
-    assert list(service.runs.path.glob("session_*")) == []
+    assert list(ws.runs.path.glob("session_*")) == []
 
 
-def test_a_driver_that_cannot_be_started_leaves_no_session(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_cannot_be_started_leaves_no_session(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise EnvironmentProblem("no more processes")
 
     monkeypatch.setattr("p2p.scheduler.backends.local._start_supervisor", fails)
     assert main(RUN) == 4
-    assert list(service.runs.path.glob("session_*")) == []
+    assert list(ws.runs.path.glob("session_*")) == []
 
 
 def test_a_refused_reward_leaves_no_session(
-    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.undo()  # a driver that drives
     monkeypatch.setenv("P2P_CONFIG", os.devnull)
     reward = tmp_path / "reward.py"
     reward.write_text("def reward_fn(:\n")
-    words = ["train", "--reward", str(reward), "--env", "InvertedPendulum-v5", "--runs-dir", str(service.runs.path)]
+    words = ["train", "--reward", str(reward), "--env", "InvertedPendulum-v5", "--runs-dir", str(ws.runs.path)]
     assert main(words) == 2
     assert "Nothing was trained" in capsys.readouterr().err
-    assert list(service.runs.path.glob("session_*")) == []
+    assert list(ws.runs.path.glob("session_*")) == []
 
 
 def test_ctrl_c_is_held_back_until_the_end_of_a_step() -> None:

@@ -12,7 +12,9 @@ from p2p.cli.app import app
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.judgment import RolloutScore
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.judging.labelling import label_rollout
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 RECORDED = {"p10": 0.2, "median": 0.5, "p90": 0.9}
@@ -23,20 +25,20 @@ def label(tmp_path: Path, *words: str) -> Result:
 
 
 @pytest.fixture
-def judged(tmp_path: Path) -> tuple[Service, str]:
+def judged(tmp_path: Path) -> tuple[Workspace, str]:
     """A session whose only iteration is judged."""
-    service = Service(Settings(runs_dir=tmp_path))
+    ws = Workspace(Settings(runs_dir=tmp_path))
     request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
-    session_id = service.create_session(request).session_id
+    session_id = create_session(ws, request).session_id
     rollouts = tuple(
         RolloutScore(seed=seed, episode_return=1.0, label=name, intent_score=score, success=False, values={})
         for seed, (name, score) in enumerate(RECORDED.items())
     )
-    service.record(session_id).iteration(1).save_judgment(judgment().model_copy(update={"rollouts": rollouts}))
-    return service, session_id
+    ws.record(session_id).iteration(1).save_judgment(judgment().model_copy(update={"rollouts": rollouts}))
+    return ws, session_id
 
 
-def test_labels_are_held_against_what_the_judges_gave(judged: tuple[Service, str]) -> None:
+def test_labels_are_held_against_what_the_judges_gave(judged: tuple[Workspace, str]) -> None:
     tmp_path = judged[0].runs.path
     assert "No rollout is labelled yet" in label(tmp_path).output
     for name, score in (("p10", 0.1), ("median", 0.6), ("p90", 1.0)):
@@ -56,31 +58,31 @@ def test_labels_are_held_against_what_the_judges_gave(judged: tuple[Service, str
     assert "Ada" in shown
 
 
-def test_a_later_label_of_the_same_person_replaces_the_earlier(judged: tuple[Service, str]) -> None:
-    service, session_id = judged
-    service.label_rollout(session_id, 0.1, "Ada")
-    service.label_rollout(session_id, 0.7, "Ada")
-    labels = service.label_rollout(session_id, 0.3, "Grace").labels
+def test_a_later_label_of_the_same_person_replaces_the_earlier(judged: tuple[Workspace, str]) -> None:
+    ws, session_id = judged
+    label_rollout(ws, session_id, 0.1, "Ada")
+    label_rollout(ws, session_id, 0.7, "Ada")
+    labels = label_rollout(ws, session_id, 0.3, "Grace").labels
     assert [(one.annotator, one.score) for one in labels] == [("Ada", 0.7), ("Grace", 0.3)]
 
 
-def test_a_broken_line_loses_no_other_label(judged: tuple[Service, str]) -> None:
-    service, session_id = judged
-    service.label_rollout(session_id, 0.1, "Ada")
-    with service.record(session_id).labels_path.open("a") as file:
+def test_a_broken_line_loses_no_other_label(judged: tuple[Workspace, str]) -> None:
+    ws, session_id = judged
+    label_rollout(ws, session_id, 0.1, "Ada")
+    with ws.record(session_id).labels_path.open("a") as file:
         file.write('{"iteration": 1}\nno json\n')
-    assert len(service.label_rollout(session_id, 0.2, "Grace").labels) == 2
+    assert len(label_rollout(ws, session_id, 0.2, "Grace").labels) == 2
 
 
-def test_what_cannot_be_labelled_is_refused_with_what_can(judged: tuple[Service, str]) -> None:
-    service, session_id = judged
+def test_what_cannot_be_labelled_is_refused_with_what_can(judged: tuple[Workspace, str]) -> None:
+    ws, session_id = judged
     with pytest.raises(UnknownName, match="Known: median, p10, p90"):
-        service.label_rollout(session_id, 0.5, "Ada", rollout="best")
+        label_rollout(ws, session_id, 0.5, "Ada", rollout="best")
     with pytest.raises(InvalidInput, match=r"score cannot be 1\.5"):
-        service.label_rollout(session_id, 1.5, "Ada")
+        label_rollout(ws, session_id, 1.5, "Ada")
     with pytest.raises(InvalidInput, match="annotator cannot be ''"):
-        service.label_rollout(session_id, 0.5, "  ")
-    bare = service.create_session(NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")).session_id
+        label_rollout(ws, session_id, 0.5, "  ")
+    bare = create_session(ws, NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")).session_id
     with pytest.raises(InvalidInput, match="nothing judged yet"):
-        service.label_rollout(bare, 0.5, "Ada")
-    assert not service.record(session_id).labels_path.exists()
+        label_rollout(ws, bare, 0.5, "Ada")
+    assert not ws.record(session_id).labels_path.exists()

@@ -14,7 +14,7 @@ import pytest
 
 from p2p.contracts.errors import UnknownName
 from p2p.inference.access import access_to
-from p2p.service import Service
+from p2p.service.machines.serving import served_models, stop_model
 
 STAND_IN = Path(__file__).parents[1] / "inference" / "stand_in_server.py"
 MODEL = "Qwen/Qwen3-VL"
@@ -37,7 +37,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     yield tmp_path / "config" / "p2p"
-    Service().stop_model()
+    stop_model()
 
 
 def p2p(*words: str, path: Path | None = None, behaviour: str = "") -> tuple[int, dict[str, Any]]:
@@ -71,7 +71,7 @@ def test_a_model_is_served_found_by_sessions_and_stopped(installed: Path, home: 
     child = int(Path(view["log"]).read_text().split("child ")[1].split()[0])
     code, stopped = p2p("stop", f"vllm:{MODEL}")
     assert (code, [each["state"] for each in stopped["models"]]) == (0, ["ended"])
-    assert Service().served_models() == ()
+    assert served_models() == ()
     assert access_to("vllm").base_url == "http://127.0.0.1:8000/v1"
     while Path(f"/proc/{child}").exists() and "Z (zombie)" not in Path(f"/proc/{child}/status").read_text():
         os.sched_yield()
@@ -80,20 +80,20 @@ def test_a_model_is_served_found_by_sessions_and_stopped(installed: Path, home: 
 def test_a_server_that_died_is_told_and_forgotten(installed: Path) -> None:
     _, view = p2p("serve", MODEL, "--port", free_port(), path=installed)
     with pytest.raises(UnknownName, match=MODEL):
-        Service().stop_model("other")
+        stop_model("other")
     os.kill(view["pid"], 9)
-    while Service().served_models()[0].state != "ended":
+    while served_models()[0].state != "ended":
         os.sched_yield()
     assert p2p("list")[0] == 4
-    Service().stop_model()
-    assert Service().served_models() == ()
+    stop_model()
+    assert served_models() == ()
 
 
 def test_without_vllm_it_says_what_to_install() -> None:
     code, answer = p2p("serve", MODEL, "--port", free_port())
     assert code == 4
     assert "vllm is not installed. Run: pip install vllm" in answer["error"]["message"]
-    assert Service().served_models() == ()
+    assert served_models() == ()
 
 
 def test_a_server_that_does_not_come_up_shows_the_end_of_its_log(installed: Path, home: Path) -> None:

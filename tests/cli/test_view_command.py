@@ -7,7 +7,8 @@ from p2p.cli import main
 from p2p.cli.view import shown
 from p2p.contracts.pictures import FrameNote, PictureFile, RolloutPictures
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.errors import in_tools
 
@@ -60,7 +61,7 @@ def test_pictures_are_listed_with_their_moments() -> None:
 
 def test_comparing_without_a_model_names_what_a_terminal_has(tmp_path: Path, capsys: Capture) -> None:
     request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
-    name = Service(Settings(runs_dir=tmp_path / "runs")).create_session(request).session_id
+    name = create_session(Workspace(Settings(runs_dir=tmp_path / "runs")), request).session_id
     assert main(["compare", name, "1", "2"]) == 2
     words = " ".join(capsys.readouterr().err.split())
     assert f"look yourself: p2p view {name}" in words

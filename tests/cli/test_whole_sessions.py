@@ -11,7 +11,9 @@ import pytest
 
 from p2p.cli import main
 from p2p.contracts.session import SessionStatus
-from p2p.service import Service
+from p2p.service.progress.listing import list_sessions
+from p2p.service.sessions.driving import stop_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -113,12 +115,12 @@ def test_ctrl_c_leaves_the_trainings_running_unless_they_are_to_stop(stop: bool,
         next(line for line in command.stdout if line.rstrip().endswith(": train"))
         command.send_signal(signal.SIGINT)
         rest = command.stdout.read()
-    service = Service(Settings(runs_dir=runs_dir))
-    (view,) = service.list_sessions()
+    ws = Workspace(Settings(runs_dir=runs_dir))
+    (view,) = list_sessions(ws)
     try:
         assert command.returncode == 130
         assert view.alive is not stop
         assert view.status is (SessionStatus.CANCELLED if stop else SessionStatus.RUNNING)
         assert all(f"p2p {name} " in rest for name in (("resume",) if stop else ("watch", "stop", "resume")))
     finally:
-        service.stop_session(view.session.session_id)
+        stop_session(ws, view.session.session_id)

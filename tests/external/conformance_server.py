@@ -14,7 +14,7 @@ from mcp import MCPDeprecationWarning
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
 from mcp.types import JSONRPCMessage
 
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.http import HttpOptions, http_app
 from p2p_mcp.server import build_server
@@ -45,7 +45,7 @@ class Memory(EventStore):
 def main(runs_dir: str) -> None:
     """Serve on a free port of this machine; the address is printed."""
     warnings.simplefilter("ignore", MCPDeprecationWarning)  # the older revisions are part of the suite
-    server = build_server(Service(Settings(runs_dir=Path(runs_dir))))
+    server = build_server(Workspace(Settings(runs_dir=Path(runs_dir))))
     add_content(server)
     add_questions(server)
     add_tasks(server)

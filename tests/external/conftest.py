@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.driving import start_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 HERE = Path(__file__).parent
@@ -50,15 +53,15 @@ class Trained:
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """A session, trained for real by the built-in author."""
-    service = Service(Settings(runs_dir=tmp_path_factory.mktemp("trained") / "runs"))
+    ws = Workspace(Settings(runs_dir=tmp_path_factory.mktemp("trained") / "runs"))
     request = NewSession(prompt=SENTENCE, env_id=ENVIRONMENT, n_report_rollouts=10, config=TINY, max_iterations=1)
-    session_id = service.create_session(request).session_id
-    view = service.start_session(session_id)
+    session_id = create_session(ws, request).session_id
+    view = start_session(ws, session_id)
     while view.alive:
         time.sleep(0.2)
-        view = service.view_session(session_id)
+        view = view_session(ws, session_id)
     assert view.judgment is not None, view.error
-    return Trained(service.runs.path, session_id, SENTENCE)
+    return Trained(ws.runs.path, session_id, SENTENCE)
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,12 @@ from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
 from p2p.contracts.work import PictureResult
-from p2p.service import Service
+from p2p.service.judging.report import run_report
+from p2p.service.judging.verdicts import judge
+from p2p.service.models.session_models import set_caps
+from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.aggregation import aggregate
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.arrays import save_features
 from p2p.store.evaluations import EvaluationRecord, ReportRecord
@@ -124,21 +128,21 @@ def stub() -> Iterator[Stub]:
 
 
 @pytest.fixture
-def service(tmp_path: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> Service:
+def ws(tmp_path: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A session whose first iteration was met by what eyes refused, and whose second is trained and not judged."""
     for name, value in stub.environment().items():
         monkeypatch.setenv(name, value)
-    made = Service(Settings(runs_dir=tmp_path))
+    made = Workspace(Settings(runs_dir=tmp_path))
     monkeypatch.setattr(made, "backend", Worker())
     request = NewSession(
         prompt=INTENT.prompt, env_id=INTENT.env_id, n_seeds=2, n_report_rollouts=10, judge_model=MODEL, caps=CAPS
     )
-    made.create_session(request, session_id="watched", intent=INTENT)
+    create_session(made, request, session_id="watched", intent=INTENT)
     record = made.record("watched")
     train(record.iteration(1), {100: 1.0})
     train(record.iteration(2), {100: 1.0, 200: 1.0, 300: 0.0})
     script(stub, REFUSED)
-    assert made.judge("watched", 1).vetoed
+    assert judge(made, "watched", 1).vetoed
     return made
 
 
@@ -148,17 +152,17 @@ def script(stub: Stub, *said: dict[str, Any] | Fault) -> None:
     stub.steps = [*stub.steps[: len(stub.seen)], *steps]
 
 
-def looks_of(service: Service, number: int = 2) -> list[tuple[str, int, bool]]:
+def looks_of(ws: Workspace, number: int = 2) -> list[tuple[str, int, bool]]:
     """Which checkpoints eyes looked at, and whether they accepted them."""
-    aggregation = service.record("watched").iteration(number).read_aggregation()
+    aggregation = ws.record("watched").iteration(number).read_aggregation()
     assert aggregation is not None
     return [(look.run_id, look.step, look.accepted) for look in aggregation.looks]
 
 
-def test_the_first_checkpoint_that_eyes_accept_is_reported_on(service: Service, stub: Stub) -> None:
+def test_the_first_checkpoint_that_eyes_accept_is_reported_on(ws: Workspace, stub: Stub) -> None:
     script(stub, REFUSED, CONTENT, CONTENT)
-    judgment = service.judge("watched", 2)
-    assert looks_of(service) == [("baseline_seed_10", 200, False), ("baseline_seed_11", 200, True)], (
+    judgment = judge(ws, "watched", 2)
+    assert looks_of(ws) == [("baseline_seed_10", 200, False), ("baseline_seed_11", 200, True)], (
         "the best of each run first, and none that misses what is measured"
     )
     assert judgment.passed
@@ -168,65 +172,65 @@ def test_the_first_checkpoint_that_eyes_accept_is_reported_on(service: Service, 
     assert len(stub.seen) == 1 + 3, "one veto, two looks to choose, and one at the rollouts that are judged"
 
 
-def test_a_run_that_failed_and_a_checkpoint_without_its_rollout_are_no_candidates(service: Service, stub: Stub) -> None:
-    iteration = service.record("watched").iteration(2)
+def test_a_run_that_failed_and_a_checkpoint_without_its_rollout_are_no_candidates(ws: Workspace, stub: Stub) -> None:
+    iteration = ws.record("watched").iteration(2)
     iteration.run("baseline", 11).set_status(JobState.FAILED, "it fell")
     iteration.run("baseline", 10).trajectory(100, "median").unlink()
     found = aggregate(iteration.runs())
     assert found is not None
     iteration.save_aggregation(found)
-    service.run_report("watched", 2)
-    assert looks_of(service) == []
+    run_report(ws, "watched", 2)
+    assert looks_of(ws) == []
     assert len(stub.seen) == 1, "with one checkpoint left there is nothing to choose"
 
 
-def test_where_eyes_accept_none_the_one_they_find_best_is_judged_and_still_fails(service: Service, stub: Stub) -> None:
+def test_where_eyes_accept_none_the_one_they_find_best_is_judged_and_still_fails(ws: Workspace, stub: Stub) -> None:
     script(stub, WORSE, REFUSED, WORSE, REFUSED)
-    judgment = service.judge("watched", 2)
-    assert [accepted for *_, accepted in looks_of(service)] == [False] * 3
+    judgment = judge(ws, "watched", 2)
+    assert [accepted for *_, accepted in looks_of(ws)] == [False] * 3
     assert (judgment.run_id, judgment.best_checkpoint) == ("baseline_seed_11", 200)
     assert judgment.verdict is Verdict.FAILED
     assert "accepted none" in judgment.diagnosis
 
 
-def test_what_passes_the_choice_is_looked_at_again_and_can_fail(service: Service, stub: Stub) -> None:
+def test_what_passes_the_choice_is_looked_at_again_and_can_fail(ws: Workspace, stub: Stub) -> None:
     script(stub, CONTENT, REFUSED)
-    judgment = service.judge("watched", 2)
+    judgment = judge(ws, "watched", 2)
     assert judgment.vetoed
-    assert looks_of(service) == [("baseline_seed_10", 200, True)]
+    assert looks_of(ws) == [("baseline_seed_10", 200, True)]
 
 
-def test_the_choice_is_made_once(service: Service, stub: Stub) -> None:
+def test_the_choice_is_made_once(ws: Workspace, stub: Stub) -> None:
     script(stub, REFUSED, CONTENT)
-    service.run_report("watched", 2)
-    service.run_report("watched", 2)
-    assert len(looks_of(service)) == 2
+    run_report(ws, "watched", 2)
+    run_report(ws, "watched", 2)
+    assert len(looks_of(ws)) == 2
     assert stub.remaining() == 0
 
 
-def test_eyes_that_fail_leave_the_choice_to_what_is_measured(service: Service, stub: Stub) -> None:
+def test_eyes_that_fail_leave_the_choice_to_what_is_measured(ws: Workspace, stub: Stub) -> None:
     script(stub, Fault.REFUSAL, Fault.REFUSAL)
-    service.run_report("watched", 2)
-    evaluation = service.record("watched").iteration(2).report.read_evaluation()
+    run_report(ws, "watched", 2)
+    evaluation = ws.record("watched").iteration(2).report.read_evaluation()
     assert evaluation is not None
-    assert (evaluation.run_id, evaluation.checkpoint, looks_of(service)) == ("baseline_seed_10", 200, [])
-    told = [str(event.data.get("message", "")) for event in service.record("watched").events.read()]
+    assert (evaluation.run_id, evaluation.checkpoint, looks_of(ws)) == ("baseline_seed_10", 200, [])
+    told = [str(event.data.get("message", "")) for event in ws.record("watched").events.read()]
     assert any("Eyes could not look at checkpoint 200 to choose by" in message for message in told)
 
 
-def test_what_little_is_left_of_the_caps_is_kept_for_the_verdict(service: Service, stub: Stub) -> None:
+def test_what_little_is_left_of_the_caps_is_kept_for_the_verdict(ws: Workspace, stub: Stub) -> None:
     script(stub, CONTENT, REFUSED)
-    service.set_caps("watched", calls=1)
-    service.run_report("watched", 2)
-    assert looks_of(service) == []
+    set_caps(ws, "watched", calls=1)
+    run_report(ws, "watched", 2)
+    assert looks_of(ws) == []
     assert stub.remaining() == 2
 
 
-def test_without_a_veto_nothing_is_chosen_by_eyes(service: Service, stub: Stub) -> None:
-    iteration = service.record("watched").iteration(1)
+def test_without_a_veto_nothing_is_chosen_by_eyes(ws: Workspace, stub: Stub) -> None:
+    iteration = ws.record("watched").iteration(1)
     judgment = iteration.read_judgment()
     assert judgment is not None
     iteration.save_judgment(judgment.model_copy(update={"verdict": Verdict.PASSED}))
-    service.run_report("watched", 2)
-    assert looks_of(service) == []
+    run_report(ws, "watched", 2)
+    assert looks_of(ws) == []
     assert len(stub.seen) == 1

@@ -15,15 +15,19 @@ from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
-from p2p.service import Service
-from p2p.service.authoring.variants import settled
-from p2p.service.sessions.lineage import record_iteration
+from p2p.service.progress.lineage import record_iteration
+from p2p.service.rewards.variants import settled
 from p2p.service.training.plan import run_configs
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.sessions import SessionRecord
 
 sys.path.append(str(Path(__file__).parents[1] / "session"))
 from finished_iterations import judgment, leave_training
+
+from p2p.service.rewards.revising import revise_session, revision_brief
+from p2p.service.rewards.revision import revise
+from p2p.service.sessions.lifecycle import create_session
 
 Serve = Callable[..., Stub]
 SENTENCE = "keep the pole balanced"
@@ -44,13 +48,13 @@ def proposed(*variants: tuple[str, dict[str, object]]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Service, SessionRecord]]:
+def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Workspace, SessionRecord]]:
     """A session whose first iteration was trained in three configurations and judged, by its files; one was best."""
 
-    def begin(best: str = "baseline", **more: Any) -> tuple[Service, SessionRecord]:
+    def begin(best: str = "baseline", **more: Any) -> tuple[Workspace, SessionRecord]:
         for name in ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"):
             monkeypatch.setenv(name, CANARY)
-        service = Service(Settings(runs_dir=tmp_path / "runs", model_silence_s=2))
+        ws = Workspace(Settings(runs_dir=tmp_path / "runs", model_silence_s=2))
         request = {
             "prompt": SENTENCE,
             "env_id": "InvertedPendulum-v5",
@@ -59,11 +63,11 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tupl
             "n_configs": 3,
             "caps": Caps(dollars=None, tokens=10_000_000),
         }
-        session = service.create_session(NewSession(**{**request, **more}), intent=INTENT)
-        record = service.record(session.session_id)
+        session = create_session(ws, NewSession(**{**request, **more}), intent=INTENT)
+        record = ws.record(session.session_id)
         written = RewardDraft(source=UPRIGHT, config_changes={"total_timesteps": STEPS, "episode_s": 4.0})
         train(record, 1, settled(record, 1, written), best)
-        return service, record
+        return ws, record
 
     return begin
 
@@ -84,9 +88,9 @@ def script(plan: dict[str, Any], *variants: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def next_draft(service: Service, record: SessionRecord) -> RewardDraft:
+def next_draft(ws: Workspace, record: SessionRecord) -> RewardDraft:
     """The second reward as it would be trained."""
-    revision = service.revise(record.session_id, 1)
+    revision = revise(ws, record.session_id, 1)
     draft = RewardDraft(source=revision.source, config_changes=revision.config_changes, variants=revision.variants)
     return settled(record, 2, draft)
 
@@ -94,9 +98,9 @@ def next_draft(service: Service, record: SessionRecord) -> RewardDraft:
 def test_each_directive_gets_a_variant_of_the_plan_and_is_trained_under_its_name(
     begun: Callable[..., Any], serve: Serve, model_name: str
 ) -> None:
-    service, record = begun(author=model_name)
+    ws, record = begun(author=model_name)
     stub = serve(by_prompt=script(PLANNED, BOTH))
-    draft = next_draft(service, record)
+    draft = next_draft(ws, record)
     assert stub.remaining() == 0
     asked = next(seen for seen in stub.seen if "You choose hyperparameters" in seen.system)
     assert "- conservative: " in asked.system
@@ -129,9 +133,9 @@ def test_each_directive_gets_a_variant_of_the_plan_and_is_trained_under_its_name
 def test_what_is_no_variant_is_sent_back_once(
     begun: Callable[..., Any], serve: Serve, wrong: dict[str, Any], said: str
 ) -> None:
-    service, record = begun(config={"vf_coef": 0.6})
+    ws, record = begun(config={"vf_coef": 0.6})
     stub = serve(by_prompt=script(PLANNED, wrong, BOTH))
-    revision = service.revise(record.session_id, 1)
+    revision = revise(ws, record.session_id, 1)
     assert [variant.config_id for variant in revision.variants] == ["conservative", "another_way"]
     assert said in next(seen for seen in stub.seen if "cannot be used" in seen.last).last
 
@@ -139,35 +143,35 @@ def test_what_is_no_variant_is_sent_back_once(
 def test_a_model_that_proposes_nothing_of_use_leaves_the_usual_variants(
     begun: Callable[..., Any], serve: Serve
 ) -> None:
-    service, record = begun()
+    ws, record = begun()
     useless = proposed(("conservative", {"gamma": 9}))
     serve(by_prompt=script(PLANNED, useless, useless, useless))
-    draft = next_draft(service, record)
+    draft = next_draft(ws, record)
     assert [variant.changes for variant in draft.variants] == [{"learning_rate": 8e-4}, {"learning_rate": 2e-4}]
 
 
 def test_there_are_no_more_variants_than_the_cap_on_steps_has_room_for(begun: Callable[..., Any], serve: Serve) -> None:
-    service, record = begun(caps=Caps(dollars=None, tokens=10**7, environment_steps=105_000))
+    ws, record = begun(caps=Caps(dollars=None, tokens=10**7, environment_steps=105_000))
     serve(by_prompt=script(PLANNED, BOTH))
     assert len(record.iteration(1).runs()) == 6  # 60,000 steps; each configuration takes another 20,000
-    draft = next_draft(service, record)
+    draft = next_draft(ws, record)
     assert [variant.config_id for variant in draft.variants] == ["conservative"]
     (told,) = (event for event in record.events.read() if event.event is EventName.GUARDRAIL)
     assert "1 of 2 variants" in str(told.data["message"])
 
 
 def test_a_variant_that_did_best_is_the_base_of_the_next_iteration(begun: Callable[..., Any], serve: Serve) -> None:
-    service, record = begun(best="slow")
+    ws, record = begun(best="slow")
     stub = serve(by_prompt=script({**PLAN, "config_changes": {}}, BOTH))
-    revision = service.revise(record.session_id, 1)
+    revision = revise(ws, record.session_id, 1)
     assert revision.config_changes == {"total_timesteps": STEPS, "episode_s": 4.0, "learning_rate": 3.5e-4}
     assert '"learning_rate":0.00035' in stub.seen[-2].system
 
 
 def test_a_caller_goes_on_from_the_variant_that_did_best(begun: Callable[..., Any]) -> None:
-    service, record = begun(best="slow")
-    assert service.revision_brief(record.session_id).config_changes["learning_rate"] == 3.5e-4
-    service.revise_session(record.session_id, UPRIGHT.replace("0.1", "0.2"), config_changes={"gamma": 0.98})
+    ws, record = begun(best="slow")
+    assert revision_brief(ws, record.session_id).config_changes["learning_rate"] == 3.5e-4
+    revise_session(ws, record.session_id, UPRIGHT.replace("0.1", "0.2"), config_changes={"gamma": 0.98})
     draft = record.iteration(2).read_draft()
     assert draft is not None
     assert draft.config_changes == {
@@ -182,9 +186,9 @@ def test_a_caller_goes_on_from_the_variant_that_did_best(begun: Callable[..., An
 def test_the_lineage_has_what_every_configuration_was_really_trained_with(
     begun: Callable[..., Any], serve: Serve
 ) -> None:
-    service, record = begun(best="slow", config={"vf_coef": 0.6})
+    ws, record = begun(best="slow", config={"vf_coef": 0.6})
     serve(by_prompt=script(PLANNED, BOTH))
-    train(record, 2, next_draft(service, record), "conservative")
+    train(record, 2, next_draft(ws, record), "conservative")
     first, second = record.read_lineage().iterations.values()
     assert list(first.configs) == ["baseline", "fast", "slow"]
     assert [use.hyperparameters["learning_rate"] for use in first.configs.values()] == [7e-4, 14e-4, 3.5e-4]
@@ -204,14 +208,14 @@ def test_the_lineage_has_what_every_configuration_was_really_trained_with(
 def test_a_reviser_sees_in_what_configurations_differed_and_how_they_did(
     begun: Callable[..., Any], serve: Serve
 ) -> None:
-    service, record = begun(best="slow")
+    ws, record = begun(best="slow")
     looked = [
         calls("get_experiment_lineage"),
         calls("get_config_comparison", iteration=1),
         calls("get_iteration_training_dynamics", iteration=1, run_id="fast_seed_10"),
     ]
     stub = serve(by_prompt={**script(PLANNED, BOTH), "You improve a reward": [*looked, answers(PLANNED), GOOD]})
-    service.revise(record.session_id, 1)
+    revise(ws, record.session_id, 1)
     tree, compared, dynamics = (json.loads(seen.results[0]) for seen in stub.seen[1:4])
     (first,) = tree["iterations"].values()
     assert tree["usual_hyperparameters"]["learning_rate"] == 7e-4
@@ -226,10 +230,10 @@ def test_a_reviser_sees_in_what_configurations_differed_and_how_they_did(
 
 
 def test_reward_only_leaves_every_hyperparameter_alone(begun: Callable[..., Any], serve: Serve, tmp_path: Path) -> None:
-    service, record = begun(n_configs=1, reward_only=True)
+    ws, record = begun(n_configs=1, reward_only=True)
     stub = serve(by_prompt=script(PLANNED))
     stub.by_prompt["You improve a reward"][1:1] = [answers({**PLAN, "config_changes": {}})]
-    draft = next_draft(service, record)
+    draft = next_draft(ws, record)
     assert "The hyperparameters are fixed" in stub.seen[0].system
     assert "leave config_changes empty" in stub.seen[1].last
     first = record.iteration(1).read_draft()
@@ -243,8 +247,8 @@ def test_reward_only_leaves_every_hyperparameter_alone(begun: Callable[..., Any]
 
 
 def test_reward_only_holds_for_the_built_in_author_too(begun: Callable[..., Any]) -> None:
-    service, record = begun(n_configs=1, reward_only=True, author="builtin")
-    revision = service.revise(record.session_id, 1)
+    ws, record = begun(n_configs=1, reward_only=True, author="builtin")
+    revision = revise(ws, record.session_id, 1)
     assert {change.kind for change in revision.changes} <= {"reward"}
 
 
@@ -256,9 +260,9 @@ def test_variants_of_what_is_fixed_are_not_asked_for() -> None:
 
 
 def test_what_a_person_configured_stays_and_variants_come_beside_it(begun: Callable[..., Any], serve: Serve) -> None:
-    service, record = begun(configs={"baseline": {}, "conservative": {"gamma": 0.9}})
+    ws, record = begun(configs={"baseline": {}, "conservative": {"gamma": 0.9}})
     serve(by_prompt=script(PLANNED, proposed(("another_way", {"gae_lambda": 0.9}))))
-    configs = run_configs(record.read_session(), next_draft(service, record))
+    configs = run_configs(record.read_session(), next_draft(ws, record))
     assert {key[0]: (config.gamma, config.gae_lambda) for key, config in configs.items()} == {
         "baseline": (0.99, 0.95),
         "conservative": (0.9, 0.95),

@@ -16,7 +16,9 @@ from p2p.contracts.errors import Ambiguous, InvalidInput
 from p2p.contracts.model_problems import ReplyMalformed
 from p2p.contracts.session import NewSession
 from p2p.envs import catalog
-from p2p.service import Service
+from p2p.service.rewards.writing import elicit_intent
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 CHEETAH = catalog.load("HalfCheetah-v5")
@@ -83,11 +85,11 @@ def test_criteria_are_asked_for_once_by_however_many_at_the_same_time(
     tmp_path: Path, serve: Callable[..., Stub]
 ) -> None:
     stub = serve(answers({"criteria": GOOD}))
-    service = Service(Settings(runs_dir=tmp_path / "runs"))
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
     caps = Caps(dollars=None, tokens=1_000_000)
     request = NewSession(prompt="do a backflip and land upright", author="anthropic:claude-of-a-test", caps=caps)
-    session_id = service.create_session(request).session_id
+    session_id = create_session(ws, request).session_id
     with ThreadPoolExecutor(4) as pool:
-        intents = list(pool.map(lambda _: service.elicit_intent(session_id), range(4)))
+        intents = list(pool.map(lambda _: elicit_intent(ws, session_id), range(4)))
     assert intents == [intents[0]] * 4
     assert len(stub.seen) == 1

@@ -11,7 +11,14 @@ from wire_stub import Step, Stub, answers
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.judging.by_code import rejudge
+from p2p.service.judging.handed_code import judge_code_task, submit_judge_code
+from p2p.service.judging.judge_code import write_judge_code
+from p2p.service.judging.observing import judge_evidence
+from p2p.service.judging.verdicts import judge
+from p2p.service.models.session_models import costs
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.judge_code import JudgeCodeRecord
 
@@ -40,7 +47,7 @@ OUTSIDE = "def judge(features):\n    return {'score': 7.0, 'evidence': 'far abov
 FINE = {"approved": True, "loopholes": "None found."}
 
 
-Written = Callable[..., tuple[Service, Stub]]
+Written = Callable[..., tuple[Workspace, Stub]]
 
 
 @pytest.fixture
@@ -48,16 +55,16 @@ def written(watched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     """A copy of the session whose judge code a scripted model writes."""
     with ExitStack() as stack:
 
-        def start(*steps: Step) -> tuple[Service, Stub]:
+        def start(*steps: Step) -> tuple[Workspace, Stub]:
             shutil.copytree(watched, tmp_path / "runs")
             stub = stack.enter_context(Stub(steps).serving())
             for name, value in stub.environment().items():
                 monkeypatch.setenv(name, value)
-            service = Service(Settings(runs_dir=tmp_path / "runs"))
-            record = service.record("watched")
+            ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
+            record = ws.record("watched")
             changed = record.read_session().model_copy(update={"judge_author": "anthropic:claude-of-a-test"})
             record.save_session(changed)
-            return service, stub
+            return ws, stub
 
         yield start
 
@@ -68,30 +75,30 @@ def source(text: str) -> Step:
 
 def test_code_is_planned_reviewed_written_attacked_and_judges_without_eyes(written: Written) -> None:
     mended = answers({"approved": False, "loopholes": "1000 is far too much.", "source": CALM})
-    service, stub = written(answers(PLAN), answers(PLAN), source(GENEROUS), mended, answers(FINE))
-    judgment = service.judge("watched", 1)
+    ws, stub = written(answers(PLAN), answers(PLAN), source(GENEROUS), mended, answers(FINE))
+    judgment = judge(ws, "watched", 1)
     assert judgment.verdict is not Verdict.NO_VERDICT, judgment.diagnosis
     calm = judgment.criteria[1]
     assert (calm.key, calm.by_eyes) == ("calm", False)
     assert all(rollout.values["calm"] is not None for rollout in judgment.rollouts)
     assert "- calm: mean speed " in judgment.diagnosis
-    code = JudgeCodeRecord(service.record("watched").path).read()
+    code = JudgeCodeRecord(ws.record("watched").path).read()
     assert code is not None
     assert code.functions[0].source == CALM
     assert code.functions[0].code_hash in judgment.provenance.code_hash
-    assert [row.role for row in service.costs("watched").rows] == ["judge_author"]
+    assert [row.role for row in costs(ws, "watched").rows] == ["judge_author"]
     assert "joint_speed" in stub.seen[0].system
     assert GENEROUS.splitlines()[-1].strip()[:20] in stub.seen[3].system
-    assert service.judge_evidence("watched", 1).unjudged == ()
-    assert service.rejudge("watched", 1) == judgment
+    assert judge_evidence(ws, "watched", 1).unjudged == ()
+    assert rejudge(ws, "watched", 1) == judgment
     assert stub.remaining() == 0
 
 
 def test_whoever_asks_for_the_task_finds_what_the_model_of_the_session_wrote(written: Written) -> None:
-    service, stub = written(answers(PLAN), answers(PLAN), source(CALM), answers(FINE))
+    ws, stub = written(answers(PLAN), answers(PLAN), source(CALM), answers(FINE))
     for _ in range(2):
-        assert [one.source for one in service.judge_code_task("watched").functions] == [CALM]
-    (found,) = service.judge_evidence("watched", 1).code.by_written_code
+        assert [one.source for one in judge_code_task(ws, "watched").functions] == [CALM]
+    (found,) = judge_evidence(ws, "watched", 1).code.by_written_code
     assert (found.key, found.written_by, found.problem) == ("calm", "anthropic:claude-of-a-test", "")
     assert stub.remaining() == 0
 
@@ -101,8 +108,8 @@ def test_whoever_asks_for_the_task_finds_what_the_model_of_the_session_wrote(wri
     [(CRASHES, "ZeroDivisionError"), (TEXT, "expected a dict with a number"), (IMPORTS, "imports"), (LATE, "too long")],
 )
 def test_code_that_fails_is_mended(broken: str, problem: str, written: Written) -> None:
-    service, stub = written(answers(PLAN), answers(PLAN), source(broken), answers(FINE), source(CALM))
-    judgment = service.judge("watched", 1)
+    ws, stub = written(answers(PLAN), answers(PLAN), source(broken), answers(FINE), source(CALM))
+    judgment = judge(ws, "watched", 1)
     assert judgment.verdict is not Verdict.NO_VERDICT
     assert problem in stub.seen[-1].system
     assert stub.remaining() == 0
@@ -110,52 +117,52 @@ def test_code_that_fails_is_mended(broken: str, problem: str, written: Written) 
 
 def test_after_three_repairs_there_is_no_verdict_and_never_a_score_of_0(written: Written) -> None:
     broken = [source(CRASHES + "#" * n) for n in range(1, 4)]
-    service, stub = written(answers(PLAN), answers(PLAN), source(CRASHES), answers(FINE), *broken)
-    judgment = service.judge("watched", 1)
+    ws, stub = written(answers(PLAN), answers(PLAN), source(CRASHES), answers(FINE), *broken)
+    judgment = judge(ws, "watched", 1)
     assert (judgment.verdict, judgment.intent_score) == (Verdict.NO_VERDICT, None)
-    code = JudgeCodeRecord(service.record("watched").path).read()
+    code = JudgeCodeRecord(ws.record("watched").path).read()
     assert code is not None
     assert "ZeroDivisionError" in code.functions[0].problems[0]
     assert stub.remaining() == 0
 
 
 def test_a_score_outside_its_range_is_cut_to_it(written: Written) -> None:
-    service, _ = written(answers(PLAN), answers(PLAN), source(OUTSIDE), answers(FINE))
-    judgment = service.judge("watched", 1)
+    ws, _ = written(answers(PLAN), answers(PLAN), source(OUTSIDE), answers(FINE))
+    judgment = judge(ws, "watched", 1)
     assert judgment.criteria[1].score == 1.0
     assert judgment.passed
 
 
 def test_what_features_cannot_tell_is_left_to_eyes(written: Written) -> None:
-    service, stub = written(answers({"measurable": False, "reason": "A matter of taste."}))
-    assert service.judge("watched", 1).verdict is Verdict.NO_VERDICT
-    assert service.judge_evidence("watched", 1).unjudged == ("calm",)
+    ws, stub = written(answers({"measurable": False, "reason": "A matter of taste."}))
+    assert judge(ws, "watched", 1).verdict is Verdict.NO_VERDICT
+    assert judge_evidence(ws, "watched", 1).unjudged == ("calm",)
     assert len(stub.seen) == 1
 
 
 @pytest.mark.parametrize(("text", "usable"), [(CALM, True), (OUTSIDE, False)])
 def test_code_that_tells_no_known_motion_from_another_is_refused(text: str, usable: bool, written: Written) -> None:
     repairs = [] if usable else [source(text)] * 3
-    service, stub = written(answers(PLAN), answers(PLAN), source(text), answers(FINE), *repairs)
-    intent = service.record("watched").read_criteria()
+    ws, stub = written(answers(PLAN), answers(PLAN), source(text), answers(FINE), *repairs)
+    intent = ws.record("watched").read_criteria()
     assert intent is not None
-    session = service.record("watched").read_session()
+    session = ws.record("watched").read_session()
     request = NewSession.model_validate(
         session.model_dump(include=set(NewSession.model_fields)) | {"env_id": "Hopper-v5"}
     )
     calm = Intent(prompt="hop calmly", env_id="Hopper-v5", criteria=intent.criteria[1:], episode_s=5.0)
-    service.create_session(request.model_copy(update={"prompt": "hop"}), session_id="hopping", intent=calm)
-    code = service.write_judge_code("hopping")
+    create_session(ws, request.model_copy(update={"prompt": "hop"}), session_id="hopping", intent=calm)
+    code = write_judge_code(ws, "hopping")
     assert code is not None
     assert bool(code.usable) == usable
     assert usable or "known motions the score 1: it tells nothing apart" in code.functions[0].problems[0]
-    assert service.write_judge_code("hopping") == code, "written once"
+    assert write_judge_code(ws, "hopping") == code, "written once"
     assert "known motions" in stub.seen[-1].system or usable
     if usable:
-        refused = service.submit_judge_code("hopping", "calm", OUTSIDE)
+        refused = submit_judge_code(ws, "hopping", "calm", OUTSIDE)
         assert refused.errors[0].endswith(
             "it tells nothing apart. Let the score grow with what the criterion asks for."
         )
-        known = service.submit_judge_code("hopping", "calm", CALM).known_motions
+        known = submit_judge_code(ws, "hopping", "calm", CALM).known_motions
         assert known[0].score == max(one.score for one in known) > 0
         assert len({one.motion for one in known}) > 1

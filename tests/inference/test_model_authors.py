@@ -10,7 +10,9 @@ from wire_stub import CANARY, Fault, Stub, answers, calls, files_with
 from p2p.contracts.budget import Caps
 from p2p.contracts.events import EventName
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service import Service
+from p2p.service.models.session_models import costs
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.session.run_session import drive
 from p2p.settings import Settings
 
@@ -102,7 +104,7 @@ def test_a_model_writes_mends_and_revises_until_it_passes(
     with stub.serving():
         for name, value in stub.environment().items():
             monkeypatch.setenv(name, value)
-        service = Service(Settings(runs_dir=tmp_path / "runs"))
+        ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
         request = NewSession(
             prompt="keep the pole balanced",
             env_id="InvertedPendulum-v5",
@@ -114,9 +116,9 @@ def test_a_model_writes_mends_and_revises_until_it_passes(
             config={"num_evals": 1, "n_eval_episodes": 3},
             caps=Caps(dollars=None, tokens=10_000_000),
         )
-        session_id = service.create_session(request).session_id
-        code = drive(service, session_id)
-    record = service.record(session_id)
+        session_id = create_session(ws, request).session_id
+        code = drive(ws, session_id)
+    record = ws.record(session_id)
     status = record.read_status()
     assert status is not None
     assert (code, status.status) == (0, SessionStatus.PASSED), status.error
@@ -134,6 +136,6 @@ def test_a_model_writes_mends_and_revises_until_it_passes(
     assert (revision.based_on, revision.lesson) == (1, "Paying for the angle makes it fall.")
     refused = [event for event in record.events.read() if event.event is EventName.REWARD_ERROR]
     assert any("os" in str(event.data["errors"]) for event in refused)
-    roles = {row.role for row in service.costs(session_id).rows}
+    roles = {row.role for row in costs(ws, session_id).rows}
     assert roles == {"intent_elicitor", "reward_author", "code_review", "revise_agent"}
     assert not files_with(CANARY, tmp_path)

@@ -14,7 +14,9 @@ from wire_stub import Fault, Stub, answers
 
 from p2p.contracts.budget import Caps
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service import Service
+from p2p.service.models.session_models import costs, set_caps
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.session.run_session import drive
 from p2p.settings import Settings
 
@@ -40,8 +42,8 @@ def refused(module: str) -> Reply:
     return answers({"source": WRONG.replace("import os", f"import {module}"), "reasoning": "alive"})
 
 
-def begun(tmp_path: Path, calls: int = 100) -> tuple[Service, str]:
-    service = Service(Settings(runs_dir=tmp_path / "runs", model_patience_s=5, model_silence_s=2))
+def begun(tmp_path: Path, calls: int = 100) -> tuple[Workspace, str]:
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs", model_patience_s=5, model_silence_s=2))
     request = NewSession(
         prompt="keep the pole balanced",
         env_id="InvertedPendulum-v5",
@@ -49,25 +51,25 @@ def begun(tmp_path: Path, calls: int = 100) -> tuple[Service, str]:
         n_seeds=1,
         caps=Caps(environment_steps=1, calls=calls),
     )
-    return service, service.create_session(request).session_id
+    return ws, create_session(ws, request).session_id
 
 
-def end_of(service: Service, session_id: str) -> tuple[SessionStatus, str]:
-    drive(service, session_id)
-    status = service.record(session_id).read_status()
+def end_of(ws: Workspace, session_id: str) -> tuple[SessionStatus, str]:
+    drive(ws, session_id)
+    status = ws.record(session_id).read_status()
     assert status is not None
     return status.status, status.error or ""
 
 
-def goes_on(service: Service, session_id: str, serve: Serve, *rewards: Reply) -> None:
+def goes_on(ws: Workspace, session_id: str, serve: Serve, *rewards: Reply) -> None:
     """Drives it again, with a model that answers: the criteria are not asked for again, and the reward is accepted."""
     stub = serve(by_prompt=script(*rewards, elicitor=None))
-    assert end_of(service, session_id)[0] is SessionStatus.BUDGET
-    report = service.record(session_id).iteration(1).read_reward_report()
+    assert end_of(ws, session_id)[0] is SessionStatus.BUDGET
+    report = ws.record(session_id).iteration(1).read_reward_report()
     assert report is not None
     assert report.accepted
     assert stub.remaining() <= 1  # a repair is not reviewed
-    paid = {row.role: row.calls - row.failed for row in service.costs(session_id).rows}
+    paid = {row.role: row.calls - row.failed for row in costs(ws, session_id).rows}
     assert paid["intent_elicitor"] == 1
 
 
@@ -80,35 +82,35 @@ def test_a_provider_that_does_not_serve_ends_it_by_name(
     fault: Fault, status: SessionStatus, serve: Serve, tmp_path: Path
 ) -> None:
     serve(by_prompt=script(fault), repeat_last=True, retry_after_s=3600)
-    service, session_id = begun(tmp_path)
-    assert end_of(service, session_id)[0] is status
-    assert service.record(session_id).read_criteria() is not None
-    goes_on(service, session_id, serve, GOOD)
+    ws, session_id = begun(tmp_path)
+    assert end_of(ws, session_id)[0] is status
+    assert ws.record(session_id).read_criteria() is not None
+    goes_on(ws, session_id, serve, GOOD)
 
 
 def test_a_cap_ends_it_before_the_call_that_would_pass_it(serve: Serve, tmp_path: Path) -> None:
     stub = serve(by_prompt=script(GOOD))
-    service, session_id = begun(tmp_path, calls=1)
-    status, error = end_of(service, session_id)
+    ws, session_id = begun(tmp_path, calls=1)
+    status, error = end_of(ws, session_id)
     assert (status, stub.remaining()) == (SessionStatus.BUDGET, 2)
     assert "calls" in error
-    service.set_caps(session_id, calls=100)
-    goes_on(service, session_id, serve, GOOD)
+    set_caps(ws, session_id, calls=100)
+    goes_on(ws, session_id, serve, GOOD)
 
 
 def test_five_mended_rewards_that_are_refused_end_it_as_invalid_code(serve: Serve, tmp_path: Path) -> None:
     stub = serve(by_prompt=script(*map(refused, FORBIDDEN)))
-    service, session_id = begun(tmp_path)
-    status, error = end_of(service, session_id)
+    ws, session_id = begun(tmp_path)
+    status, error = end_of(ws, session_id)
     assert (status, stub.remaining()) == (SessionStatus.INVALID_CODE, 0)
     assert "pathlib" in error
-    goes_on(service, session_id, serve, GOOD)
+    goes_on(ws, session_id, serve, GOOD)
 
 
 def test_a_repeated_mistake_is_paid_once_until_the_session_is_resumed(serve: Serve, tmp_path: Path) -> None:
     serve(by_prompt=script(refused("os")), repeat_last=True)
-    service, session_id = begun(tmp_path)
-    assert end_of(service, session_id)[0] is SessionStatus.INVALID_CODE
-    author = next(row for row in service.costs(session_id).rows if row.role == "reward_author")
+    ws, session_id = begun(tmp_path)
+    assert end_of(ws, session_id)[0] is SessionStatus.INVALID_CODE
+    author = next(row for row in costs(ws, session_id).rows if row.role == "reward_author")
     assert author.calls == 2
-    goes_on(service, session_id, serve, GOOD)
+    goes_on(ws, session_id, serve, GOOD)

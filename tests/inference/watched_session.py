@@ -5,7 +5,11 @@ from pathlib import Path
 from p2p.contracts.budget import Caps
 from p2p.contracts.intent import Intent
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.judging.report import run_report
+from p2p.service.rewards.writing import write_reward
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.training.iteration import train
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 BALANCE = """
@@ -52,7 +56,7 @@ INTENT = Intent.model_validate(
 
 def train_watched(runs_dir: Path) -> None:
     """Train the session "watched" below `runs_dir`."""
-    service = Service(Settings(runs_dir=runs_dir))
+    ws = Workspace(Settings(runs_dir=runs_dir))
     request = NewSession(
         prompt=INTENT.prompt,
         env_id=INTENT.env_id,
@@ -62,7 +66,7 @@ def train_watched(runs_dir: Path) -> None:
         config={"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3},
         caps=Caps(dollars=None, tokens=10_000_000),
     )
-    session_id = service.create_session(request, reward=BALANCE, session_id="watched", intent=INTENT).session_id
-    service.write_reward(session_id, 1)
-    service.train(session_id, 1)
-    service.run_report(session_id, 1)
+    session_id = create_session(ws, request, reward=BALANCE, session_id="watched", intent=INTENT).session_id
+    write_reward(ws, session_id, 1)
+    train(ws, session_id, 1)
+    run_report(ws, session_id, 1)

@@ -8,7 +8,7 @@ import pytest
 from mcp.client import Client
 from tool_caller import Caller, Connect
 
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.server import build_server
 
@@ -19,8 +19,8 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(Settings(runs_dir=tmp_path / "runs"))
+def ws(tmp_path: Path) -> Workspace:
+    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
 @pytest.fixture(params=["auto", "legacy"])
@@ -32,8 +32,8 @@ def mode(request: pytest.FixtureRequest) -> Literal["auto", "legacy"]:
 
 @pytest.fixture
 def connect(mode: Literal["auto", "legacy"]) -> Connect:
-    def to(service: Service, **callbacks: Any) -> Client:
-        return Client(build_server(service), mode=mode, **callbacks)
+    def to(ws: Workspace, **callbacks: Any) -> Client:
+        return Client(build_server(ws), mode=mode, **callbacks)
 
     return to
 

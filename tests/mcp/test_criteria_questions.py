@@ -6,7 +6,8 @@ from mcp.client import Client
 from mcp.types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
 from tool_caller import Caller, Connect
 
-from p2p.service import Service
+from p2p.service.progress.listing import list_sessions
+from p2p.service.workspace import Workspace
 
 pytestmark = pytest.mark.anyio
 Calls = Callable[[Client], Caller]
@@ -24,9 +25,9 @@ class User:
         return self.result
 
 
-async def test_the_user_corrects_a_threshold(connect: Connect, service: Service, caller: Calls) -> None:
+async def test_the_user_corrects_a_threshold(connect: Connect, ws: Workspace, caller: Calls) -> None:
     user = User(ElicitResult(action="accept", content={"moves_forward": 1.5}))
-    async with connect(service, elicitation_callback=user) as client:
+    async with connect(ws, elicitation_callback=user) as client:
         new = await caller(client)("create_session", intent="run forward")
     [asked] = user.asked
     assert "run forward" in asked.message
@@ -38,10 +39,10 @@ async def test_the_user_corrects_a_threshold(connect: Connect, service: Service,
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 async def test_a_user_who_does_not_answer_gets_the_derived_criteria(
-    connect: Connect, service: Service, caller: Calls, action: Any
+    connect: Connect, ws: Workspace, caller: Calls, action: Any
 ) -> None:
     user = User(ElicitResult(action=action))
-    async with connect(service, elicitation_callback=user) as client:
+    async with connect(ws, elicitation_callback=user) as client:
         new = await caller(client)("create_session", intent="run forward")
     assert len(user.asked) == 1
     assert new["criteria"][0]["predicate"]["threshold"] == 3.0
@@ -61,19 +62,17 @@ async def test_a_user_who_does_not_answer_gets_the_derived_criteria(
     ],
 )
 async def test_nobody_is_asked_where_nothing_is_to_be_decided(
-    connect: Connect, service: Service, caller: Calls, arguments: dict[str, Any]
+    connect: Connect, ws: Workspace, caller: Calls, arguments: dict[str, Any]
 ) -> None:
     user = User(ElicitResult(action="cancel"))
-    async with connect(service, elicitation_callback=user) as client:
+    async with connect(ws, elicitation_callback=user) as client:
         await caller(client)("create_session", **arguments)
     assert user.asked == []
 
 
-async def test_a_failure_of_the_question_is_told_like_any_other(
-    connect: Connect, service: Service, caller: Calls
-) -> None:
+async def test_a_failure_of_the_question_is_told_like_any_other(connect: Connect, ws: Workspace, caller: Calls) -> None:
     user = User(ElicitResult(action="decline"))
-    async with connect(service, elicitation_callback=user) as client:
+    async with connect(ws, elicitation_callback=user) as client:
         words = await caller(client).error("create_session", intent="run forward", environment="Nope-v1")
     assert "Unknown environment 'Nope-v1'" in words
-    assert service.list_sessions() == ()
+    assert list_sessions(ws) == ()

@@ -10,7 +10,10 @@ from mcp.client import Client
 from mcp.types import CallToolResult, ImageContent, TextResourceContents
 
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.driving import start_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.apps.data import Dashboard
 from p2p_mcp.apps.page import DASHBOARD
@@ -22,7 +25,7 @@ REQUEST = NewSession(
     prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_report_rollouts=10, config=TINY, max_iterations=1
 )
 
-Connect = Callable[[Service], AbstractAsyncContextManager[Client]]
+Connect = Callable[[Workspace], AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture
@@ -33,12 +36,12 @@ def anyio_backend() -> str:
 @pytest.fixture(params=["auto", "legacy"])
 def connect(request: pytest.FixtureRequest) -> Connect:
     mode: Literal["auto", "legacy"] = request.param
-    return lambda service: Client(build_server(service), mode=mode)
+    return lambda ws: Client(build_server(ws), mode=mode)
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(Settings(runs_dir=tmp_path / "runs"))
+def ws(tmp_path: Path) -> Workspace:
+    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
 def _dashboard(result: CallToolResult) -> Dashboard:
@@ -50,8 +53,8 @@ def _images(result: CallToolResult) -> list[ImageContent]:
     return [block for block in result.content if isinstance(block, ImageContent)]
 
 
-async def test_hosts_find_the_page_under_either_spelling(connect: Connect, service: Service) -> None:
-    async with connect(service) as client:
+async def test_hosts_find_the_page_under_either_spelling(connect: Connect, ws: Workspace) -> None:
+    async with connect(ws) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         meta: dict[str, Any] = tools["show_dashboard"].meta or {}
         assert meta["ui"]["resourceUri"] == meta["ui/resourceUri"] == DASHBOARD
@@ -63,8 +66,8 @@ async def test_hosts_find_the_page_under_either_spelling(connect: Connect, servi
     assert '"read_dashboard"' in page.text
 
 
-async def test_the_page_loads_nothing_from_anywhere_and_writes_no_markup(connect: Connect, service: Service) -> None:
-    async with connect(service) as client:
+async def test_the_page_loads_nothing_from_anywhere_and_writes_no_markup(connect: Connect, ws: Workspace) -> None:
+    async with connect(ws) as client:
         page = (await client.read_resource(DASHBOARD)).contents[0]
     assert isinstance(page, TextResourceContents)
     assert set(re.findall(r"https?://[^\s\"'`]+", page.text)) == {
@@ -75,9 +78,9 @@ async def test_the_page_loads_nothing_from_anywhere_and_writes_no_markup(connect
     )
 
 
-async def test_before_anything_is_trained_the_criteria_are_shown(connect: Connect, service: Service) -> None:
-    session_id = service.create_session(REQUEST).session_id
-    async with connect(service) as client:
+async def test_before_anything_is_trained_the_criteria_are_shown(connect: Connect, ws: Workspace) -> None:
+    session_id = create_session(ws, REQUEST).session_id
+    async with connect(ws) as client:
         shown = _dashboard(await client.call_tool("show_dashboard", {"session_id": session_id}))
     assert shown.sentence == "keep the pole balanced"
     assert (shown.iteration, shown.iterations, shown.progress, shown.verdict) == (0, (), None, None)
@@ -87,9 +90,9 @@ async def test_before_anything_is_trained_the_criteria_are_shown(connect: Connec
     assert "write_reward" in shown.next_step
 
 
-async def test_an_unknown_session_or_iteration_is_named(connect: Connect, service: Service) -> None:
-    session_id = service.create_session(REQUEST).session_id
-    async with connect(service) as client:
+async def test_an_unknown_session_or_iteration_is_named(connect: Connect, ws: Workspace) -> None:
+    session_id = create_session(ws, REQUEST).session_id
+    async with connect(ws) as client:
         for arguments in ({"session_id": "nothing"}, {"session_id": session_id, "iteration": 7}):
             for tool in ("show_dashboard", "read_dashboard"):
                 result = await client.call_tool(tool, arguments)
@@ -97,13 +100,13 @@ async def test_an_unknown_session_or_iteration_is_named(connect: Connect, servic
 
 
 @pytest.mark.slow
-async def test_a_trained_session_shows_curves_verdict_and_frames(service: Service) -> None:
-    session_id = service.create_session(REQUEST).session_id
-    view = service.start_session(session_id)
+async def test_a_trained_session_shows_curves_verdict_and_frames(ws: Workspace) -> None:
+    session_id = create_session(ws, REQUEST).session_id
+    view = start_session(ws, session_id)
     while view.alive:
         time.sleep(0.1)
-        view = service.view_session(session_id)
-    async with Client(build_server(service)) as client:
+        view = view_session(ws, session_id)
+    async with Client(build_server(ws)) as client:
         result = await client.call_tool("show_dashboard", {"session_id": session_id})
         shown = _dashboard(result)
         assert {curve.run_id for curve in shown.returns} == {run.run_id for run in view.runs}

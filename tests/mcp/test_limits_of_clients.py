@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.server.mcpserver.exceptions import ToolError
 
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.admission import Admission
 from p2p_mcp.patience import CLIENT, Patience
@@ -181,7 +181,7 @@ def test_a_client_that_leaves_cancels_its_call() -> None:
 def test_a_list_without_an_end_gets_one_refusal(
     tmp_path: Path, tool: str, arguments: dict[str, Any], told: str
 ) -> None:
-    server = build_server(Service(Settings(runs_dir=tmp_path)))
+    server = build_server(Workspace(Settings(runs_dir=tmp_path)))
 
     async def call() -> str:
         async with Client(server) as client:

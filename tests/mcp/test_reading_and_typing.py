@@ -11,14 +11,16 @@ from mcp.types import PromptReference, ResourceTemplateReference, TextContent, T
 from tool_caller import Connect
 
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.rewards.drafting import submit_reward
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def session_id(service: Service) -> str:
-    return service.create_session(NewSession(prompt="run forward", env_id="HalfCheetah-v5")).session_id
+def session_id(ws: Workspace) -> str:
+    return create_session(ws, NewSession(prompt="run forward", env_id="HalfCheetah-v5")).session_id
 
 
 async def _text(client: Client, uri: str) -> str:
@@ -27,8 +29,8 @@ async def _text(client: Client, uri: str) -> str:
     return contents.text
 
 
-async def test_what_is_listed_can_be_read(connect: Connect, service: Service, session_id: str) -> None:
-    async with connect(service) as client:
+async def test_what_is_listed_can_be_read(connect: Connect, ws: Workspace, session_id: str) -> None:
+    async with connect(ws) as client:
         listed = [str(resource.uri) for resource in (await client.list_resources()).resources]
         assert f"p2p://sessions/{session_id}" in listed
         assert "p2p://environments/Ant-v5" in listed
@@ -37,8 +39,8 @@ async def test_what_is_listed_can_be_read(connect: Connect, service: Service, se
         assert json.loads(await _text(client, f"p2p://sessions/{session_id}"))["status"] == "pending"
 
 
-async def test_what_can_be_read_is_told_by_its_form(connect: Connect, service: Service) -> None:
-    async with connect(service) as client:
+async def test_what_can_be_read_is_told_by_its_form(connect: Connect, ws: Workspace) -> None:
+    async with connect(ws) as client:
         templates = {one.uri_template: one for one in (await client.list_resource_templates()).resource_templates}
     iteration = "p2p://sessions/{session_id}/iterations/{iteration}"
     assert {*templates} == {
@@ -65,20 +67,20 @@ async def test_what_can_be_read_is_told_by_its_form(connect: Connect, service: S
     ],
 )
 async def test_what_cannot_be_read_is_said(
-    connect: Connect, service: Service, session_id: str, uri: str, words: str
+    connect: Connect, ws: Workspace, session_id: str, uri: str, words: str
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         with pytest.raises(MCPError, match=re.escape(words)):
             await client.read_resource(uri.replace("{}", session_id))
 
 
-async def test_prompts_hold_what_they_were_given(connect: Connect, service: Service, session_id: str) -> None:
+async def test_prompts_hold_what_they_were_given(connect: Connect, ws: Workspace, session_id: str) -> None:
     given: dict[str, dict[str, str]] = {
         "train_behaviour": {"behaviour": "hop on one leg", "environment": "Hopper-v5"},
         "debug_reward": {"session_id": session_id},
         "explain_result": {"session_id": session_id},
     }
-    async with connect(service) as client:
+    async with connect(ws) as client:
         prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
         tools = {tool.name for tool in (await client.list_tools()).tools}
         assert {*prompts} == {*given}
@@ -96,10 +98,10 @@ async def test_prompts_hold_what_they_were_given(connect: Connect, service: Serv
     [("session_id", "session_", 1), ("session_id", "other", 0), ("environment", "half", 1), ("nothing", "", 0)],
 )
 async def test_ids_are_completed_while_they_are_typed(
-    connect: Connect, service: Service, session_id: str, argument: str, typed: str, expected: int
+    connect: Connect, ws: Workspace, session_id: str, argument: str, typed: str, expected: int
 ) -> None:
     reference = PromptReference(type="ref/prompt", name="debug_reward")
-    async with connect(service) as client:
+    async with connect(ws) as client:
         found = (await client.complete(reference, {"name": argument, "value": typed})).completion
     assert len(found.values) == expected
     assert found.total == expected
@@ -107,13 +109,13 @@ async def test_ids_are_completed_while_they_are_typed(
 
 
 async def test_iterations_are_completed_for_the_session_that_is_chosen(
-    connect: Connect, service: Service, session_id: str
+    connect: Connect, ws: Workspace, session_id: str
 ) -> None:
-    service.submit_reward(session_id)
+    submit_reward(ws, session_id)
     reference = ResourceTemplateReference(
         type="ref/resource", uri="p2p://sessions/{session_id}/iterations/{iteration}/frames/{name}"
     )
-    async with connect(service) as client:
+    async with connect(ws) as client:
 
         async def values(name: str, **given: str) -> list[str]:
             argument: dict[str, Any] = {"name": name, "value": ""}

@@ -11,7 +11,10 @@ from task_client import KnowsTasks
 from p2p.contracts.background import JobView, StartTraining
 from p2p.contracts.job import JobState
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.rewards.drafting import submit_reward
+from p2p.service.sessions.background import start_training
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.server import build_server
 
@@ -32,15 +35,15 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(Settings(runs_dir=tmp_path / "runs"))
+def ws(tmp_path: Path) -> Workspace:
+    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
 @pytest.fixture
-def session_id(service: Service) -> str:
+def session_id(ws: Workspace) -> str:
     """A session whose reward waits to be trained."""
-    session_id = service.create_session(REQUEST).session_id
-    assert service.submit_reward(session_id, source=None).report.accepted
+    session_id = create_session(ws, REQUEST).session_id
+    assert submit_reward(ws, session_id, source=None).report.accepted
     return session_id
 
 
@@ -51,10 +54,10 @@ async def _read(client: Client, uri: str) -> JobView:
 
 
 async def test_a_client_that_knows_tasks_gets_the_trained_iteration_as_the_result(
-    service: Service, session_id: str
+    ws: Workspace, session_id: str
 ) -> None:
     with anyio.fail_after(PATIENCE_S):
-        async with Client(build_server(service), extensions=[KnowsTasks()]) as client:
+        async with Client(build_server(ws), extensions=[KnowsTasks()]) as client:
             result = await client.call_tool("train_iteration", {"session_id": session_id})
     assert not result.is_error
     assert result.structured_content is not None
@@ -62,8 +65,8 @@ async def test_a_client_that_knows_tasks_gets_the_trained_iteration_as_the_resul
     assert result.structured_content["step"] == result.structured_content["total"] > 0
 
 
-async def test_both_eras_hear_of_a_training_until_it_has_ended(service: Service, session_id: str) -> None:
-    server = build_server(service)
+async def test_both_eras_hear_of_a_training_until_it_has_ended(ws: Workspace, session_id: str) -> None:
+    server = build_server(ws)
     told, updates = anyio.create_memory_object_stream[str](1000)
 
     async def note(message: object) -> None:
@@ -72,7 +75,7 @@ async def test_both_eras_hear_of_a_training_until_it_has_ended(service: Service,
 
     with anyio.fail_after(PATIENCE_S), told, updates:
         async with Client(server, mode="legacy", message_handler=note) as older, Client(server) as newer:
-            job = service.start_training(session_id, StartTraining(idempotency_key="once"))
+            job = start_training(ws, session_id, StartTraining(idempotency_key="once"))
             uri = f"p2p://jobs/{job.job_id}"
             subscribe = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
             await older.session.send_request(subscribe, types.EmptyResult)

@@ -6,16 +6,17 @@ import pytest
 from mcp.client import Client
 from tool_caller import Caller, Connect
 
-from p2p.service import Service
+from p2p.service.progress.listing import list_sessions
+from p2p.service.workspace import Workspace
 
 pytestmark = pytest.mark.anyio
 Calls = Callable[[Client], Caller]
 
 
 async def test_what_is_understood_is_kept_and_the_rest_is_left_to_eyes(
-    connect: Connect, service: Service, caller: Calls
+    connect: Connect, ws: Workspace, caller: Calls
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         new = await caller(client)("create_session", intent="walk forward slowly with small steps")
     by_key = {criterion["key"]: criterion for criterion in new["criteria"]}
     assert by_key["moves_forward"]["predicate"] is not None
@@ -25,9 +26,7 @@ async def test_what_is_understood_is_kept_and_the_rest_is_left_to_eyes(
     assert "also_asked" in new["note"]
 
 
-async def test_predicates_for_the_rest_replace_its_eyes_alone(
-    connect: Connect, service: Service, caller: Calls
-) -> None:
+async def test_predicates_for_the_rest_replace_its_eyes_alone(connect: Connect, ws: Workspace, caller: Calls) -> None:
     mine = {
         "key": "also_asked",
         "title": "Small steps",
@@ -38,7 +37,7 @@ async def test_predicates_for_the_rest_replace_its_eyes_alone(
             "margin": 0.1,
         },
     }  # fmt: skip
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         new = await call("create_session", intent="walk forward slowly with small steps")
         steered = await call("steer_session", session_id=new["session_id"], criteria=[mine])
@@ -47,20 +46,20 @@ async def test_predicates_for_the_rest_replace_its_eyes_alone(
 
 
 async def test_a_sentence_of_which_nothing_is_understood_is_judged_by_eyes_and_says_why(
-    connect: Connect, service: Service, caller: Calls
+    connect: Connect, ws: Workspace, caller: Calls
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         new = await caller(client)("create_session", intent="frobnicate the quux")
     assert [criterion["key"] for criterion in new["criteria"]] == ["does_what_was_asked"]
     assert "'frobnicate the quux'" in new["note"]
 
 
-async def test_a_dry_run_begins_nothing(connect: Connect, service: Service, caller: Calls) -> None:
-    async with connect(service) as client:
+async def test_a_dry_run_begins_nothing(connect: Connect, ws: Workspace, caller: Calls) -> None:
+    async with connect(ws) as client:
         shown = await caller(client)("create_session", intent="run at least 4 m/s", dry_run=True)
     assert shown["session_id"] == ""
     assert shown["status"] == "dry run"
     assert shown["criteria"][0]["predicate"]["threshold"] == 4.0
     assert shown["preview"]["total_timesteps"] > 0
     assert shown["preview"]["config"]["env_id"] == "HalfCheetah-v5"
-    assert service.list_sessions() == ()
+    assert list_sessions(ws) == ()

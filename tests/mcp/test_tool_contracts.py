@@ -10,7 +10,7 @@ import pytest
 from mcp.types import Tool
 from tool_caller import Connect
 
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p_mcp.server import build_server
 
 pytestmark = pytest.mark.anyio
@@ -31,8 +31,8 @@ READ_ONLY = {
 }
 
 
-async def _tools(connect: Connect, service: Service) -> list[Tool]:
-    async with connect(service) as client:
+async def _tools(connect: Connect, ws: Workspace) -> list[Tool]:
+    async with connect(ws) as client:
         return (await client.list_tools()).tools
 
 
@@ -48,12 +48,12 @@ def _titles(schema: Any) -> Iterator[str]:
             yield from _titles(value)
 
 
-async def test_the_tools_have_the_names_users_know(connect: Connect, service: Service) -> None:
-    assert sorted(tool.name for tool in await _tools(connect, service)) == sorted(TOOLS)
+async def test_the_tools_have_the_names_users_know(connect: Connect, ws: Workspace) -> None:
+    assert sorted(tool.name for tool in await _tools(connect, ws)) == sorted(TOOLS)
 
 
-async def test_every_tool_says_what_it_is_and_what_it_may_do(connect: Connect, service: Service) -> None:
-    for tool in await _tools(connect, service):
+async def test_every_tool_says_what_it_is_and_what_it_may_do(connect: Connect, ws: Workspace) -> None:
+    for tool in await _tools(connect, ws):
         hints = tool.annotations
         assert tool.title
         assert tool.description
@@ -65,8 +65,8 @@ async def test_every_tool_says_what_it_is_and_what_it_may_do(connect: Connect, s
         assert hints.destructive_hint == (tool.name == "cancel_job")
 
 
-async def test_every_argument_is_described_and_every_result_has_a_schema_with_the_next_step(service: Service) -> None:
-    for tool in await build_server(service).documented_tools():
+async def test_every_argument_is_described_and_every_result_has_a_schema_with_the_next_step(ws: Workspace) -> None:
+    for tool in await build_server(ws).documented_tools():
         for name, argument in tool.input_schema.get("properties", {}).items():
             assert argument.get("description"), f"{tool.name}({name})"
         assert tool.output_schema, tool.name
@@ -75,21 +75,21 @@ async def test_every_argument_is_described_and_every_result_has_a_schema_with_th
 
 
 async def test_the_list_is_small_and_schemas_of_results_are_left_to_the_documents(
-    connect: Connect, service: Service
+    connect: Connect, ws: Workspace
 ) -> None:
-    listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in await _tools(connect, service)]
+    listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in await _tools(connect, ws)]
     assert not any("outputSchema" in tool for tool in listed)
     assert len(json.dumps(listed, separators=(",", ":"))) < 55_000  # bytes; 173,015 with the schemas of results
 
 
-async def test_what_a_model_reads_of_all_tools_stays_small(connect: Connect, service: Service) -> None:
-    tools = await _tools(connect, service)
+async def test_what_a_model_reads_of_all_tools_stays_small(connect: Connect, ws: Workspace) -> None:
+    tools = await _tools(connect, ws)
     read = sum(len(json.dumps(tool.input_schema)) + len(tool.description or "") for tool in tools)
     assert read < 37_000  # bytes, about 9,000 tokens
 
 
-async def test_no_schema_changes_unnoticed(connect: Connect, service: Service) -> None:
-    tools = await _tools(connect, service)
+async def test_no_schema_changes_unnoticed(connect: Connect, ws: Workspace) -> None:
+    tools = await _tools(connect, ws)
     for tool in tools:
         path = SNAPSHOTS / f"{tool.name}.json"
         text = (

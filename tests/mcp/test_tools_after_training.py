@@ -24,7 +24,9 @@ from tool_caller import Caller, Connect
 from p2p.contracts.judge_code import Decomposition, JudgeCode, JudgeFunction
 from p2p.contracts.observation import hash_of
 from p2p.contracts.preference import Candidate, Compared
-from p2p.service import Service
+from p2p.service.judging.preferring import pair_to_compare, submit_preference
+from p2p.service.progress.listing import list_sessions
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.judge_code import JudgeCodeRecord
 from p2p.store.preferences import PreferencesRecord
@@ -40,13 +42,13 @@ PICTURE_BYTES = 700_000
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A runs directory with one session, whose first iteration is trained and not judged."""
     runs_dir = made_once(tmp_path_factory, "tools_after_training", lambda place: anyio.run(_train, place))
-    (view,) = Service(Settings(runs_dir=runs_dir)).list_sessions()
+    (view,) = list_sessions(Workspace(Settings(runs_dir=runs_dir)))
     return runs_dir, view.session.session_id
 
 
 async def _train(runs_dir: Path) -> None:
-    service = Service(Settings(runs_dir=runs_dir))
-    async with Client(build_server(service)) as client:
+    ws = Workspace(Settings(runs_dir=runs_dir))
+    async with Client(build_server(ws)) as client:
         call = Caller(client)
         session_id: str = (await call("create_session", **SESSION))["session_id"]
         await call("write_reward", session_id=session_id, source=GOOD)
@@ -66,10 +68,10 @@ async def trained_by(call: Caller, session_id: str, **arguments: Any) -> dict[st
 
 
 @pytest.fixture
-def service(trained: tuple[Path, str], tmp_path: Path) -> Service:
+def ws(trained: tuple[Path, str], tmp_path: Path) -> Workspace:
     """A copy for each test: judging changes a session."""
     shutil.copytree(trained[0], tmp_path / "runs")
-    return Service(Settings(runs_dir=tmp_path / "runs"))
+    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
 @pytest.fixture
@@ -83,9 +85,9 @@ def _pictures(result: CallToolResult) -> list[ImageContent]:
 
 @pytest.mark.parametrize("view", ["progress", "curve", "terms", "dynamics"])
 async def test_metrics_are_few_numbers_and_a_plot(
-    connect: Connect, service: Service, caller: Calls, session_id: str, view: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str, view: str
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         result = await caller(client).result("get_metrics", session_id=session_id, view=view, points=5, plot=True)
     shown: dict[str, Any] = result.structured_content or {}
     assert shown["next_step"].startswith("judge_videos")
@@ -96,9 +98,9 @@ async def test_metrics_are_few_numbers_and_a_plot(
 
 
 async def test_whoever_calls_judges_with_the_pictures_and_the_rubric(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         result = await call.result("judge_videos", session_id=session_id, detail="frames", max_frames=3)
         evidence: dict[str, Any] = result.structured_content or {}
@@ -115,9 +117,9 @@ async def test_whoever_calls_judges_with_the_pictures_and_the_rubric(
 
 
 async def test_a_judgment_that_cannot_be_taken_says_what_is_missing(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         seen = {"session_id": session_id, **SEEN}
         assert "calm: true or false" in await call.error("submit_judgment", **{**seen, "criteria": {}})
@@ -131,9 +133,9 @@ async def test_a_judgment_that_cannot_be_taken_says_what_is_missing(
 
 
 async def test_a_judgment_by_eyes_and_code_ends_a_session_that_passes(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         passed = await call("submit_judgment", session_id=session_id, model="a model", **SEEN)
         assert passed["passed"]
@@ -163,11 +165,11 @@ class Model:
     [None, "I see a pole.", '{"score": 2}', json.dumps({**SEEN, "criteria": {}}), json.dumps({**SEEN, "surprise": 1})],
 )
 async def test_the_model_of_a_client_judges_and_may_correct_itself_once(
-    connect: Connect, service: Service, caller: Calls, session_id: str, first: str | None
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str, first: str | None
 ) -> None:
     good = f"Here it is:\n```json\n{json.dumps({**SEEN, 'observer': 'api'})}\n```"
     model = Model(*([] if first is None else [first]), good)
-    async with connect(service, sampling_callback=model) as client:
+    async with connect(ws, sampling_callback=model) as client:
         result = await caller(client).result("judge_videos", session_id=session_id)
     assert model.replies == []
     assert isinstance(model.asked[0].messages[0].content, list)
@@ -180,10 +182,10 @@ async def test_the_model_of_a_client_judges_and_may_correct_itself_once(
 
 
 async def test_a_model_that_does_not_keep_to_the_form_leaves_it_to_the_caller(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
     model = Model("no", "still no")
-    async with connect(service, sampling_callback=model) as client:
+    async with connect(ws, sampling_callback=model) as client:
         result = await caller(client).result("judge_videos", session_id=session_id)
     shown: dict[str, Any] = result.structured_content or {}
     assert (shown["judged_by"], shown["judgment"]) == ("calling_agent", None)
@@ -191,17 +193,17 @@ async def test_a_model_that_does_not_keep_to_the_form_leaves_it_to_the_caller(
     assert len(_pictures(result)) == 1
 
 
-def _checkpoints(service: Service, session_id: str) -> dict[str, int]:
+def _checkpoints(ws: Workspace, session_id: str) -> dict[str, int]:
     """Two policies of the only iteration, as arguments of compare_videos."""
-    steps = [checkpoint.step for checkpoint in service.record(session_id).iteration(1).runs()[0].checkpoints()]
+    steps = [checkpoint.step for checkpoint in ws.record(session_id).iteration(1).runs()[0].checkpoints()]
     return {"first": 1, "second": 1, "first_checkpoint": steps[0], "second_checkpoint": steps[-1]}
 
 
-def _places(service: Service, session_id: str, pair: dict[str, int]) -> list[str]:
+def _places(ws: Workspace, session_id: str, pair: dict[str, int]) -> list[str]:
     """Which place the first of two has in each picture that a caller is shown, told from the files alone."""
     one, two = (Candidate(iteration=1, checkpoint=pair[f"{name}_checkpoint"]) for name in ("first", "second"))
-    shown = service.pair_to_compare(session_id, (one, two)).pictures
-    turned = service.submit_preference(session_id, (one, two), (_better("above"), _better("below")))
+    shown = pair_to_compare(ws, session_id, (one, two)).pictures
+    turned = submit_preference(ws, session_id, (one, two), (_better("above"), _better("below")))
     return ["above", "below"] if turned.pictures[0].path == shown[0] else ["below", "above"]
 
 
@@ -210,11 +212,11 @@ def _better(place: str) -> Compared:
 
 
 async def test_two_checkpoints_are_compared_by_the_caller_in_both_orders(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
-    pair = _checkpoints(service, session_id)
+    pair = _checkpoints(ws, session_id)
     ask = {"session_id": session_id, **pair}
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         result = await call.result("compare_videos", **ask)
         shown: dict[str, Any] = result.structured_content or {}
@@ -223,7 +225,7 @@ async def test_two_checkpoints_are_compared_by_the_caller_in_both_orders(
         assert "above" in shown["pair"]["rubric"]
         for place in ("first", "second"):  # nothing tells which of them is above
             assert str(pair[f"{place}_checkpoint"]) not in "".join(shown["pair"]["pictures"] + shown["pair"]["notes"])
-        looks = [_better(place).model_dump() for place in _places(service, session_id, pair)]
+        looks = [_better(place).model_dump() for place in _places(ws, session_id, pair)]
         found = (await call("compare_videos", **ask, looks=looks, model="a model"))["preference"]
         assert (found["better"], found["agreed"]) == (found["first"], True)
         assert (found["observer"], found["model"]) == ("calling_agent", "a model")
@@ -233,7 +235,7 @@ async def test_two_checkpoints_are_compared_by_the_caller_in_both_orders(
         tie = await call("compare_videos", **ask, looks=always_above)
         assert (tie["preference"]["better"], tie["preference"]["agreed"]) == (None, False)
         assert "depended on which was shown above" in tie["next_step"]
-        kept = PreferencesRecord(service.record(session_id).path).read()
+        kept = PreferencesRecord(ws.record(session_id).path).read()
         assert [one.model for one in kept][-2:] == ["a model", None]
         assert "No provider is configured" in await call.error("compare_videos", **ask, mode="api")
         assert "Two different ones" in await call.error("compare_videos", session_id=session_id, first=1, second=1)
@@ -241,11 +243,11 @@ async def test_two_checkpoints_are_compared_by_the_caller_in_both_orders(
 
 
 async def test_the_model_of_a_client_compares_each_picture_by_itself(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
-    ask = {"session_id": session_id, **_checkpoints(service, session_id)}
+    ask = {"session_id": session_id, **_checkpoints(ws, session_id)}
     model = Model(*[_better(place).model_dump_json() for place in ("above", "same")], "I see two poles.", "{}")
-    async with connect(service, sampling_callback=model) as client:
+    async with connect(ws, sampling_callback=model) as client:
         found = (await caller(client)("compare_videos", **ask))["preference"]
         assert (found["observer"], found["model"]) == ("client_sampling", "lent-model")
         assert (found["better"], found["agreed"]) == (None, False)
@@ -266,12 +268,12 @@ def judge(features):
 
 
 async def test_judge_code_that_fails_on_rollouts_counts_nothing_and_can_be_mended_even_then(
-    service: Service, session_id: str
+    ws: Workspace, session_id: str
 ) -> None:
     plan = Decomposition(measurable=True, reason="handed in before there were rollouts")
     late = JudgeFunction(key="calm", decomposition=plan, source=LATE, written_by="calling_agent")
-    JudgeCodeRecord(service.record(session_id).path).save(JudgeCode(written_by="calling_agent", functions=(late,)))
-    async with Client(build_server(service)) as client:
+    JudgeCodeRecord(ws.record(session_id).path).save(JudgeCode(written_by="calling_agent", functions=(late,)))
+    async with Client(build_server(ws)) as client:
         call = Caller(client)
         shown = await call("judge_videos", session_id=session_id)
         (found,) = shown["code"]["by_written_code"]
@@ -306,9 +308,9 @@ def judge(features):
     ],
 )
 async def test_judge_code_that_cannot_be_used_is_refused_with_line_reason_and_fix(
-    service: Service, session_id: str, source: str, told: list[str]
+    ws: Workspace, session_id: str, source: str, told: list[str]
 ) -> None:
-    async with Client(build_server(service)) as client:
+    async with Client(build_server(ws)) as client:
         answer = await Caller(client)("write_judge_code", session_id=session_id, criterion="calm", source=source)
         assert not answer["report"]["accepted"]
         assert all(words in answer["report"]["errors"][0] for words in told), answer["report"]["errors"]
@@ -317,10 +319,10 @@ async def test_judge_code_that_cannot_be_used_is_refused_with_line_reason_and_fi
 
 
 async def test_judge_code_of_the_caller_measures_with_evidence_and_is_signed(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
     write = {"session_id": session_id, "criterion": "calm", "source": CALM}
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         task = (await call("write_judge_code", session_id=session_id))["task"]
         assert [one["key"] for one in task["to_measure"]] == ["calm"]
@@ -342,12 +344,12 @@ async def test_judge_code_of_the_caller_measures_with_evidence_and_is_signed(
         assert "is judged, and what it was judged by stands" in await call.error("write_judge_code", **write)
 
 
-async def test_what_is_shown_on_request(connect: Connect, service: Service, caller: Calls, session_id: str) -> None:
-    async with connect(service) as client:
+async def test_what_is_shown_on_request(connect: Connect, ws: Workspace, caller: Calls, session_id: str) -> None:
+    async with connect(ws) as client:
         result = await caller(client).result("view_rollout", session_id=session_id, camera="side", frames=2)
         shown: dict[str, Any] = result.structured_content or {}
         assert len(_pictures(result)) == 1 + len(shown["frame_files"])
-        assert (service.runs.path / shown["sheet"]["path"]).is_file()
+        assert (ws.runs.path / shown["sheet"]["path"]).is_file()
         path = await caller(client)("view_rollout", session_id=session_id, camera="side", path_of="pole")
         assert "purple: the path of pole" in path["note"]
         assert path["sheet"] != shown["sheet"]
@@ -357,9 +359,9 @@ async def test_what_is_shown_on_request(connect: Connect, service: Service, call
         assert "itself" in words
 
 
-async def test_what_an_iteration_left_behind_can_be_read(connect: Connect, service: Service, session_id: str) -> None:
+async def test_what_an_iteration_left_behind_can_be_read(connect: Connect, ws: Workspace, session_id: str) -> None:
     root = f"p2p://sessions/{session_id}/iterations/1"
-    async with connect(service) as client:
+    async with connect(ws) as client:
         listed = {str(one.uri): one for one in (await client.list_resources()).resources}
         kinds = {uri.removeprefix(root): one.mime_type for uri, one in listed.items() if uri.startswith(root)}
         assert kinds["/videos/report_median.mp4"] == "video/mp4"
@@ -374,7 +376,7 @@ async def test_what_an_iteration_left_behind_can_be_read(connect: Connect, servi
 
 
 async def test_the_result_of_every_tool_fits_into_a_client(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
     """`Caller.result` holds every result against 1 MiB; here the pictures are held against their own budget."""
     most: dict[str, dict[str, Any]] = {
@@ -385,7 +387,7 @@ async def test_the_result_of_every_tool_fits_into_a_client(
         "show_dashboard": {},
         "steer_session": {"wish": "x" * 300},
     }
-    async with connect(service) as client:
+    async with connect(ws) as client:
         for tool, arguments in most.items():
             result = await caller(client).result(tool, session_id=session_id, **arguments)
             size = sum(len(picture.data) * 3 // 4 for picture in _pictures(result))
@@ -394,9 +396,9 @@ async def test_the_result_of_every_tool_fits_into_a_client(
 
 
 async def test_the_next_reward_is_written_with_what_was_seen_before(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         bad = {**SEEN, "is_what_was_meant": False, "diagnosis": "It shakes.", "failure_tags": ["shakes"]}
         assert not (await call("submit_judgment", session_id=session_id, **bad))["passed"]
@@ -414,9 +416,9 @@ async def test_the_next_reward_is_written_with_what_was_seen_before(
 
 
 async def test_the_built_in_author_writes_the_next_reward_when_asked(
-    connect: Connect, service: Service, caller: Calls, session_id: str
+    connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         bad = {**SEEN, "is_what_was_meant": False, "criteria": {"calm": False}}
         await call("submit_judgment", session_id=session_id, **bad)
@@ -425,10 +427,10 @@ async def test_the_built_in_author_writes_the_next_reward_when_asked(
     assert done["reward"]["iteration"] == 2
 
 
-async def test_a_loop_runs_by_itself_and_can_be_ended(service: Service, connect: Connect, caller: Calls) -> None:
+async def test_a_loop_runs_by_itself_and_can_be_ended(ws: Workspace, connect: Connect, caller: Calls) -> None:
     long = {"total_timesteps": 2_000_000, "num_evals": 2, "n_eval_episodes": 3}
     arguments = {"intent": "keep the pole balanced", "environment": "InvertedPendulum-v5", "config": long}
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         loop = (await call("create_session", **arguments))["session_id"]
         job = await call("run_session", session_id=loop, idempotency_key="one")

@@ -5,13 +5,18 @@ from pathlib import Path
 import pytest
 from mcp.client import Client
 from pole import EYES, GOOD, HOLD
+from replacing import replace_function
 from tool_caller import Caller, Connect
 
 from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.node import Node
-from p2p.service import Service
+from p2p.service.machines.nodes import add_node
+from p2p.service.progress.listing import list_sessions
 from p2p.service.sessions import driving
+from p2p.service.sessions.background import start_training
+from p2p.service.sessions.driving import stop_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -19,8 +24,8 @@ Calls = Callable[[Client], Caller]
 MISSING = "session_20260101_000000_00000000"
 
 
-async def test_environments_lead_to_a_session(connect: Connect, service: Service, caller: Calls) -> None:
-    async with connect(service) as client:
+async def test_environments_lead_to_a_session(connect: Connect, ws: Workspace, caller: Calls) -> None:
+    async with connect(ws) as client:
         call = caller(client)
         listed = await call("list_environments")
         assert "HalfCheetah-v5" in [line["env_id"] for line in listed["environments"]]
@@ -32,8 +37,8 @@ async def test_environments_lead_to_a_session(connect: Connect, service: Service
         assert "Did you mean 'Hopper-v5'" in await call.error("describe_environment", env_id="Hoper-v5")
 
 
-async def test_the_setup_is_told(connect: Connect, service: Service, caller: Calls) -> None:
-    async with connect(service) as client:
+async def test_the_setup_is_told(connect: Connect, ws: Workspace, caller: Calls) -> None:
+    async with connect(ws) as client:
         setup = await caller(client)("check_setup")
     assert setup["usable"]
     assert {check["name"] for check in setup["checks"]}
@@ -42,15 +47,15 @@ async def test_the_setup_is_told(connect: Connect, service: Service, caller: Cal
 async def test_other_machines_are_told_with_what_they_lack_and_none_is_added_here(
     connect: Connect, tmp_path: Path, caller: Calls
 ) -> None:
-    service = Service(Settings(runs_dir=tmp_path / "runs", nodes_dir=tmp_path / "nodes"))
-    async with connect(service) as client:
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs", nodes_dir=tmp_path / "nodes"))
+    async with connect(ws) as client:
         call = caller(client)
         none = await call("list_nodes")
         assert none["nodes"] == []
         assert "p2p nodes --help" in none["next_step"]
         with socket.create_server(("127.0.0.1", 0)) as closed:
             port = closed.getsockname()[1]
-        service.add_node(Node(name="attic", host="127.0.0.1", port=port))
+        add_node(ws, Node(name="attic", host="127.0.0.1", port=port))
         (line,) = (await call("list_nodes"))["nodes"]
         assert (line["backend"], line["reachable"], line["prepared"], line["cores"]) == (
             "ssh:attic",
@@ -64,9 +69,9 @@ async def test_other_machines_are_told_with_what_they_lack_and_none_is_added_her
 
 
 async def test_a_session_begins_with_criteria_and_the_rules_of_rewards(
-    connect: Connect, service: Service, caller: Calls
+    connect: Connect, ws: Workspace, caller: Calls
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         new = await call("create_session", intent="run forward", environment="HalfCheetah-v5", n_seeds=1)
         assert [criterion["key"] for criterion in new["criteria"]]
@@ -78,20 +83,18 @@ async def test_a_session_begins_with_criteria_and_the_rules_of_rewards(
         assert [line["session_id"] for line in (await call("list_sessions"))["sessions"]] == [new["session_id"]]
 
 
-async def test_a_sentence_nobody_can_measure_is_judged_by_eyes(
-    connect: Connect, service: Service, caller: Calls
-) -> None:
-    async with connect(service) as client:
+async def test_a_sentence_nobody_can_measure_is_judged_by_eyes(connect: Connect, ws: Workspace, caller: Calls) -> None:
+    async with connect(ws) as client:
         new = await caller(client)("create_session", intent="dance like a swan", environment="Ant-v5")
     assert [criterion["predicate"] for criterion in new["criteria"]] == [None]
     assert "steer_session" in new["note"]
 
 
 async def test_criteria_of_the_caller_replace_or_extend_the_derived_ones(
-    connect: Connect, service: Service, caller: Calls
+    connect: Connect, ws: Workspace, caller: Calls
 ) -> None:
     place = {"intent": "keep the pole balanced", "environment": "InvertedPendulum-v5"}
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         derived = await call("create_session", **place)
         own = await call("create_session", **place, criteria=[HOLD, EYES])
@@ -122,13 +125,13 @@ async def test_criteria_of_the_caller_replace_or_extend_the_derived_ones(
     ],
 )
 async def test_what_a_session_cannot_be_is_said(
-    connect: Connect, service: Service, caller: Calls, arguments: dict[str, object], words: str
+    connect: Connect, ws: Workspace, caller: Calls, arguments: dict[str, object], words: str
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         said = await caller(client).error("create_session", **{"intent": "run forward", **arguments})
         assert words in said
         assert "pydantic.dev" not in said
-    assert service.list_sessions() == ()
+    assert list_sessions(ws) == ()
 
 
 @pytest.mark.parametrize(
@@ -151,9 +154,9 @@ async def test_what_a_session_cannot_be_is_said(
     ],
 )
 async def test_a_session_that_does_not_exist_is_named_with_those_that_do(
-    connect: Connect, service: Service, caller: Calls, tool: str, arguments: dict[str, object]
+    connect: Connect, ws: Workspace, caller: Calls, tool: str, arguments: dict[str, object]
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         known = (await call("create_session", intent="run forward"))["session_id"]
         words = await call.error(tool, session_id=MISSING, **arguments)
@@ -177,16 +180,16 @@ async def test_a_session_that_does_not_exist_is_named_with_those_that_do(
     ],
 )
 async def test_what_has_to_come_first_is_said(
-    connect: Connect, service: Service, caller: Calls, tool: str, arguments: dict[str, object], words: str
+    connect: Connect, ws: Workspace, caller: Calls, tool: str, arguments: dict[str, object], words: str
 ) -> None:
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         session = await call("create_session", intent="run forward")
         assert words in await call.error(tool, session_id=session["session_id"], **arguments)
 
 
-async def test_a_job_that_does_not_exist_is_named(connect: Connect, service: Service, caller: Calls) -> None:
-    async with connect(service) as client:
+async def test_a_job_that_does_not_exist_is_named(connect: Connect, ws: Workspace, caller: Calls) -> None:
+    async with connect(ws) as client:
         call = caller(client)
         for tool in ("get_job", "cancel_job"):
             assert "Unknown job" in await call.error(tool, job_id="job_" + "0" * 32)
@@ -194,10 +197,8 @@ async def test_a_job_that_does_not_exist_is_named(connect: Connect, service: Ser
         assert (await call("list_jobs"))["jobs"] == []
 
 
-async def test_a_reward_is_tried_kept_or_refused_with_the_line(
-    connect: Connect, service: Service, caller: Calls
-) -> None:
-    async with connect(service) as client:
+async def test_a_reward_is_tried_kept_or_refused_with_the_line(connect: Connect, ws: Workspace, caller: Calls) -> None:
+    async with connect(ws) as client:
         call = caller(client)
         tried = await call("check_reward", source=GOOD, environment="InvertedPendulum-v5")
         assert tried["accepted"]
@@ -217,16 +218,16 @@ async def test_a_reward_is_tried_kept_or_refused_with_the_line(
         assert own["next_step"].startswith("train_iteration")
 
 
-async def test_a_client_sets_what_a_terminal_can(connect: Connect, service: Service, caller: Calls) -> None:
+async def test_a_client_sets_what_a_terminal_can(connect: Connect, ws: Workspace, caller: Calls) -> None:
     asked = {"n_configs": 2, "priority": "normal", "caps": {"minutes": 30, "dollars": None}}
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         new = await call("create_session", intent="run forward", **asked)
-        session = service.record(new["session_id"]).read_session()
+        session = ws.record(new["session_id"]).read_session()
         assert (session.n_configs, session.priority, session.author) == (2, "normal", "builtin")
         assert (session.caps.minutes, session.caps.dollars, session.caps.calls) == (30, None, 1_000)
         fixed = await call("create_session", intent="run forward", reward_only=True)
-        assert service.record(fixed["session_id"]).read_session().reward_only
+        assert ws.record(fixed["session_id"]).read_session().reward_only
         refusals = {
             "ask for one of the two": {"n_configs": 2, "reward_only": True},
             "Language models write several": {"candidates": 3},
@@ -235,29 +236,29 @@ async def test_a_client_sets_what_a_terminal_can(connect: Connect, service: Serv
         }
         for words, wrong in refusals.items():
             assert words.lower() in (await call.error("create_session", intent="run forward", **wrong)).lower()
-    assert len(service.list_sessions()) == 2
+    assert len(list_sessions(ws)) == 2
 
 
 async def test_the_priority_of_a_training_is_that_of_its_caller(
-    connect: Connect, service: Service, caller: Calls, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, ws: Workspace, caller: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "import time; time.sleep(600)"))
-    async with connect(service) as client:
+    async with connect(ws) as client:
         call = caller(client)
         name = (await call("create_session", intent="run forward", n_seeds=1))["session_id"]
         try:
             await call("run_session", session_id=name, priority="normal")
-            assert service.record(name).read_session().priority == "normal"
+            assert ws.record(name).read_session().priority == "normal"
             await call("run_session", session_id=name)
-            assert service.record(name).read_session().priority == "normal"
+            assert ws.record(name).read_session().priority == "normal"
             started: list[StartTraining] = []
 
-            def seen(_name: str, start: StartTraining) -> None:
+            def seen(_ws: Workspace, _name: str, start: StartTraining) -> None:
                 started.append(start)
                 raise InvalidInput("seen, and not started")
 
-            monkeypatch.setattr(service, "start_training", seen)
+            replace_function(monkeypatch, start_training, seen)
             assert "seen" in await call.error("train_iteration", session_id=name, priority="low")
             assert [start.priority for start in started] == ["low"]
         finally:
-            service.stop_session(name)
+            stop_session(ws, name)

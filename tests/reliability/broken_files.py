@@ -17,7 +17,18 @@ from watching import processes_of, until
 
 from p2p.contracts.errors import P2PError
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.judging.observing import judge_evidence
+from p2p.service.pictures.artefacts import metrics_table, read_reward
+from p2p.service.progress.details import view_iteration, why_it_stopped
+from p2p.service.progress.job_views import find_job, job_log, list_jobs, wait_for_job
+from p2p.service.progress.listing import find_session, list_sessions
+from p2p.service.progress.metrics import metrics
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.revising import revision_brief
+from p2p.service.sessions.background import cancel_job, start_loop, start_training
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.sessions.steering import steer, wishes
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.server import build_server
 
@@ -39,18 +50,18 @@ def broken_files(count: int, place: Path) -> Findings:
     findings = Findings()
     findings.watch_for("tracebacks", "unnamed files", "other records lost")
     logging.disable(logging.CRITICAL)  # of the server in this process, which logs what it tells
-    service = Service(Settings(runs_dir=place))
-    trained, other = _sessions(service)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(build_server(service))) as client:
-        readers = _readers(service, trained) | _tools(service, trained, partial(portal.call, client.call_tool))
-        _break(count, service, other, readers, findings)
+    ws = Workspace(Settings(runs_dir=place))
+    trained, other = _sessions(ws)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(build_server(ws))) as client:
+        readers = _readers(ws, trained) | _tools(ws, trained, partial(portal.call, client.call_tool))
+        _break(count, ws, other, readers, findings)
     logging.disable(logging.NOTSET)
     return findings
 
 
-def _break(count: int, service: Service, other: str, readers: Readers, findings: Findings) -> None:
-    place = service.runs.path
-    victims, intact = _victims(place, other), _others(service, other)
+def _break(count: int, ws: Workspace, other: str, readers: Readers, findings: Findings) -> None:
+    place = ws.runs.path
+    victims, intact = _victims(place, other), _others(ws, other)
     dice, names = random.Random(0), sorted({path.name for path in victims})
     for _ in range(count):
         name = dice.choice(names)
@@ -60,7 +71,7 @@ def _break(count: int, service: Service, other: str, readers: Readers, findings:
         _replace(path, new)
         try:
             _read_all(readers, path, new, findings)
-            if _others(service, other) != intact:
+            if _others(ws, other) != intact:
                 findings.went_wrong("other records lost", f"{path.relative_to(place)}: {new[:100]!r}")
         finally:
             _replace(path, old)
@@ -69,17 +80,17 @@ def _break(count: int, service: Service, other: str, readers: Readers, findings:
     findings.count("kinds of files", len(names))
 
 
-def _sessions(service: Service) -> tuple[str, str]:
+def _sessions(ws: Workspace) -> tuple[str, str]:
     """One that has been through two iterations as a background job, and one that waits to be trained again."""
-    trained = service.create_session(TRAINED).session_id
-    service.steer(trained, "softer")
-    job = service.start_loop(trained).job_id
-    while not service.wait_for_job(job).state.finished:
+    trained = create_session(ws, TRAINED).session_id
+    steer(ws, trained, "softer")
+    job = start_loop(ws, trained).job_id
+    while not wait_for_job(ws, job).state.finished:
         pass
-    until(lambda: not processes_of(service.runs.path), 400)  # its film, too, which gives way to all other work
-    service.record(trained).update_metadata(alias="first", tags=("a",))
-    other = accepted_session(service)
-    service.cancel_job(service.start_training(other).job_id)
+    until(lambda: not processes_of(ws.runs.path), 400)  # its film, too, which gives way to all other work
+    ws.record(trained).update_metadata(alias="first", tags=("a",))
+    other = accepted_session(ws)
+    cancel_job(ws, start_training(ws, other).job_id)
     return trained, other
 
 
@@ -91,31 +102,31 @@ def _victims(place: Path, other: str) -> list[Path]:
     return [path for path in found if not spared.intersection(path.parents)]
 
 
-def _readers(service: Service, session_id: str) -> Readers:
+def _readers(ws: Workspace, session_id: str) -> Readers:
     """What a client, a person or a page may ask about the trained session."""
-    job_id = service.list_jobs(session_id)[0].job_id
-    record = service.record(session_id)
+    job_id = list_jobs(ws, session_id)[0].job_id
+    record = ws.record(session_id)
     return {
-        "view_session": lambda: service.view_session(session_id),
-        "find_session": lambda: service.find_session("latest"),
-        "view_iteration": lambda: service.view_iteration(session_id, 1),
-        "why_it_stopped": lambda: service.why_it_stopped(session_id),
-        "metrics": lambda: service.metrics(session_id),
-        "metrics_table": lambda: service.metrics_table(session_id, 1),
-        "read_reward": lambda: service.read_reward(session_id, 1),
-        "revision_brief": lambda: service.revision_brief(session_id),
-        "judge_evidence": lambda: service.judge_evidence(session_id, 1),
-        "wishes": lambda: service.wishes(session_id),
+        "view_session": lambda: view_session(ws, session_id),
+        "find_session": lambda: find_session(ws, "latest"),
+        "view_iteration": lambda: view_iteration(ws, session_id, 1),
+        "why_it_stopped": lambda: why_it_stopped(ws, session_id),
+        "metrics": lambda: metrics(ws, session_id),
+        "metrics_table": lambda: metrics_table(ws, session_id, 1),
+        "read_reward": lambda: read_reward(ws, session_id, 1),
+        "revision_brief": lambda: revision_brief(ws, session_id),
+        "judge_evidence": lambda: judge_evidence(ws, session_id, 1),
+        "wishes": lambda: wishes(ws, session_id),
         "events": record.events.read,
         "lineage": record.read_lineage,
-        "find_job": lambda: service.find_job("latest"),
-        "job_log": lambda: service.job_log(job_id),
+        "find_job": lambda: find_job(ws, "latest"),
+        "job_log": lambda: job_log(ws, job_id),
     }
 
 
-def _tools(service: Service, session_id: str, call_tool: Callable[[str, dict[str, Any]], CallToolResult]) -> Readers:
+def _tools(ws: Workspace, session_id: str, call_tool: Callable[[str, dict[str, Any]], CallToolResult]) -> Readers:
     """Tools of the server that ask about it: what they say of an error must have words."""
-    job_id = service.list_jobs(session_id)[0].job_id
+    job_id = list_jobs(ws, session_id)[0].job_id
     tools: dict[str, dict[str, Any]] = {
         "list_sessions": {},
         "get_session": {"session_id": session_id},
@@ -159,11 +170,11 @@ def _where(error: BaseException) -> str:
     return " ".join(frames[-4:])
 
 
-def _others(service: Service, other: str) -> tuple[object, ...]:
+def _others(ws: Workspace, other: str) -> tuple[object, ...]:
     """What is said of the other session, alone and among all."""
-    alone = service.view_session(other)
-    listed = [view for view in service.list_sessions() if view.session.session_id == other]
-    return alone, tuple(listed), tuple(view for view in service.list_jobs() if view.session_id == other)
+    alone = view_session(ws, other)
+    listed = [view for view in list_sessions(ws) if view.session.session_id == other]
+    return alone, tuple(listed), tuple(view for view in list_jobs(ws) if view.session_id == other)
 
 
 def _replace(path: Path, content: bytes) -> None:

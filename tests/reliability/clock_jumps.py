@@ -20,7 +20,7 @@ from watching import left, until
 
 from p2p.contracts.job import JobState
 from p2p.contracts.session import SessionStatus
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
 
@@ -62,10 +62,10 @@ def _library() -> Path | None:
 
 
 def _under_a_server(count: int, place: Path, clock: Path, variables: dict[str, str], findings: Findings) -> None:
-    service, dice = Service(Settings(runs_dir=place)), random.Random(0)
+    ws, dice = Workspace(Settings(runs_dir=place)), random.Random(0)
     with StdioClient(place, variables) as server:
         server.greet()
-        trained = accepted_session(service, LONG)
+        trained = accepted_session(ws, LONG)
         running = server.call("train_iteration", session_id=trained)["job_id"]
         until(lambda: server.call("get_job", job_id=running)["step"] > 0, 120, pause_s=0.2)
         waiting = None
@@ -74,7 +74,7 @@ def _under_a_server(count: int, place: Path, clock: Path, variables: dict[str, s
             if waiting is None or dice.random() < 0.2:
                 if waiting is not None:
                     server.call("cancel_job", job_id=waiting)
-                waiting = server.call("train_iteration", session_id=accepted_session(service))["job_id"]
+                waiting = server.call("train_iteration", session_id=accepted_session(ws))["job_id"]
             states = {job: server.call("get_job", job_id=job) for job in (running, waiting)}
             if states[running]["state"] != JobState.RUNNING or states[waiting]["state"] != JobState.QUEUED:
                 findings.went_wrong("live jobs called dead", f"{jump}: {states}")

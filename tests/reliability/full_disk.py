@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from findings import Findings
@@ -24,7 +25,13 @@ from p2p.contracts.events import EventName
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.session import SessionStatus
 from p2p.scheduler.backends.local import LocalBackend
-from p2p.service import Service
+from p2p.service.progress.job_views import get_job, list_jobs, wait_for_job
+from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.background import cancel_job, start_training
+from p2p.service.sessions.driving import stop_session
+from p2p.service.sessions.steering import steer
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 DISK_MB = 16
@@ -62,22 +69,22 @@ def _conduct(count: int, place: Path) -> Findings:
     findings.watch_for("unclear errors", "records lost or broken", "jobs ended by it", "no going on", "processes left")
     disk = _Disk(place)
     for number in range(count):
-        service = Service(Settings(runs_dir=place / str(number), min_free_disk_gb=0))
-        session_id = accepted_session(service)
+        ws = Workspace(Settings(runs_dir=place / str(number), min_free_disk_gb=0))
+        session_id = accepted_session(ws)
         job = place / str(number) / "a_job"
         LocalBackend().submit(JOB, job)
         before = _records(place)
         disk.fill(leave=PAGE * dice.choice((0, 0, 1, 2, 3, 5, 8)))
         findings.count("fillings")
-        for name, attempt in _attempts(service, session_id).items():
+        for name, attempt in _attempts(ws, session_id).items():
             _attempt(name, attempt, findings)
         _compare(before, _records(place), findings)
         _finish_job(job, disk, number, findings)
-        _go_on(service, session_id, findings)
-        for view in service.list_jobs():
-            service.cancel_job(view.job_id)
+        _go_on(ws, session_id, findings)
+        for view in list_jobs(ws):
+            cancel_job(ws, view.job_id)
         if number % TRAINED_EVERY == 0:
-            _train(service, disk, findings)
+            _train(ws, disk, findings)
         disk.clear(number)
     for pid in left(place):
         findings.went_wrong("processes left", str(pid))
@@ -108,20 +115,20 @@ class _Disk:
         subprocess.run(["rm", "-rf", str(self._place / str(number))], check=True)
 
 
-def _attempts(service: Service, session_id: str) -> dict[str, Callable[[], object]]:
-    record = service.record(session_id)
+def _attempts(ws: Workspace, session_id: str) -> dict[str, Callable[[], object]]:
+    record = ws.record(session_id)
     return {
-        "create a session": lambda: accepted_session(service),
+        "create a session": lambda: accepted_session(ws),
         "change its status": lambda: record.set_status(SessionStatus.RUNNING),
         "write an event": lambda: record.events.emit(EventName.SESSION_RESUMED, filling="x" * 2 * PAGE),
         "name it": lambda: record.update_metadata(alias="x" * PAGE),
-        "steer it": lambda: service.steer(session_id, "softer"),
-        "train": lambda: service.start_training(session_id),
+        "steer it": lambda: steer(ws, session_id, "softer"),
+        "train": lambda: start_training(ws, session_id),
         "submit a job": lambda: LocalBackend().submit(JOB, record.path / "another_job"),
-        "list": service.list_sessions,
-        "show": lambda: service.view_session(session_id),
-        "jobs": service.list_jobs,
-        "stop": lambda: service.stop_session(session_id),
+        "list": partial(list_sessions, ws),
+        "show": lambda: view_session(ws, session_id),
+        "jobs": partial(list_jobs, ws),
+        "stop": lambda: stop_session(ws, session_id),
     }
 
 
@@ -188,33 +195,33 @@ def _finish_job(job: Path, disk: _Disk, number: int, findings: Findings) -> None
             findings.went_wrong("no going on", f"{again}")
 
 
-def _go_on(service: Service, session_id: str, findings: Findings) -> None:
+def _go_on(ws: Workspace, session_id: str, findings: Findings) -> None:
     """What was refused works when there is room."""
-    for name, attempt in _attempts(service, session_id).items():
+    for name, attempt in _attempts(ws, session_id).items():
         try:
             attempt()
         except P2PError as error:
             findings.went_wrong("no going on", f"{name}: {error}")
 
 
-def _train(service: Service, disk: _Disk, findings: Findings) -> None:
+def _train(ws: Workspace, disk: _Disk, findings: Findings) -> None:
     """A training that meets the full disk says so, and goes on when there is room."""
-    session_id = accepted_session(service, 60_000)
-    job_id = service.start_training(session_id).job_id
-    until(lambda: service.get_job(job_id).step > 0, 120)
+    session_id = accepted_session(ws, 60_000)
+    job_id = start_training(ws, session_id).job_id
+    until(lambda: get_job(ws, job_id).step > 0, 120)
     disk.fill(leave=0)
-    ended = _followed(service, job_id)
+    ended = _followed(ws, job_id)
     disk.free()
     if ended.state is JobState.COMPLETED or not any(word in (ended.error or "") for word in ("space", "disk")):
         findings.went_wrong("unclear errors", f"training: {ended.state}, {ended.error}")
-    again = _followed(service, service.start_training(session_id).job_id)
+    again = _followed(ws, start_training(ws, session_id).job_id)
     if again.state is not JobState.COMPLETED:
         findings.went_wrong("no going on", f"training: {again.error}")
     findings.count("trainings that met it")
 
 
-def _followed(service: Service, job_id: str) -> JobView:
-    while not (view := service.wait_for_job(job_id)).state.finished:
+def _followed(ws: Workspace, job_id: str) -> JobView:
+    while not (view := wait_for_job(ws, job_id)).state.finished:
         pass
     return view
 

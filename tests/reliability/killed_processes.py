@@ -12,7 +12,9 @@ from watching import handle, is_running, left, until
 
 from p2p.contracts.background import JobView
 from p2p.contracts.job import JobState
-from p2p.service import Service
+from p2p.service.progress.job_views import get_job
+from p2p.service.sessions.background import cancel_job, start_training
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 NAMED_WITHIN_S = 5.0
@@ -25,15 +27,15 @@ def killed_processes(count: int, place: Path) -> Findings:
     """Each fault `count` times, in a training's worker and in the process of the job that waits for it, by turns."""
     findings = Findings()
     findings.watch_for("unnamed within 5 s", "processes left", "slots kept")
-    service = Service(Settings(runs_dir=place))
-    training = _Training(service, accepted_session(service, LONG))
+    ws = Workspace(Settings(runs_dir=place))
+    training = _Training(ws, accepted_session(ws, LONG))
     for number in range(count):
         for fault in FAULTS:
             _inject(training, fault, of_run=number % 2 == 0, findings=findings)
     job_id = training.running().job_id
-    if service.cancel_job(job_id).state is not JobState.CANCELLED:
+    if cancel_job(ws, job_id).state is not JobState.CANCELLED:
         findings.went_wrong("slots kept", f"{job_id} could not be cancelled")
-    slot = service.jobs.take_slot(1)
+    slot = ws.jobs.take_slot(1)
     if slot is None:
         findings.went_wrong("slots kept", "the only slot is not free at the end")
     else:
@@ -46,19 +48,19 @@ def killed_processes(count: int, place: Path) -> Findings:
 class _Training:
     """A long training, started again whenever its job has ended."""
 
-    def __init__(self, service: Service, session_id: str) -> None:
-        self.service, self.session_id = service, session_id
+    def __init__(self, ws: Workspace, session_id: str) -> None:
+        self.ws, self.session_id = ws, session_id
         self.job: JobView | None = None
 
     @property
     def run_directory(self) -> Path:
-        iteration = self.service.record(self.session_id).iteration(1)
+        iteration = self.ws.record(self.session_id).iteration(1)
         return next(iter(iteration.runs())).path
 
     def running(self) -> JobView:
         """The job, once its worker makes steps."""
         if self.job is None or self.view().state.finished:
-            self.job = self.service.start_training(self.session_id)
+            self.job = start_training(self.ws, self.session_id)
 
         def steps() -> JobView | None:
             view = self.view()
@@ -70,12 +72,12 @@ class _Training:
 
     def view(self) -> JobView:
         assert self.job is not None
-        return self.service.get_job(self.job.job_id)
+        return get_job(self.ws, self.job.job_id)
 
 
 def _inject(training: _Training, fault: str, of_run: bool, findings: Findings) -> None:
     view = training.running()
-    directory = training.run_directory if of_run else training.service.jobs.new(view.job_id).path
+    directory = training.run_directory if of_run else training.ws.jobs.new(view.job_id).path
     before = handle(directory)
     victim = before["pid"] if fault == "supervisor killed" else before["child"]
     begun = time.monotonic()

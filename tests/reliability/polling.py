@@ -17,7 +17,10 @@ from small_sessions import accepted_session
 from stdio_client import HELLO
 from watching import handle, until
 
-from p2p.service import Service
+from p2p.service.progress.job_views import get_job
+from p2p.service.sessions.background import start_training
+from p2p.service.sessions.driving import stop_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 CLIENTS, PERIOD_S = 200, 1.0
@@ -31,11 +34,11 @@ def polling(count: int, place: Path) -> Findings:
     """`count` seconds of polling."""
     findings = Findings()
     findings.watch_for("errors")
-    service = Service(Settings(runs_dir=place))
-    session_id = accepted_session(service, LONG)
-    job_id = service.start_training(session_id).job_id
-    until(lambda: service.get_job(job_id).step > 0, 120)
-    run = next(iter(service.record(session_id).iteration(1).runs())).path
+    ws = Workspace(Settings(runs_dir=place))
+    session_id = accepted_session(ws, LONG)
+    job_id = start_training(ws, session_id).job_id
+    until(lambda: get_job(ws, job_id).step > 0, 120)
+    run = next(iter(ws.record(session_id).iteration(1).runs())).path
     os.kill(handle(run)["child"], signal.SIGSTOP)  # it stays under way, and leaves the machine to server and clients
     command = [sys.executable, "-m", "p2p_mcp", "--runs-dir", str(place), "--http", "--no-token", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
@@ -46,7 +49,7 @@ def polling(count: int, place: Path) -> Findings:
             asyncio.run(load.run(count))
         finally:
             server.terminate()
-            service.stop_session(session_id)
+            stop_session(ws, session_id)
     findings.count("clients", CLIENTS)
     findings.count("answers", len(load.seconds))
     for error in load.errors:

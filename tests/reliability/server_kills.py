@@ -20,7 +20,9 @@ from watching import left, until
 
 from p2p.contracts.errors import TrainingFailed
 from p2p.contracts.job import JobState
-from p2p.service import Service
+from p2p.service.progress.job_views import job_log, list_jobs
+from p2p.service.progress.listing import list_sessions
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 READY_WITHIN_S = 1.0
@@ -48,7 +50,7 @@ def server_kills(count: int, place: Path) -> Findings:
         client.finish(server)
     findings.count("trainings", len(client.works))
     findings.count("sessions begun through it", client.begun)
-    _compare(client, Service(Settings(runs_dir=place)), findings)
+    _compare(client, Workspace(Settings(runs_dir=place)), findings)
     for pid in left(place):
         findings.went_wrong("orphans", str(pid))
     if (usual := median(findings.times_s["ready"])) > READY_WITHIN_S:
@@ -90,7 +92,7 @@ class _Client:
 
     def __init__(self, place: Path, dice: random.Random) -> None:
         self.dice, self.works, self.begun = dice, list[_Work](), 0
-        self._service = Service(Settings(runs_dir=place))
+        self._ws = Workspace(Settings(runs_dir=place))
 
     def step(self, server: StdioClient) -> None:
         """The next request."""
@@ -115,7 +117,7 @@ class _Client:
             self.works.append(_Work(key, answer["session_id"], end, ready=False))
             self.begun += 1
         else:
-            session_id = accepted_session(self._service, reward=FAILING if end == "fails" else REWARD)
+            session_id = accepted_session(self._ws, reward=FAILING if end == "fails" else REWARD)
             self.works.append(_Work(key, session_id, end, ready=True))
 
     def _go_on(self, server: StdioClient, work: _Work) -> None:
@@ -136,24 +138,24 @@ class _Client:
             work.state = answer["state"]
 
 
-def _compare(client: _Client, service: Service, findings: Findings) -> None:
+def _compare(client: _Client, ws: Workspace, findings: Findings) -> None:
     """What the client was told, against what there is."""
-    sessions = {view.session.session_id for view in service.list_sessions()}
-    jobs = service.list_jobs()
+    sessions = {view.session.session_id for view in list_sessions(ws)}
+    jobs = list_jobs(ws)
     for work in client.works:
         of_session = [view.job_id for view in jobs if view.session_id == work.session_id]
         if work.session_id not in sessions or work.job_id not in of_session:
             findings.went_wrong("lost", f"{work}")
             continue
         assert work.job_id is not None, "it is one of those of the session"
-        lives = service.job_log(work.job_id)[0].count(BEGUN)
+        lives = job_log(ws, work.job_id)[0].count(BEGUN)
         if len(of_session) > 1 or lives > 1 or (lives == 0 and work.state != JobState.CANCELLED):
             findings.went_wrong("doubled", f"{work}: jobs {of_session}, {lives} lives")
-        _compare_end(work, service, findings)
+        _compare_end(work, ws, findings)
 
 
-def _compare_end(work: _Work, service: Service, findings: Findings) -> None:
-    directory = service.jobs.new(work.job_id or "").path
+def _compare_end(work: _Work, ws: Workspace, findings: Findings) -> None:
+    directory = ws.jobs.new(work.job_id or "").path
     status = until(lambda: _ended(directory / "status.json"), 30)
     allowed = [ENDS[work.end], *([ENDS["completes"]] if work.end == "is cancelled" else [])]
     found = status["state"], status.get("exit_code")
@@ -162,7 +164,7 @@ def _compare_end(work: _Work, service: Service, findings: Findings) -> None:
         found == (state, code) or (code is None and found[0] == state) for state, code in allowed
     ):
         findings.went_wrong("wrong exit codes", f"{work}: {status}")
-    run = next(iter(service.record(work.session_id).iteration(1).runs()), None)
+    run = next(iter(ws.record(work.session_id).iteration(1).runs()), None)
     steps = [row["global_step"] for row in run.parse_scalars()[0]] if run is not None else []
     if steps != sorted(set(steps)):
         findings.went_wrong("doubled", f"{work}: steps {steps}")

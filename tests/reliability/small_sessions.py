@@ -2,7 +2,8 @@
 
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 
 REWARD = """\
 class Balance(RewardFunction):
@@ -23,7 +24,7 @@ FAILING = REWARD.replace("np.exp(-10.0 * next_obs[1] ** 2)", "np.log(0.1 - abs(n
 TINY = {"total_timesteps": 2_000, "num_evals": 1, "n_eval_episodes": 3}
 
 
-def accepted_session(service: Service, total_timesteps: int = 2_000, reward: str = REWARD) -> str:
+def accepted_session(ws: Workspace, total_timesteps: int = 2_000, reward: str = REWARD) -> str:
     """Id of a session whose first reward waits to be trained."""
     request = NewSession(
         prompt="keep the pole balanced",
@@ -33,8 +34,8 @@ def accepted_session(service: Service, total_timesteps: int = 2_000, reward: str
         max_iterations=1,
         config=TINY | {"total_timesteps": total_timesteps},
     )
-    session_id = service.create_session(request).session_id
-    iteration = service.record(session_id).iteration(1)
+    session_id = create_session(ws, request).session_id
+    iteration = ws.record(session_id).iteration(1)
     iteration.save_draft(RewardDraft(source=reward, reasoning="handed in"))
     iteration.save_reward_report(RewardReport(spec=None))
     return session_id

@@ -10,7 +10,9 @@ from stdio_client import StdioClient
 from watching import left
 
 from p2p.contracts.job import JobState
-from p2p.service import Service
+from p2p.service.progress.job_views import list_jobs
+from p2p.service.progress.listing import list_sessions
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 
@@ -18,17 +20,17 @@ def two_servers(count: int, place: Path) -> Findings:
     """`count` trainings, each asked for, steered and followed through both servers at once."""
     findings = Findings()
     findings.watch_for("lost", "doubled", "unclear errors", "processes left")
-    service = Service(Settings(runs_dir=place))
+    ws = Workspace(Settings(runs_dir=place))
     with StdioClient(place) as first, StdioClient(place) as second, ThreadPoolExecutor(2) as both:
         servers = (first, second)
         list(both.map(StdioClient.greet, servers))
         for number in range(count):
-            session_id = accepted_session(service)
+            session_id = accepted_session(ws)
             _train_once(session_id, number, servers, both, findings)
-            _steer(session_id, servers, both, findings, service)
+            _steer(session_id, servers, both, findings, ws)
             findings.count("trainings")
-    if len(service.list_jobs()) != count or len(service.list_sessions()) != count:
-        findings.went_wrong("doubled", f"{len(service.list_jobs())} jobs of {count}")
+    if len(list_jobs(ws)) != count or len(list_sessions(ws)) != count:
+        findings.went_wrong("doubled", f"{len(list_jobs(ws))} jobs of {count}")
     for pid in left(place):
         findings.went_wrong("processes left", str(pid))
     return findings
@@ -63,7 +65,7 @@ def _steer(
     servers: tuple[StdioClient, ...],
     both: ThreadPoolExecutor,
     findings: Findings,
-    service: Service,
+    ws: Workspace,
 ) -> None:
     """What is said through both at once is all there, in one order."""
     asked = [(server, f"wish {i} of server {n}") for i in range(5) for n, server in enumerate(servers)]
@@ -74,10 +76,10 @@ def _steer(
                 asked[number : number + 2],
             )
         )
-    said = sorted(wish.text for wish in service.record(session_id).read_wishes())
+    said = sorted(wish.text for wish in ws.record(session_id).read_wishes())
     if said != sorted(text for _, text in asked):
         findings.went_wrong("lost", f"wishes of {session_id}: {said}")
-    numbers = [event.seq for event in service.record(session_id).events.read()]
+    numbers = [event.seq for event in ws.record(session_id).events.read()]
     if numbers != list(range(1, len(numbers) + 1)):
         findings.went_wrong("lost", f"events of {session_id}: {numbers}")
     findings.count("wishes", len(asked))

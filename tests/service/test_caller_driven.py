@@ -17,7 +17,20 @@ from p2p.contracts.judgment import Verdict
 from p2p.contracts.metrics import MetricsKind
 from p2p.contracts.observation import Observation
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service import Service
+from p2p.service.judging.closing import outcome
+from p2p.service.judging.observing import judge_evidence, submit_judgment
+from p2p.service.progress.comparing import compare_iterations
+from p2p.service.progress.job_views import wait_for_job
+from p2p.service.progress.metrics import metrics
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.criteria import replace_criteria
+from p2p.service.rewards.drafting import submit_reward
+from p2p.service.rewards.revising import revise_session, revision_brief
+from p2p.service.sessions.background import cancel_job, start_training
+from p2p.service.sessions.driving import extend_session, stop_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.sessions.steering import steer
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -81,7 +94,7 @@ def trained(tmp_path_factory):
 
 
 def train_one(runs_dir):
-    service = Service(Settings(runs_dir=runs_dir, max_parallel=2))
+    ws = Workspace(Settings(runs_dir=runs_dir, max_parallel=2))
     request = NewSession(
         prompt="keep the pole balanced",
         env_id="InvertedPendulum-v5",
@@ -90,50 +103,51 @@ def train_one(runs_dir):
         n_report_rollouts=10,
         config=SHORT,
     )
-    name = service.create_session(request, session_id="balance").session_id
-    service.replace_criteria(name, (CALM,), extend=True)
-    assert service.submit_reward(name, REWARD, "The angle is all that counts.").report.accepted
-    train(service, name)
+    name = create_session(ws, request, session_id="balance").session_id
+    replace_criteria(ws, name, (CALM,), extend=True)
+    assert submit_reward(ws, name, REWARD, "The angle is all that counts.").report.accepted
+    train(ws, name)
 
 
 @pytest.fixture
-def service(trained, tmp_path):
+def ws(trained, tmp_path):
     """A service on a copy of it."""
     shutil.copytree(trained, tmp_path / "runs")
-    made = Service(Settings(runs_dir=tmp_path / "runs", max_parallel=2))
+    made = Workspace(Settings(runs_dir=tmp_path / "runs", max_parallel=2))
     yield made
     for _ in range(2):  # a stopped session is filmed, and stopping it again ends that
-        Service(made.settings).stop_session("balance")
+        stop_session(Workspace(made.settings), "balance")
 
 
-def train(service, name, **start):
-    job = service.start_training(name, StartTraining(**start))
+def train(ws, name, **start):
+    job = start_training(ws, name, StartTraining(**start))
     deadline = time.monotonic() + 300
-    while not (view := service.wait_for_job(job.job_id, 45)).state.finished:
+    while not (view := wait_for_job(ws, job.job_id, 45)).state.finished:
         assert time.monotonic() < deadline, view
     assert view.state is JobState.COMPLETED, view.error
 
 
-def events(service, name):
-    return [event.event for event in service.record("balance").events.read() if event.event is name]
+def events(ws, name):
+    return [event.event for event in ws.record("balance").events.read() if event.event is name]
 
 
-def test_the_whole_path_from_a_rejected_reward_to_the_last_iteration(service):
-    evidence = service.judge_evidence("balance")
+def test_the_whole_path_from_a_rejected_reward_to_the_last_iteration(ws):
+    evidence = judge_evidence(ws, "balance")
     assert evidence.unjudged == ("calm",)
-    service.submit_judgment("balance", 1, NOT_MEANT)
-    assert service.view_session("balance").status is SessionStatus.PENDING
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
+    assert view_session(ws, "balance").status is SessionStatus.PENDING
 
-    service.steer("balance", "move the cart less")
-    brief = service.revision_brief("balance")
+    steer(ws, "balance", "move the cart less")
+    brief = revision_brief(ws, "balance")
     assert brief.wishes == ("move the cart less",)
     assert brief.iterations_left == 1
 
-    rejected = service.revise_session("balance", "import os\n" + REWARD, "first try")
+    rejected = revise_session(ws, "balance", "import os\n" + REWARD, "first try")
     assert (rejected.iteration, rejected.report.accepted) == (2, False)
     with pytest.raises(InvalidInput, match="was refused"):
-        service.start_training("balance")
-    accepted = service.revise_session(
+        start_training(ws, "balance")
+    accepted = revise_session(
+        ws,
         "balance",
         REWARD.replace('"effort": 0.05', '"effort": 0.5'),
         reasoning="The cart moves too much.",
@@ -141,7 +155,7 @@ def test_the_whole_path_from_a_rejected_reward_to_the_last_iteration(service):
         lesson="A cheap effort makes the cart jitter.",
     )
     assert (accepted.iteration, accepted.report.accepted) == (2, True)
-    revision = service.record("balance").iteration(1).read_revision()
+    revision = ws.record("balance").iteration(1).read_revision()
     assert revision.based_on == 1
     assert revision.diagnosis == "The cart moves too much."
     assert revision.lesson == "A cheap effort makes the cart jitter."
@@ -149,28 +163,28 @@ def test_the_whole_path_from_a_rejected_reward_to_the_last_iteration(service):
         ("reward", "effort", 0.05, 0.5),
         ("config", "ent_coef", None, 0.01),
     ]
-    assert len(events(service, EventName.REWARD_ERROR)) == 1
-    train(service, "balance")
-    assert service.record("balance").iteration(2).run("baseline", 10).read_config().ent_coef == 0.01
+    assert len(events(ws, EventName.REWARD_ERROR)) == 1
+    train(ws, "balance")
+    assert ws.record("balance").iteration(2).run("baseline", 10).read_config().ent_coef == 0.01
 
-    judgment = service.submit_judgment("balance", None, NOT_MEANT)
+    judgment = submit_judgment(ws, "balance", None, NOT_MEANT)
     assert judgment.verdict is Verdict.FAILED
-    view = service.view_session("balance")
+    view = view_session(ws, "balance")
     assert view.status is SessionStatus.MAX_ITERATIONS
     assert [line.based_on for line in view.history] == [None, 1]
-    assert service.record("balance").read_lineage().lessons[0].text == "A cheap effort makes the cart jitter."
+    assert ws.record("balance").read_lineage().lessons[0].text == "A cheap effort makes the cart jitter."
     with pytest.raises(InvalidInput, match="used up its 2 iterations"):
-        service.submit_reward("balance", REWARD)
+        submit_reward(ws, "balance", REWARD)
     with pytest.raises(InvalidInput, match="no further reward is written"):
-        service.steer("balance", "faster")
+        steer(ws, "balance", "faster")
     with pytest.raises(InvalidInput, match="has ended: it is not judged again"):
-        service.submit_judgment("balance", 2, MEANT)
+        submit_judgment(ws, "balance", 2, MEANT)
 
 
-def test_evidence_holds_all_that_a_judge_needs_in_few_bytes(service):
-    service.backend = NothingStarts(service.backend)
-    evidence = service.judge_evidence("balance", 1)
-    root = service.runs.path
+def test_evidence_holds_all_that_a_judge_needs_in_few_bytes(ws):
+    ws.backend = NothingStarts(ws.backend)
+    evidence = judge_evidence(ws, "balance", 1)
+    root = ws.runs.path
     assert (root / evidence.contact_sheet).is_file()
     assert evidence.frames
     assert all((root / frame.path).is_file() for frame in evidence.frames)
@@ -185,69 +199,69 @@ def test_evidence_holds_all_that_a_judge_needs_in_few_bytes(service):
     assert "calm (Looks calm: The cart does not jitter.)" in evidence.rubric
     assert "$" not in evidence.rubric
     assert len(evidence.model_dump_json()) < 14_000
-    assert service.record("balance").iteration(1).read_judgment() is None
+    assert ws.record("balance").iteration(1).read_judgment() is None
 
 
-def test_evidence_is_made_up_for_where_a_training_was_killed_before_its_rollouts(service):
-    shutil.rmtree(service.record("balance").iteration(1).report.path)
-    assert service.judge_evidence("balance").code.n_rollouts == 10
+def test_evidence_is_made_up_for_where_a_training_was_killed_before_its_rollouts(ws):
+    shutil.rmtree(ws.record("balance").iteration(1).report.path)
+    assert judge_evidence(ws, "balance").code.n_rollouts == 10
 
 
-def test_a_judgment_that_passes_closes_the_session_as_the_loop_does(service):
-    record = service.record("balance")
+def test_a_judgment_that_passes_closes_the_session_as_the_loop_does(ws):
+    record = ws.record("balance")
     record.save_criteria(record.read_criteria().model_copy(update={"criteria": (CALM,)}))
-    judgment = service.submit_judgment("balance", 1, MEANT)
+    judgment = submit_judgment(ws, "balance", 1, MEANT)
     assert judgment.passed
-    assert service.record("balance").iteration(1).read_judgment() == judgment
-    view = service.view_session("balance")
+    assert ws.record("balance").iteration(1).read_judgment() == judgment
+    view = view_session(ws, "balance")
     assert view.status is SessionStatus.PASSED
     assert view.judgment.observation.model_copy(update={"prompt_hash": None}) == MEANT
     assert record.read_history().status is SessionStatus.PASSED
-    assert len(events(service, EventName.SESSION_COMPLETED)) == 1
-    assert service.submit_judgment("balance", 1, MEANT) == judgment, "the same again changes nothing"
-    assert len(events(service, EventName.SESSION_COMPLETED)) == 1
+    assert len(events(ws, EventName.SESSION_COMPLETED)) == 1
+    assert submit_judgment(ws, "balance", 1, MEANT) == judgment, "the same again changes nothing"
+    assert len(events(ws, EventName.SESSION_COMPLETED)) == 1
     with pytest.raises(InvalidInput, match="has passed"):
-        service.submit_reward("balance", REWARD)
+        submit_reward(ws, "balance", REWARD)
 
 
-def test_a_judgment_may_be_corrected_until_something_is_built_on_it(service):
-    service.submit_judgment("balance", 1, NOT_MEANT)
+def test_a_judgment_may_be_corrected_until_something_is_built_on_it(ws):
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
     corrected = NOT_MEANT.model_copy(update={"score": 0.1, "criteria": {"calm": True}})
-    service.submit_judgment("balance", 1, corrected)
-    assert service.record("balance").iteration(1).read_judgment().observation.score == 0.1
-    assert len(service.record("balance").read_history().iterations) == 1
-    service.submit_reward("balance", REWARD + "\n# the same\n")
+    submit_judgment(ws, "balance", 1, corrected)
+    assert ws.record("balance").iteration(1).read_judgment().observation.score == 0.1
+    assert len(ws.record("balance").read_history().iterations) == 1
+    submit_reward(ws, "balance", REWARD + "\n# the same\n")
     with pytest.raises(InvalidInput, match="iteration 2 has been begun on it"):
-        service.submit_judgment("balance", 1, NOT_MEANT)
+        submit_judgment(ws, "balance", 1, NOT_MEANT)
 
 
-def test_what_only_eyes_can_judge_is_not_judged_by_code_alone(service):
+def test_what_only_eyes_can_judge_is_not_judged_by_code_alone(ws):
     with pytest.raises(InvalidInput, match=r"Only eyes can judge calm.*submit_judgment"):
-        service.submit_judgment("balance", 1, None)
+        submit_judgment(ws, "balance", 1, None)
     with pytest.raises(InvalidInput, match="calm: true or false"):
-        service.submit_judgment("balance", 1, MEANT.model_copy(update={"criteria": {}}))
-    assert service.record("balance").iteration(1).read_judgment() is None
+        submit_judgment(ws, "balance", 1, MEANT.model_copy(update={"criteria": {}}))
+    assert ws.record("balance").iteration(1).read_judgment() is None
     with pytest.raises(UnknownName, match="iteration '7'"):
-        service.submit_judgment("balance", 7, MEANT)
+        submit_judgment(ws, "balance", 7, MEANT)
 
 
-def test_what_can_be_measured_is_judged_without_eyes(service):
-    record = service.record("balance")
+def test_what_can_be_measured_is_judged_without_eyes(ws):
+    record = ws.record("balance")
     intent = record.read_criteria()
     measured = tuple(criterion for criterion in intent.criteria if criterion.predicate is not None)
     record.save_criteria(intent.model_copy(update={"criteria": measured}))
-    judgment = service.submit_judgment("balance", 1, None)
+    judgment = submit_judgment(ws, "balance", 1, None)
     assert judgment.observation is None
     assert judgment.provenance.observer is None
-    assert service.outcome("balance") is (SessionStatus.PASSED if judgment.passed else None)
+    assert outcome(ws, "balance") is (SessionStatus.PASSED if judgment.passed else None)
 
 
-def test_the_brief_is_small_and_says_what_a_reward_may_read(service):
-    service.submit_judgment("balance", 1, NOT_MEANT)
+def test_the_brief_is_small_and_says_what_a_reward_may_read(ws):
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
     for number in range(12):
-        service.steer("balance", f"wish {number}")
-    service.backend = NothingStarts(service.backend)
-    brief = service.revision_brief("balance")
+        steer(ws, "balance", f"wish {number}")
+    ws.backend = NothingStarts(ws.backend)
+    brief = revision_brief(ws, "balance")
     assert len(brief.model_dump_json()) < 12_000
     assert brief.source == REWARD
     assert brief.wishes == tuple(f"wish {number}" for number in range(2, 12))
@@ -261,26 +275,26 @@ def test_the_brief_is_small_and_says_what_a_reward_may_read(service):
         assert (words in brief.constraints) is (words != "$")
     assert brief.suggestion is not None
     assert len(brief.suggestion.changes) <= 2
-    assert brief == service.revise_session("balance"), "without a source the brief comes back"
+    assert brief == revise_session(ws, "balance"), "without a source the brief comes back"
 
 
-def test_the_author_of_the_session_writes_the_next_reward_when_none_is_handed_in(service):
-    service.submit_judgment("balance", 1, NOT_MEANT)
-    suggestion = service.revision_brief("balance").suggestion
-    service.submit_reward("balance", "not Python", "an attempt that is given up")
-    report = service.submit_reward("balance")
+def test_the_author_of_the_session_writes_the_next_reward_when_none_is_handed_in(ws):
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
+    suggestion = revision_brief(ws, "balance").suggestion
+    submit_reward(ws, "balance", "not Python", "an attempt that is given up")
+    report = submit_reward(ws, "balance")
     assert (report.iteration, report.report.accepted) == (2, True)
-    revision = service.record("balance").iteration(1).read_revision()
+    revision = ws.record("balance").iteration(1).read_revision()
     assert revision.changes == suggestion.changes
     assert revision.source == report.source
 
 
-def test_a_reward_is_based_on_the_iteration_it_resembles_or_on_the_one_that_is_named(service):
-    service.submit_judgment("balance", 1, NOT_MEANT)
+def test_a_reward_is_based_on_the_iteration_it_resembles_or_on_the_one_that_is_named(ws):
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
     with pytest.raises(InvalidInput, match="1 … 1, got 2"):
-        service.revise_session("balance", REWARD, based_on=2)
-    service.revise_session("balance", REWARD.replace("1.0 -", "2.0 -"), based_on=1)
-    revision = service.record("balance").iteration(1).read_revision()
+        revise_session(ws, "balance", REWARD, based_on=2)
+    revise_session(ws, "balance", REWARD.replace("1.0 -", "2.0 -"), based_on=1)
+    revision = ws.record("balance").iteration(1).read_revision()
     (change,) = revision.changes
     assert (change.kind, change.name) == ("reward", "upright")
     assert str(change.old).startswith("mean ")
@@ -288,68 +302,68 @@ def test_a_reward_is_based_on_the_iteration_it_resembles_or_on_the_one_that_is_n
     assert revision.diagnosis.startswith("Not passed")
 
 
-def test_no_step_is_taken_before_the_one_it_needs(service):
+def test_no_step_is_taken_before_the_one_it_needs(ws):
     with pytest.raises(InvalidInput, match=r"trained and not judged yet.*submit_judgment"):
-        service.submit_reward("balance", REWARD)
+        submit_reward(ws, "balance", REWARD)
     with pytest.raises(InvalidInput, match=r"No iteration of balance is judged yet.*train_iteration"):
-        service.revision_brief("balance")
+        revision_brief(ws, "balance")
     with pytest.raises(InvalidInput, match="Iteration 1 is not judged yet"):
-        service.revision_brief("balance", 1)
+        revision_brief(ws, "balance", 1)
     with pytest.raises(InvalidInput, match="No iteration of balance is judged yet"):
-        service.revise_session("balance", REWARD)
+        revise_session(ws, "balance", REWARD)
     with pytest.raises(InvalidInput, match="create another session"):
-        service.replace_criteria("balance", (CALM,), extend=False)
-    service.submit_judgment("balance", 1, NOT_MEANT)
+        replace_criteria(ws, "balance", (CALM,), extend=False)
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
     with pytest.raises(InvalidConfig, match="gamma: an author may choose"):
-        service.submit_reward("balance", REWARD, config_changes={"gamma": 0.5})
-    assert len(service.record("balance").iteration_records()) == 1, "what is refused leaves nothing behind"
-    service.submit_reward("balance", REWARD)
+        submit_reward(ws, "balance", REWARD, config_changes={"gamma": 0.5})
+    assert len(ws.record("balance").iteration_records()) == 1, "what is refused leaves nothing behind"
+    submit_reward(ws, "balance", REWARD)
     with pytest.raises(InvalidInput, match="train it first"):
-        service.judge_evidence("balance")
-    job = service.start_training("balance", StartTraining(total_timesteps=400_000))
+        judge_evidence(ws, "balance")
+    job = start_training(ws, "balance", StartTraining(total_timesteps=400_000))
     with pytest.raises(InvalidInput, match=rf"being trained by {job.job_id}.*cancel_job"):
-        service.submit_reward("balance", REWARD)
+        submit_reward(ws, "balance", REWARD)
     with pytest.raises(InvalidInput, match="Wait for it"):
-        service.judge_evidence("balance")
-    service.cancel_job(job.job_id)
-    replaced = service.submit_reward("balance", REWARD.replace("0.05", "0.06"))
+        judge_evidence(ws, "balance")
+    cancel_job(ws, job.job_id)
+    replaced = submit_reward(ws, "balance", REWARD.replace("0.05", "0.06"))
     assert replaced.iteration == 2
-    assert service.record("balance").iteration(2).runs() == [], "runs of the old reward are gone"
-    assert service.view_session("balance").status is SessionStatus.PENDING
+    assert ws.record("balance").iteration(2).runs() == [], "runs of the old reward are gone"
+    assert view_session(ws, "balance").status is SessionStatus.PENDING
 
 
-def test_metrics_are_few_numbers(service):
+def test_metrics_are_few_numbers(ws):
     for kind in MetricsKind:
         if kind is MetricsKind.COMPARE:
             with pytest.raises(InvalidInput, match="one iteration only"):
-                service.metrics("balance", view=kind)
+                metrics(ws, "balance", view=kind)
             continue
-        view = service.metrics("balance", 1, kind, points=5)
+        view = metrics(ws, "balance", 1, kind, points=5)
         assert len(view.model_dump_json()) < 8_000
         assert [run.state for run in view.runs] == ["completed"]
         assert all(len(curve.steps) == len(curve.values) <= 5 for curve in view.curves)
         assert all(curve.steps == tuple(sorted(set(curve.steps))) for curve in view.curves)
-    curves = {curve.name: curve for curve in service.metrics("balance", view="curve").curves}
+    curves = {curve.name: curve for curve in metrics(ws, "balance", view="curve").curves}
     assert curves["episode_return"].steps[-1] == 4096
     assert len(curves["selection_success"].values) == 2
-    terms = service.metrics("balance", view="terms")
+    terms = metrics(ws, "balance", view="terms")
     assert {curve.name for curve in terms.curves} == {"upright", "effort"}
     assert {term.name for term in terms.terms["baseline_seed_10"]} == {"upright", "effort"}
-    dynamics = service.metrics("balance", view="dynamics")
+    dynamics = metrics(ws, "balance", view="dynamics")
     assert {"approx_kl", "policy_std"} <= {curve.name for curve in dynamics.curves}
     assert "explained_variance" in dynamics.dynamics["baseline_seed_10"]
     with pytest.raises(UnknownName, match=r"view 'curves'.*Did you mean 'curve'"):
-        service.metrics("balance", view="curves")
+        metrics(ws, "balance", view="curves")
     with pytest.raises(UnknownName, match="run 'a_seed_1'"):
-        service.metrics("balance", run_id="a_seed_1")
+        metrics(ws, "balance", run_id="a_seed_1")
     with pytest.raises(InvalidInput, match="2 … 50, got 51"):
-        service.metrics("balance", points=51)
+        metrics(ws, "balance", points=51)
 
 
-def test_two_iterations_side_by_side(service):
-    service.submit_judgment("balance", 1, NOT_MEANT)
-    service.submit_reward("balance", REWARD.replace('"effort": 0.05', '"effort": 0.5'), "less effort")
-    found = service.compare_iterations("balance", 1, 2)
+def test_two_iterations_side_by_side(ws):
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
+    submit_reward(ws, "balance", REWARD.replace('"effort": 0.05', '"effort": 0.5'), "less effort")
+    found = compare_iterations(ws, "balance", 1, 2)
     assert (found.first.verdict, found.second.verdict, found.better) == (Verdict.FAILED, None, None)
     (change,) = found.changes
     assert (change.name, change.old, change.new, change.reason) == ("effort", 0.05, 0.5, "less effort")
@@ -358,53 +372,53 @@ def test_two_iterations_side_by_side(service):
     assert all(pair.values[1] is None for pair in found.criteria)
     json.loads(found.model_dump_json())
     with pytest.raises(InvalidInput, match="got 1 twice"):
-        service.compare_iterations("balance", 1, 1)
+        compare_iterations(ws, "balance", 1, 1)
     with pytest.raises(UnknownName, match="iteration '3'"):
-        service.compare_iterations("balance", 1, 3)
+        compare_iterations(ws, "balance", 1, 3)
     with pytest.raises(InvalidInput, match="Nothing of iteration 2"):
-        service.metrics("balance", 2)
-    compared = service.metrics("balance", 1, "compare").comparison
+        metrics(ws, "balance", 2)
+    compared = metrics(ws, "balance", 1, "compare").comparison
     assert (compared.first.iteration, compared.second.iteration) == (2, 1)
 
 
-def test_a_reward_keeps_the_configuration_of_the_one_it_was_changed_from(service):
-    iteration = service.record("balance").iteration(1)
+def test_a_reward_keeps_the_configuration_of_the_one_it_was_changed_from(ws):
+    iteration = ws.record("balance").iteration(1)
     iteration.save_draft(iteration.read_draft().model_copy(update={"config_changes": {"num_steps": 32, "gamma": 0.98}}))
-    service.submit_judgment("balance", 1, NOT_MEANT)
-    service.submit_reward("balance", REWARD + "\n# as before\n")
-    assert service.record("balance").iteration(2).read_draft().config_changes == {"n_steps": 32, "gamma": 0.98}
-    service.submit_reward("balance", REWARD, config_changes={"gamma": 0.95, "ent_coef": 0.01})
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
+    submit_reward(ws, "balance", REWARD + "\n# as before\n")
+    assert ws.record("balance").iteration(2).read_draft().config_changes == {"n_steps": 32, "gamma": 0.98}
+    submit_reward(ws, "balance", REWARD, config_changes={"gamma": 0.95, "ent_coef": 0.01})
     expected = {"n_steps": 32, "gamma": 0.95, "ent_coef": 0.01}
-    assert service.record("balance").iteration(2).read_draft().config_changes == expected
+    assert ws.record("balance").iteration(2).read_draft().config_changes == expected
 
 
-def test_a_session_that_used_up_its_iterations_goes_on_when_it_is_allowed_more(service):
-    record = service.record("balance")
+def test_a_session_that_used_up_its_iterations_goes_on_when_it_is_allowed_more(ws):
+    record = ws.record("balance")
     record.save_session(record.read_session().model_copy(update={"max_iterations": 1}))
-    service.submit_judgment("balance", 1, NOT_MEANT)
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
     with pytest.raises(InvalidInput, match="used up its 1 iterations"):
-        service.submit_reward("balance", REWARD)
+        submit_reward(ws, "balance", REWARD)
     with pytest.raises(InvalidInput, match="give a larger --iterations"):
-        service.extend_session("balance", 1)
-    view = service.extend_session("balance", 3)
+        extend_session(ws, "balance", 1)
+    view = extend_session(ws, "balance", 3)
     assert (view.status, view.alive, view.session.max_iterations) == (SessionStatus.PENDING, False, 3)
-    assert service.submit_reward("balance", REWARD).iteration == 2
+    assert submit_reward(ws, "balance", REWARD).iteration == 2
 
 
-def test_a_judgment_that_is_refused_leaves_no_trace(service):
+def test_a_judgment_that_is_refused_leaves_no_trace(ws):
     with pytest.raises(InvalidInput):
-        service.submit_judgment("balance", 1, MEANT.model_copy(update={"criteria": {}}))
-    assert events(service, EventName.JUDGE_START) == []
-    service.submit_judgment("balance", 1, NOT_MEANT)
-    assert len(events(service, EventName.JUDGE_START)) == len(events(service, EventName.JUDGE_END)) == 1
+        submit_judgment(ws, "balance", 1, MEANT.model_copy(update={"criteria": {}}))
+    assert events(ws, EventName.JUDGE_START) == []
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
+    assert len(events(ws, EventName.JUDGE_START)) == len(events(ws, EventName.JUDGE_END)) == 1
 
 
-def test_rewards_handed_in_at_the_same_time_are_taken_one_after_the_other(service):
-    service.submit_judgment("balance", 1, NOT_MEANT)
+def test_rewards_handed_in_at_the_same_time_are_taken_one_after_the_other(ws):
+    submit_judgment(ws, "balance", 1, NOT_MEANT)
     sources = [REWARD.replace("0.05", f"0.0{number}") for number in (1, 2, 3)]
     with ThreadPoolExecutor(3) as pool:
-        reports = list(pool.map(lambda source: service.submit_reward("balance", source), sources))
+        reports = list(pool.map(lambda source: submit_reward(ws, "balance", source), sources))
     assert all(report.report.accepted and report.iteration == 2 for report in reports)
-    kept = service.record("balance").iteration(2)
+    kept = ws.record("balance").iteration(2)
     assert kept.read_draft().source == kept.read_reward_source() in sources
-    assert service.record("balance").iteration(1).read_revision().source == kept.read_draft().source
+    assert ws.record("balance").iteration(1).read_revision().source == kept.read_draft().source

@@ -10,7 +10,10 @@ from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import RunSummary
-from p2p.service import Service
+from p2p.service.rewards.writing import elicit_intent
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.training.iteration import train
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
@@ -62,32 +65,32 @@ def _summary(outcome: dict[str, float]) -> RunSummary:
     )
 
 
-def _prepared(tmp_path: Path, outcomes: dict[str, Outcome]) -> tuple[Service, str, OneCore]:
-    service, backend = Service(Settings(runs_dir=tmp_path)), OneCore(outcomes)
+def _prepared(tmp_path: Path, outcomes: dict[str, Outcome]) -> tuple[Workspace, str, OneCore]:
+    ws, backend = Workspace(Settings(runs_dir=tmp_path)), OneCore(outcomes)
     request = NewSession(
         prompt="keep the pole balanced",
         env_id="InvertedPendulum-v5",
         configs={"slow": {"learning_rate": 1e-4}, "fast": {"num_envs": 4}},
     )
-    session_id = service.create_session(request).session_id
-    service.elicit_intent(session_id)
-    service.record(session_id).iteration(1).save_draft(RewardDraft(source="", reasoning=""))
-    service.backend = service.training_backend = backend
-    return service, session_id, backend
+    session_id = create_session(ws, request).session_id
+    elicit_intent(ws, session_id)
+    ws.record(session_id).iteration(1).save_draft(RewardDraft(source="", reasoning=""))
+    ws.backend = ws.training_backend = backend
+    return ws, session_id, backend
 
 
 def test_all_are_trained_on_one_core_each_with_its_own_configuration_and_seed(tmp_path: Path) -> None:
     names = [f"{config}_seed_{seed}" for config in ("slow", "fast") for seed in (10, 11)]
-    service, session_id, backend = _prepared(tmp_path, dict.fromkeys(names, GOOD))
-    service.train(session_id, 1)
+    ws, session_id, backend = _prepared(tmp_path, dict.fromkeys(names, GOOD))
+    train(ws, session_id, 1)
     assert sorted(backend.submitted) == sorted(names)
-    assert service.record(session_id).iteration(1).read_plan().parallel == 1
-    for run in service.record(session_id).iteration(1).runs():
+    assert ws.record(session_id).iteration(1).read_plan().parallel == 1
+    for run in ws.record(session_id).iteration(1).runs():
         config = run.read_config()
         assert config.seed == int(run.iteration_id[-2:])
         assert (config.learning_rate == 1e-4) is run.iteration_id.startswith("slow")
         assert (config.n_envs == 4) is run.iteration_id.startswith("fast")
-        assert run.read_criteria() == service.record(session_id).read_criteria()
+        assert run.read_criteria() == ws.record(session_id).read_criteria()
 
 
 @pytest.mark.parametrize(
@@ -107,21 +110,21 @@ def test_trainings_leave_cores_to_another_session_where_it_could_use_them(
     tmp_path: Path, runs: int, cores: int, n_seeds: int, max_parallel: int | None, parallel: int, owned: int
 ) -> None:
     capacity = Capacity(runs=runs, cores=cores, cores_per_run=cores)
-    service = Service(Settings(runs_dir=tmp_path, max_parallel=max_parallel))
+    ws = Workspace(Settings(runs_dir=tmp_path, max_parallel=max_parallel))
     request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=n_seeds)
-    session_id = service.create_session(request).session_id
-    service.record(session_id).iteration(1).save_draft(RewardDraft(source=""))
+    session_id = create_session(ws, request).session_id
+    ws.record(session_id).iteration(1).save_draft(RewardDraft(source=""))
     outcomes = {f"baseline_seed_{seed}": GOOD for seed in request.seeds}
-    service.backend = service.training_backend = OneCore(outcomes, capacity)
-    service.train(session_id, 1)
-    plan = service.record(session_id).iteration(1).read_plan()
+    ws.backend = ws.training_backend = OneCore(outcomes, capacity)
+    train(ws, session_id, 1)
+    plan = ws.record(session_id).iteration(1).read_plan()
     assert (plan.parallel, plan.cores, plan.threads) == (parallel, owned, owned // parallel)
 
 
 def test_the_best_configuration_does_more_of_what_was_asked_whatever_the_others_return(tmp_path: Path) -> None:
     outcomes = {"slow_seed_10": GOOD, "slow_seed_11": BROKEN, "fast_seed_10": RICH, "fast_seed_11": RICH}
-    service, session_id, _ = _prepared(tmp_path, outcomes)
-    found = service.train(session_id, 1)
+    ws, session_id, _ = _prepared(tmp_path, outcomes)
+    found = train(ws, session_id, 1)
     assert (found.best_config_id, found.best_run_id) == ("slow", "slow_seed_10")
     slow, fast = found.configs["slow"], found.configs["fast"]
     assert (slow.mean_best_score, slow.mean_final_return) == (0.8, -50.0), "what failed enters no mean"
@@ -133,8 +136,8 @@ def test_the_best_configuration_does_more_of_what_was_asked_whatever_the_others_
 
 def test_an_iteration_in_which_all_fail_ends_with_the_last_line_of_the_first(tmp_path: Path) -> None:
     names = [f"{config}_seed_{seed}" for config in ("slow", "fast") for seed in (10, 11)]
-    service, session_id, backend = _prepared(tmp_path, dict.fromkeys(names, BROKEN))
+    ws, session_id, backend = _prepared(tmp_path, dict.fromkeys(names, BROKEN))
     with pytest.raises(TrainingFailed, match=r"slow_seed_10: the reward's term 'a' became nan at step 7$"):
-        service.train(session_id, 1)
+        train(ws, session_id, 1)
     assert len(backend.submitted) == 4, "none of them is tried twice"
-    assert service.record(session_id).iteration(1).read_aggregation() is None
+    assert ws.record(session_id).iteration(1).read_aggregation() is None

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from p2p.service.training.curves import curve, thinned
+from p2p.service.progress.curves import curve, thinned
 
 
 @pytest.mark.parametrize("points", range(2, 51))

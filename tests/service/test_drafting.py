@@ -9,8 +9,18 @@ from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec, RewardTerm, TermStatistics
 from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service import Service
-from p2p.service.authoring.differences import changes_between, common_share, source_diff
+from p2p.service.judging.observing import judge_evidence
+from p2p.service.progress.differences import changes_between, common_share, source_diff
+from p2p.service.progress.metrics import metrics
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.criteria import intent_of, replace_criteria
+from p2p.service.rewards.drafting import check_reward_source, submit_reward
+from p2p.service.rewards.revising import revision_brief
+from p2p.service.rewards.writing import elicit_intent
+from p2p.service.sessions.driving import stop_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.sessions.steering import steer, wishes
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
@@ -19,13 +29,13 @@ BAD = "def reward_fn(obs, action, next_obs, info):\n    return info['no_such_thi
 
 
 @pytest.fixture
-def service(tmp_path):
-    return Service(Settings(runs_dir=tmp_path))
+def ws(tmp_path):
+    return Workspace(Settings(runs_dir=tmp_path))
 
 
 @pytest.fixture
-def name(service):
-    return service.create_session(PENDULUM).session_id
+def name(ws):
+    return create_session(ws, PENDULUM).session_id
 
 
 def criterion(key="steady", feature="pole_angle"):
@@ -35,36 +45,36 @@ def criterion(key="steady", feature="pole_angle"):
     return Criterion(key=key, title=key, description="", category=Category.STABILITY, predicate=predicate)
 
 
-def test_a_rejected_reward_is_a_report_and_the_next_one_takes_its_place(service, name):
-    first = service.submit_reward(name, BAD, "a guess", {"ent_coef": 0.01})
+def test_a_rejected_reward_is_a_report_and_the_next_one_takes_its_place(ws, name):
+    first = submit_reward(ws, name, BAD, "a guess", {"ent_coef": 0.01})
     assert (first.iteration, first.report.accepted) == (1, False)
     assert "no_such_thing" in first.report.errors[0]
-    iteration = service.record(name).iteration(1)
+    iteration = ws.record(name).iteration(1)
     assert iteration.read_reward_report() == first.report
     iteration.run("baseline", 10).set_status(JobState.FAILED)
 
-    second = service.submit_reward(name, GOOD)
+    second = submit_reward(ws, name, GOOD)
     assert (second.iteration, second.report.accepted) == (1, True)
     assert iteration.read_draft() == RewardDraft(source=GOOD)
     assert iteration.read_reward_report() == second.report
     assert iteration.runs() == []
-    assert [record.number for record in service.record(name).iteration_records()] == [1]
-    told = [event.event for event in service.record(name).events.read()]
+    assert [record.number for record in ws.record(name).iteration_records()] == [1]
+    told = [event.event for event in ws.record(name).events.read()]
     assert told.count(EventName.REWARD_END) == 2
     assert told.count(EventName.REWARD_ERROR) == told.count(EventName.ITERATION_STARTED) == 1
 
 
-def test_a_check_whose_caller_was_killed_ends_before_the_next_one_takes_its_place(service, name):
-    directory = service.record(name).iteration(1).check_dir
-    service.backend.submit(JobSpec(argv=("/bin/sh", "-c", "trap '' TERM; exec sleep 60")), directory)
-    assert service.submit_reward(name, GOOD).report.accepted
-    assert service.backend.status(directory).state is JobState.COMPLETED
+def test_a_check_whose_caller_was_killed_ends_before_the_next_one_takes_its_place(ws, name):
+    directory = ws.record(name).iteration(1).check_dir
+    ws.backend.submit(JobSpec(argv=("/bin/sh", "-c", "trap '' TERM; exec sleep 60")), directory)
+    assert submit_reward(ws, name, GOOD).report.accepted
+    assert ws.backend.status(directory).state is JobState.COMPLETED
 
 
-def test_a_session_that_was_stopped_goes_on_with_the_next_reward(service, name):
-    service.stop_session(name)
-    service.submit_reward(name, GOOD)
-    assert service.view_session(name).status is SessionStatus.PENDING
+def test_a_session_that_was_stopped_goes_on_with_the_next_reward(ws, name):
+    stop_session(ws, name)
+    submit_reward(ws, name, GOOD)
+    assert view_session(ws, name).status is SessionStatus.PENDING
 
 
 @pytest.mark.parametrize(
@@ -74,12 +84,12 @@ def test_a_session_that_was_stopped_goes_on_with_the_next_reward(service, name):
         ("# \ud800\n", "is not text: the character at 2"),
     ],
 )
-def test_a_source_that_cannot_be_kept_is_refused(service, name, source, words):
+def test_a_source_that_cannot_be_kept_is_refused(ws, name, source, words):
     with pytest.raises(InvalidInput, match=words):
-        service.submit_reward(name, source)
+        submit_reward(ws, name, source)
     with pytest.raises(InvalidInput, match=words):
-        service.check_reward_source(name, source)
-    assert service.record(name).iteration_records() == []
+        check_reward_source(ws, name, source)
+    assert ws.record(name).iteration_records() == []
 
 
 @pytest.mark.parametrize(
@@ -90,19 +100,19 @@ def test_a_source_that_cannot_be_kept_is_refused(service, name, source, words):
         ({"n_epochs": "many"}, "n_epochs"),
     ],
 )
-def test_a_configuration_no_author_may_choose_is_refused_and_the_reward_before_it_stays(service, name, changes, words):
-    service.record(name).iteration(1).save_draft(RewardDraft(source=GOOD))
+def test_a_configuration_no_author_may_choose_is_refused_and_the_reward_before_it_stays(ws, name, changes, words):
+    ws.record(name).iteration(1).save_draft(RewardDraft(source=GOOD))
     with pytest.raises(InvalidConfig, match=words):
-        service.submit_reward(name, BAD, config_changes=changes)
-    assert service.record(name).iteration(1).read_draft().source == GOOD
+        submit_reward(ws, name, BAD, config_changes=changes)
+    assert ws.record(name).iteration(1).read_draft().source == GOOD
 
 
-def test_a_caller_is_told_where_the_hyperparameters_are_fixed(service):
-    name = service.create_session(PENDULUM.model_copy(update={"reward_only": True})).session_id
+def test_a_caller_is_told_where_the_hyperparameters_are_fixed(ws):
+    name = create_session(ws, PENDULUM.model_copy(update={"reward_only": True})).session_id
     with pytest.raises(InvalidConfig, match=r"learning_rate, n_envs among them\. Leave them out"):
-        service.submit_reward(name, GOOD, config_changes={"num_envs": 8, "learning_rate": 1e-3, "episode_s": 4.0})
-    assert service.record(name).iteration_records() == []
-    assert service.submit_reward(name, GOOD, config_changes={"episode_s": 4.0}).report.accepted
+        submit_reward(ws, name, GOOD, config_changes={"num_envs": 8, "learning_rate": 1e-3, "episode_s": 4.0})
+    assert ws.record(name).iteration_records() == []
+    assert submit_reward(ws, name, GOOD, config_changes={"episode_s": 4.0}).report.accepted
 
 
 @pytest.mark.parametrize(
@@ -113,58 +123,58 @@ def test_a_caller_is_told_where_the_hyperparameters_are_fixed(service):
         (SessionStatus.COMPLETED, "has trained the reward it was made for"),
     ],
 )
-def test_a_session_that_has_ended_takes_no_more(service, name, status, words):
-    service.record(name).set_status(status)
+def test_a_session_that_has_ended_takes_no_more(ws, name, status, words):
+    ws.record(name).set_status(status)
     with pytest.raises(InvalidInput, match=f"{words}.*reate another session"):
-        service.submit_reward(name, GOOD)
+        submit_reward(ws, name, GOOD)
     with pytest.raises(InvalidInput, match="create another session"):
-        service.steer(name, "softer")
+        steer(ws, name, "softer")
 
 
-def test_without_a_source_the_author_of_the_session_writes_where_it_understands(service, name):
-    written = service.submit_reward(name)
+def test_without_a_source_the_author_of_the_session_writes_where_it_understands(ws, name):
+    written = submit_reward(ws, name)
     assert written.report.accepted
     assert "class" in written.source
     request = PENDULUM.model_copy(update={"prompt": "do something only a model understands"})
-    intent = service.intent_of(request.prompt, request.env_id, (criterion(),))
-    odd = service.create_session(request, intent=intent).session_id
-    assert service.elicit_intent(odd) == intent, "criteria that were given are not asked for again"
+    intent = intent_of(ws, request.prompt, request.env_id, (criterion(),))
+    odd = create_session(ws, request, intent=intent).session_id
+    assert elicit_intent(ws, odd) == intent, "criteria that were given are not asked for again"
     with pytest.raises(UnknownPhrase):
-        service.submit_reward(odd)
-    assert service.submit_reward(odd, GOOD).report.accepted
+        submit_reward(ws, odd)
+    assert submit_reward(ws, odd, GOOD).report.accepted
 
 
-def test_a_reward_is_tried_for_a_session_or_an_environment_and_not_kept(service, name, tmp_path):
-    assert service.check_reward_source("InvertedPendulum-v5", GOOD).accepted
-    report = service.check_reward_source(name, BAD)
+def test_a_reward_is_tried_for_a_session_or_an_environment_and_not_kept(ws, name, tmp_path):
+    assert check_reward_source(ws, "InvertedPendulum-v5", GOOD).accepted
+    report = check_reward_source(ws, name, BAD)
     assert "no_such_thing" in report.errors[0]
-    assert service.record(name).iteration_records() == []
+    assert ws.record(name).iteration_records() == []
     assert sorted(path.name for path in tmp_path.iterdir()) == [name]
     with pytest.raises(UnknownName, match="session 'nobody'"):
-        service.check_reward_source("nobody", GOOD)
+        check_reward_source(ws, "nobody", GOOD)
     with pytest.raises(InvalidInput):
-        service.check_reward_source("../../etc", GOOD)
+        check_reward_source(ws, "../../etc", GOOD)
 
 
-def test_criteria_are_replaced_or_extended_before_anything_is_trained(service, name):
-    before = service.record(name).read_criteria()
-    extended = service.replace_criteria(name, (criterion(),), extend=True, episode_s=3.0)
+def test_criteria_are_replaced_or_extended_before_anything_is_trained(ws, name):
+    before = ws.record(name).read_criteria()
+    extended = replace_criteria(ws, name, (criterion(),), extend=True, episode_s=3.0)
     assert [c.key for c in extended.criteria] == [*(c.key for c in before.criteria), "steady"]
     assert extended.episode_s == 3.0
-    replaced = service.replace_criteria(name, (criterion("still"),), extend=False)
+    replaced = replace_criteria(ws, name, (criterion("still"),), extend=False)
     assert [c.key for c in replaced.criteria] == ["still"]
     assert replaced.episode_s == 3.0
-    assert service.record(name).read_criteria() == replaced
-    service.submit_reward(name, GOOD)
-    service.replace_criteria(name, (criterion("calm"),), extend=False)
-    run = service.record(name).iteration(1).run("baseline", 10)
+    assert ws.record(name).read_criteria() == replaced
+    submit_reward(ws, name, GOOD)
+    replace_criteria(ws, name, (criterion("calm"),), extend=False)
+    run = ws.record(name).iteration(1).run("baseline", 10)
     run.set_status(JobState.FAILED)
     rollouts = (Rollout(seed=1, episode_return=1.0, length=10),)
     run.checkpoint(2048).save_evaluation(
         Evaluation(run_id="r", checkpoint=2048, purpose=Purpose.SELECTION, dt=0.05, rollouts=rollouts)
     )
     with pytest.raises(InvalidInput, match=r"Iteration 1 .* create another session"):
-        service.replace_criteria(name, (criterion(),), extend=False)
+        replace_criteria(ws, name, (criterion(),), extend=False)
 
 
 @pytest.mark.parametrize(
@@ -176,40 +186,40 @@ def test_criteria_are_replaced_or_extended_before_anything_is_trained(service, n
         ((criterion(), criterion()), "two criteria are called 'steady'"),
     ],
 )
-def test_criteria_that_cannot_be_judged_are_refused_and_the_old_ones_stay(service, name, criteria, words):
-    before = service.record(name).read_criteria()
+def test_criteria_that_cannot_be_judged_are_refused_and_the_old_ones_stay(ws, name, criteria, words):
+    before = ws.record(name).read_criteria()
     with pytest.raises(InvalidInput, match=words):
-        service.replace_criteria(name, criteria, extend=False)
-    assert service.record(name).read_criteria() == before
+        replace_criteria(ws, name, criteria, extend=False)
+    assert ws.record(name).read_criteria() == before
 
 
-def test_wishes_are_kept_in_order_and_within_limits(service, name):
-    assert service.wishes(name).wishes == ()
-    service.steer(name, "  land\nsofter ")
-    assert service.steer(name, "higher").wishes == ("land softer", "higher")
-    assert Service(service.settings).wishes(name).wishes == ("land softer", "higher")
+def test_wishes_are_kept_in_order_and_within_limits(ws, name):
+    assert wishes(ws, name).wishes == ()
+    steer(ws, name, "  land\nsofter ")
+    assert steer(ws, name, "higher").wishes == ("land softer", "higher")
+    assert wishes(Workspace(ws.settings), name).wishes == ("land softer", "higher")
     for wish, got in (("   ", "got 0"), ("x" * 301, "got 301")):
         with pytest.raises(InvalidInput, match=got):
-            service.steer(name, wish)
-    with service.record(name).wishes_path.open("a") as file:
+            steer(ws, name, wish)
+    with ws.record(name).wishes_path.open("a") as file:
         file.write('{"text": "broken')
-    assert len(service.wishes(name).wishes) == 2
+    assert len(wishes(ws, name).wishes) == 2
     for number in range(48):
-        service.steer(name, f"wish {number}")
+        steer(ws, name, f"wish {number}")
     with pytest.raises(InvalidInput, match="holds 50 wishes"):
-        service.steer(name, "one more")
+        steer(ws, name, "one more")
 
 
-@pytest.mark.parametrize("step", ["judge_evidence", "revision_brief", "metrics"])
-def test_a_session_without_a_reward_says_what_to_call(service, name, step):
+@pytest.mark.parametrize("step", [judge_evidence, revision_brief, metrics])
+def test_a_session_without_a_reward_says_what_to_call(ws, name, step):
     with pytest.raises(InvalidInput, match="write_reward"):
-        getattr(service, step)(name)
+        step(ws, name)
 
 
-def test_a_rejected_reward_has_nothing_to_judge(service, name):
-    service.submit_reward(name, BAD)
+def test_a_rejected_reward_has_nothing_to_judge(ws, name):
+    submit_reward(ws, name, BAD)
     with pytest.raises(InvalidInput, match=r"hand in a reward \(write_reward\) and train it"):
-        service.judge_evidence(name)
+        judge_evidence(ws, name)
 
 
 def report(**means):

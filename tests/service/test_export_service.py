@@ -8,7 +8,9 @@ from p2p.contracts.export import ExportFormat, NewExport
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import IterationAggregation
-from p2p.service import Service
+from p2p.service.sessions.export import export_policy
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.exports import ExportedFiles, ExportRecord
 
@@ -36,17 +38,17 @@ class Refusing:
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    service = Service(Settings(runs_dir=tmp_path / "runs"))
-    service.backend = Refusing()
-    return service
+def ws(tmp_path: Path) -> Workspace:
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
+    ws.backend = Refusing()
+    return ws
 
 
 @pytest.fixture
-def session_id(service: Service) -> str:
+def session_id(ws: Workspace) -> str:
     """Two iterations; in the second, run 10 has two checkpoints, run 11 one, and run 12 none."""
-    session_id = service.create_session(NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5"))
-    record = service.record(session_id.session_id)
+    session_id = create_session(ws, NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5"))
+    record = ws.record(session_id.session_id)
     for number, seed, step in ((1, 10, 1000), (2, 10, 1000), (2, 10, 2000), (2, 11, 1000)):
         path = record.iteration(number).run("baseline", seed).checkpoint(step).policy_path
         path.parent.mkdir(parents=True)
@@ -55,32 +57,32 @@ def session_id(service: Service) -> str:
     return record.session_id
 
 
-def aggregated(service: Service, session_id: str, run: str, step: int) -> None:
+def aggregated(ws: Workspace, session_id: str, run: str, step: int) -> None:
     aggregation = IterationAggregation(best_config_id="baseline", best_run_id=run, best_checkpoint=step, configs={})
-    service.record(session_id).iteration(2).save_aggregation(aggregation)
+    ws.record(session_id).iteration(2).save_aggregation(aggregation)
 
 
-def asked(service: Service, session_id: str, request: NewExport) -> tuple[str, int]:
+def asked(ws: Workspace, session_id: str, request: NewExport) -> tuple[str, int]:
     """Run and checkpoint that the worker is asked to export."""
     with pytest.raises(InvalidInput, match="refused"):
-        service.export_policy(session_id, request)
-    return service.backend.requests[-1]
+        export_policy(ws, session_id, request)
+    return ws.backend.requests[-1]
 
 
-def test_the_best_run_and_checkpoint_are_exported_unless_others_are_named(service: Service, session_id: str) -> None:
-    aggregated(service, session_id, "baseline_seed_10", 1000)
-    assert asked(service, session_id, ONNX) == ("baseline_seed_10", 1000)
+def test_the_best_run_and_checkpoint_are_exported_unless_others_are_named(ws: Workspace, session_id: str) -> None:
+    aggregated(ws, session_id, "baseline_seed_10", 1000)
+    assert asked(ws, session_id, ONNX) == ("baseline_seed_10", 1000)
     other = ONNX.model_copy(update={"run_id": "baseline_seed_11"})
-    assert asked(service, session_id, other) == ("baseline_seed_11", 1000)
+    assert asked(ws, session_id, other) == ("baseline_seed_11", 1000)
     later = ONNX.model_copy(update={"checkpoint": 2000})
-    assert asked(service, session_id, later) == ("baseline_seed_10", 2000)
+    assert asked(ws, session_id, later) == ("baseline_seed_10", 2000)
     first = ONNX.model_copy(update={"iteration": 1})
-    assert asked(service, session_id, first) == ("baseline_seed_10", 1000)
+    assert asked(ws, session_id, first) == ("baseline_seed_10", 1000)
 
 
-def test_the_latest_checkpoint_is_taken_of_a_run_that_has_not_ended(service: Service, session_id: str) -> None:
+def test_the_latest_checkpoint_is_taken_of_a_run_that_has_not_ended(ws: Workspace, session_id: str) -> None:
     request = ONNX.model_copy(update={"run_id": "baseline_seed_10"})
-    assert asked(service, session_id, request) == ("baseline_seed_10", 2000)
+    assert asked(ws, session_id, request) == ("baseline_seed_10", 2000)
 
 
 @pytest.mark.parametrize(
@@ -93,23 +95,23 @@ def test_the_latest_checkpoint_is_taken_of_a_run_that_has_not_ended(service: Ser
     ],
 )
 def test_what_does_not_exist_is_refused_with_what_does(
-    service: Service, session_id: str, changes: dict, error: type[Exception], message: str
+    ws: Workspace, session_id: str, changes: dict, error: type[Exception], message: str
 ) -> None:
-    aggregated(service, session_id, "baseline_seed_10", 1000)
+    aggregated(ws, session_id, "baseline_seed_10", 1000)
     with pytest.raises(error, match=message):
-        service.export_policy(session_id, ONNX.model_copy(update=changes))
-    assert not service.record(session_id).exports_dir.exists()
+        export_policy(ws, session_id, ONNX.model_copy(update=changes))
+    assert not ws.record(session_id).exports_dir.exists()
 
 
-def test_without_a_best_run_one_must_be_chosen(service: Service, session_id: str) -> None:
+def test_without_a_best_run_one_must_be_chosen(ws: Workspace, session_id: str) -> None:
     with pytest.raises(InvalidInput, match="Choose one with --run: baseline_seed_10, baseline_seed_11"):
-        service.export_policy(session_id, ONNX)
+        export_policy(ws, session_id, ONNX)
 
 
-def test_a_session_without_a_policy_says_so(service: Service) -> None:
-    session = service.create_session(NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5"))
+def test_a_session_without_a_policy_says_so(ws: Workspace) -> None:
+    session = create_session(ws, NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5"))
     with pytest.raises(InvalidInput, match="has no policy yet"):
-        service.export_policy(session.session_id, ONNX)
+        export_policy(ws, session.session_id, ONNX)
 
 
 @pytest.mark.parametrize(
@@ -117,44 +119,44 @@ def test_a_session_without_a_policy_says_so(service: Service) -> None:
     [("sb3", "stable_baselines3", "sb3"), ("torchscript", "torch", "sb3"), ("onnx", "onnxruntime", "onnx")],
 )
 def test_a_missing_library_is_named_with_the_line_that_installs_it(
-    service: Service, session_id: str, name: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+    ws: Workspace, session_id: str, name: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=rf"{module} is not installed. Run: pip install 'p2p-mcp\[{extra}\]'"):
-        service.export_policy(session_id, NewExport(formats=(ExportFormat(name),)))
+        export_policy(ws, session_id, NewExport(formats=(ExportFormat(name),)))
 
 
 def test_a_folder_that_is_not_empty_is_not_written_into_unless_it_may_be(
-    service: Service, session_id: str, tmp_path: Path
+    ws: Workspace, session_id: str, tmp_path: Path
 ) -> None:
-    aggregated(service, session_id, "baseline_seed_10", 1000)
+    aggregated(ws, session_id, "baseline_seed_10", 1000)
     folder = tmp_path / "mine"
     folder.mkdir()
-    assert asked(service, session_id, ONNX.model_copy(update={"output": folder})) == ("baseline_seed_10", 1000)
+    assert asked(ws, session_id, ONNX.model_copy(update={"output": folder})) == ("baseline_seed_10", 1000)
     (folder / "thesis.tex").touch()
     with pytest.raises(InvalidInput, match="is not empty"):
-        service.export_policy(session_id, ONNX.model_copy(update={"output": folder}))
+        export_policy(ws, session_id, ONNX.model_copy(update={"output": folder}))
     with pytest.raises(InvalidInput, match="is a file"):
-        service.export_policy(session_id, ONNX.model_copy(update={"output": folder / "thesis.tex", "overwrite": True}))
-    asked(service, session_id, ONNX.model_copy(update={"output": folder, "overwrite": True}))
+        export_policy(ws, session_id, ONNX.model_copy(update={"output": folder / "thesis.tex", "overwrite": True}))
+    asked(ws, session_id, ONNX.model_copy(update={"output": folder, "overwrite": True}))
     assert [path.name for path in folder.iterdir()] == ["thesis.tex"]
     (folder / "README.md").touch()
     with pytest.raises(InvalidInput, match=r"holds a README\.md that no export wrote"):
-        service.export_policy(session_id, ONNX.model_copy(update={"output": folder, "overwrite": True}))
+        export_policy(ws, session_id, ONNX.model_copy(update={"output": folder, "overwrite": True}))
 
 
-def test_each_format_has_a_folder_of_its_own_where_none_is_named(service: Service, session_id: str) -> None:
-    record = service.record(session_id)
+def test_each_format_has_a_folder_of_its_own_where_none_is_named(ws: Workspace, session_id: str) -> None:
+    record = ws.record(session_id)
     folders = {
         record.export_dir("iter_1", "baseline_seed_10", 1000, names) for names in (["onnx"], ["sb3"], ["sb3", "onnx"])
     }
     assert len(folders) == 3
 
 
-def test_a_refused_export_leaves_nothing(service: Service, session_id: str) -> None:
-    aggregated(service, session_id, "baseline_seed_10", 1000)
-    asked(service, session_id, ONNX)
-    assert not service.record(session_id).exports_dir.exists()
+def test_a_refused_export_leaves_nothing(ws: Workspace, session_id: str) -> None:
+    aggregated(ws, session_id, "baseline_seed_10", 1000)
+    asked(ws, session_id, ONNX)
+    assert not ws.record(session_id).exports_dir.exists()
 
 
 def test_an_export_replaces_an_earlier_one_and_nothing_else(tmp_path: Path) -> None:

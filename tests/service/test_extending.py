@@ -16,9 +16,9 @@ from p2p.contracts.intent import Criterion
 from p2p.contracts.judge_code import JudgeCode
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import ExtendSession, NewSession, SessionStatus
-from p2p.service import Service
+from p2p.service.progress.lineage import record_iteration
 from p2p.service.sessions import driving
-from p2p.service.sessions.lineage import record_iteration
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store import files, layout
 from p2p.store.judge_code import JudgeCodeRecord
@@ -26,6 +26,14 @@ from p2p.store.sessions import SessionRecord
 
 sys.path.append(str(Path(__file__).parents[1] / "session"))
 from finished_iterations import judgment, leave_training
+
+from p2p.service.judging.closing import outcome
+from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.driving import resume_session, start_session
+from p2p.service.sessions.extending import continue_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.sessions.steering import steer
 
 STEPS = 10_000
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1, max_iterations=2)
@@ -35,17 +43,17 @@ SILENT = ("{python}", "-c", "import time; time.sleep(600)")
 
 
 @pytest.fixture
-def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
     monkeypatch.setattr(driving, "DRIVER", SILENT)
-    service = Service(Settings(runs_dir=tmp_path / "runs"))
-    yield service
-    for job in service.runs.path.rglob(layout.JOB):
-        service.backend.cancel(job.parent)
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
+    yield ws
+    for job in ws.runs.path.rglob(layout.JOB):
+        ws.backend.cancel(job.parent)
 
 
-def judged(service: Service, *scores: float, passed: bool = True, **fields: Any) -> SessionRecord:
+def judged(ws: Workspace, *scores: float, passed: bool = True, **fields: Any) -> SessionRecord:
     """A session with iterations of these scores; the last has passed, or the session was stopped."""
-    record = service.record(service.create_session(POLE.model_copy(update=fields)).session_id)
+    record = ws.record(create_session(ws, POLE.model_copy(update=fields)).session_id)
     for number, score in enumerate(scores, 1):
         last = number == len(scores)
         draft = RewardDraft(
@@ -69,12 +77,12 @@ def stricter(record: SessionRecord, by: float = 0.5) -> Criterion:
     return first.model_copy(update={"predicate": first.predicate.model_copy(update={"threshold": threshold})})
 
 
-def test_a_passed_session_goes_on_from_its_best_reward_by_stricter_criteria(service: Service) -> None:
-    old = judged(service, 0.9, 0.5, passed=False)
+def test_a_passed_session_goes_on_from_its_best_reward_by_stricter_criteria(ws: Workspace) -> None:
+    old = judged(ws, 0.9, 0.5, passed=False)
     before = {path: path.read_bytes() for path in old.path.rglob("*") if path.is_file()}
     tight = stricter(old)
-    made = service.continue_session(old.session_id, ExtendSession(criteria=(tight,)), driven=True)
-    new, present = service.record(made.session_id), old.read_criteria()
+    made = continue_session(ws, old.session_id, ExtendSession(criteria=(tight,)), driven=True)
+    new, present = ws.record(made.session_id), old.read_criteria()
     assert present is not None
     assert made.extends is not None
     assert (made.extends.session_id, made.extends.iteration) == (old.session_id, 1)
@@ -85,25 +93,25 @@ def test_a_passed_session_goes_on_from_its_best_reward_by_stricter_criteria(serv
     assert criteria.criteria == (tight, *present.criteria[1:])
     (change,) = new.read_tightenings()
     assert (change.before, change.after, change.after_iteration) == (present, criteria, 0)
-    assert new.read_lineage().extends == service.view_session(new.session_id).session.extends == made.extends
+    assert new.read_lineage().extends == view_session(ws, new.session_id).session.extends == made.extends
     assert {path: path.read_bytes() for path in old.path.rglob("*") if path.is_file()} == before
     record_iteration(new, 1)
     assert new.read_lineage().extends == made.extends
 
 
-def test_criteria_only_get_stricter_through_any_number_of_extensions(service: Service) -> None:
-    old = judged(service, 0.9)
+def test_criteria_only_get_stricter_through_any_number_of_extensions(ws: Workspace) -> None:
+    old = judged(ws, 0.9)
     looser = stricter(old, by=-0.5)
     with pytest.raises(InvalidInput, match="would be looser"):
-        service.continue_session(old.session_id, ExtendSession(criteria=(looser,)), driven=True)
-    first = service.continue_session(old.session_id, ExtendSession(criteria=(stricter(old),)), driven=True)
-    middle = service.record(first.session_id)
+        continue_session(ws, old.session_id, ExtendSession(criteria=(looser,)), driven=True)
+    first = continue_session(ws, old.session_id, ExtendSession(criteria=(stricter(old),)), driven=True)
+    middle = ws.record(first.session_id)
     run_id = leave_training(middle, 1, RewardDraft(source="x = 1"))
     middle.iteration(1).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
-    again = service.continue_session(first.session_id, ExtendSession(criteria=(stricter(middle, 0.1),)), driven=True)
-    kept = service.record(again.session_id).read_tightenings()
+    again = continue_session(ws, first.session_id, ExtendSession(criteria=(stricter(middle, 0.1),)), driven=True)
+    kept = ws.record(again.session_id).read_tightenings()
     assert [change.before for change in kept] == [old.read_criteria(), middle.read_criteria()]
-    assert len(service.list_sessions()) == 3
+    assert len(list_sessions(ws)) == 3
 
 
 @pytest.mark.parametrize(
@@ -121,74 +129,72 @@ def test_criteria_only_get_stricter_through_any_number_of_extensions(service: Se
     ],
 )
 def test_what_would_change_nothing_is_refused_with_what_does_work_and_leaves_nothing(
-    service: Service,
+    ws: Workspace,
     monkeypatch: pytest.MonkeyPatch,
-    make: Callable[[Service], SessionRecord],
+    make: Callable[[Workspace], SessionRecord],
     request_: ExtendSession,
     words: str,
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
-    old = make(service)
+    old = make(ws)
     with pytest.raises(InvalidInput, match=words):
-        service.continue_session(old.session_id, request_, driven=True)
-    assert [view.session.session_id for view in service.list_sessions()] == [old.session_id]
-    assert [path.name for path in service.runs.path.glob("session_*")] == [old.session_id]
+        continue_session(ws, old.session_id, request_, driven=True)
+    assert [view.session.session_id for view in list_sessions(ws)] == [old.session_id]
+    assert [path.name for path in ws.runs.path.glob("session_*")] == [old.session_id]
 
 
-def test_a_running_session_and_one_without_criteria_are_not_extended(service: Service) -> None:
-    old = judged(service, 0.4, passed=False)
-    service.start_session(old.session_id)
+def test_a_running_session_and_one_without_criteria_are_not_extended(ws: Workspace) -> None:
+    old = judged(ws, 0.4, passed=False)
+    start_session(ws, old.session_id)
     with pytest.raises(InvalidInput, match=f"still at work.*p2p stop {old.session_id}"):
-        service.continue_session(old.session_id, SOFTER, driven=False)
-    own = service.create_session(NewSession(author="given", max_iterations=1), "x = 1", session_id="own")
+        continue_session(ws, old.session_id, SOFTER, driven=False)
+    own = create_session(ws, NewSession(author="given", max_iterations=1), "x = 1", session_id="own")
     with pytest.raises(InvalidInput, match="p2p train --reward FILE --intent"):
-        service.continue_session(own.session_id, SOFTER, driven=False)
+        continue_session(ws, own.session_id, SOFTER, driven=False)
 
 
 def test_a_wish_is_read_by_the_revision_after_a_first_iteration_that_passes_again(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
-    old = judged(service, 0.9)
-    made = service.continue_session(old.session_id, ExtendSession(wish="softer", author=MODEL), driven=True)
-    new = service.record(made.session_id)
+    old = judged(ws, 0.9)
+    made = continue_session(ws, old.session_id, ExtendSession(wish="softer", author=MODEL), driven=True)
+    new = ws.record(made.session_id)
     assert (made.author, made.model, made.max_iterations) == (MODEL, MODEL, 3)
     assert [wish.text for wish in new.read_wishes()] == ["softer"]
     run_id = leave_training(new, 1, RewardDraft(source="x = 1"))
     new.iteration(1).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
-    assert service.outcome(new.session_id) is None
+    assert outcome(ws, new.session_id) is None
     run_id = leave_training(new, 2, RewardDraft(source="x = 2"))
     new.iteration(2).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
-    assert service.outcome(new.session_id) is SessionStatus.PASSED
+    assert outcome(ws, new.session_id) is SessionStatus.PASSED
 
 
-def test_without_a_wish_that_somebody_reads_a_first_iteration_that_passes_ends_it(service: Service) -> None:
-    old = judged(service, 0.9)
+def test_without_a_wish_that_somebody_reads_a_first_iteration_that_passes_ends_it(ws: Workspace) -> None:
+    old = judged(ws, 0.9)
     tight = ExtendSession(wish="because it shakes", criteria=(stricter(old),))
-    new = service.record(service.continue_session(old.session_id, tight, driven=True).session_id)
+    new = ws.record(continue_session(ws, old.session_id, tight, driven=True).session_id)
     assert new.read_tightenings()[0].why == "because it shakes"
-    service.start_session(new.session_id)  # the built-in author, driven
+    start_session(ws, new.session_id)  # the built-in author, driven
     run_id = leave_training(new, 1, RewardDraft(source="x = 1"))
     new.iteration(1).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
-    assert service.outcome(new.session_id) is SessionStatus.PASSED
+    assert outcome(ws, new.session_id) is SessionStatus.PASSED
 
 
-def test_what_a_caller_trained_with_and_what_it_judges_by_goes_along(service: Service) -> None:
-    old = judged(service, 0.9, priority="normal", config={"ent_coef": 0.01})
+def test_what_a_caller_trained_with_and_what_it_judges_by_goes_along(ws: Workspace) -> None:
+    old = judged(ws, 0.9, priority="normal", config={"ent_coef": 0.01})
     start = StartTraining(configs={"baseline": {"num_steps": 32}}, total_timesteps=4096)
     old.iteration(1).save_training_request(TrainingRequest(job_id="job_" + "0" * 32, start=start))
     code = JudgeCode(written_by="a person", functions=())
     JudgeCodeRecord(old.path).save(code)
-    made = service.continue_session(old.session_id, SOFTER, driven=False)
+    made = continue_session(ws, old.session_id, SOFTER, driven=False)
     assert made.config == {"ent_coef": 0.01, "n_steps": 32, "total_timesteps": 4096}
     assert (made.priority, made.n_seeds, made.author) == ("normal", 1, "builtin")
-    assert JudgeCodeRecord(service.record(made.session_id).path).read() == code
+    assert JudgeCodeRecord(ws.record(made.session_id).path).read() == code
 
 
-def test_an_extension_that_is_interrupted_leaves_nothing_half(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = judged(service, 0.9)
+def test_an_extension_that_is_interrupted_leaves_nothing_half(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = judged(ws, 0.9)
     write, written = files.write_model, list[Path]()
 
     def full(path: Path, model: Any) -> None:
@@ -199,56 +205,56 @@ def test_an_extension_that_is_interrupted_leaves_nothing_half(
 
     monkeypatch.setattr(files, "write_model", full)
     with pytest.raises(StorageProblem):
-        service.continue_session(old.session_id, SOFTER, driven=False)
+        continue_session(ws, old.session_id, SOFTER, driven=False)
     assert {layout.DRAFT, layout.CRITERIA, layout.LINEAGE, layout.STATUS} <= {path.name for path in written}
-    assert [path.name for path in service.runs.path.glob("session_*")] == [old.session_id]
+    assert [path.name for path in ws.runs.path.glob("session_*")] == [old.session_id]
 
 
-def test_one_that_was_killed_before_its_first_step_is_started_or_checked_as_it_is(service: Service) -> None:
-    old = judged(service, 0.9)
-    made = service.continue_session(old.session_id, SOFTER, driven=False)
-    view = service.view_session(made.session_id)
+def test_one_that_was_killed_before_its_first_step_is_started_or_checked_as_it_is(ws: Workspace) -> None:
+    old = judged(ws, 0.9)
+    made = continue_session(ws, old.session_id, SOFTER, driven=False)
+    view = view_session(ws, made.session_id)
     assert (view.status, view.by_caller, view.step) == (SessionStatus.PENDING, False, "reward")
-    assert service.resume_session(made.session_id).alive
+    assert resume_session(ws, made.session_id).alive
 
 
-def invoke(service: Service, *words: str) -> Any:
-    return CliRunner().invoke(app, [*words, "--runs-dir", str(service.runs.path)])
+def invoke(ws: Workspace, *words: str) -> Any:
+    return CliRunner().invoke(app, [*words, "--runs-dir", str(ws.runs.path)])
 
 
-def test_p2p_extend_starts_the_linked_session_and_every_list_names_its_origin(service: Service) -> None:
-    old = judged(service, 0.9)
+def test_p2p_extend_starts_the_linked_session_and_every_list_names_its_origin(ws: Workspace) -> None:
+    old = judged(ws, 0.9)
     tight = stricter(old)
     assert tight.predicate is not None
     said = f"{tight.key}={tight.predicate.threshold}"
-    result = invoke(service, "extend", old.session_id, "--threshold", said, "--iterations", "4", "--detach")
+    result = invoke(ws, "extend", old.session_id, "--threshold", said, "--iterations", "4", "--detach")
     assert result.exit_code == 0, result.exception
-    (view,) = [view for view in service.list_sessions() if view.session.session_id != old.session_id]
+    (view,) = [view for view in list_sessions(ws) if view.session.session_id != old.session_id]
     assert view.alive
     assert view.session.max_iterations == 4
     assert f"goes on from iteration 1 of {old.session_id}" in " ".join(result.output.split())
     origin = {"session_id": old.session_id, "iteration": 1}
-    shown = json.loads(invoke(service, "show", view.session.session_id, "--json").stdout)
+    shown = json.loads(invoke(ws, "show", view.session.session_id, "--json").stdout)
     assert shown["session"]["extends"] == origin
-    listed = json.loads(invoke(service, "list", "--json").stdout)["sessions"]
+    listed = json.loads(invoke(ws, "list", "--json").stdout)["sessions"]
     assert sorted(str(one["session"]["extends"]) for one in listed) == sorted([str(origin), "None"])
-    assert f"goes on from iteration 1 of {old.session_id}" in invoke(service, "show", view.session.session_id).output
+    assert f"goes on from iteration 1 of {old.session_id}" in invoke(ws, "show", view.session.session_id).output
 
 
-def test_p2p_extend_that_is_refused_says_what_works_and_leaves_nothing(service: Service) -> None:
-    old = judged(service, 0.9)
-    refused = invoke(service, "extend", old.session_id, "--wish", "land softer").exception
+def test_p2p_extend_that_is_refused_says_what_works_and_leaves_nothing(ws: Workspace) -> None:
+    old = judged(ws, 0.9)
+    refused = invoke(ws, "extend", old.session_id, "--wish", "land softer").exception
     assert isinstance(refused, InvalidInput)
     assert "--criteria FILE" in str(refused)
-    assert len(service.list_sessions()) == 1
+    assert len(list_sessions(ws)) == 1
 
 
-def test_an_ended_session_refuses_a_wish_and_names_extend(service: Service) -> None:
-    old = judged(service, 0.9)
+def test_an_ended_session_refuses_a_wish_and_names_extend(ws: Workspace) -> None:
+    old = judged(ws, 0.9)
     with pytest.raises(InvalidInput, match=f"p2p extend {old.session_id} --wish"):
-        service.steer(old.session_id, "land softer")
+        steer(ws, old.session_id, "land softer")
     old.driver_dir.mkdir()
     with pytest.raises(InvalidInput, match=f"p2p extend {old.session_id} --criteria FILE"):
-        service.steer(old.session_id, "land softer")
+        steer(ws, old.session_id, "land softer")
     with pytest.raises(InvalidInput, match=f"p2p extend {old.session_id}"):
-        service.resume_session(old.session_id)
+        resume_session(ws, old.session_id)

@@ -14,7 +14,16 @@ from p2p.cli import main
 from p2p.contracts.background import JobKind, JobTicket, StartTraining, TrainingRequest
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service import Service
+from p2p.service.jobs.queue import _take_slot
+from p2p.service.machines.setup import check_setup
+from p2p.service.progress.job_views import get_job
+from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.background import cancel_job
+from p2p.service.sessions.driving import stop_session
+from p2p.service.sessions.keeping import interrupted_sessions, lost_trainings
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store import layout
 from p2p.store.sessions import SessionRecord
@@ -25,143 +34,143 @@ LONG_AGO = "2020-01-01T00:00:00.000+00:00"
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    service = Service(Settings(runs_dir=tmp_path))
-    yield service
+def ws(tmp_path: Path) -> Iterator[Workspace]:
+    ws = Workspace(Settings(runs_dir=tmp_path))
+    yield ws
     for spec in tmp_path.rglob(layout.JOB):
-        service.backend.cancel(spec.parent)
+        ws.backend.cancel(spec.parent)
 
 
 @pytest.fixture
-def record(service: Service) -> SessionRecord:
-    return service.record(service.create_session(POLE).session_id)
+def record(ws: Workspace) -> SessionRecord:
+    return ws.record(create_session(ws, POLE).session_id)
 
 
-def never_started(_service: Service, _record: SessionRecord) -> None:
+def never_started(_ws: Workspace, _record: SessionRecord) -> None:
     pass
 
 
-def alive(service: Service, record: SessionRecord) -> None:
-    service.backend.submit(SLEEP, record.driver_dir)
+def alive(ws: Workspace, record: SessionRecord) -> None:
+    ws.backend.submit(SLEEP, record.driver_dir)
 
 
-def killed(service: Service, record: SessionRecord) -> None:
-    alive(service, record)
+def killed(ws: Workspace, record: SessionRecord) -> None:
+    alive(ws, record)
     os.kill(json.loads((record.driver_dir / layout.HANDLE).read_bytes())["pid"], signal.SIGKILL)
 
 
-def recycled(service: Service, record: SessionRecord) -> None:
+def recycled(ws: Workspace, record: SessionRecord) -> None:
     """Its supervisor is gone, and its process id is that of somebody else now."""
-    killed(service, record)
+    killed(ws, record)
     handle = json.loads((record.driver_dir / layout.HANDLE).read_bytes())
     (record.driver_dir / layout.HANDLE).write_text(json.dumps({**handle, "pid": os.getpid()}))
 
 
-def unreadable(service: Service, record: SessionRecord) -> None:
-    killed(service, record)
+def unreadable(ws: Workspace, record: SessionRecord) -> None:
+    killed(ws, record)
     (record.driver_dir / layout.HANDLE).write_text("{")
 
 
-def left(service: Service, record: SessionRecord) -> None:
-    service.backend.submit(JobSpec(argv=("true",)), record.driver_dir)
+def left(ws: Workspace, record: SessionRecord) -> None:
+    ws.backend.submit(JobSpec(argv=("true",)), record.driver_dir)
 
 
 @pytest.mark.parametrize("hours", [-2, 0, 2, None])
 @pytest.mark.parametrize("driver", [never_started, alive, killed, recycled, unreadable, left])
 def test_a_session_is_interrupted_when_no_process_drives_it_whatever_its_clock_says(
-    service: Service, record: SessionRecord, driver: object, hours: int | None
+    ws: Workspace, record: SessionRecord, driver: object, hours: int | None
 ) -> None:
-    driver(service, record)  # type: ignore[operator]
+    driver(ws, record)  # type: ignore[operator]
     record.set_status(SessionStatus.RUNNING, "kept")
     written = json.loads(record.status_path.read_bytes())
     if hours is not None:
         written["updated_at"] = (datetime.now(UTC) + timedelta(hours=hours)).isoformat(timespec="milliseconds")
     record.status_path.write_text(json.dumps(written if hours is not None else {**written, "updated_at": LONG_AGO}))
     if driver is not alive:
-        while service.view_session(record.session_id).alive:
+        while view_session(ws, record.session_id).alive:
             pass
     wanted = SessionStatus.RUNNING if driver is alive else SessionStatus.INTERRUPTED
-    for view in (service.view_session(record.session_id), *service.list_sessions()):
+    for view in (view_session(ws, record.session_id), *list_sessions(ws)):
         assert (view.status, view.error) == (wanted, "kept")
-    assert service.interrupted_sessions() == (() if driver is alive else (record.session_id,))
+    assert interrupted_sessions(ws) == (() if driver is alive else (record.session_id,))
 
 
 @pytest.mark.parametrize("status", [s for s in SessionStatus if s not in (SessionStatus.RUNNING, "interrupted")])
-def test_what_is_not_running_is_not_interrupted(service: Service, record: SessionRecord, status: SessionStatus) -> None:
+def test_what_is_not_running_is_not_interrupted(ws: Workspace, record: SessionRecord, status: SessionStatus) -> None:
     record.set_status(status)
-    assert service.view_session(record.session_id).status is status
-    assert service.interrupted_sessions() == ()
+    assert view_session(ws, record.session_id).status is status
+    assert interrupted_sessions(ws) == ()
 
 
 def test_the_doors_tell_what_was_interrupted_and_how_it_goes_on(
-    service: Service, record: SessionRecord, capsys: pytest.CaptureFixture[str]
+    ws: Workspace, record: SessionRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = ["--runs-dir", str(service.runs.path)]
+    runs = ["--runs-dir", str(ws.runs.path)]
     assert main(["resume", "--all", *runs]) == 0
     assert capsys.readouterr().out == "No session was interrupted.\n"
     record.set_status(SessionStatus.RUNNING)
     assert main(["list", *runs]) == 0
     assert "1 interrupted; to go on with them: p2p resume --all" in capsys.readouterr().out
-    check = next(check for check in service.check_setup().checks if check.name == "sessions")
+    check = next(check for check in check_setup(ws).checks if check.name == "sessions")
     assert "1 interrupted" in check.found
     assert "p2p resume --all" in check.remedy
     assert main(["resume", "--all", *runs]) == 0
     assert f"Resumed {record.session_id}" in capsys.readouterr().out
-    assert service.view_session(record.session_id).status is SessionStatus.RUNNING
-    assert service.stop_session(record.session_id).status is SessionStatus.CANCELLED
+    assert view_session(ws, record.session_id).status is SessionStatus.RUNNING
+    assert stop_session(ws, record.session_id).status is SessionStatus.CANCELLED
 
 
 def test_a_killed_job_keeps_its_slot_until_its_trainings_are_ended_or_adopted(
-    service: Service, record: SessionRecord
+    ws: Workspace, record: SessionRecord
 ) -> None:
     iteration, (dead, heir) = record.iteration(1), (f"job_{digit * 32}" for digit in "ab")
     for job_id in (dead, heir):
         ticket = JobTicket(
             job_id=job_id, kind=JobKind.TRAINING, session_id=record.session_id, iteration=1, created_at=LONG_AGO
         )
-        service.jobs.new(job_id).save_ticket(ticket)
-    slot = service.jobs.take_slot(1, dead)
+        ws.jobs.new(job_id).save_ticket(ticket)
+    slot = ws.jobs.take_slot(1, dead)
     assert slot is not None
     iteration.save_training_request(TrainingRequest(job_id=dead, start=StartTraining()))
     run = iteration.run("baseline", 10)
-    service.backend.submit(SLEEP, run.path)
+    ws.backend.submit(SLEEP, run.path)
     os.close(slot)  # it was killed
-    assert service.get_job(dead).state is JobState.LOST
-    assert [job.job_id for job in service.lost_trainings()] == [dead]
-    assert service._take_slot(heir) is None
+    assert get_job(ws, dead).state is JobState.LOST
+    assert [job.job_id for job in lost_trainings(ws)] == [dead]
+    assert _take_slot(ws, heir) is None
     iteration.save_training_request(TrainingRequest(job_id=heir, start=StartTraining()))
-    slot = service._take_slot(heir)
+    slot = _take_slot(ws, heir)
     assert slot is not None, "who adopts the trainings takes the place too"
     os.close(slot)
     iteration.save_training_request(TrainingRequest(job_id=dead, start=StartTraining()))
-    slot = service.jobs.take_slot(1, dead)
+    slot = ws.jobs.take_slot(1, dead)
     assert slot is not None
     os.close(slot)
-    assert service._take_slot(heir) is None
-    service.cancel_job(dead)
-    assert service.backend.status(run.path).state is JobState.CANCELLED
-    slot = service._take_slot(heir)
+    assert _take_slot(ws, heir) is None
+    cancel_job(ws, dead)
+    assert ws.backend.status(run.path).state is JobState.CANCELLED
+    slot = _take_slot(ws, heir)
     assert slot is not None
     os.close(slot)
 
 
-def test_nobody_is_killed_whose_process_id_was_ours(service: Service, record: SessionRecord) -> None:
+def test_nobody_is_killed_whose_process_id_was_ours(ws: Workspace, record: SessionRecord) -> None:
     bystander = subprocess.Popen(["sleep", "60"])
     try:
-        recycled(service, record)
+        recycled(ws, record)
         handle = json.loads((record.driver_dir / layout.HANDLE).read_bytes())
         (record.driver_dir / layout.HANDLE).write_text(json.dumps({**handle, "pid": bystander.pid}))
-        assert service.backend.cancel(record.driver_dir).state is JobState.CANCELLED
+        assert ws.backend.cancel(record.driver_dir).state is JobState.CANCELLED
         assert bystander.poll() is None
     finally:
         bystander.kill()
         bystander.wait()
 
 
-def test_a_cancellation_that_meets_a_start_still_ends_the_job(service: Service, record: SessionRecord) -> None:
+def test_a_cancellation_that_meets_a_start_still_ends_the_job(ws: Workspace, record: SessionRecord) -> None:
     for number in range(5):
         directory = record.path / f"job{number}"
-        service.backend.submit(SLEEP, directory)
-        assert service.backend.cancel(directory).state is JobState.CANCELLED
+        ws.backend.submit(SLEEP, directory)
+        assert ws.backend.cancel(directory).state is JobState.CANCELLED
         status = directory / layout.STATUS
         assert json.loads(status.read_bytes())["state"] == "cancelled"

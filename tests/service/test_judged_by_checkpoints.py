@@ -17,8 +17,8 @@ from p2p.contracts.judgment import Verdict
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.contracts.session import ExtendSession, NewSession, SessionStatus
-from p2p.service import Service
 from p2p.service.training.plan import run_configs
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store import files, layout
 from p2p.store.arrays import save_features
@@ -27,6 +27,14 @@ from p2p.store.sessions import SessionRecord
 
 sys.path.append(str(Path(__file__).parents[1] / "session"))
 from finished_iterations import FinishedJobs, summary
+
+from p2p.service.judging.observing import judge_evidence, submit_judgment
+from p2p.service.rewards.criteria import intent_of
+from p2p.service.rewards.revising import revision_brief
+from p2p.service.rewards.revision import revise
+from p2p.service.sessions.extending import continue_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.training.iteration import train
 
 STEPS = 100_000
 FAST = Criterion(
@@ -83,14 +91,14 @@ def machine() -> Machine:
 
 
 @pytest.fixture
-def service(tmp_path: Path, machine: Machine) -> Service:
-    service = Service(Settings(runs_dir=tmp_path / "runs"))
-    service.backend = service.training_backend = machine
-    return service
+def ws(tmp_path: Path, machine: Machine) -> Workspace:
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
+    ws.backend = ws.training_backend = machine
+    return ws
 
 
 def cancelled(
-    service: Service,
+    ws: Workspace,
     *states: JobState,
     checkpoints: tuple[int, ...] = (20_000, 40_000),
     criteria: tuple[Criterion, ...] = (FAST,),
@@ -99,8 +107,8 @@ def cancelled(
     request = NewSession(
         prompt="run forward", env_id="HalfCheetah-v5", n_seeds=len(states), config={"total_timesteps": STEPS}
     )
-    intent = service.intent_of("run forward", "HalfCheetah-v5", criteria, 0.5)
-    record = service.record(service.create_session(request, intent=intent).session_id)
+    intent = intent_of(ws, "run forward", "HalfCheetah-v5", criteria, 0.5)
+    record = ws.record(create_session(ws, request, intent=intent).session_id)
     iteration, draft = record.iteration(1), RewardDraft(source="x = 1")
     iteration.save_draft(draft)
     iteration.save_reward_report(RewardReport(spec=None))
@@ -125,12 +133,12 @@ def measured(run: IterationRecord, step: int, score: float) -> None:
     run.append_scalars({**row, "success_rate": score, "intent_score": score})
 
 
-def test_evidence_has_numbers_of_the_parts_that_criteria_read_and_of_no_others(service: Service) -> None:
+def test_evidence_has_numbers_of_the_parts_that_criteria_read_and_of_no_others(ws: Workspace) -> None:
     assert FAST.predicate is not None
     reads = FAST.predicate.model_copy(update={"feature": "slip:bfoot", "comparison": Comparison.AT_MOST})
     slips = FAST.model_copy(update={"key": "slips", "predicate": reads})
-    record = cancelled(service, JobState.CANCELLED, criteria=(FAST, slips))
-    numbers = {one.name: one for one in service.judge_evidence(record.session_id).numbers}
+    record = cancelled(ws, JobState.CANCELLED, criteria=(FAST, slips))
+    numbers = {one.name: one for one in judge_evidence(ws, record.session_id).numbers}
     assert set(numbers) == {"velocity_x", "slip:bfoot"}
     assert (numbers["slip:bfoot"].unit, numbers["slip:bfoot"].maximum, numbers["slip:bfoot"].maximum_s) == (
         "m/s",
@@ -141,13 +149,13 @@ def test_evidence_has_numbers_of_the_parts_that_criteria_read_and_of_no_others(s
 
 @pytest.mark.parametrize("state", [JobState.CANCELLED, JobState.FAILED, JobState.LOST])
 def test_a_training_that_ended_early_is_judged_by_its_best_checkpoint_and_says_so(
-    service: Service, machine: Machine, state: JobState
+    ws: Workspace, machine: Machine, state: JobState
 ) -> None:
-    record = cancelled(service, state)
-    evidence = service.judge_evidence(record.session_id)
+    record = cancelled(ws, state)
+    evidence = judge_evidence(ws, record.session_id)
     named = f"run baseline_seed_10 was {state}, and is judged by its checkpoint at step 20,000 of 100,000"
     assert named in evidence.code.diagnosis
-    judgment = service.submit_judgment(record.session_id, 1, None)
+    judgment = submit_judgment(ws, record.session_id, 1, None)
     assert judgment.verdict is Verdict.PASSED
     assert judgment.diagnosis.count(named) == 1
     assert machine.reported == [("baseline_seed_10", 20_000)]
@@ -159,24 +167,24 @@ def test_a_training_that_ended_early_is_judged_by_its_best_checkpoint_and_says_s
     assert aggregation.configs["baseline"].mean_best_score is None
 
 
-def test_what_was_judged_by_checkpoints_is_revised_and_extended(service: Service) -> None:
-    record = cancelled(service, JobState.CANCELLED)
+def test_what_was_judged_by_checkpoints_is_revised_and_extended(ws: Workspace) -> None:
+    record = cancelled(ws, JobState.CANCELLED)
     record.set_status(SessionStatus.CANCELLED)
     with pytest.raises(InvalidInput, match=f"p2p judge {record.session_id} --iteration 1"):
-        service.continue_session(record.session_id, ExtendSession(wish="softer"), driven=False)
-    service.submit_judgment(record.session_id, 1, None)
-    brief = service.revision_brief(record.session_id)
+        continue_session(ws, record.session_id, ExtendSession(wish="softer"), driven=False)
+    submit_judgment(ws, record.session_id, 1, None)
+    brief = revision_brief(ws, record.session_id)
     assert "was cancelled" in brief.diagnosis
-    assert service.revise(record.session_id, 1).based_on == 1
-    made = service.continue_session(record.session_id, ExtendSession(wish="softer"), driven=False)
+    assert revise(ws, record.session_id, 1).based_on == 1
+    made = continue_session(ws, record.session_id, ExtendSession(wish="softer"), driven=False)
     assert made.extends is not None
 
 
-def test_the_best_of_all_runs_counts_and_a_completed_one_needs_no_word(service: Service) -> None:
-    record = cancelled(service, JobState.COMPLETED, JobState.CANCELLED)
+def test_the_best_of_all_runs_counts_and_a_completed_one_needs_no_word(ws: Workspace) -> None:
+    record = cancelled(ws, JobState.COMPLETED, JobState.CANCELLED)
     done = record.iteration(1).runs()[0]
     done.save_summary(summary(STEPS, 0.9).model_copy(update={"best_selection_success": 0.9}))
-    assert "ended early" not in service.submit_judgment(record.session_id, 1, None).diagnosis
+    assert "ended early" not in submit_judgment(ws, record.session_id, 1, None).diagnosis
     aggregation = record.iteration(1).read_aggregation()
     assert aggregation is not None
     assert (aggregation.best_run_id, aggregation.best_checkpoint) == (done.iteration_id, STEPS)
@@ -184,34 +192,34 @@ def test_the_best_of_all_runs_counts_and_a_completed_one_needs_no_word(service: 
     assert [result.status for result in aggregation.configs["baseline"].per_seed] == ["completed", "cancelled"]
 
 
-def test_a_run_that_goes_on_or_has_measured_nothing_is_not_judged(service: Service, machine: Machine) -> None:
-    record = cancelled(service, JobState.CANCELLED, JobState.CANCELLED)
+def test_a_run_that_goes_on_or_has_measured_nothing_is_not_judged(ws: Workspace, machine: Machine) -> None:
+    record = cancelled(ws, JobState.CANCELLED, JobState.CANCELLED)
     machine.running.add("baseline_seed_11")
     with pytest.raises(InvalidInput, match="no rollouts to judge yet"):
-        service.judge_evidence(record.session_id)
-    bare = cancelled(service, JobState.CANCELLED, checkpoints=())
+        judge_evidence(ws, record.session_id)
+    bare = cancelled(ws, JobState.CANCELLED, checkpoints=())
     with pytest.raises(InvalidInput, match="no rollouts to judge yet"):
-        service.judge_evidence(bare.session_id)
+        judge_evidence(ws, bare.session_id)
     assert machine.reported == []
 
 
-def test_checkpoints_that_were_only_looked_at_do_not_end_a_training(service: Service, machine: Machine) -> None:
-    record = cancelled(service, JobState.CANCELLED)
-    service.judge_evidence(record.session_id)
+def test_checkpoints_that_were_only_looked_at_do_not_end_a_training(ws: Workspace, machine: Machine) -> None:
+    record = cancelled(ws, JobState.CANCELLED)
+    judge_evidence(ws, record.session_id)
     with pytest.raises(TrainingFailed, match="No run of iteration 1 reached its end"):
-        service.train(record.session_id, 1)  # it is tried again, and the machine trains nothing
+        train(ws, record.session_id, 1)  # it is tried again, and the machine trains nothing
     assert record.iteration(1).read_aggregation() is None
     measured(record.iteration(1).runs()[0], 60_000, score=0.8)
-    service.judge_evidence(record.session_id)
-    service.submit_judgment(record.session_id, 1, None)
+    judge_evidence(ws, record.session_id)
+    submit_judgment(ws, record.session_id, 1, None)
     assert machine.reported == [("baseline_seed_10", 20_000), ("baseline_seed_10", 60_000)]
-    assert service.train(record.session_id, 1).best_checkpoint == 60_000  # judged: it counts
+    assert train(ws, record.session_id, 1).best_checkpoint == 60_000  # judged: it counts
 
 
-def test_p2p_judge_judges_what_was_stopped(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    record = cancelled(service, JobState.CANCELLED)
+def test_p2p_judge_judges_what_was_stopped(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = cancelled(ws, JobState.CANCELLED)
     record.set_status(SessionStatus.CANCELLED)
-    monkeypatch.setattr(session_commands, "open_service", lambda _runs_dir: service)
+    monkeypatch.setattr(session_commands, "open_workspace", lambda _runs_dir: ws)
     result = CliRunner().invoke(app, ["judge", record.session_id])
     assert result.exit_code == 0, result.exception
     assert "run baseline_seed_10 was cancelled" in " ".join(result.output.split())

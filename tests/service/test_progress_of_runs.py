@@ -10,7 +10,11 @@ from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig
-from p2p.service import Service
+from p2p.service.progress.metrics import metrics
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.training.environments import describe_environment
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.run_inputs import save_inputs
 
@@ -19,12 +23,12 @@ STILL = {"alive": 0.95, "up": 0.05}
 
 
 @pytest.fixture
-def service(tmp_path):
+def ws(tmp_path):
     """A service with a run of a session that stands at 30 % of its steps."""
-    made = Service(Settings(runs_dir=tmp_path))
+    made = Workspace(Settings(runs_dir=tmp_path))
     request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1)
-    made.create_session(request, session_id="pole")
-    record, spec = made.record("pole"), made.describe_environment("InvertedPendulum-v5")
+    create_session(made, request, session_id="pole")
+    record, spec = made.record("pole"), describe_environment(made, "InvertedPendulum-v5")
     iteration = record.iteration(1)
     iteration.save_draft(RewardDraft(source="x"))
     run = iteration.run("baseline", 10)
@@ -34,40 +38,40 @@ def service(tmp_path):
     made.backend.cancel(run.path)
 
 
-def progress(service):
-    (run,) = service.view_session("pole").runs
+def progress(ws):
+    (run,) = view_session(ws, "pole").runs
     return run
 
 
-def write(service, *elapsed):
-    record = service.record("pole").iteration(1).run("baseline", 10)
+def write(ws, *elapsed):
+    record = ws.record("pole").iteration(1).run("baseline", 10)
     for index, seconds in enumerate(elapsed):
         record.append_scalars({"global_step": 2000 * (index + 1), "elapsed_time": seconds, "sps": 900.0})
     return record
 
 
-def test_the_time_left_is_told_once_the_pace_is_known(service):
-    write(service, 4.0)
-    assert progress(service).eta_s is None, "one update, with the start in it, says nothing"
-    write(service, *(4.0 + 2 * n for n in range(16)))
-    run = progress(service)
+def test_the_time_left_is_told_once_the_pace_is_known(ws):
+    write(ws, 4.0)
+    assert progress(ws).eta_s is None, "one update, with the start in it, says nothing"
+    write(ws, *(4.0 + 2 * n for n in range(16)))
+    run = progress(ws)
     assert run.eta_s == pytest.approx(0.001 * (100_000 - run.step))
 
 
-def test_an_early_hint_is_shown_while_it_trains_and_not_after(service):
-    record = write(service, 1.0)
-    criteria = {criterion.key: 0.0 for criterion in service.record("pole").read_criteria().criteria}
+def test_an_early_hint_is_shown_while_it_trains_and_not_after(ws):
+    record = write(ws, 1.0)
+    criteria = {criterion.key: 0.0 for criterion in ws.record("pole").read_criteria().criteria}
     row = {"type": "eval", "global_step": 2000, "reward_terms": STILL, "criteria": criteria, "criteria_met": {}}
     record.append_scalars(row)
-    hint = progress(service).hint
+    hint = progress(ws).hint
     assert hint is not None
     assert "Term 'alive' makes 95% of the reward" in hint
-    assert service.metrics("pole").warnings == (f"baseline_seed_10: {hint}",)
-    shown = CliRunner().invoke(app, ["show", "pole", "--runs-dir", str(service.runs.path)]).output
+    assert metrics(ws, "pole").warnings == (f"baseline_seed_10: {hint}",)
+    shown = CliRunner().invoke(app, ["show", "pole", "--runs-dir", str(ws.runs.path)]).output
     assert "makes 95% of the reward" in " ".join(shown.split())
-    service.backend.cancel(record.path)
+    ws.backend.cancel(record.path)
     for _ in range(200):
-        if progress(service).hint is None:
+        if progress(ws).hint is None:
             return
         time.sleep(0.05)
     pytest.fail("the hint is told of a training that has ended")

@@ -6,9 +6,11 @@ import pytest
 
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
-from p2p.service import Service
-from p2p.service.authoring import probing
-from p2p.service.authoring.probing import probe_config
+from p2p.service.rewards import probing
+from p2p.service.rewards.drafting import check_reward_source
+from p2p.service.rewards.probing import probe_config
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 PENDULUM = NewSession(
@@ -20,13 +22,13 @@ TIPS_OVER = "def reward_fn(obs, action, next_obs, info):\n    r = abs(next_obs[1
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(Settings(runs_dir=tmp_path))
+def ws(tmp_path: Path) -> Workspace:
+    return Workspace(Settings(runs_dir=tmp_path))
 
 
-def left(service: Service) -> set[str]:
+def left(ws: Workspace) -> set[str]:
     """Names below the runs directory, without those of sessions."""
-    return {path.name for path in service.runs.path.rglob("*")} - {"environments"}
+    return {path.name for path in ws.runs.path.rglob("*")} - {"environments"}
 
 
 def test_a_probe_is_trained_as_the_reward_would_be_in_a_few_seconds_of_steps() -> None:
@@ -37,55 +39,55 @@ def test_a_probe_is_trained_as_the_reward_would_be_in_a_few_seconds_of_steps() -
     assert probe_config(whole, RewardDraft(source="")).stop_at_score is None
 
 
-def test_a_reward_that_is_not_accepted_is_not_probed(service: Service) -> None:
-    report = service.check_reward_source(
-        "InvertedPendulum-v5", "def reward_fn(obs, action, next_obs, info):\n    return nothing, {}\n", probe=True
+def test_a_reward_that_is_not_accepted_is_not_probed(ws: Workspace) -> None:
+    report = check_reward_source(
+        ws, "InvertedPendulum-v5", "def reward_fn(obs, action, next_obs, info):\n    return nothing, {}\n", probe=True
     )
     assert not report.accepted
     assert report.probe is None
 
 
 @pytest.mark.slow
-def test_what_was_learnt_is_told_and_nothing_is_kept(service: Service) -> None:
-    name = service.create_session(PENDULUM).session_id
-    before = left(service)
-    report = service.check_reward_source(name, BALANCES, probe=True)
+def test_what_was_learnt_is_told_and_nothing_is_kept(ws: Workspace) -> None:
+    name = create_session(ws, PENDULUM).session_id
+    before = left(ws)
+    report = check_reward_source(ws, name, BALANCES, probe=True)
     probe = report.probe
     assert probe is not None
     assert probe.steps[0] == 0
     assert probe.steps[-1] == 8_192
     assert probe.returns[-1] > probe.returns[0]
-    assert [one.key for one in probe.criteria] == [one.key for one in service.record(name).read_criteria().criteria]  # type: ignore[union-attr]
+    assert [one.key for one in probe.criteria] == [one.key for one in ws.record(name).read_criteria().criteria]  # type: ignore[union-attr]
     assert any(one.met_shares[-1] > one.met_shares[0] for one in probe.criteria)
     assert not any("probe" in issue.message for issue in report.issues)
-    assert left(service) == before
+    assert left(ws) == before
 
-    learnt_nothing = service.check_reward_source(name, CONSTANT, probe=True)
+    learnt_nothing = check_reward_source(ws, name, CONSTANT, probe=True)
     assert any("nothing was learnt" in issue.message for issue in learnt_nothing.issues)
-    hacked = service.check_reward_source(name, TIPS_OVER, probe=True)
+    hacked = check_reward_source(ws, name, TIPS_OVER, probe=True)
     assert any("in a probe training" in issue.message.lower() for issue in hacked.issues)
-    assert left(service) == before
+    assert left(ws) == before
 
 
 @pytest.mark.slow
 def test_a_probe_that_is_interrupted_ends_its_training_and_leaves_nothing(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = service.create_session(PENDULUM).session_id
-    before, ended = left(service), []
+    name = create_session(ws, PENDULUM).session_id
+    before, ended = left(ws), []
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    cancel = service.backend.cancel
+    cancel = ws.backend.cancel
 
     def cancelled(directory: Path) -> object:
         ended.append(status := cancel(directory))
         return status
 
     monkeypatch.setattr(probing, "wait", interrupt)
-    monkeypatch.setattr(service.backend, "cancel", cancelled)
+    monkeypatch.setattr(ws.backend, "cancel", cancelled)
     with pytest.raises(KeyboardInterrupt):
-        service.check_reward_source(name, BALANCES, probe=True)
+        check_reward_source(ws, name, BALANCES, probe=True)
     assert ended
-    assert left(service) == before
+    assert left(ws) == before

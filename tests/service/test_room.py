@@ -1,5 +1,6 @@
 """What a training must find free before it starts."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,14 @@ from p2p.contracts.session import NewSession, SessionStatus
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler.floors import require_memory, training_memory_mb
 from p2p.scheduler.resources import memory_mb
-from p2p.service import Service
-from p2p.service.training.jobs import worker_job
+from p2p.service.jobs.worker_jobs import worker_job
+from p2p.service.judging.closing import close
+from p2p.service.progress.job_views import list_jobs
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.background import cancel_job, start_loop, start_training
+from p2p.service.sessions.driving import resume_session, start_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store import layout
 
@@ -24,43 +31,43 @@ MORE_THAN_ANY_DISK_GB = 1e9
 SUMMARY = run_summary()
 
 
-def accepted(service: Service) -> str:
+def accepted(ws: Workspace) -> str:
     """A session whose first reward waits to be trained."""
-    name = service.create_session(POLE).session_id
-    iteration = service.record(name).iteration(1)
+    name = create_session(ws, POLE).session_id
+    iteration = ws.record(name).iteration(1)
     iteration.save_draft(RewardDraft(source="pass"))
     iteration.save_reward_report(RewardReport(spec=None))
     return name
 
 
-@pytest.mark.parametrize("step", ["start_session", "resume_session", "start_loop", "start_training"])
-def test_nothing_starts_on_a_disk_that_is_nearly_full(tmp_path: Path, step: str) -> None:
-    service = Service(Settings(runs_dir=tmp_path, min_free_disk_gb=MORE_THAN_ANY_DISK_GB))
-    name = accepted(service)
+@pytest.mark.parametrize("step", [start_session, resume_session, start_loop, start_training])
+def test_nothing_starts_on_a_disk_that_is_nearly_full(tmp_path: Path, step: Callable[[Workspace, str], object]) -> None:
+    ws = Workspace(Settings(runs_dir=tmp_path, min_free_disk_gb=MORE_THAN_ANY_DISK_GB))
+    name = accepted(ws)
     with pytest.raises(StorageProblem, match=r"GiB are free on the disk of .*P2P_MIN_FREE_DISK_GB"):
-        getattr(service, step)(name)
-    assert service.view_session(name).status is SessionStatus.PENDING
-    assert not service.view_session(name).alive
-    assert service.list_jobs() == ()
+        step(ws, name)
+    assert view_session(ws, name).status is SessionStatus.PENDING
+    assert not view_session(ws, name).alive
+    assert list_jobs(ws) == ()
 
 
 def test_videos_stop_before_trainings_do_and_the_session_says_so(tmp_path: Path) -> None:
-    service = Service(Settings(runs_dir=tmp_path, min_free_disk_gb=MORE_THAN_ANY_DISK_GB))
-    name = accepted(service)
-    record = service.record(name)
+    ws = Workspace(Settings(runs_dir=tmp_path, min_free_disk_gb=MORE_THAN_ANY_DISK_GB))
+    name = accepted(ws)
+    record = ws.record(name)
     record.iteration(1).run("baseline", 10).save_summary(SUMMARY)
-    service.close(name, SessionStatus.MAX_ITERATIONS)
+    close(ws, name, SessionStatus.MAX_ITERATIONS)
     assert not record.film_dir.exists()
     assert "videos" in str(next(e for e in record.events.read() if e.event is EventName.GUARDRAIL).data["message"])
 
 
 def test_what_no_memory_of_this_machine_can_hold_is_refused_with_both_figures(tmp_path: Path) -> None:
-    service = Service(Settings(runs_dir=tmp_path))
-    name = accepted(service)
+    ws = Workspace(Settings(runs_dir=tmp_path))
+    name = accepted(ws)
     wanted = StartTraining(configs={"huge": {"n_envs": 100_000, "n_steps": 100_000}})
     with pytest.raises(EnvironmentProblem, match=r"needs [\d,]+ MiB of memory; this machine has [\d,]+\. It can never"):
-        service.start_training(name, wanted)
-    assert service.list_jobs() == ()
+        start_training(ws, name, wanted)
+    assert list_jobs(ws) == ()
 
 
 def test_what_may_not_take_so_much_is_refused_before_it_is_ended_for_it() -> None:
@@ -73,10 +80,10 @@ def test_what_may_not_take_so_much_is_refused_before_it_is_ended_for_it() -> Non
 
 def test_every_worker_has_a_limit_of_memory_and_a_training_that_of_the_settings(tmp_path: Path) -> None:
     assert worker_job("film").max_memory_share == 0.5
-    service = Service(Settings(runs_dir=tmp_path, max_memory_share=0.25))
-    job = service.start_training(accepted(service))
-    spec = JobSpec.model_validate_json((service.jobs.new(job.job_id).path / layout.JOB).read_bytes())
-    service.cancel_job(job.job_id)
+    ws = Workspace(Settings(runs_dir=tmp_path, max_memory_share=0.25))
+    job = start_training(ws, accepted(ws))
+    spec = JobSpec.model_validate_json((ws.jobs.new(job.job_id).path / layout.JOB).read_bytes())
+    cancel_job(ws, job.job_id)
     assert spec.env["P2P_MAX_MEMORY_SHARE"] == "0.25"
 
 

@@ -14,34 +14,38 @@ from p2p.contracts.events import Event, EventName
 from p2p.contracts.inference import ModelRequest, user
 from p2p.contracts.model_problems import AuthenticationFailed
 from p2p.contracts.session import NewSession
-from p2p.service import Service
-from p2p.service.authoring.models import model_variables, seconds_at_work
+from p2p.service.models.session_models import model_variables, seconds_at_work
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 sys.path.append(str(Path(__file__).parents[1] / "inference"))
 from wire_stub import CANARY, Reply, Stub, files_with
 
+from p2p.service.models.session_models import costs, models_of, require_planned_steps, set_caps
+from p2p.service.progress.listing import list_sessions
+from p2p.service.sessions.lifecycle import create_session
+
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", model="openai:gpt-5.4")
 
 
 @pytest.fixture
-def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.setenv(name, CANARY)
-    return Service(Settings(runs_dir=tmp_path / "runs", model_silence_s=1))
+    return Workspace(Settings(runs_dir=tmp_path / "runs", model_silence_s=1))
 
 
-def test_costs_are_told_by_role_and_iteration(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    session_id = service.create_session(PENDULUM).session_id
+def test_costs_are_told_by_role_and_iteration(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    session_id = create_session(ws, PENDULUM).session_id
     stub = Stub([Reply("Yes.", input_tokens=1_000_000, cached=10, thinking=7), Reply("No."), Reply("Well.")])
     with stub.serving():
         for name, value in stub.environment().items():
             monkeypatch.setenv(name, value)
-        models = service.models_of(session_id)
+        models = models_of(ws, session_id)
         for number, (role, iteration) in enumerate([("intent_elicitor", None), ("judge", 1), ("judge", 1)]):
             request = ModelRequest(system="Brief.", messages=(user(f"{number}"),), max_tokens=1_000)
             models.for_role(role, iteration).ask(request)
-    found = service.costs(session_id)
+    found = costs(ws, session_id)
     assert [(row.role, row.iteration, row.calls) for row in found.rows] == [
         ("intent_elicitor", None, 1),
         ("judge", 1, 2),
@@ -49,30 +53,30 @@ def test_costs_are_told_by_role_and_iteration(service: Service, monkeypatch: pyt
     assert found.rows[0].dollars == pytest.approx(2.5, rel=0.01)
     assert (found.total.usage.cached, found.total.usage.thinking, found.total.calls) == (10, 7, 3)
     assert found.models == ("openai:gpt-5.4",)
-    shown = CliRunner().invoke(app, ["show", session_id, "--costs", "--runs-dir", str(service.runs.path)])
+    shown = CliRunner().invoke(app, ["show", session_id, "--costs", "--runs-dir", str(ws.runs.path)])
     assert shown.exit_code == 0
     assert "intent_elicitor" in shown.output
     assert "$2.50" in shown.output
-    assert not files_with(CANARY, service.runs.path)
+    assert not files_with(CANARY, ws.runs.path)
 
 
-def test_a_cap_can_be_raised_and_lifted(service: Service) -> None:
-    session_id = service.create_session(PENDULUM).session_id
-    assert service.set_caps(session_id, dollars=20, calls=None).caps == Caps(dollars=20, calls=None)
+def test_a_cap_can_be_raised_and_lifted(ws: Workspace) -> None:
+    session_id = create_session(ws, PENDULUM).session_id
+    assert set_caps(ws, session_id, dollars=20, calls=None).caps == Caps(dollars=20, calls=None)
     with pytest.raises(InvalidInput, match="caps"):
-        service.set_caps(session_id, dollars=-1)
+        set_caps(ws, session_id, dollars=-1)
 
 
-def test_environment_steps_are_capped_with_those_already_made(service: Service) -> None:
+def test_environment_steps_are_capped_with_those_already_made(ws: Workspace) -> None:
     session = PENDULUM.model_copy(update={"caps": Caps(environment_steps=10_000)})
-    session_id = service.create_session(session).session_id
-    service.require_steps(session_id, 10_000)
-    run = service.record(session_id).iteration(1).run("baseline", 10)
+    session_id = create_session(ws, session).session_id
+    require_planned_steps(ws, session_id, 10_000)
+    run = ws.record(session_id).iteration(1).run("baseline", 10)
     run.save_summary(run_summary(total_timesteps=4_000))
-    service.require_steps(session_id, 6_000)
+    require_planned_steps(ws, session_id, 6_000)
     with pytest.raises(BudgetExceeded, match="4,000 done, 6,001 planned"):
-        service.require_steps(session_id, 6_001)
-    assert service.costs(session_id).trainings[0].environment_steps == 4_000
+        require_planned_steps(ws, session_id, 6_001)
+    assert costs(ws, session_id).trainings[0].environment_steps == 4_000
 
 
 @pytest.mark.parametrize(
@@ -85,11 +89,11 @@ def test_environment_steps_are_capped_with_those_already_made(service: Service) 
     ],
 )
 def test_a_model_that_cannot_be_asked_is_refused_before_anything_is_written(
-    service: Service, model: str, error: type[Exception], message: str
+    ws: Workspace, model: str, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        service.create_session(PENDULUM.model_copy(update={"model": model}))
-    assert service.list_sessions() == ()
+        create_session(ws, PENDULUM.model_copy(update={"model": model}))
+    assert list_sessions(ws) == ()
 
 
 def test_a_driver_is_passed_the_keys_of_its_models_and_no_others() -> None:

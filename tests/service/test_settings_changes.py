@@ -10,81 +10,84 @@ from p2p.contracts.job import JobState
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.contracts.session_settings import SettingsRequest
-from p2p.service import Service
+from p2p.service.progress.details import view_iteration
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.sessions.settings_changes import change_settings
 from p2p.service.training.plan import run_configs, session_for
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 DRAFT = RewardDraft(source="")
 
 
 @pytest.fixture
-def service(tmp_path):
-    made = Service(Settings(runs_dir=tmp_path))
-    made.create_session(NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5"), session_id="pole")
+def ws(tmp_path):
+    made = Workspace(Settings(runs_dir=tmp_path))
+    create_session(made, NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5"), session_id="pole")
     return made
 
 
-def change(service, **settings):
-    return service.change_settings("pole", SettingsRequest(**settings), by="a person")
+def change(ws, **settings):
+    return change_settings(ws, "pole", SettingsRequest(**settings), by="a person")
 
 
-def train(service, number):
+def train(ws, number):
     """Have two runs of an iteration, with what they measured."""
     for seed in (10, 11):
-        run = service.record("pole").iteration(number).run("baseline", seed)
+        run = ws.record("pole").iteration(number).run("baseline", seed)
         run.save_summary(run_summary())
         run.set_status(JobState.COMPLETED)
 
 
-def test_before_the_first_training_all_of_them_change_and_are_recorded(service):
-    change(service, n_seeds=3, pass_threshold=0.5, stop_when_clear=True)
-    session = service.record("pole").read_session()
+def test_before_the_first_training_all_of_them_change_and_are_recorded(ws):
+    change(ws, n_seeds=3, pass_threshold=0.5, stop_when_clear=True)
+    session = ws.record("pole").read_session()
     assert (session.n_seeds, session.pass_threshold, session.stop_when_clear) == (3, 0.5, True)
-    (kept,) = service.record("pole").read_settings_changes()
+    (kept,) = ws.record("pole").read_settings_changes()
     assert (kept.from_iteration, kept.by) == (1, "a person")
     assert kept.words == ("n_seeds 2 → 3", "pass_threshold 0.8 → 0.5", "stop_when_clear False → True")
-    configs = run_configs(session_for(service.record("pole"), 1), DRAFT)
+    configs = run_configs(session_for(ws.record("pole"), 1), DRAFT)
     assert [seed for _, seed in configs] == [10, 11, 12]
     assert {config.stop_at_score for config in configs.values()} == {0.5}
 
 
-def test_an_iteration_that_is_trained_keeps_what_it_began_with(service):
-    train(service, 1)
-    change(service, n_seeds=4, pass_threshold=0.9)
-    change(service, n_seeds=1, stop_when_clear=True)
-    record = service.record("pole")
+def test_an_iteration_that_is_trained_keeps_what_it_began_with(ws):
+    train(ws, 1)
+    change(ws, n_seeds=4, pass_threshold=0.9)
+    change(ws, n_seeds=1, stop_when_clear=True)
+    record = ws.record("pole")
     first, second = session_for(record, 1), session_for(record, 2)
     assert (first.n_seeds, first.pass_threshold, first.stop_when_clear) == (2, 0.8, False)
     assert (second.n_seeds, second.pass_threshold, second.stop_when_clear) == (1, 0.9, True)
     record.iteration(1).save_draft(DRAFT)
-    assert service.view_iteration("pole", 1).config.default["stop_at_score"] is None
+    assert view_iteration(ws, "pole", 1).config.default["stop_at_score"] is None
 
 
-def test_less_is_never_asked_once_a_policy_is_measured(service):
-    train(service, 1)
+def test_less_is_never_asked_once_a_policy_is_measured(ws):
+    train(ws, 1)
     with pytest.raises(InvalidInput, match=r"may be raised and not lowered: 0\.8 is needed, 0\.7 was asked for"):
-        change(service, n_seeds=3, pass_threshold=0.7)
-    assert service.record("pole").read_session().n_seeds == 2
-    assert service.record("pole").read_settings_changes() == ()
+        change(ws, n_seeds=3, pass_threshold=0.7)
+    assert ws.record("pole").read_session().n_seeds == 2
+    assert ws.record("pole").read_settings_changes() == ()
 
 
-def test_what_would_change_nothing_is_refused_with_words(service):
+def test_what_would_change_nothing_is_refused_with_words(ws):
     with pytest.raises(InvalidInput, match="Nothing would change: pole has n_seeds=2"):
-        change(service, n_seeds=2)
-    service.record("pole").set_status(SessionStatus.PASSED)
+        change(ws, n_seeds=2)
+    ws.record("pole").set_status(SessionStatus.PASSED)
     with pytest.raises(InvalidInput, match="has ended as passed and trains nothing more"):
-        change(service, n_seeds=3)
+        change(ws, n_seeds=3)
 
 
-def test_a_training_without_criteria_cannot_end_by_them(service):
-    service.create_session(NewSession(env_id="InvertedPendulum-v5"), reward="x", session_id="own")
+def test_a_training_without_criteria_cannot_end_by_them(ws):
+    create_session(ws, NewSession(env_id="InvertedPendulum-v5"), reward="x", session_id="own")
     with pytest.raises(InvalidInput, match="no criteria by which a verdict could be clear"):
-        service.change_settings("own", SettingsRequest(stop_when_clear=True), by="a person")
+        change_settings(ws, "own", SettingsRequest(stop_when_clear=True), by="a person")
 
 
-def test_the_command_line_changes_and_shows_them(service):
+def test_the_command_line_changes_and_shows_them(ws):
     def invoke(*words):
-        return CliRunner().invoke(app, [*words, "--runs-dir", str(service.runs.path)])
+        return CliRunner().invoke(app, [*words, "--runs-dir", str(ws.runs.path)])
 
     assert "from iteration 1 on: n_seeds 2 → 5" in invoke("steer", "pole", "--seeds", "5").output
     assert "stop_when_clear False → True" in invoke("steer", "pole", "be calm", "--stop-when-clear").output

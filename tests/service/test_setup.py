@@ -6,8 +6,10 @@ import pytest
 from p2p.contracts.errors import MissingExtra
 from p2p.contracts.session import NewSession
 from p2p.contracts.setup import Level, SetupCheck, SetupReport
-from p2p.service import Service
-from p2p.service.machines.packages import within
+from p2p.service.jobs.packages import within
+from p2p.service.machines.setup import check_setup, require_training
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 
@@ -18,11 +20,11 @@ def without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def checks(runs_dir: Path) -> dict[str, SetupCheck]:
-    return {check.name: check for check in Service(Settings(runs_dir=runs_dir)).check_setup().checks}
+    return {check.name: check for check in check_setup(Workspace(Settings(runs_dir=runs_dir))).checks}
 
 
 def test_a_machine_that_can_train_is_usable_and_is_left_as_it_was(tmp_path: Path) -> None:
-    report = Service(Settings(runs_dir=tmp_path / "runs")).check_setup()
+    report = check_setup(Workspace(Settings(runs_dir=tmp_path / "runs")))
 
     assert report.usable
     names = [check.name for check in report.checks]
@@ -63,12 +65,12 @@ def test_the_renderer_is_not_probed_without_mujoco(tmp_path: Path) -> None:
 def test_training_is_refused_with_the_line_that_installs_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = Service(Settings(runs_dir=tmp_path))
-    service.require_training()
+    ws = Workspace(Settings(runs_dir=tmp_path))
+    require_training(ws)
     monkeypatch.setitem(sys.modules, "gymnasium", None)
 
     with pytest.raises(MissingExtra, match=r"pip install 'p2p-mcp\[train\]'"):
-        service.require_training()
+        require_training(ws)
 
 
 def test_a_learner_that_is_not_installed_is_refused_before_anything_is_written(
@@ -78,7 +80,7 @@ def test_a_learner_that_is_not_installed_is_refused_before_anything_is_written(
     request = NewSession(prompt="run forward", env_id="HalfCheetah-v5", config={"learner": "sb3"})
 
     with pytest.raises(MissingExtra, match=r"pip install 'p2p-mcp\[sb3\]'"):
-        Service(Settings(runs_dir=tmp_path)).create_session(request)
+        create_session(Workspace(Settings(runs_dir=tmp_path)), request)
 
     assert list(tmp_path.iterdir()) == []
 

@@ -17,10 +17,16 @@ from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.contracts.session import NewSession, Session
 from p2p.contracts.training import TrainingPlan
 from p2p.prompts import render
-from p2p.service import Service
-from p2p.service.authoring.candidate_lessons import candidate_lessons
-from p2p.service.authoring.trials import Steps, affordable, best_of, trial_config
-from p2p.service.sessions.lineage import record_iteration
+from p2p.service.models import session_models
+from p2p.service.progress.candidate_lessons import candidate_lessons
+from p2p.service.progress.lineage import record_iteration
+from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.candidates import choose_reward
+from p2p.service.rewards.criteria import derive_intent
+from p2p.service.rewards.trials import Steps, affordable, best_of, trial_config
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.candidates import CandidateRecords
 from p2p.store.sessions import SessionRecord
@@ -37,15 +43,15 @@ def candidate(number: int, state: CandidateState = TRAINED, **fields: Any) -> Ca
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(Settings(runs_dir=tmp_path / "runs"))
+def ws(tmp_path: Path) -> Workspace:
+    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
-def test_the_built_in_author_is_refused_who_writes_one_reward(service: Service) -> None:
+def test_the_built_in_author_is_refused_who_writes_one_reward(ws: Workspace) -> None:
     with pytest.raises(InvalidInput, match=r"'builtin' writes one reward .* --model provider:model"):
-        service.create_session(PENDULUM.model_copy(update={"candidates": 3}))
-    assert service.list_sessions() == ()
-    runs = ["--runs-dir", str(service.runs.path)]
+        create_session(ws, PENDULUM.model_copy(update={"candidates": 3}))
+    assert list_sessions(ws) == ()
+    runs = ["--runs-dir", str(ws.runs.path)]
     shown = CliRunner().invoke(app, ["run", "keep the pole balanced", "--candidates", "3", *runs])
     assert isinstance(shown.exception, InvalidInput)
 
@@ -105,8 +111,8 @@ def test_the_best_has_the_highest_score_then_return(candidates: list[Candidate],
     assert best_of(candidates).number == best
 
 
-def test_each_prompt_says_which_number_it_is_and_asks_for_a_shape_of_its_own(service: Service) -> None:
-    intent = service.derive_intent(PENDULUM.prompt, PENDULUM.env_id)
+def test_each_prompt_says_which_number_it_is_and_asks_for_a_shape_of_its_own(ws: Workspace) -> None:
+    intent = derive_intent(ws, PENDULUM.prompt, PENDULUM.env_id)
     texts = [
         render("reward_candidate", intent=intent, place=CandidatePlace(iteration=1, number=n, count=8))
         for n in range(1, 9)
@@ -119,9 +125,9 @@ def test_each_prompt_says_which_number_it_is_and_asks_for_a_shape_of_its_own(ser
     assert "it falls" in text
 
 
-def session_with_choice(service: Service) -> SessionRecord:
+def session_with_choice(ws: Workspace) -> SessionRecord:
     """One that chose the second of three, whose short trainings took 8,192 steps."""
-    record = service.record(service.create_session(PENDULUM).session_id)
+    record = ws.record(create_session(ws, PENDULUM).session_id)
     session = record.read_session()
     record.save_session(Session.model_validate({**session.model_dump(), "candidates": 3, "author": "openai:gpt-5.4"}))
     kept = CandidateRecords(record.iteration(1))
@@ -140,24 +146,24 @@ def session_with_choice(service: Service) -> SessionRecord:
     return record
 
 
-def test_short_trainings_count_in_the_steps_and_are_told(service: Service) -> None:
-    record = session_with_choice(service)
-    (cost,) = service.costs(record.session_id).trainings
+def test_short_trainings_count_in_the_steps_and_are_told(ws: Workspace) -> None:
+    record = session_with_choice(ws)
+    (cost,) = session_models.costs(ws, record.session_id).trainings
     assert (cost.iteration, cost.candidates, cost.environment_steps) == (1, 2, 8_192)
-    options = ["--runs-dir", str(service.runs.path)]
+    options = ["--runs-dir", str(ws.runs.path)]
     costs = CliRunner().invoke(app, ["show", record.session_id, "--costs", *options])
     assert "short trainings of 2 candidates: 8,192 environment steps" in costs.output
     shown = CliRunner().invoke(app, ["show", record.session_id, "--iteration", "1", *options])
     assert "2, chosen" in shown.output
     assert "0.75" in shown.output
     assert "candidate 3: error: no os" in shown.output
-    view = service.view_session(record.session_id)
+    view = view_session(ws, record.session_id)
     plan = TrainingPlan(n_runs=2, parallel=2, cores=2, candidate_steps=4_096)
     assert plan_in_words(view.model_copy(update={"plan": plan})).startswith("short trainings of candidates, 4,096")
 
 
-def test_the_others_leave_soft_lessons_which_stay_beside_those_of_the_revision(service: Service) -> None:
-    record = session_with_choice(service)
+def test_the_others_leave_soft_lessons_which_stay_beside_those_of_the_revision(ws: Workspace) -> None:
+    record = session_with_choice(ws)
     first, refused = candidate_lessons(record, [1, 2])
     assert (first.tier, first.learned_at) == ("SOFT", 1)
     assert "candidate 1 of 3 (lean)" in first.text
@@ -180,10 +186,10 @@ def test_the_others_leave_soft_lessons_which_stay_beside_those_of_the_revision(s
         )
 
 
-def written_before(service: Service, **caps: Any) -> SessionRecord:
+def written_before(ws: Workspace, **caps: Any) -> SessionRecord:
     """A session with two candidates that were accepted, and one that was refused twice."""
     caps = Caps(dollars=None, tokens=1_000, **caps)
-    record = service.record(service.create_session(PENDULUM.model_copy(update={"caps": caps})).session_id)
+    record = ws.record(create_session(ws, PENDULUM.model_copy(update={"caps": caps})).session_id)
     session = record.read_session()
     record.save_session(Session.model_validate({**session.model_dump(), "candidates": 3, "author": "openai:gpt-5.4"}))
     kept = CandidateRecords(record.iteration(1))
@@ -195,29 +201,29 @@ def written_before(service: Service, **caps: Any) -> SessionRecord:
     return record
 
 
-def test_a_candidate_that_would_go_past_the_cap_on_steps_is_not_trained(service: Service) -> None:
-    record = written_before(service, environment_steps=2 * 300_000 + 30_720)  # two seeds, and one short training
-    choice = service.choose_reward(record.session_id, 1)
+def test_a_candidate_that_would_go_past_the_cap_on_steps_is_not_trained(ws: Workspace) -> None:
+    record = written_before(ws, environment_steps=2 * 300_000 + 30_720)  # two seeds, and one short training
+    choice = choose_reward(ws, record.session_id, 1)
     assert choice is not None
     states = [one.state for one in choice.candidates]
     assert states == [CandidateState.NO_ROOM, CandidateState.NO_ROOM, REFUSED]
     assert choice.chosen == 1
-    assert service.costs(record.session_id).trainings == ()
+    assert session_models.costs(ws, record.session_id).trainings == ()
     draft = record.iteration(1).read_draft()
     assert draft is not None
     assert draft.source == "# candidate_1"
 
 
-def test_the_only_candidate_that_was_accepted_is_not_compared(service: Service) -> None:
-    record = written_before(service)
+def test_the_only_candidate_that_was_accepted_is_not_compared(ws: Workspace) -> None:
+    record = written_before(ws)
     kept = CandidateRecords(record.iteration(1))
     refused = kept.first(3).read_reward_report()
     assert refused is not None
     for place in (kept.first(1), kept.mended(1)):
         place.save_draft(RewardDraft(source="# refused"))
         place.save_reward_report(refused)
-    choice = service.choose_reward(record.session_id, 1)
+    choice = choose_reward(ws, record.session_id, 1)
     assert choice is not None
     assert [one.state for one in choice.candidates] == [REFUSED, ACCEPTED, REFUSED]
     assert choice.chosen == 2
-    assert service.choose_reward(record.session_id, 1) is None
+    assert choose_reward(ws, record.session_id, 1) is None

@@ -14,9 +14,14 @@ from p2p.contracts.session import NewSession, SessionStatus
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.waiting import WaitsFor
 from p2p.scheduler import cores
-from p2p.service import Service
+from p2p.service.jobs.waiting import _estimate
+from p2p.service.progress.job_views import get_job
+from p2p.service.progress.session_view import view_session
 from p2p.service.sessions import driving
-from p2p.service.training.waiting import _estimate
+from p2p.service.sessions.background import cancel_job, start_loop, start_training
+from p2p.service.sessions.driving import start_session, stop_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store import layout
 
@@ -31,21 +36,21 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "import time; time.sleep(600)"))
     yield tmp_path
     for job in tmp_path.rglob(layout.JOB):
-        Service(Settings(runs_dir=tmp_path)).backend.cancel(job.parent)
+        Workspace(Settings(runs_dir=tmp_path)).backend.cancel(job.parent)
 
 
-def trained(service: Service, state: JobState) -> str:
+def trained(ws: Workspace, state: JobState) -> str:
     """A session whose driver lives and whose only run is in a state."""
-    name = service.create_session(POLE).session_id
-    iteration = service.record(name).iteration(1)
+    name = create_session(ws, POLE).session_id
+    iteration = ws.record(name).iteration(1)
     iteration.save_draft(RewardDraft(source="pass"))
     iteration.save_reward_report(RewardReport(spec=None))
     run = iteration.run("baseline", 10)
     run.save_config(TrainConfig(total_timesteps=1000))
     run.append_scalars({"type": "train", "global_step": 400, "elapsed_time": 20.0})
-    service.start_session(name)
-    service.backend.submit(ALL_CORES, run.path)
-    while service.backend.status(run.path).state is not state:
+    start_session(ws, name)
+    ws.backend.submit(ALL_CORES, run.path)
+    while ws.backend.status(run.path).state is not state:
         pass
     return name
 
@@ -53,12 +58,12 @@ def trained(service: Service, state: JobState) -> str:
 def test_a_session_whose_trainings_wait_for_cores_of_another_runs_directory_says_so(
     places: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    elsewhere, here = (Service(Settings(runs_dir=places / name)) for name in ("elsewhere", "here"))
+    elsewhere, here = (Workspace(Settings(runs_dir=places / name)) for name in ("elsewhere", "here"))
     holder = trained(elsewhere, JobState.RUNNING)
     waits = trained(here, JobState.QUEUED)
-    view = here.view_session(waits)
+    view = view_session(here, waits)
     assert (view.status, view.alive) == (SessionStatus.WAITING, True)
-    assert elsewhere.view_session(holder).status is SessionStatus.RUNNING
+    assert view_session(elsewhere, holder).status is SessionStatus.RUNNING
     assert view.waiting is not None
     assert view.waiting.waits_for is WaitsFor.CORES
     (held,) = view.waiting.holders
@@ -77,48 +82,48 @@ def test_a_session_whose_trainings_wait_for_cores_of_another_runs_directory_says
 
 
 def test_those_that_wait_for_cores_know_their_places(places: Path) -> None:
-    service = Service(Settings(runs_dir=places / "runs"))
-    trained(service, JobState.RUNNING)
-    names = [trained(service, JobState.QUEUED) for _ in range(2)]
+    ws = Workspace(Settings(runs_dir=places / "runs"))
+    trained(ws, JobState.RUNNING)
+    names = [trained(ws, JobState.QUEUED) for _ in range(2)]
 
     def seen() -> list[int | None]:
-        waits = [service.view_session(name).waiting for name in names]
+        waits = [view_session(ws, name).waiting for name in names]
         return [wait.place if wait is not None else None for wait in waits]
 
     while None in seen():
         pass
     assert seen() == [1, 2]
-    service.stop_session(names[0])
+    stop_session(ws, names[0])
     while seen() != [None, 1]:
         pass
 
 
 def test_a_background_job_that_waits_for_its_turn_names_who_has_it(places: Path) -> None:
-    service = Service(Settings(runs_dir=places / "runs"))
-    slot = service.jobs.take_slot(1, "nobody")
+    ws = Workspace(Settings(runs_dir=places / "runs"))
+    slot = ws.jobs.take_slot(1, "nobody")
     assert slot is not None
     try:
-        name = service.create_session(POLE).session_id
-        iteration = service.record(name).iteration(1)
+        name = create_session(ws, POLE).session_id
+        iteration = ws.record(name).iteration(1)
         iteration.save_draft(RewardDraft(source="pass"))
         iteration.save_reward_report(RewardReport(spec=None))
-        job = service.start_training(name)
-        assert service.jobs.slot_holders() == ["nobody"]
+        job = start_training(ws, name)
+        assert ws.jobs.slot_holders() == ["nobody"]
         assert job.state is JobState.WAITING
         assert job.waiting is not None
         assert (job.waiting.waits_for, job.waiting.place, job.waiting.holders) == (WaitsFor.TURN, 1, ())
         assert job.waiting.since == job.created_at
-        assert service.view_session(name).waiting == job.waiting
-        service.cancel_job(job.job_id)
-        assert service.get_job(job.job_id).waiting is None
+        assert view_session(ws, name).waiting == job.waiting
+        cancel_job(ws, job.job_id)
+        assert get_job(ws, job.job_id).waiting is None
     finally:
         os.close(slot)
 
 
 def test_a_training_job_whose_runs_all_wait_for_cores_waits_too(places: Path) -> None:
-    service = Service(Settings(runs_dir=places / "runs"))
-    holder, name = trained(service, JobState.RUNNING), trained(service, JobState.QUEUED)
-    job = service.start_loop(name)
+    ws = Workspace(Settings(runs_dir=places / "runs"))
+    holder, name = trained(ws, JobState.RUNNING), trained(ws, JobState.QUEUED)
+    job = start_loop(ws, name)
     assert (job.state, job.queue_position) == (JobState.WAITING, None)
     assert job.waiting is not None
     assert [held.session_id for held in job.waiting.holders] == [holder]

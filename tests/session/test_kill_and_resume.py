@@ -12,7 +12,10 @@ import pytest
 
 from p2p.contracts.events import EventName
 from p2p.contracts.session import NewSession
-from p2p.service import Service
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.driving import resume_session, start_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store import layout
 
@@ -30,7 +33,7 @@ def _processes(session: Path) -> list[int]:
     return pids
 
 
-def _new_session(service: Service, **fields: Any) -> str:
+def _new_session(ws: Workspace, **fields: Any) -> str:
     request = NewSession(
         prompt="keep the pole balanced",
         env_id="InvertedPendulum-v5",
@@ -39,41 +42,41 @@ def _new_session(service: Service, **fields: Any) -> str:
         config=TINY,
         **fields,
     )
-    return service.create_session(request).session_id
+    return create_session(ws, request).session_id
 
 
 @pytest.mark.slow
 def test_a_session_killed_with_all_its_processes_while_it_trains_ends_as_one_that_was_not(tmp_path: Path) -> None:
-    service = Service(Settings(runs_dir=tmp_path))
-    session_id = _new_session(service, max_iterations=1, n_seeds=1)
-    service.start_session(session_id)
-    while not any(run.step for run in service.view_session(session_id).runs):
+    ws = Workspace(Settings(runs_dir=tmp_path))
+    session_id = _new_session(ws, max_iterations=1, n_seeds=1)
+    start_session(ws, session_id)
+    while not any(run.step for run in view_session(ws, session_id).runs):
         time.sleep(0.05)
-    victims = _processes(service.record(session_id).path)
+    victims = _processes(ws.record(session_id).path)
     assert len(victims) == 4, "supervisor and job, of the session and of its training"
     for pid in victims:
         with suppress(ProcessLookupError):  # a supervisor takes its job with it
             os.kill(pid, signal.SIGKILL)
-    while service.view_session(session_id).alive:
+    while view_session(ws, session_id).alive:
         time.sleep(0.05)
-    assert service.view_session(session_id).status not in ENDED
-    service.resume_session(session_id)
-    while service.view_session(session_id).alive:
+    assert view_session(ws, session_id).status not in ENDED
+    resume_session(ws, session_id)
+    while view_session(ws, session_id).alive:
         time.sleep(0.1)
-    assert_nothing_is_broken_or_done_twice(service, session_id)
+    assert_nothing_is_broken_or_done_twice(ws, session_id)
 
 
 @pytest.mark.slow
 @pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_a_session_killed_twenty_times_ends_with_no_step_done_twice_and_no_broken_file(tmp_path: Path) -> None:
-    service = Service(Settings(runs_dir=tmp_path))
-    session_id = _new_session(service, max_iterations=2)
-    path = service.record(session_id).path
+    ws = Workspace(Settings(runs_dir=tmp_path))
+    session_id = _new_session(ws, max_iterations=2)
+    path = ws.record(session_id).path
     dice = random.Random(0)
-    service.start_session(session_id)
+    start_session(ws, session_id)
     kills = 0
-    view = service.view_session(session_id)
+    view = view_session(ws, session_id)
     while view.alive or view.status not in ENDED:
         if kills < KILLS:
             time.sleep(dice.uniform(0.1, 3.0))  # the moment of a kill is what is random here
@@ -82,22 +85,22 @@ def test_a_session_killed_twenty_times_ends_with_no_step_done_twice_and_no_broke
                 kills += 1
         else:
             time.sleep(0.5)
-        view = service.view_session(session_id)
+        view = view_session(ws, session_id)
         if not view.alive and view.status not in ENDED:
-            service.resume_session(session_id)
-    assert_nothing_is_broken_or_done_twice(service, session_id)
+            resume_session(ws, session_id)
+    assert_nothing_is_broken_or_done_twice(ws, session_id)
 
 
-def assert_nothing_is_broken_or_done_twice(service: Service, session_id: str) -> None:
-    view, path = service.view_session(session_id), service.record(session_id).path
+def assert_nothing_is_broken_or_done_twice(ws: Workspace, session_id: str) -> None:
+    view, path = view_session(ws, session_id), ws.record(session_id).path
     assert view.status in ENDED
-    events = service.record(session_id).events.read()
+    events = ws.record(session_id).events.read()
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     ends = Counter((event.event, event.iteration) for event in events if event.event.endswith((".end", ".completed")))
     assert all(count == 1 for (name, _), count in ends.items() if name != EventName.SESSION_COMPLETED), ends
     for file in path.rglob("*.json"):
         json.loads(file.read_bytes())
-    for iteration in service.record(session_id).iteration_records():
+    for iteration in ws.record(session_id).iteration_records():
         aggregation = iteration.read_aggregation()
         assert aggregation is not None
         completed = [r for config in aggregation.configs.values() for r in config.per_seed if r.status == "completed"]

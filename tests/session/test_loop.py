@@ -12,7 +12,10 @@ from p2p.contracts.model_problems import AuthenticationFailed, ModelTimeout, Rat
 from p2p.contracts.revision import Change, Revision
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service import Service
+from p2p.service import steps
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.session.run_session import drive
 from p2p.settings import Settings
 from p2p.store.sessions import SessionRecord
@@ -34,34 +37,34 @@ HEAVIER = Revision(
 
 
 @pytest.fixture
-def begun(tmp_path: Path) -> Callable[..., tuple[Service, SessionRecord]]:
+def begun(tmp_path: Path) -> Callable[..., tuple[Workspace, SessionRecord]]:
     """A session, and its iterations as far as they were judged: the score of each, and whether it passed."""
 
-    def begin(*scores: float, passed: bool = False) -> tuple[Service, SessionRecord]:
-        service = Service(Settings(runs_dir=tmp_path / "runs"))
-        record = service.record(service.create_session(REQUEST).session_id)
-        service.backend = service.training_backend = FinishedJobs()
+    def begin(*scores: float, passed: bool = False) -> tuple[Workspace, SessionRecord]:
+        ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
+        record = ws.record(create_session(ws, REQUEST).session_id)
+        ws.backend = ws.training_backend = FinishedJobs()
         for number, score in enumerate(scores, 1):
             run_id = leave_training(record, number, RewardDraft(source=f"x = {number}"))
             last = number == len(scores)
             record.iteration(number).save_judgment(judgment(run_id, score, STEPS, passed=passed and last))
             if not last:
                 record.iteration(number).save_revision(HEAVIER)
-        return service, record
+        return ws, record
 
     return begin
 
 
-def ended(service: Service, record: SessionRecord) -> SessionStatus:
-    drive(service, record.session_id)
+def ended(ws: Workspace, record: SessionRecord) -> SessionStatus:
+    drive(ws, record.session_id)
     status = record.read_status()
     assert status is not None
     return status.status
 
 
-def test_what_passes_at_first_is_not_revised(begun: Callable[..., tuple[Service, SessionRecord]]) -> None:
-    service, record = begun(0.9, passed=True)
-    assert ended(service, record) is SessionStatus.PASSED
+def test_what_passes_at_first_is_not_revised(begun: Callable[..., tuple[Workspace, SessionRecord]]) -> None:
+    ws, record = begun(0.9, passed=True)
+    assert ended(ws, record) is SessionStatus.PASSED
     history = record.read_history()
     assert history is not None
     assert (history.status, len(history.iterations), history.best_score) == (SessionStatus.PASSED, 1, 0.9)
@@ -70,10 +73,10 @@ def test_what_passes_at_first_is_not_revised(begun: Callable[..., tuple[Service,
 
 
 def test_what_passes_after_a_revision_keeps_what_was_changed(
-    begun: Callable[..., tuple[Service, SessionRecord]],
+    begun: Callable[..., tuple[Workspace, SessionRecord]],
 ) -> None:
-    service, record = begun(0.4, 0.9, passed=True)
-    assert ended(service, record) is SessionStatus.PASSED
+    ws, record = begun(0.4, 0.9, passed=True)
+    assert ended(ws, record) is SessionStatus.PASSED
     history, lineage = record.read_history(), record.read_lineage()
     assert history is not None
     assert history.iterations[1].based_on == 1
@@ -84,31 +87,31 @@ def test_what_passes_after_a_revision_keeps_what_was_changed(
 
 
 def test_the_best_iteration_stays_the_best_when_later_ones_score_less(
-    begun: Callable[..., tuple[Service, SessionRecord]],
+    begun: Callable[..., tuple[Workspace, SessionRecord]],
 ) -> None:
-    service, record = begun(0.4, 0.7, 0.3)
-    assert ended(service, record) is SessionStatus.MAX_ITERATIONS
+    ws, record = begun(0.4, 0.7, 0.3)
+    assert ended(ws, record) is SessionStatus.MAX_ITERATIONS
     history = record.read_history()
     assert history is not None
     assert (history.best_iteration, history.best_score, len(history.iterations)) == (2, 0.7, 3)
     assert [entry.star for entry in record.read_lineage().iterations.values()] == [True, True, False]
-    assert service.view_session(record.session_id).best_iteration == 2
+    assert view_session(ws, record.session_id).best_iteration == 2
 
 
 def test_what_was_done_before_a_crash_is_not_done_again(
-    begun: Callable[..., tuple[Service, SessionRecord]], monkeypatch: pytest.MonkeyPatch
+    begun: Callable[..., tuple[Workspace, SessionRecord]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service, record = begun(0.4)
+    ws, record = begun(0.4)
     before = {path: path.stat().st_mtime_ns for path in record.iteration(1).path.rglob("*") if path.is_file()}
     written: list[int] = []
 
-    def write(_: Service, _session_id: str, number: int) -> None:
+    def write(_: Workspace, _session_id: str, number: int) -> None:
         written.append(number)
         if number == 2:
             raise TrainingFailed("as far as this")
 
-    monkeypatch.setattr(Service, "write_reward", write)
-    assert ended(service, record) is SessionStatus.ERROR
+    monkeypatch.setattr(steps, "write_reward", write)
+    assert ended(ws, record) is SessionStatus.ERROR
     assert written == [1, 2]
     revision = record.iteration(1).read_revision()
     assert revision is not None
@@ -133,18 +136,18 @@ def test_what_was_done_before_a_crash_is_not_done_again(
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
 )
 def test_an_error_ends_it_by_name_and_the_history_has_both(
-    begun: Callable[..., tuple[Service, SessionRecord]],
+    begun: Callable[..., tuple[Workspace, SessionRecord]],
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
     status: SessionStatus,
 ) -> None:
-    service, record = begun(0.4)
+    ws, record = begun(0.4)
 
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(Service, "revise", fail)
-    code = drive(service, record.session_id)
+    monkeypatch.setattr(steps, "revise", fail)
+    code = drive(ws, record.session_id)
     assert code == (error.exit_code if isinstance(error, P2PError) else 1)
     history, kept = record.read_history(), record.read_status()
     assert history is not None

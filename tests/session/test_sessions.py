@@ -7,7 +7,14 @@ from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName, Unkno
 from p2p.contracts.events import Event, EventName
 from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
-from p2p.service import Service
+from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.metrics import metrics
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.criteria import intent_of
+from p2p.service.rewards.revising import revision_brief
+from p2p.service.sessions.driving import resume_session, start_session, stop_session
+from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 TINY = {"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3}
@@ -18,15 +25,15 @@ CANARY = "sk-canary-0123456789"
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Service:
-    return Service(Settings(runs_dir=tmp_path / "runs"))
+def ws(tmp_path: Path) -> Workspace:
+    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
-def _to_end(service: Service, session_id: str) -> SessionView:
-    view = service.start_session(session_id)
+def _to_end(ws: Workspace, session_id: str) -> SessionView:
+    view = start_session(ws, session_id)
     while view.alive:
         time.sleep(0.1)
-        view = service.view_session(session_id)
+        view = view_session(ws, session_id)
     return view
 
 
@@ -44,29 +51,27 @@ def _to_end(service: Service, session_id: str) -> SessionView:
     ],
 )
 def test_a_request_that_cannot_work_is_refused_and_leaves_nothing(
-    service: Service, request_: NewSession, error: type[Exception], message: str
+    ws: Workspace, request_: NewSession, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        service.create_session(request_)
-    assert service.list_sessions() == ()
-    assert [path for path in service.runs.path.rglob("*") if path.is_file()] == []
+        create_session(ws, request_)
+    assert list_sessions(ws) == ()
+    assert [path for path in ws.runs.path.rglob("*") if path.is_file()] == []
 
 
-def test_without_a_sentence_no_verdict_can_be_clear(service: Service) -> None:
+def test_without_a_sentence_no_verdict_can_be_clear(ws: Workspace) -> None:
     with pytest.raises(InvalidInput, match="Give one with --intent, or leave out --stop-when-clear"):
-        service.create_session(NewSession(author="given", stop_when_clear=True), reward="x = 1\n")
-    assert service.list_sessions() == ()
+        create_session(ws, NewSession(author="given", stop_when_clear=True), reward="x = 1\n")
+    assert list_sessions(ws) == ()
 
 
 @pytest.mark.slow
-def test_a_session_leaves_every_file_of_the_contract_and_no_key(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_leaves_every_file_of_the_contract_and_no_key(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
-    session_id = service.create_session(PENDULUM.model_copy(update={"max_iterations": 1})).session_id
-    view = _to_end(service, session_id)
+    session_id = create_session(ws, PENDULUM.model_copy(update={"max_iterations": 1})).session_id
+    view = _to_end(ws, session_id)
     assert view.status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS)
-    record = service.record(session_id)
+    record = ws.record(session_id)
     for name in ("session.json", "criteria.json", "status.json", "loop_history.json", "lineage.json", "events.jsonl"):
         assert (record.path / name).stat().st_size > 0, name
     iteration = record.iteration(1)
@@ -83,30 +88,30 @@ def test_a_session_leaves_every_file_of_the_contract_and_no_key(
     assert [path.name for path in expected if not path.exists()] == []
     assert [run.validate() for run in iteration.runs()] == [[], []]
     assert None not in view.artefacts.model_dump().values()
-    leaks = [p for p in service.runs.path.rglob("*") if p.is_file() and CANARY.encode() in p.read_bytes()]
+    leaks = [p for p in ws.runs.path.rglob("*") if p.is_file() and CANARY.encode() in p.read_bytes()]
     assert leaks == []
 
 
 @pytest.mark.slow
-def test_what_does_not_pass_is_revised_by_at_most_two_changes_and_ends_without_passing(service: Service) -> None:
+def test_what_does_not_pass_is_revised_by_at_most_two_changes_and_ends_without_passing(ws: Workspace) -> None:
     request = NewSession(prompt="run forward as fast as you can", n_report_rollouts=10, config=TINY, max_iterations=2)
-    session_id = service.create_session(request).session_id
-    view = _to_end(service, session_id)
+    session_id = create_session(ws, request).session_id
+    view = _to_end(ws, session_id)
     assert view.status is SessionStatus.MAX_ITERATIONS
     assert [entry.verdict for entry in view.history] == ["failed", "failed"]
     assert 1 <= len(view.history[1].changes) <= 2
     assert view.history[1].based_on == 1
-    reports = [service.record(session_id).iteration(n).report.read_evaluation() for n in (1, 2)]
+    reports = [ws.record(session_id).iteration(n).report.read_evaluation() for n in (1, 2)]
     seeds = [rollout.seed for report in reports if report is not None for rollout in report.rollouts]
     assert len(set(seeds)) == 20, "no iteration is judged on starts that an earlier one was judged on"
-    lineage = service.record(session_id).read_lineage()
+    lineage = ws.record(session_id).read_lineage()
     assert [entry.parent for entry in lineage.iterations.values()] == [None, 1]
     with pytest.raises(InvalidInput, match="has ended as max_iterations"):
-        service.resume_session(session_id)
+        resume_session(ws, session_id)
 
 
 @pytest.mark.slow
-def test_a_session_whose_verdict_is_clear_early_saves_steps_and_is_judged_as_always(service: Service) -> None:
+def test_a_session_whose_verdict_is_clear_early_saves_steps_and_is_judged_as_always(ws: Workspace) -> None:
     request = PENDULUM.model_copy(
         update={
             "config": {"total_timesteps": 8_000, "num_evals": 4, "n_eval_episodes": 16},
@@ -123,9 +128,9 @@ def test_a_session_whose_verdict_is_clear_early_saves_steps_and_is_judged_as_alw
         margin=1.0,
     )
     easy = Criterion(key="slow", title="slow", description="", category=Category.STABILITY, predicate=slow_cart)
-    intent = service.intent_of(request.prompt, request.env_id, (easy,), 1.0)
-    session_id = service.create_session(request, intent=intent).session_id
-    view = _to_end(service, session_id)
+    intent = intent_of(ws, request.prompt, request.env_id, (easy,), 1.0)
+    session_id = create_session(ws, request, intent=intent).session_id
+    view = _to_end(ws, session_id)
     assert view.status is SessionStatus.PASSED
     (run,), (line,) = view.runs, view.history
     assert run.early_stop is not None
@@ -133,30 +138,30 @@ def test_a_session_whose_verdict_is_clear_early_saves_steps_and_is_judged_as_alw
     assert run.early_stop.step < 8_000 <= run.early_stop.planned
     assert view.judgment is not None
     assert view.judgment.n_rollouts == 10
-    judged = [event.data["clear"] for event in _events(service, session_id, EventName.CHECKPOINT_JUDGED)]
+    judged = [event.data["clear"] for event in _events(ws, session_id, EventName.CHECKPOINT_JUDGED)]
     assert judged == [True, True]
-    assert service.revision_brief(session_id).early_stop == run.early_stop
-    assert service.metrics(session_id).runs[0].early_stop == run.early_stop
+    assert revision_brief(ws, session_id).early_stop == run.early_stop
+    assert metrics(ws, session_id).runs[0].early_stop == run.early_stop
 
 
-def _events(service: Service, session_id: str, name: EventName) -> list[Event]:
-    return [event for event in service.record(session_id).events.read() if event.event is name]
+def _events(ws: Workspace, session_id: str, name: EventName) -> list[Event]:
+    return [event for event in ws.record(session_id).events.read() if event.event is name]
 
 
 @pytest.mark.slow
-def test_a_stopped_session_goes_on_where_it_was(service: Service) -> None:
+def test_a_stopped_session_goes_on_where_it_was(ws: Workspace) -> None:
     longer = PENDULUM.model_copy(update={"config": {**TINY, "total_timesteps": 30_000}, "max_iterations": 1})
-    session_id = service.create_session(longer).session_id
-    service.start_session(session_id)
-    while not any(run.step for run in service.view_session(session_id).runs):
+    session_id = create_session(ws, longer).session_id
+    start_session(ws, session_id)
+    while not any(run.step for run in view_session(ws, session_id).runs):
         time.sleep(0.1)
-    stopped = service.stop_session(session_id)
+    stopped = stop_session(ws, session_id)
     assert stopped.status is SessionStatus.CANCELLED
     assert not stopped.alive
     assert {run.state for run in stopped.runs} == {"cancelled"}
-    service.resume_session(session_id)
-    assert _to_end(service, session_id).status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS)
-    names = [event.event for event in service.record(session_id).events.read()]
+    resume_session(ws, session_id)
+    assert _to_end(ws, session_id).status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS)
+    names = [event.event for event in ws.record(session_id).events.read()]
     assert names.count(EventName.REWARD_END) == 1
     assert EventName.SESSION_RESUMED in names
 
@@ -180,25 +185,25 @@ def test_a_stopped_session_goes_on_where_it_was(service: Service) -> None:
     ids=["syntax", "no reward", "nan", "shape"],
 )
 def test_a_bad_reward_is_named_and_never_trained(
-    service: Service, source: str, status: SessionStatus, message: str
+    ws: Workspace, source: str, status: SessionStatus, message: str
 ) -> None:
     request = NewSession(env_id="HalfCheetah-v5", author="given", max_iterations=1, config=TINY)
-    session_id = service.create_session(request, reward=source).session_id
-    view = _to_end(service, session_id)
+    session_id = create_session(ws, request, reward=source).session_id
+    view = _to_end(ws, session_id)
     assert view.status is status
     assert message in (view.error or "")
     assert view.runs == ()
 
 
 @pytest.mark.slow
-def test_a_reward_that_breaks_while_training_ends_the_session_with_its_term_and_step(service: Service) -> None:
+def test_a_reward_that_breaks_while_training_ends_the_session_with_its_term_and_step(ws: Workspace) -> None:
     source = (
         "def reward_fn(obs, action, next_obs, info):\n"
         "    late = np.nan if info['time'] > 4.8 else 1.0\n"
         "    return late, {'late': late}\n"
     )
     request = NewSession(env_id="HalfCheetah-v5", author="given", max_iterations=1, config={**TINY, "episode_s": 5.0})
-    session_id = service.create_session(request, reward=source).session_id
-    view = _to_end(service, session_id)
+    session_id = create_session(ws, request, reward=source).session_id
+    view = _to_end(ws, session_id)
     assert view.status in (SessionStatus.ERROR, SessionStatus.INVALID_CODE)
     assert "late" in (view.error or "")

@@ -13,7 +13,10 @@ import pytest
 from p2p.contracts.errors import InvalidInput, StorageProblem
 from p2p.contracts.events import EventName
 from p2p.contracts.session import Session
-from p2p.service import Service
+from p2p.service.pictures.artefacts import media, read_media
+from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.session_view import view_session
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store import arrays, files, layout
 from p2p.store.opening import is_readable, open_to_read, read_bytes
@@ -60,10 +63,10 @@ def test_media_are_files_and_not_links(session: SessionRecord, secret: Path) -> 
     (iteration.report.videos_dir / "report_median.mp4").symlink_to(secret)
     (iteration.report.videos_dir / "report_p10.mp4").write_bytes(b"video")
     (iteration.path / layout.CONTACT_SHEET).symlink_to(secret)
-    service = Service(Settings(runs_dir=session.path.parent))
-    assert [*service.media("copied", 1, "videos")] == ["report_p10.mp4"]
-    assert service.read_media("copied", 1, "videos", "report_p10.mp4") == b"video"
-    assert service.media("copied", 1, "frames") == {}
+    ws = Workspace(Settings(runs_dir=session.path.parent))
+    assert [*media(ws, "copied", 1, "videos")] == ["report_p10.mp4"]
+    assert read_media(ws, "copied", 1, "videos", "report_p10.mp4") == b"video"
+    assert media(ws, "copied", 1, "frames") == {}
 
 
 def test_no_write_follows_a_link(session: SessionRecord, secret: Path) -> None:
@@ -91,9 +94,9 @@ def test_a_runs_directory_may_itself_be_reached_by_a_link(session: SessionRecord
 
 def test_the_name_of_the_directory_is_the_id(session: SessionRecord) -> None:
     assert session.read_session().session_id == "copied"
-    service = Service(Settings(runs_dir=session.path.parent))
-    assert service.view_session("copied").session.session_id == "copied"
-    assert [view.session.session_id for view in service.list_sessions()] == ["copied"]
+    ws = Workspace(Settings(runs_dir=session.path.parent))
+    assert view_session(ws, "copied").session.session_id == "copied"
+    assert [view.session.session_id for view in list_sessions(ws)] == ["copied"]
 
 
 def test_a_pipe_is_no_file_and_nobody_waits_for_it(session: SessionRecord) -> None:

@@ -1,1 +1,1 @@
-"""Providers: one module per vendor, on its own library."""
+"""One module per vendor, on its own library; none knows another."""

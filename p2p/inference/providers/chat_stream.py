@@ -1,4 +1,4 @@
-"""Assemble a streamed chat completion."""
+"""The pieces of a streamed chat completion, put together."""
 
 import json
 import math
@@ -7,12 +7,11 @@ from typing import Any
 from p2p.contracts.inference import ModelRequest, Part, TextPart, ToolCall
 from p2p.contracts.usage import Usage
 from p2p.inference.estimate import CHARACTERS_PER_TOKEN, estimate_tokens
-from p2p.inference.pieces import tell_piece
 from p2p.inference.translation import count, tool_call
 
 
 class ChatStream:
-    """Answer received so far.
+    """What has come of an answer.
 
     Args:
         request: What was asked; its size is what a broken answer is charged with.
@@ -28,7 +27,7 @@ class ChatStream:
         self.usage: Usage | None = None
 
     def add(self, chunk: Any) -> None:
-        """Add a chunk."""
+        """Take one piece."""
         for choice in chunk.choices or []:
             self.begun = True
             self.finish = choice.finish_reason or self.finish
@@ -36,7 +35,6 @@ class ChatStream:
             if delta is None:
                 continue
             self._text.append(delta.content or "")
-            tell_piece(delta.content or "")
             self.refusal += delta.refusal or ""
             for piece in delta.tool_calls or []:
                 self._add_call(piece)
@@ -53,19 +51,19 @@ class ChatStream:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """Tool calls."""
+        """The tools it calls."""
         return tuple(
             tool_call(call["id"] or f"call_{index}", call["name"] or "unnamed", call["arguments"])
             for index, call in sorted(self._calls.items())
         )
 
     def parts(self) -> tuple[Part, ...]:
-        """Text and tool calls."""
+        """What it says and calls."""
         text = "".join(self._text)
         return (*([TextPart(text=text)] if text else []), *self.calls)
 
     def usage_so_far(self) -> Usage | None:
-        """Tokens of a broken answer: counted, else estimated; None before it began."""
+        """The tokens of an answer that broke: as counted, else estimated; None before it began."""
         if self.usage is not None or not self.begun:
             return self.usage
         written = sum(map(len, self._text)) + sum(len(call["arguments"]) for call in self._calls.values())
@@ -73,7 +71,7 @@ class ChatStream:
 
 
 def encode(arguments: dict[str, object]) -> str:
-    """Encode a call's arguments as JSON text."""
+    """Arguments of a call as the text the interface wants."""
     return json.dumps(arguments)
 
 

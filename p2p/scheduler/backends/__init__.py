@@ -1,1 +1,1 @@
-"""Backends: where jobs run, one module per kind of place."""
+"""Where jobs run: one file per kind of place."""

@@ -24,14 +24,14 @@ logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # what it would tell o
 
 
 class Receiver(Protocol):
-    """Callback for a command's output."""
+    """Takes what a command says, piece by piece."""
 
     def __call__(self, data: bytes) -> None:
-        """Receive the next piece."""
+        """Take the next piece."""
 
 
 class Connection:
-    """SSH connection, opened on first use and reopened after a loss; thread-safe.
+    """Opened on first use, and again after it was lost; may be used from many threads.
 
     Args:
         node: which machine.
@@ -47,7 +47,7 @@ class Connection:
 
     @contextmanager
     def files(self) -> Iterator[paramiko.SFTPClient]:
-        """SFTP channel, for one thread at a time.
+        """The channel for files, for one at a time.
 
         Raises:
             NodeUnreachable: the link is down.
@@ -62,7 +62,7 @@ class Connection:
             yield self._sftp
 
     def run(self, argv: Sequence[str], receive: Receiver, sent: bytes = b"") -> tuple[int, str]:
-        """Run a command on the node.
+        """Run a command there.
 
         Args:
             argv: the command; every word reaches it as it is.
@@ -94,7 +94,7 @@ class Connection:
                 return channel.exit_status, stderr.decode(errors="replace")
 
     def close(self) -> None:
-        """Close the connection; the next use opens it again."""
+        """Hang up; the next use connects again."""
         with self._lock:
             client, self._client, self._sftp = self._client, None, None
         if client is not None:
@@ -138,7 +138,7 @@ class Connection:
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
-        """Turn connection errors into `NodeUnreachable` and close the connection."""
+        """Hang up when the link is lost, and say why in our words."""
         try:
             yield
         except (paramiko.SSHException, EOFError, ConnectionError, TimeoutError, socket.gaierror) as error:
@@ -153,7 +153,7 @@ class Connection:
 
 
 def explain(node: Node, error: Exception) -> str:
-    """Describe a connection error and its remedy."""
+    """What went wrong with the link, and what to do about it."""
     where = f"{node.name} ({node.address})"
     if isinstance(error, paramiko.BadHostKeyException):
         return (

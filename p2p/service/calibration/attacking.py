@@ -6,7 +6,7 @@ from p2p.contracts.attack import Attack, AttackRequest
 from p2p.contracts.calibration import ROBOTS, ClipVideo, ClipVideoRequest
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.protocols import Backend
-from p2p.service.training.jobs import raise_failure, run_to_end, wait, worker_job
+from p2p.service.jobs.worker_jobs import raise_failure, run_to_end, wait, worker_job
 from p2p.store import files
 from p2p.store.calibration import CalibrationRecord
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from p2p.contracts.model_problems import ModelProblem
 from p2p.inference.client import SessionModels
 from p2p.judges.album import Album
 from p2p.judges.calibration.whole_sentence import KEY, whole
-from p2p.service.calibration.calibrated_eyes import CalibratedEyes
-from p2p.service.catalog import Catalog
-from p2p.service.judging.judge_trials import JudgeTrials
-from p2p.service.training.jobs import run_to_end
+from p2p.service.calibration.calibrated_eyes import calibration_models, vision_judge_to_calibrate
+from p2p.service.jobs.worker_jobs import run_to_end
+from p2p.service.judging.judge_trials import known_motions_file, problems_of
+from p2p.service.training.environments import describe_environment
+from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.calibration import CalibrationRecord
 from p2p.store.judge_functions import FunctionFolder
@@ -33,84 +35,88 @@ Pairs = Collection[tuple[str, str]]
 """Robots and sentences."""
 
 
-class CalibratedCode(CalibratedEyes, Catalog, JudgeTrials):
-    """Base of what calibrates."""
+def judge_to_calibrate(ws: Workspace, name: str, request: CalibrationRequest, films: dict[str, Album]) -> Any:
+    """As its base says; with `code:provider:model` the code that a model writes for each sentence.
 
-    def _judge_to_calibrate(self, name: str, request: CalibrationRequest, films: dict[str, Album]) -> Any:
-        """As its base says; with `code:provider:model` the code that a model writes for each sentence.
+    Raises:
+        InvalidInput: nothing would cap the cost.
+        AuthenticationFailed: the provider's key is not set.
+    """
+    if not name.startswith(CODE):
+        return vision_judge_to_calibrate(ws, name, request, films)
+    model = ModelName.parse(name.removeprefix(CODE))
+    models = calibration_models(ws, model, request)
+    folder = re.sub(r"[^a-z0-9.-]+", "_", str(model).lower())
+    kept = FunctionFolder(CalibrationRecord(ws.runs.path).functions_path / folder)
 
-        Raises:
-            InvalidInput: nothing would cap the cost.
-            AuthenticationFailed: the provider's key is not set.
-        """
-        if not name.startswith(CODE):
-            return super()._judge_to_calibrate(name, request, films)
-        model = ModelName.parse(name.removeprefix(CODE))
-        models = self._calibrated_models(model, request)
-        folder = re.sub(r"[^a-z0-9.-]+", "_", str(model).lower())
-        kept = FunctionFolder(CalibrationRecord(self.runs.path).functions_path / folder)
+    def write(env_id: str, intent: Intent) -> tuple[JudgeFunction, float]:
+        before = _dollars(models)
+        function = _written(ws, models, env_id, intent)
+        if function.source:
+            kept.save(env_id, intent.prompt, function.source)
+        return function, max(0.0, _dollars(models) - before)
 
-        def write(env_id: str, intent: Intent) -> tuple[JudgeFunction, float]:
-            before = _dollars(models)
-            function = self._written(models, env_id, intent)
-            if function.source:
-                kept.save(env_id, intent.prompt, function.source)
-            return function, max(0.0, _dollars(models) - before)
+    return _clip_code(ws, name, write)
 
-        return self._clip_code(name, write)
 
-    def _folder_to_calibrate(self, folder: FunctionFolder) -> Any:
-        """The functions of a folder as a judge."""
+def judge_of_folder(ws: Workspace, folder: FunctionFolder) -> Any:
+    """The functions of a folder as a judge."""
 
-        def find(env_id: str, intent: Intent) -> tuple[JudgeFunction, float]:
-            return JudgeFunction(key=KEY, decomposition=GIVEN, source=folder.source(env_id, intent.prompt) or ""), 0.0
+    def find(env_id: str, intent: Intent) -> tuple[JudgeFunction, float]:
+        return JudgeFunction(key=KEY, decomposition=GIVEN, source=folder.source(env_id, intent.prompt) or ""), 0.0
 
-        return self._clip_code(f"{CODE}{folder.name}", find)
+    return _clip_code(ws, f"{CODE}{folder.name}", find)
 
-    def _function_folders(self, request: CalibrationRequest) -> tuple[FunctionFolder, ...]:
-        """The folders of a request.
 
-        Raises:
-            InvalidInput: one is not there, or two have the same name.
-        """
-        folders = tuple(FunctionFolder(Path(path)) for path in request.judge_code)
-        for folder in folders:
-            if not folder.path.is_dir():
-                raise InvalidInput(f"{folder.path} is no folder. Expected one with files such as ant-v5/jump.py.")
-        if len({folder.name for folder in folders}) < len(folders):
-            raise InvalidInput("Two folders of judge functions have the same name, which a report tells them apart by.")
-        return folders
+def function_folders(request: CalibrationRequest) -> tuple[FunctionFolder, ...]:
+    """The folders of a request.
 
-    def _clip_code(self, name: str, write: Callable[[str, Intent], tuple[JudgeFunction, float]]) -> Any:
-        return registry.load("measurement", registry.MEASUREMENTS, "judge_by_clip_code")(name, write, self._on_clips)
+    Raises:
+        InvalidInput: one is not there, or two have the same name.
+    """
+    folders = tuple(FunctionFolder(Path(path)) for path in request.judge_code)
+    for folder in folders:
+        if not folder.path.is_dir():
+            raise InvalidInput(f"{folder.path} is no folder. Expected one with files such as ant-v5/jump.py.")
+    if len({folder.name for folder in folders}) < len(folders):
+        raise InvalidInput("Two folders of judge functions have the same name, which a report tells them apart by.")
+    return folders
 
-    def _on_clips(self, source: str, features: Sequence[Any]) -> Any:
-        """What a source says of clips, of each a finding, or in words why there is none."""
-        prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_clip_code")
-        read: Callable[..., Any] = registry.load("measurement", registry.MEASUREMENTS, "read_clip_code")
-        directory = self.runs.trial_dir()
-        try:
-            prepare(directory, source, features)
-            run_to_end(self.backend, "call", directory)
-            return read(directory, len(features))
-        finally:
-            files.discard(directory)
 
-    def _written(self, models: SessionModels, env_id: str, intent: Intent) -> JudgeFunction:
-        """The function for a sentence; without a source where there is none that can be used."""
-        spec, asked = self.describe_environment(env_id), whole(intent)
-        names = tuple(feature.name for feature in spec.features)
-        known = self._known_motions(CalibrationRecord(self.runs.path).known_motions(env_id), env_id)
-        author = registry.load("judge", registry.JUDGES, "author")(
-            models.for_role(ROLE), spec, asked, lambda source: self._held_against(source, names, known)
-        )
-        try:
-            function: JudgeFunction = author.write(asked.criteria[0])
-        except BudgetExceeded:
-            raise
-        except ModelProblem as problem:  # no answer is no verdict
-            return JudgeFunction(key=KEY, decomposition=GIVEN, problems=(str(problem),))
-        return function
+def _clip_code(ws: Workspace, name: str, write: Callable[[str, Intent], tuple[JudgeFunction, float]]) -> Any:
+    return registry.load("measurement", registry.MEASUREMENTS, "judge_by_clip_code")(
+        name, write, partial(_on_clips, ws)
+    )
+
+
+def _on_clips(ws: Workspace, source: str, features: Sequence[Any]) -> Any:
+    """What a source says of clips, of each a finding, or in words why there is none."""
+    prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_clip_code")
+    read: Callable[..., Any] = registry.load("measurement", registry.MEASUREMENTS, "read_clip_code")
+    directory = ws.runs.trial_dir()
+    try:
+        prepare(directory, source, features)
+        run_to_end(ws.backend, "call", directory)
+        return read(directory, len(features))
+    finally:
+        files.discard(directory)
+
+
+def _written(ws: Workspace, models: SessionModels, env_id: str, intent: Intent) -> JudgeFunction:
+    """The function for a sentence; without a source where there is none that can be used."""
+    spec, asked = describe_environment(ws, env_id), whole(intent)
+    names = tuple(feature.name for feature in spec.features)
+    known = known_motions_file(ws, CalibrationRecord(ws.runs.path).known_motions(env_id), env_id)
+    author = registry.load("judge", registry.JUDGES, "author")(
+        models.for_role(ROLE), spec, asked, lambda source: problems_of(ws, source, names, known)
+    )
+    try:
+        function: JudgeFunction = author.write(asked.criteria[0])
+    except BudgetExceeded:
+        raise
+    except ModelProblem as problem:  # no answer is no verdict
+        return JudgeFunction(key=KEY, decomposition=GIVEN, problems=(str(problem),))
+    return function
 
 
 def robots_of(folders: Sequence[FunctionFolder], env_ids: Sequence[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from p2p import registry
 from p2p.contracts.budget import ModelChoice
-from p2p.contracts.calibration import CalibrationRequest, ClipVideo
+from p2p.contracts.calibration import CalibrationRequest
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.inference import ModelName
 from p2p.contracts.observation import SentPicture
@@ -15,8 +15,9 @@ from p2p.inference.client import SessionModels
 from p2p.inference.prices import price_of
 from p2p.inference.retry import Patience
 from p2p.judges.album import Album, Closer, Shown
+from p2p.service.calibration.clip_films import film_clip
 from p2p.service.pictures.picturing import MIME_TYPES
-from p2p.service.wiring import Wiring
+from p2p.service.workspace import Workspace
 from p2p.store.calibration import CalibrationRecord
 from p2p.store.calls import CallLedger
 from p2p.store.events import EventLog
@@ -26,71 +27,67 @@ TOGETHER = "synthesis:"
 """Before the name of a model: what code measures takes part."""
 
 
-class CalibratedEyes(Wiring):
-    """Base of what calibrates."""
+def vision_judge_to_calibrate(ws: Workspace, name: str, request: CalibrationRequest, films: dict[str, Album]) -> Any:
+    """A judge by its name in the registry, or `provider:model` for eyes alone, `synthesis:provider:model` for both.
 
-    def film_clip(self, clip_id: str, named: bool = True) -> ClipVideo:
-        """A video and a contact sheet of one clip of the last calibration."""
-        raise NotImplementedError
+    Args:
+        name: Which.
+        request: What caps its cost.
+        films: Pictures of clips by their ids; what is not there is made and added.
 
-    def _judge_to_calibrate(self, name: str, request: CalibrationRequest, films: dict[str, Album]) -> Any:
-        """A judge by its name in the registry, or `provider:model` for eyes alone, `synthesis:provider:model` for both.
+    Raises:
+        UnknownName: there is no such judge, or provider.
+        InvalidInput: nothing would cap the cost.
+        AuthenticationFailed: the provider's key is not set.
+    """
+    if name in registry.CALIBRATED_JUDGES:
+        return name
+    if ":" not in name:
+        of_models = ("provider:model", "synthesis:provider:model", "code:provider:model")
+        raise UnknownName("calibrated judge", name, [*registry.CALIBRATED_JUDGES, *of_models])
+    models = calibration_models(ws, ModelName.parse(name.removeprefix(TOGETHER)), request)
 
-        Args:
-            name: Which.
-            request: What caps its cost.
-            films: Pictures of clips by their ids; what is not there is made and added.
+    def film(clip_id: str) -> Album:
+        if clip_id not in films:
+            films[clip_id] = _album_of_clip(ws, clip_id)
+        return films[clip_id]
 
-        Raises:
-            UnknownName: there is no such judge, or provider.
-            InvalidInput: nothing would cap the cost.
-            AuthenticationFailed: the provider's key is not set.
-        """
-        if name in registry.CALIBRATED_JUDGES:
-            return name
-        if ":" not in name:
-            of_models = ("provider:model", "synthesis:provider:model", "code:provider:model")
-            raise UnknownName("calibrated judge", name, [*registry.CALIBRATED_JUDGES, *of_models])
-        models = self._calibrated_models(ModelName.parse(name.removeprefix(TOGETHER)), request)
+    return registry.load("eyes", registry.EYES, "clips")(name, models, film, name.startswith(TOGETHER))
 
-        def film(clip_id: str) -> Album:
-            if clip_id not in films:
-                films[clip_id] = self._album_of_clip(clip_id)
-            return films[clip_id]
 
-        return registry.load("eyes", registry.EYES, "clips")(name, models, film, name.startswith(TOGETHER))
+def calibration_models(ws: Workspace, model: ModelName, request: CalibrationRequest) -> SessionModels:
+    """A model that takes part in the calibration, within its caps.
 
-    def _calibrated_models(self, model: ModelName, request: CalibrationRequest) -> SessionModels:
-        """A model that takes part in the calibration, within its caps.
+    Raises:
+        UnknownName: there is no such provider.
+        InvalidInput: nothing would cap the cost.
+        AuthenticationFailed: the provider's key is not set.
+    """
+    registry.load("provider", registry.PROVIDERS, model.provider)
+    require_price(model, price_of(model), request.caps)
+    access_to(model.provider, ws.settings.model_silence_s)
+    home = CalibrationRecord(ws.runs.path)
+    return SessionModels(
+        ModelChoice(model=str(model), caps=request.caps),
+        CallLedger(home.path),
+        EventLog(home.events_path),
+        patience=Patience(total_s=ws.settings.model_patience_s),
+        silence_s=ws.settings.model_silence_s,
+    )
 
-        Raises:
-            UnknownName: there is no such provider.
-            InvalidInput: nothing would cap the cost.
-            AuthenticationFailed: the provider's key is not set.
-        """
-        registry.load("provider", registry.PROVIDERS, model.provider)
-        require_price(model, price_of(model), request.caps)
-        access_to(model.provider, self.settings.model_silence_s)
-        home = CalibrationRecord(self.runs.path)
-        return SessionModels(
-            ModelChoice(model=str(model), caps=request.caps),
-            CallLedger(home.path),
-            EventLog(home.events_path),
-            patience=Patience(total_s=self.settings.model_patience_s),
-            silence_s=self.settings.model_silence_s,
-        )
 
-    def _album_of_clip(self, clip_id: str) -> Album:
-        made = self.film_clip(clip_id, named=False)
-        sheet = self._seen(made.sheet, f"Contact sheet of {made.clip.env_id}")
-        return Album(sheet, self._seen(made.video, "Video of the same"), _no_more)
+def _album_of_clip(ws: Workspace, clip_id: str) -> Album:
+    made = film_clip(ws, clip_id, named=False)
+    sheet = _seen(ws, made.sheet, f"Contact sheet of {made.clip.env_id}")
+    return Album(sheet, _seen(ws, made.video, "Video of the same"), _no_more)
 
-    def _seen(self, name: str, shows: str) -> Shown:
-        file: Path = self.runs.path / name
-        data = file.read_bytes()
-        path, digest = SeenPictures(CalibrationRecord(self.runs.path).path).keep(data, file.suffix)
-        kept = path.relative_to(self.runs.path).as_posix()
-        return Shown(data, SentPicture(path=kept, sha256=digest, media_type=MIME_TYPES[file.suffix], shows=shows))
+
+def _seen(ws: Workspace, name: str, shows: str) -> Shown:
+    file: Path = ws.runs.path / name
+    data = file.read_bytes()
+    path, digest = SeenPictures(CalibrationRecord(ws.runs.path).path).keep(data, file.suffix)
+    kept = path.relative_to(ws.runs.path).as_posix()
+    return Shown(data, SentPicture(path=kept, sha256=digest, media_type=MIME_TYPES[file.suffix], shows=shows))
 
 
 def _no_more(_: Closer) -> Shown:

@@ -7,9 +7,10 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import TrainingFailed
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler.resources import parallel_jobs
-from p2p.service.catalog import Catalog
-from p2p.service.training.jobs import worker_job
+from p2p.service.jobs.worker_jobs import worker_job
+from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
+from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.calibration import CalibrationRecord
 from p2p.store.iterations import IterationRecord
@@ -40,36 +41,34 @@ def reward_fn(obs, action, next_obs, info):
 SEED = 1
 
 
-class CalibratedPolicies(Catalog):
-    """Base of what calibrates."""
+def train_for_clips(
+    ws: Workspace, env_ids: Sequence[str], steps: int, tick: Callable[[str], None]
+) -> dict[str, tuple[Path, ...]]:
+    """Robot -> its trained runs, one for each aim; a run of the same length that is there is not trained again.
 
-    def _train_for_clips(
-        self, env_ids: Sequence[str], steps: int, tick: Callable[[str], None]
-    ) -> dict[str, tuple[Path, ...]]:
-        """Robot -> its trained runs, one for each aim; a run of the same length that is there is not trained again.
+    Raises:
+        TrainingFailed: a run did not reach its end.
+    """
+    runs = {env_id: _runs_for_clips(ws, env_id, steps) for env_id in env_ids}
+    everything = [run for each in runs.values() for run in each]
+    parallel = ws.settings.max_parallel or parallel_jobs()
+    tick(f"training {len(everything)} policies of {steps:,} steps each")
+    Trainer(ws.backend, worker_job("train"), parallel, lambda: None).train(everything)
+    for run in everything:
+        if run.read_summary() is None:
+            status = run.read_status()
+            raise TrainingFailed(f"{run.path} did not reach its end: {status.error if status else 'never begun'}")
+    return {env_id: tuple(run.path for run in each) for env_id, each in runs.items()}
 
-        Raises:
-            TrainingFailed: a run did not reach its end.
-        """
-        runs = {env_id: self._runs_for_clips(env_id, steps) for env_id in env_ids}
-        everything = [run for each in runs.values() for run in each]
-        parallel = self.settings.max_parallel or parallel_jobs()
-        tick(f"training {len(everything)} policies of {steps:,} steps each")
-        Trainer(self.backend, worker_job("train"), parallel, lambda: None).train(everything)
-        for run in everything:
-            if run.read_summary() is None:
-                status = run.read_status()
-                raise TrainingFailed(f"{run.path} did not reach its end: {status.error if status else 'never begun'}")
-        return {env_id: tuple(run.path for run in each) for env_id, each in runs.items()}
 
-    def _runs_for_clips(self, env_id: str, steps: int) -> list[IterationRecord]:
-        spec = self.describe_environment(env_id)
-        home = CalibrationRecord(self.runs.path).policies(env_id)
-        return [
-            _prepared(IterationRecord(home / f"{aim}_seed_{SEED}"), spec, aim, steps)
-            for aim, (_, feature) in AIMS.items()
-            if feature in spec.feature_names
-        ]
+def _runs_for_clips(ws: Workspace, env_id: str, steps: int) -> list[IterationRecord]:
+    spec = describe_environment(ws, env_id)
+    home = CalibrationRecord(ws.runs.path).policies(env_id)
+    return [
+        _prepared(IterationRecord(home / f"{aim}_seed_{SEED}"), spec, aim, steps)
+        for aim, (_, feature) in AIMS.items()
+        if feature in spec.feature_names
+    ]
 
 
 def _prepared(run: IterationRecord, spec: EnvSpec, aim: str, steps: int) -> IterationRecord:

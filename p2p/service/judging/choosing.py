@@ -13,10 +13,13 @@ from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, View
 from p2p.judges import synthesis
 from p2p.judges.album import Album, Closer, Shown
 from p2p.rewards.part_features import read_besides
-from p2p.service.judging.looking import ROLE, Looking, requested_view
-from p2p.service.judging.observing import SHOWN, duration_s, rubric_for
+from p2p.service.judging.evidence import SHOWN, duration_s, rubric_for
+from p2p.service.judging.eyes import ROLE, keep_picture, requested_view, vision_models
+from p2p.service.pictures.picturing import make_picture, relative_path
 from p2p.service.training.aggregation import checkpoints_by_merit
+from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import session_for, unanswered_vetoes
+from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import ViewRecord, path_from_view, state_of, view_record
@@ -25,122 +28,127 @@ MOST_LOOKS = 3
 """Checkpoints of one iteration that eyes look at; each is one question to the model, which may ask for pictures."""
 
 
-class Choosing(Looking):
-    """Step four of the loop, before the report rollouts are made.
+def chosen_checkpoint(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
+    """What the runs reached, with the checkpoint to report on: the best on selection rollouts, or that eyes accept.
 
     Criteria that an exploit met once will choose the checkpoint that exploits them best again. So after a veto the
     model that vetoed looks at the selection rollouts of the best few checkpoints, until it accepts one. The report
     rollouts are of another seed, and are looked at as always: nothing passes by this choice.
     """
+    record = ws.record(session_id)
+    iteration = record.iteration(number)
+    aggregation = iteration.read_aggregation()
+    assert aggregation is not None, "an iteration is judged after its training"
+    vetoes, intent = unanswered_vetoes(record, number), record.read_criteria()
+    asked = bool(record.read_session().judge_model) and intent is not None and bool(vetoes)
+    if not asked or aggregation.looks or iteration.report.read_evaluation() is not None:
+        return aggregation
+    candidates = checkpoints_by_merit(iteration.runs(), aggregation)[:MOST_LOOKS]
+    assert intent is not None, "asked for"
+    looks = list(_looks(ws, record, iteration, intent, candidates)) if len(candidates) > 1 else []
+    if not looks:
+        return aggregation
+    best = max(looks, key=lambda look: (look.accepted, look.score or 0.0))  # the first of equals: by merit
+    chosen = aggregation.model_copy(
+        update={
+            "best_run_id": best.run_id,
+            "best_config_id": IterationRecord(iteration.path / best.run_id).config_id,
+            "best_checkpoint": best.step,
+            "looks": tuple(looks),
+        }
+    )
+    iteration.save_aggregation(chosen)
+    return chosen
 
-    def _reported(self, session_id: str, number: int) -> IterationAggregation:
-        record, aggregation = self.record(session_id), super()._reported(session_id, number)
-        iteration = record.iteration(number)
-        vetoes, intent = unanswered_vetoes(record, number), record.read_criteria()
-        asked = bool(record.read_session().judge_model) and intent is not None and bool(vetoes)
-        if not asked or aggregation.looks or iteration.report.read_evaluation() is not None:
-            return aggregation
-        candidates = checkpoints_by_merit(iteration.runs(), aggregation)[:MOST_LOOKS]
-        assert intent is not None, "asked for"
-        looks = list(self._looks(record, iteration, intent, candidates)) if len(candidates) > 1 else []
-        if not looks:
-            return aggregation
-        best = max(looks, key=lambda look: (look.accepted, look.score or 0.0))  # the first of equals: by merit
-        chosen = aggregation.model_copy(
-            update={
-                "best_run_id": best.run_id,
-                "best_config_id": IterationRecord(iteration.path / best.run_id).config_id,
-                "best_checkpoint": best.step,
-                "looks": tuple(looks),
-            }
-        )
-        iteration.save_aggregation(chosen)
-        return chosen
 
-    def _looks(
-        self,
-        record: SessionRecord,
-        iteration: IterationRecord,
-        intent: Intent,
-        candidates: Sequence[tuple[IterationRecord, int]],
-    ) -> Iterator[CheckpointLook]:
-        """What eyes say of each, until they accept one or little is left of the session's caps.
+def _looks(
+    ws: Workspace,
+    record: SessionRecord,
+    iteration: IterationRecord,
+    intent: Intent,
+    candidates: Sequence[tuple[IterationRecord, int]],
+) -> Iterator[CheckpointLook]:
+    """What eyes say of each, until they accept one or little is left of the session's caps.
 
-        What is left is for the verdict. Where eyes cannot look, those that were looked at are chosen among.
-        """
-        models = self._eyes(record)
-        for run, step in candidates:
-            if models.budget.what_is_left():
-                return
-            try:
-                look = self._look_at(record, iteration, intent, run, step)
-            except (ModelProblem, BudgetExceeded, EnvironmentProblem, TrainingFailed) as error:
-                message = f"Eyes could not look at checkpoint {step:,} to choose by: {error}"
-                record.events.emit(EventName.GUARDRAIL, iteration.number, run_id=run.iteration_id, message=message)
-                return
-            yield look
-            if look.accepted:
-                return
+    What is left is for the verdict. Where eyes cannot look, those that were looked at are chosen among.
+    """
+    models = vision_models(ws, record)
+    for run, step in candidates:
+        if models.budget.what_is_left():
+            return
+        try:
+            look = _look_at(ws, record, iteration, intent, run, step)
+        except (ModelProblem, BudgetExceeded, EnvironmentProblem, TrainingFailed) as error:
+            message = f"Eyes could not look at checkpoint {step:,} to choose by: {error}"
+            record.events.emit(EventName.GUARDRAIL, iteration.number, run_id=run.iteration_id, message=message)
+            return
+        yield look
+        if look.accepted:
+            return
 
-    def _look_at(
-        self, record: SessionRecord, iteration: IterationRecord, intent: Intent, run: IterationRecord, step: int
-    ) -> CheckpointLook:
-        """One look at the selection rollouts of one checkpoint."""
-        session, checkpoint = record.read_session(), run.checkpoint(step)
-        evaluation = checkpoint.read_evaluation()
-        assert evaluation is not None, "a candidate is recorded"
-        threshold = session_for(record, iteration.number).pass_threshold
-        code = self.judge_called("code").measure_checkpoint(intent, checkpoint.path, threshold)
-        job, pictures = self._checkpoint_view(iteration, run, step, ViewRequest())
-        spec, unjudged = self.describe_environment(session.env_id), synthesis.unseen(intent, code)
-        evidence = Evidence(
-            session_id=record.session_id,
-            iteration=iteration.number,
-            prompt=session.prompt,
-            code=code,
-            criteria=intent.criteria,
-            unjudged=tuple(criterion.key for criterion in unjudged),
-            contact_sheet=self._relative(job.path / pictures.sheet),
-            frames=pictures.frames,
-            picture_note=pictures.note,
-            videos={},
-            shown=SHOWN,
-            duration_s=duration_s(evaluation),
-            numbers=registry.load("measurement", registry.MEASUREMENTS, "rollout_numbers")(
-                checkpoint.path, SHOWN, (*spec.features, *read_besides((c.predicate for c in intent.criteria), spec))
-            ),
-            bodies=tuple(body.name for body in spec.bodies),
-            rubric=rubric_for(session.prompt, unjudged, evaluation),
-        )
 
-        def more(wish: Closer) -> Shown:
-            request = requested_view(wish).model_copy(update={"compare_with": None})
-            found, result = self._checkpoint_view(iteration, run, step, request)
-            about = f"{request.label} rollout, {request.camera} camera"
-            return self._kept(iteration, found.path / result.sheet, about, result.note)
+def _look_at(
+    ws: Workspace, record: SessionRecord, iteration: IterationRecord, intent: Intent, run: IterationRecord, step: int
+) -> CheckpointLook:
+    """One look at the selection rollouts of one checkpoint."""
+    session, checkpoint = record.read_session(), run.checkpoint(step)
+    evaluation = checkpoint.read_evaluation()
+    assert evaluation is not None, "a candidate is recorded"
+    threshold = session_for(record, iteration.number).pass_threshold
+    code = ws.judge_called("code").measure_checkpoint(intent, checkpoint.path, threshold)
+    job, pictures = _checkpoint_view(ws, iteration, run, step, ViewRequest())
+    spec, unjudged = describe_environment(ws, session.env_id), synthesis.unseen(intent, code)
+    evidence = Evidence(
+        session_id=record.session_id,
+        iteration=iteration.number,
+        prompt=session.prompt,
+        code=code,
+        criteria=intent.criteria,
+        unjudged=tuple(criterion.key for criterion in unjudged),
+        contact_sheet=relative_path(ws, job.path / pictures.sheet),
+        frames=pictures.frames,
+        picture_note=pictures.note,
+        videos={},
+        shown=SHOWN,
+        duration_s=duration_s(evaluation),
+        numbers=registry.load("measurement", registry.MEASUREMENTS, "rollout_numbers")(
+            checkpoint.path, SHOWN, (*spec.features, *read_besides((c.predicate for c in intent.criteria), spec))
+        ),
+        bodies=tuple(body.name for body in spec.bodies),
+        rubric=rubric_for(session.prompt, unjudged, evaluation),
+    )
 
-        sheet = self._kept(iteration, job.path / pictures.sheet, f"Contact sheet of the {SHOWN} rollout", pictures.note)
-        model = self._eyes(record).for_role(ROLE, iteration.number)
-        judge = registry.load("eyes", registry.EYES, "model")(model, Album(sheet, None, more))
-        judgment = synthesis.combine(intent, code, judge.look(evidence))
-        return CheckpointLook(
-            run_id=run.iteration_id,
-            step=step,
-            accepted=judgment.passed,
-            score=judgment.intent_score,
-            diagnosis=judgment.observation.diagnosis if judgment.observation is not None else "",
-        )
+    def more(wish: Closer) -> Shown:
+        request = requested_view(wish).model_copy(update={"compare_with": None})
+        found, result = _checkpoint_view(ws, iteration, run, step, request)
+        about = f"{request.label} rollout, {request.camera} camera"
+        return keep_picture(ws, iteration, found.path / result.sheet, about, result.note)
 
-    def _checkpoint_view(
-        self, iteration: IterationRecord, run: IterationRecord, step: int, request: ViewRequest
-    ) -> tuple[ViewRecord, PictureResult]:
-        """A selection rollout of a checkpoint, pictured; its title tells neither the step nor the run."""
-        path = run.trajectory(step, request.label)
-        shown = RecordedFile(
-            run_dir=path_from_view(iteration.path, run.path),
-            trajectory=path_from_view(iteration.path, path),
-            title=f"Iteration {iteration.number}, {request.label} rollout",
-        )
-        order = PictureRequest(rollouts=(shown,), view=request)
-        job = view_record(iteration.path, order, state_of([path]))
-        return job, self._made(job, "view", order, None)
+    sheet = keep_picture(
+        ws, iteration, job.path / pictures.sheet, f"Contact sheet of the {SHOWN} rollout", pictures.note
+    )
+    model = vision_models(ws, record).for_role(ROLE, iteration.number)
+    judge = registry.load("eyes", registry.EYES, "model")(model, Album(sheet, None, more))
+    judgment = synthesis.combine(intent, code, judge.look(evidence))
+    return CheckpointLook(
+        run_id=run.iteration_id,
+        step=step,
+        accepted=judgment.passed,
+        score=judgment.intent_score,
+        diagnosis=judgment.observation.diagnosis if judgment.observation is not None else "",
+    )
+
+
+def _checkpoint_view(
+    ws: Workspace, iteration: IterationRecord, run: IterationRecord, step: int, request: ViewRequest
+) -> tuple[ViewRecord, PictureResult]:
+    """A selection rollout of a checkpoint, pictured; its title tells neither the step nor the run."""
+    path = run.trajectory(step, request.label)
+    shown = RecordedFile(
+        run_dir=path_from_view(iteration.path, run.path),
+        trajectory=path_from_view(iteration.path, path),
+        title=f"Iteration {iteration.number}, {request.label} rollout",
+    )
+    order = PictureRequest(rollouts=(shown,), view=request)
+    job = view_record(iteration.path, order, state_of([path]))
+    return job, make_picture(ws, job, "view", order, None)

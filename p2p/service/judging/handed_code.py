@@ -16,8 +16,11 @@ from p2p.contracts.judge_code import (
     KnownMotion,
 )
 from p2p.rewards.part_features import names_for_code
-from p2p.service.judging.judge_code import JudgeCoding
-from p2p.service.training.jobs import run_to_end
+from p2p.service.jobs.worker_jobs import run_to_end
+from p2p.service.judging.judge_code import call_on_report, write_judge_code
+from p2p.service.judging.judge_trials import known_motions_file
+from p2p.service.training.environments import describe_environment
+from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.calibration import ClipsRecord
 from p2p.store.iterations import IterationRecord
@@ -27,108 +30,111 @@ from p2p.store.sessions import SessionRecord
 CALLER = "calling_agent"
 
 
-class HandedCode(JudgeCoding):
-    """For criteria that predicates cannot say, where the caller is the one who can write code."""
+def judge_code_task(ws: Workspace, session_id: str) -> JudgeCodeTask:
+    """What there is to measure with code, by which rules, and the functions there are.
 
-    def judge_code_task(self, session_id: str) -> JudgeCodeTask:
-        """What there is to measure with code, by which rules, and the functions there are.
+    Where the session names a model that writes them, it has written them now.
 
-        Where the session names a model that writes them, it has written them now.
+    Raises:
+        UnknownName: there is no such session.
+        ModelProblem: that model gives no answer that can be used.
+        BudgetExceeded: it would cost more than the session may.
+    """
+    record = ws.record(session_id)
+    rules: Callable[..., str] = registry.load("judge", registry.JUDGES, "code_rules")
+    code = write_judge_code(ws, session_id)
+    return JudgeCodeTask(
+        session_id=session_id,
+        to_measure=_to_measure(record),
+        rules=rules(describe_environment(ws, record.read_session().env_id)),
+        functions=code.functions if code is not None else (),
+    )
 
-        Raises:
-            UnknownName: there is no such session.
-            ModelProblem: that model gives no answer that can be used.
-            BudgetExceeded: it would cost more than the session may.
-        """
-        record = self.record(session_id)
-        rules: Callable[..., str] = registry.load("judge", registry.JUDGES, "code_rules")
-        code = self.write_judge_code(session_id)
-        return JudgeCodeTask(
-            session_id=session_id,
-            to_measure=_to_measure(record),
-            rules=rules(self.describe_environment(record.read_session().env_id)),
-            functions=code.functions if code is not None else (),
+
+def submit_judge_code(
+    ws: Workspace, session_id: str, key: str, source: str, reasoning: str = "", model: str = ""
+) -> JudgeCodeReport:
+    """Try a judge function, and judge the session by it where it can be used.
+
+    It is tried in its confined process: on made-up rollouts, on known motions of the robot, and on the newest
+    report rollouts, of which nothing is told but whether it fails. What is judged by stands from the first
+    judgment on: then only a function that fails on rollouts can be replaced.
+
+    Args:
+        session_id: Whose.
+        key: Of the criterion it measures.
+        source: Python with `judge(features) -> {"score", "evidence"}`.
+        reasoning: How it measures, for the record.
+        model: The name of the caller's model, for the record.
+
+    Raises:
+        UnknownName: there is no such session or criterion.
+        InvalidInput: the criterion has a predicate, or what is judged by is settled.
+    """
+    record = ws.record(session_id)
+    with record.exclusive():
+        _require_open(ws, record, _criterion(record, key))
+        written_by = f"{CALLER} {model}".strip()
+        plan = Decomposition(measurable=True, reason=reasoning[:2000])
+        function = JudgeFunction(key=key, decomposition=plan, source=source, written_by=written_by)
+        problems, known = _on_trial(ws, record, function)
+        if not problems:
+            _replace(JudgeCodeRecord(record.path), function)
+    return JudgeCodeReport(
+        session_id=session_id,
+        key=key,
+        accepted=not problems,
+        errors=tuple(problems),
+        code_hash=function.code_hash,
+        known_motions=known,
+    )
+
+
+def _require_open(ws: Workspace, record: SessionRecord, criterion: Criterion) -> None:
+    judged = [each.number for each in record.iteration_records() if each.read_judgment() is not None]
+    if not judged:
+        return
+    code = JudgeCodeRecord(record.path).read()
+    present = next((each for each in code.usable if each.key == criterion.key), None) if code is not None else None
+    newest = _with_rollouts(record)
+    if present is None or newest is None or not isinstance(call_on_report(ws, newest, present), str):
+        raise InvalidInput(
+            f"Iteration {judged[0]} of {record.session_id} is judged, and what it was judged by stands, so that "
+            "iterations can be compared. Another session can be judged otherwise: create_session."
         )
 
-    def submit_judge_code(
-        self, session_id: str, key: str, source: str, reasoning: str = "", model: str = ""
-    ) -> JudgeCodeReport:
-        """Try a judge function, and judge the session by it where it can be used.
 
-        It is tried in its confined process: on made-up rollouts, on known motions of the robot, and on the newest
-        report rollouts, of which nothing is told but whether it fails. What is judged by stands from the first
-        judgment on: then only a function that fails on rollouts can be replaced.
+def _on_trial(
+    ws: Workspace, record: SessionRecord, function: JudgeFunction
+) -> tuple[list[str], tuple[KnownMotion, ...]]:
+    """What is held against a function, and which known motions it finds best."""
+    env_id = record.read_session().env_id
+    spec = describe_environment(ws, env_id)
+    names = (*spec.feature_names, *sorted(names_for_code(spec)))
+    clips = ClipsRecord(JudgeCodeRecord(record.path).known_motions_dir)
+    motions = known_motions_file(ws, clips, env_id)
+    prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_trial")
+    find: Callable[[Path], list[str]] = registry.load("measurement", registry.MEASUREMENTS, "code_problems")
+    score: Callable[[Path, ClipSet], tuple[KnownMotion, ...]]
+    score = registry.load("measurement", registry.MEASUREMENTS, "code_on_known")
+    directory = ws.runs.trial_dir()
+    try:
+        prepare(directory, function.source, names, motions)
+        run_to_end(ws.backend, "call", directory)
+        problems, made = find(directory), clips.read_clips() if motions is not None else None
+        known = score(directory, made) if made is not None else ()
+    finally:
+        files.discard(directory)
+    newest = _with_rollouts(record)
+    if not problems and newest is not None and isinstance(said := call_on_report(ws, newest, function), str):
+        problems = [said]
+    return problems, known
 
-        Args:
-            session_id: Whose.
-            key: Of the criterion it measures.
-            source: Python with `judge(features) -> {"score", "evidence"}`.
-            reasoning: How it measures, for the record.
-            model: The name of the caller's model, for the record.
 
-        Raises:
-            UnknownName: there is no such session or criterion.
-            InvalidInput: the criterion has a predicate, or what is judged by is settled.
-        """
-        record = self.record(session_id)
-        with record.exclusive():
-            self._require_open(record, _criterion(record, key))
-            written_by = f"{CALLER} {model}".strip()
-            plan = Decomposition(measurable=True, reason=reasoning[:2000])
-            function = JudgeFunction(key=key, decomposition=plan, source=source, written_by=written_by)
-            problems, known = self._on_trial(record, function)
-            if not problems:
-                _replace(JudgeCodeRecord(record.path), function)
-        return JudgeCodeReport(
-            session_id=session_id,
-            key=key,
-            accepted=not problems,
-            errors=tuple(problems),
-            code_hash=function.code_hash,
-            known_motions=known,
-        )
-
-    def _require_open(self, record: SessionRecord, criterion: Criterion) -> None:
-        judged = [each.number for each in record.iteration_records() if each.read_judgment() is not None]
-        if not judged:
-            return
-        code = JudgeCodeRecord(record.path).read()
-        present = next((each for each in code.usable if each.key == criterion.key), None) if code is not None else None
-        newest = self._with_rollouts(record)
-        if present is None or newest is None or not isinstance(self._called(newest, present), str):
-            raise InvalidInput(
-                f"Iteration {judged[0]} of {record.session_id} is judged, and what it was judged by stands, so that "
-                "iterations can be compared. Another session can be judged otherwise: create_session."
-            )
-
-    def _on_trial(self, record: SessionRecord, function: JudgeFunction) -> tuple[list[str], tuple[KnownMotion, ...]]:
-        """What is held against a function, and which known motions it finds best."""
-        env_id = record.read_session().env_id
-        spec = self.describe_environment(env_id)
-        names = (*spec.feature_names, *sorted(names_for_code(spec)))
-        clips = ClipsRecord(JudgeCodeRecord(record.path).known_motions_dir)
-        motions = self._known_motions(clips, env_id)
-        prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_trial")
-        find: Callable[[Path], list[str]] = registry.load("measurement", registry.MEASUREMENTS, "code_problems")
-        score: Callable[[Path, ClipSet], tuple[KnownMotion, ...]]
-        score = registry.load("measurement", registry.MEASUREMENTS, "code_on_known")
-        directory = self.runs.trial_dir()
-        try:
-            prepare(directory, function.source, names, motions)
-            run_to_end(self.backend, "call", directory)
-            problems, made = find(directory), clips.read_clips() if motions is not None else None
-            known = score(directory, made) if made is not None else ()
-        finally:
-            files.discard(directory)
-        newest = self._with_rollouts(record)
-        if not problems and newest is not None and isinstance(said := self._called(newest, function), str):
-            problems = [said]
-        return problems, known
-
-    def _with_rollouts(self, record: SessionRecord) -> IterationRecord | None:
-        """The newest iteration with report rollouts."""
-        iterations = record.iteration_records()
-        return next((each for each in iterations[::-1] if each.report.read_evaluation() is not None), None)
+def _with_rollouts(record: SessionRecord) -> IterationRecord | None:
+    """The newest iteration with report rollouts."""
+    iterations = record.iteration_records()
+    return next((each for each in iterations[::-1] if each.report.read_evaluation() is not None), None)
 
 
 def _to_measure(record: SessionRecord) -> tuple[Criterion, ...]:

@@ -9,7 +9,7 @@ from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.judgment import Judgment, RolloutScore
 from p2p.contracts.label import Label, Labels
 from p2p.service.pictures.picturing import best_of
-from p2p.service.wiring import Wiring
+from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -18,72 +18,71 @@ PASS_THRESHOLD = 0.8
 """For labels of many sessions, whose own thresholds may differ."""
 
 
-class Labelling(Wiring):
-    """A person's score per rollout. Labels change no verdict; they tell how far it can be trusted."""
+def label_rollout(
+    ws: Workspace,
+    session_id: str,
+    score: float,
+    annotator: str,
+    rollout: str = "median",
+    iteration: int | None = None,
+    comment: str = "",
+) -> Labels:
+    """Keep a person's score of a recorded rollout; a later one of the same person replaces it.
 
-    def label_rollout(
-        self,
-        session_id: str,
-        score: float,
-        annotator: str,
-        rollout: str = "median",
-        iteration: int | None = None,
-        comment: str = "",
-    ) -> Labels:
-        """Keep a person's score of a recorded rollout; a later one of the same person replaces it.
+    Args:
+        session_id: Whose.
+        score: How much of what was meant is there, in [0, 1].
+        annotator: Who says so.
+        rollout: "p10", "median" or "p90".
+        iteration: Its number; None takes the one judged best.
+        comment: What was seen.
 
-        Args:
-            session_id: Whose.
-            score: How much of what was meant is there, in [0, 1].
-            annotator: Who says so.
-            rollout: "p10", "median" or "p90".
-            iteration: Its number; None takes the one judged best.
-            comment: What was seen.
+    Raises:
+        UnknownName: there is no such session, iteration or rollout.
+        InvalidInput: nothing is judged yet, or a value is out of range.
+    """
+    record = ws.record(session_id)
+    chosen, judgment = _judged_iteration(ws, record, iteration)
+    seen = _rollout(judgment, rollout)
+    try:
+        label = Label(
+            iteration=chosen.number,
+            run_id=judgment.run_id or "",
+            checkpoint=judgment.best_checkpoint or 0,
+            rollout=rollout,
+            seed=seen.seed,
+            score=score,
+            judged=seen.intent_score,
+            annotator=annotator.strip(),
+            comment=" ".join(comment.split()),
+            labelled_at=now(),
+        )
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise InvalidInput(f"A label's {wrong['loc'][0]} cannot be {wrong['input']!r}: {wrong['msg']}.") from error
+    record.append_label(label)
+    return labels(ws, session_id)
 
-        Raises:
-            UnknownName: there is no such session, iteration or rollout.
-            InvalidInput: nothing is judged yet, or a value is out of range.
-        """
-        record = self.record(session_id)
-        chosen, judgment = self._judged_iteration(record, iteration)
-        seen = _rollout(judgment, rollout)
-        try:
-            label = Label(
-                iteration=chosen.number,
-                run_id=judgment.run_id or "",
-                checkpoint=judgment.best_checkpoint or 0,
-                rollout=rollout,
-                seed=seen.seed,
-                score=score,
-                judged=seen.intent_score,
-                annotator=annotator.strip(),
-                comment=" ".join(comment.split()),
-                labelled_at=now(),
-            )
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            raise InvalidInput(f"A label's {wrong['loc'][0]} cannot be {wrong['input']!r}: {wrong['msg']}.") from error
-        record.append_label(label)
-        return self.labels(session_id)
 
-    def labels(self, session_id: str | None = None) -> Labels:
-        """Labels of a session, oldest first, and how far the judges agree with them; None takes all sessions."""
-        records = [self.record(session_id)] if session_id is not None else self.runs.sessions()
-        found = [label for record in records for label in _latest(record.read_labels())]
-        threshold = records[0].read_session().pass_threshold if session_id is not None else PASS_THRESHOLD
-        scores, judged = [label.score for label in found], [label.judged for label in found]
-        return Labels(session_id=session_id, labels=tuple(found), agreement=agreement(scores, judged, threshold))
+def labels(ws: Workspace, session_id: str | None = None) -> Labels:
+    """Labels of a session, oldest first, and how far the judges agree with them; None takes all sessions."""
+    records = [ws.record(session_id)] if session_id is not None else ws.runs.sessions()
+    found = [label for record in records for label in _latest(record.read_labels())]
+    threshold = records[0].read_session().pass_threshold if session_id is not None else PASS_THRESHOLD
+    scores, judged = [label.score for label in found], [label.judged for label in found]
+    return Labels(session_id=session_id, labels=tuple(found), agreement=agreement(scores, judged, threshold))
 
-    def _judged_iteration(self, record: SessionRecord, number: int | None) -> tuple[IterationRecord, Judgment]:
-        if number is not None:
-            chosen: IterationRecord | None = self.iteration_begun(record.session_id, number)
-        else:
-            chosen = best_of(record.iteration_records())
-        judgment = chosen.read_judgment() if chosen is not None else None
-        if chosen is None or judgment is None:
-            which = "" if number is None else f" as iteration {number}"
-            raise InvalidInput(f"{record.session_id} has nothing judged{which} yet: p2p watch shows how it stands.")
-        return chosen, judgment
+
+def _judged_iteration(ws: Workspace, record: SessionRecord, number: int | None) -> tuple[IterationRecord, Judgment]:
+    if number is not None:
+        chosen: IterationRecord | None = ws.iteration_begun(record.session_id, number)
+    else:
+        chosen = best_of(record.iteration_records())
+    judgment = chosen.read_judgment() if chosen is not None else None
+    if chosen is None or judgment is None:
+        which = "" if number is None else f" as iteration {number}"
+        raise InvalidInput(f"{record.session_id} has nothing judged{which} yet: p2p watch shows how it stands.")
+    return chosen, judgment
 
 
 def _rollout(judgment: Judgment, label: str) -> RolloutScore:

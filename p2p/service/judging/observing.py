@@ -1,13 +1,12 @@
 """Judging with eyes: what they are given, and what becomes of what they saw."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.events import EventName
 from p2p.contracts.evidence import Evidence, FeatureNumbers
-from p2p.contracts.intent import Criterion, Intent
+from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.observation import Observation, hash_of
 from p2p.contracts.rollout import Evaluation
@@ -15,193 +14,209 @@ from p2p.contracts.session import SessionStatus
 from p2p.contracts.training import IterationAggregation
 from p2p.judges import synthesis
 from p2p.rewards.part_features import read_besides
-from p2p.service.judging.verdicts import Judging, annotated
-from p2p.service.sessions.lifecycle import Sessions
-from p2p.service.sessions.lineage import record_iteration
-from p2p.service.sessions.progress import live_training
+from p2p.service.judging.by_code import annotated, judge_by_code
+from p2p.service.judging.closing import close, outcome
+from p2p.service.judging.evidence import SHOWN, duration_s, rubric_for
+from p2p.service.judging.report import run_report
+from p2p.service.progress.lineage import record_iteration
+from p2p.service.progress.session_view import live_training, view_session
 from p2p.service.training.aggregation import aggregate_checkpoints
+from p2p.service.training.environments import describe_environment
 from p2p.service.training.iteration import settled_aggregation
-from p2p.service.wording import fill
+from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.replacing import forget_aggregation
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import SheetRecord
 
-SHOWN = "median"
 """Label of the rollout on the contact sheet."""
 LABELS = ("p10", "median", "p90")
 
 
-class Observing(Sessions, Judging):
-    """Step four of the loop, where its caller does the looking."""
+def judge_evidence(ws: Workspace, session_id: str, iteration: int | None = None) -> Evidence:
+    """What there is to judge an iteration by; nothing is decided and nothing is kept.
 
-    def judge_evidence(self, session_id: str, iteration: int | None = None) -> Evidence:
-        """What there is to judge an iteration by; nothing is decided and nothing is kept.
+    Args:
+        session_id: Whose.
+        iteration: Its number; None takes the newest.
 
-        Args:
-            session_id: Whose.
-            iteration: Its number; None takes the newest.
+    Raises:
+        UnknownName: there is no such session or iteration.
+        InvalidInput: it is not trained yet; the message says what to call.
+    """
+    record = ws.record(session_id)
+    chosen = chosen_iteration(ws, record, iteration)
+    evaluation = _report_rollouts(ws, record, chosen)
+    session, intent = record.read_session(), record.read_criteria()
+    code = judge_by_code(ws, record, chosen)
+    kept = tuple(rollout for rollout in code.rollouts if rollout.label is not None)
+    unjudged = synthesis.unseen(intent, code) if intent is not None else ()
+    spec = describe_environment(ws, session.env_id)
+    measure = registry.load("measurement", registry.MEASUREMENTS, "rollout_numbers")
+    asked = read_besides((c.predicate for c in intent.criteria) if intent is not None else (), spec)
+    numbers: tuple[FeatureNumbers, ...] = measure(chosen.report.path, SHOWN, (*spec.features, *asked))
+    sheet = SheetRecord(chosen.path)
+    pictures = sheet.read_result()
+    frames = tuple(
+        frame.model_copy(update={"path": _path_of(ws, chosen.path / frame.path) if frame.path else None})
+        for frame in (pictures.frames if pictures is not None else ())
+    )
+    return Evidence(
+        session_id=session_id,
+        iteration=chosen.number,
+        prompt=session.prompt,
+        code=code.model_copy(update={"rollouts": kept}),
+        criteria=intent.criteria if intent is not None else (),
+        unjudged=tuple(criterion.key for criterion in unjudged),
+        contact_sheet=_path_of(ws, sheet.sheet_path),
+        frames=frames,
+        picture_note=pictures.note if pictures is not None else "",
+        videos={label: path for label in LABELS if (path := _path_of(ws, chosen.report.video(label)))},
+        shown=SHOWN,
+        duration_s=duration_s(evaluation),
+        numbers=numbers,
+        bodies=tuple(body.name for body in spec.bodies),
+        rubric=rubric_for(session.prompt, unjudged, evaluation),
+    )
 
-        Raises:
-            UnknownName: there is no such session or iteration.
-            InvalidInput: it is not trained yet; the message says what to call.
-        """
-        record = self.record(session_id)
-        chosen = self._iteration_or_newest(record, iteration)
-        evaluation = self._report_rollouts(record, chosen)
-        session, intent = record.read_session(), record.read_criteria()
-        code = self._judge(record, chosen)
-        kept = tuple(rollout for rollout in code.rollouts if rollout.label is not None)
+
+def submit_judgment(ws: Workspace, session_id: str, iteration: int | None, observation: Observation | None) -> Judgment:
+    """Judge an iteration by what code measured and what eyes saw; the session ends when that passes.
+
+    The same observation again returns the same judgment. Another one takes its place until the next reward is
+    handed in, or the session has ended.
+
+    Args:
+        session_id: Whose.
+        iteration: Its number; None takes the newest.
+        observation: What eyes saw; None judges by code alone, where nothing needs eyes.
+
+    Raises:
+        UnknownName: there is no such session or iteration, or the observation decides a criterion there is not.
+        InvalidInput: it is not trained yet, it cannot be judged again, or a criterion that only eyes can judge is
+            left open.
+    """
+    record = ws.record(session_id)
+    with record.exclusive():
+        return _judge_with(ws, record, chosen_iteration(ws, record, iteration), observation)
+
+
+def _judge_with(
+    ws: Workspace, record: SessionRecord, chosen: IterationRecord, observation: Observation | None
+) -> Judgment:
+    known = chosen.read_judgment()
+    evaluation = _report_rollouts(ws, record, chosen)
+    code, intent = judge_by_code(ws, record, chosen), record.read_criteria()
+    if observation is not None and observation.prompt_hash is None:
         unjudged = synthesis.unseen(intent, code) if intent is not None else ()
-        spec = self.describe_environment(session.env_id)
-        measure = registry.load("measurement", registry.MEASUREMENTS, "rollout_numbers")
-        asked = read_besides((c.predicate for c in intent.criteria) if intent is not None else (), spec)
-        numbers: tuple[FeatureNumbers, ...] = measure(chosen.report.path, SHOWN, (*spec.features, *asked))
-        sheet = SheetRecord(chosen.path)
-        pictures = sheet.read_result()
-        frames = tuple(
-            frame.model_copy(update={"path": self._path_of(chosen.path / frame.path) if frame.path else None})
-            for frame in (pictures.frames if pictures is not None else ())
+        rubric = rubric_for(record.read_session().prompt, unjudged, evaluation)
+        observation = observation.model_copy(update={"prompt_hash": hash_of(rubric)})
+    if known is not None and known.observation == observation:
+        _close_if_over(ws, record)
+        return known
+    require_judgeable(ws, record, chosen, known)
+    number, n_runs = chosen.number, len(chosen.runs())
+    judgment = annotated(chosen, _combined(intent, code, observation))
+    with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
+        chosen.save_judgment(judgment)
+        result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
+    record_iteration(record, number)
+    _close_if_over(ws, record)
+    return judgment
+
+
+def _close_if_over(ws: Workspace, record: SessionRecord) -> None:
+    """Close a session that has passed or used up its iterations, unless that is done."""
+    status, ending = record.read_status(), outcome(ws, record.session_id)
+    if ending is not None and (status is None or not status.status.finished):
+        close(ws, record.session_id, ending)
+
+
+def chosen_iteration(ws: Workspace, record: SessionRecord, number: int | None) -> IterationRecord:
+    """Iteration `number`, or the newest where it is None.
+
+    Raises:
+        UnknownName: the session has not come that far.
+        InvalidInput: it has no reward yet.
+    """
+    if number is not None:
+        return ws.iteration_begun(record.session_id, number)
+    iterations = record.iteration_records()
+    if not iterations:
+        raise InvalidInput(
+            f"{record.session_id} has no reward yet. Hand one in (write_reward), then train it (train_iteration)."
         )
-        return Evidence(
-            session_id=session_id,
-            iteration=chosen.number,
-            prompt=session.prompt,
-            code=code.model_copy(update={"rollouts": kept}),
-            criteria=intent.criteria if intent is not None else (),
-            unjudged=tuple(criterion.key for criterion in unjudged),
-            contact_sheet=self._path_of(sheet.sheet_path),
-            frames=frames,
-            picture_note=pictures.note if pictures is not None else "",
-            videos={label: path for label in LABELS if (path := self._path_of(chosen.report.video(label)))},
-            shown=SHOWN,
-            duration_s=duration_s(evaluation),
-            numbers=numbers,
-            bodies=tuple(body.name for body in spec.bodies),
-            rubric=rubric_for(session.prompt, unjudged, evaluation),
+    return iterations[-1]
+
+
+def _report_rollouts(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> Evaluation:
+    """The rollouts an iteration is judged by; made now where a training was killed before it made them."""
+    name, number = record.session_id, iteration.number
+    if (job := live_training(record, ws.backend)) is not None and iteration.read_judgment() is None:
+        raise InvalidInput(f"Iteration {number} of {name} is being trained by {job}. Wait for it (get_job).")
+    if settled_aggregation(iteration) is None:
+        _aggregate_ended(ws, record, iteration)
+    if iteration.read_aggregation() is None:
+        report = iteration.read_reward_report()
+        step = "train it first (train_iteration)"
+        if report is None or not report.accepted:
+            step = "hand in a reward (write_reward) and train it (train_iteration)"
+        raise InvalidInput(f"Iteration {number} of {name} has no rollouts to judge yet: {step}.")
+    if iteration.report.read_evaluation() is None:
+        run_report(ws, name, number)
+    evaluation = iteration.report.read_evaluation()
+    if evaluation is None:
+        raise InvalidInput(f"The report rollouts of iteration {number} of {name} are broken; see {iteration.path}.")
+    return evaluation
+
+
+def _aggregate_ended(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> None:
+    """Where every run of an iteration has ended, some early: what their checkpoints reached, if one is measured.
+
+    Raises:
+        InvalidInput: a process drives the session, which goes on to train it.
+    """
+    runs = iteration.runs()
+    if not runs or not all(_has_ended(ws, run) for run in runs):
+        return
+    aggregation, known = aggregate_checkpoints(runs), iteration.read_aggregation()
+    if aggregation is None or _same_runs(aggregation, known):
+        return
+    if view_session(ws, record.session_id).alive:
+        raise InvalidInput(
+            f"{record.session_id} is driven by a process of its own, which trains it. Stop it (p2p stop)."
+        )
+    forget_aggregation(iteration)  # of another checkpoint, before the training went on
+    iteration.save_aggregation(aggregation)
+
+
+def _has_ended(ws: Workspace, run: IterationRecord) -> bool:
+    """Whether nothing trains a run; True for one that was never started."""
+    try:
+        return ws.backend.status(run.path).state.finished
+    except InvalidInput:
+        return True
+
+
+def require_judgeable(ws: Workspace, record: SessionRecord, iteration: IterationRecord, known: Judgment | None) -> None:
+    """Refuse a judgment that something has been built on already."""
+    name, number, status = record.session_id, iteration.number, record.read_status()
+    if known is None:
+        if view_session(ws, name).alive:
+            raise InvalidInput(f"{name} is driven by a process of its own, which judges it. Stop it (p2p stop).")
+        return
+    newest = record.iteration_records()[-1].number
+    ended = status is not None and status.status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS)
+    if ended or number != newest:
+        why = f"{name} has ended" if ended else f"iteration {newest} has been begun on it"
+        raise InvalidInput(
+            f"Iteration {number} of {name} is judged as {known.verdict}, and {why}: it is not judged again."
         )
 
-    def submit_judgment(self, session_id: str, iteration: int | None, observation: Observation | None) -> Judgment:
-        """Judge an iteration by what code measured and what eyes saw; the session ends when that passes.
 
-        The same observation again returns the same judgment. Another one takes its place until the next reward is
-        handed in, or the session has ended.
-
-        Args:
-            session_id: Whose.
-            iteration: Its number; None takes the newest.
-            observation: What eyes saw; None judges by code alone, where nothing needs eyes.
-
-        Raises:
-            UnknownName: there is no such session or iteration, or the observation decides a criterion there is not.
-            InvalidInput: it is not trained yet, it cannot be judged again, or a criterion that only eyes can judge is
-                left open.
-        """
-        record = self.record(session_id)
-        with record.exclusive():
-            return self._judge_with(record, self._iteration_or_newest(record, iteration), observation)
-
-    def _judge_with(self, record: SessionRecord, chosen: IterationRecord, observation: Observation | None) -> Judgment:
-        known = chosen.read_judgment()
-        evaluation = self._report_rollouts(record, chosen)
-        code, intent = self._judge(record, chosen), record.read_criteria()
-        if observation is not None and observation.prompt_hash is None:
-            unjudged = synthesis.unseen(intent, code) if intent is not None else ()
-            rubric = rubric_for(record.read_session().prompt, unjudged, evaluation)
-            observation = observation.model_copy(update={"prompt_hash": hash_of(rubric)})
-        if known is not None and known.observation == observation:
-            self._close_if_over(record)
-            return known
-        self._check_open(record, chosen, known)
-        number, n_runs = chosen.number, len(chosen.runs())
-        judgment = annotated(chosen, _combined(intent, code, observation))
-        with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
-            chosen.save_judgment(judgment)
-            result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
-        record_iteration(record, number)
-        self._close_if_over(record)
-        return judgment
-
-    def _close_if_over(self, record: SessionRecord) -> None:
-        """Close a session that has passed or used up its iterations, unless that is done."""
-        status, outcome = record.read_status(), self.outcome(record.session_id)
-        if outcome is not None and (status is None or not status.status.finished):
-            self.close(record.session_id, outcome)
-
-    def _iteration_or_newest(self, record: SessionRecord, number: int | None) -> IterationRecord:
-        if number is not None:
-            return self.iteration_begun(record.session_id, number)
-        iterations = record.iteration_records()
-        if not iterations:
-            raise InvalidInput(
-                f"{record.session_id} has no reward yet. Hand one in (write_reward), then train it (train_iteration)."
-            )
-        return iterations[-1]
-
-    def _report_rollouts(self, record: SessionRecord, iteration: IterationRecord) -> Evaluation:
-        """The rollouts an iteration is judged by; made now where a training was killed before it made them."""
-        name, number = record.session_id, iteration.number
-        if (job := live_training(record, self.backend)) is not None and iteration.read_judgment() is None:
-            raise InvalidInput(f"Iteration {number} of {name} is being trained by {job}. Wait for it (get_job).")
-        if settled_aggregation(iteration) is None:
-            self._aggregate_ended(record, iteration)
-        if iteration.read_aggregation() is None:
-            report = iteration.read_reward_report()
-            step = "train it first (train_iteration)"
-            if report is None or not report.accepted:
-                step = "hand in a reward (write_reward) and train it (train_iteration)"
-            raise InvalidInput(f"Iteration {number} of {name} has no rollouts to judge yet: {step}.")
-        if iteration.report.read_evaluation() is None:
-            self.run_report(name, number)
-        evaluation = iteration.report.read_evaluation()
-        if evaluation is None:
-            raise InvalidInput(f"The report rollouts of iteration {number} of {name} are broken; see {iteration.path}.")
-        return evaluation
-
-    def _aggregate_ended(self, record: SessionRecord, iteration: IterationRecord) -> None:
-        """Where every run of an iteration has ended, some early: what their checkpoints reached, if one is measured.
-
-        Raises:
-            InvalidInput: a process drives the session, which goes on to train it.
-        """
-        runs = iteration.runs()
-        if not runs or not all(self._has_ended(run) for run in runs):
-            return
-        aggregation, known = aggregate_checkpoints(runs), iteration.read_aggregation()
-        if aggregation is None or _same_runs(aggregation, known):
-            return
-        if self.view_session(record.session_id).alive:
-            raise InvalidInput(
-                f"{record.session_id} is driven by a process of its own, which trains it. Stop it (p2p stop)."
-            )
-        forget_aggregation(iteration)  # of another checkpoint, before the training went on
-        iteration.save_aggregation(aggregation)
-
-    def _has_ended(self, run: IterationRecord) -> bool:
-        """Whether nothing trains a run; True for one that was never started."""
-        try:
-            return self.backend.status(run.path).state.finished
-        except InvalidInput:
-            return True
-
-    def _check_open(self, record: SessionRecord, iteration: IterationRecord, known: Judgment | None) -> None:
-        """Refuse a judgment that something has been built on already."""
-        name, number, status = record.session_id, iteration.number, record.read_status()
-        if known is None:
-            if self.view_session(name).alive:
-                raise InvalidInput(f"{name} is driven by a process of its own, which judges it. Stop it (p2p stop).")
-            return
-        newest = record.iteration_records()[-1].number
-        ended = status is not None and status.status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS)
-        if ended or number != newest:
-            why = f"{name} has ended" if ended else f"iteration {newest} has been begun on it"
-            raise InvalidInput(
-                f"Iteration {number} of {name} is judged as {known.verdict}, and {why}: it is not judged again."
-            )
-
-    def _path_of(self, path: Path) -> str | None:
-        """A path relative to the runs directory; None where there is nothing."""
-        return str(path.relative_to(self.runs.path)) if path.exists() else None
+def _path_of(ws: Workspace, path: Path) -> str | None:
+    """A path relative to the runs directory; None where there is nothing."""
+    return str(path.relative_to(ws.runs.path)) if path.exists() else None
 
 
 def _same_runs(aggregation: IterationAggregation, known: IterationAggregation | None) -> bool:
@@ -220,20 +235,3 @@ def _combined(intent: Intent | None, code: Judgment, observation: Observation | 
             "in what you saw (submit_judgment)."
         )
     return code
-
-
-def rubric_for(prompt: str, unjudged: Sequence[Criterion], evaluation: Evaluation) -> str:
-    """How the rollouts are to be judged by eyes."""
-    return fill(
-        "rubric",
-        prompt=prompt or "the reward",
-        n_rollouts=len(evaluation.rollouts),
-        shown=f"the {SHOWN} one",
-        unjudged=", ".join(f"{c.key} ({c.title}: {c.description})" for c in unjudged) or "none this time",
-    )
-
-
-def duration_s(evaluation: Evaluation) -> float:
-    """Length of the rollout that is shown [s]."""
-    length = next((rollout.length for rollout in evaluation.rollouts if rollout.label == SHOWN), 0)
-    return round(length * evaluation.dt, 3)

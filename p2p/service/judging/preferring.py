@@ -9,177 +9,188 @@ from p2p.contracts.observation import Observer, hash_of
 from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference, preference
 from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
 from p2p.judges.album import Shown
-from p2p.service.judging.choosing import Choosing
-from p2p.service.judging.looking import ROLE
+from p2p.service.judging.eyes import ROLE, keep_picture, vision_models
+from p2p.service.pictures.picturing import make_picture
+from p2p.service.pictures.viewing import recorded_rollout
+from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.preferences import PreferencesRecord
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import path_from_view, state_of, view_record
 
 
-class Preferring(Choosing):
-    """For close iterations, and for choosing among checkpoints."""
+def prefer(
+    ws: Workspace,
+    session_id: str,
+    first: Candidate,
+    second: Candidate,
+    request: ViewRequest | None = None,
+    model: str = "",
+) -> Preference:
+    """Have a model say which of two does better what the session asks for.
 
-    def prefer(
-        self, session_id: str, first: Candidate, second: Candidate, request: ViewRequest | None = None, model: str = ""
-    ) -> Preference:
-        """Have a model say which of two does better what the session asks for.
+    Both are shown in both orders; where the answer depends on the order, it is a tie. No judgment changes.
 
-        Both are shown in both orders; where the answer depends on the order, it is a tie. No judgment changes.
+    Args:
+        session_id: Whose they are.
+        first: One of them.
+        second: The other.
+        request: Which rollout, from where; a comparison and a video in it count nothing.
+        model: `provider:model`; empty takes the one that looks at the session's pictures.
 
-        Args:
-            session_id: Whose they are.
-            first: One of them.
-            second: The other.
-            request: Which rollout, from where; a comparison and a video in it count nothing.
-            model: `provider:model`; empty takes the one that looks at the session's pictures.
+    Raises:
+        UnknownName: there is no such session, iteration or checkpoint.
+        InvalidInput: they are the same, nothing is recorded of one, or no model is configured.
+        ModelProblem: the model gives no answer that can be used.
+        BudgetExceeded: it would cost more than the session may.
+    """
+    record, pair = ws.record(session_id), (first, second)
+    judge = registry.load("eyes", registry.EYES, "pair")(
+        vision_models(ws, record, model).for_role(ROLE), _question(record)
+    )
+    found: Preference = judge.compare(session_id, pair, _in_both_orders(ws, record, pair, request))
+    _keep(record, found)
+    return found
 
-        Raises:
-            UnknownName: there is no such session, iteration or checkpoint.
-            InvalidInput: they are the same, nothing is recorded of one, or no model is configured.
-            ModelProblem: the model gives no answer that can be used.
-            BudgetExceeded: it would cost more than the session may.
-        """
-        record, pair = self.record(session_id), (first, second)
-        judge = registry.load("eyes", registry.EYES, "pair")(
-            self._eyes(record, model).for_role(ROLE), self._question(record)
+
+def pair_to_compare(
+    ws: Workspace,
+    session_id: str,
+    pair: tuple[Candidate, Candidate],
+    request: ViewRequest | None = None,
+    wait_s: float | None = None,
+) -> PairToCompare:
+    """Two of a session as their caller is to compare them, for `submit_preference`.
+
+    Args:
+        session_id: Whose they are.
+        pair: The two.
+        request: Which rollout, from where; a comparison and a video in it count nothing.
+        wait_s: How long the caller can wait for each picture [s]; asked again, it finds them made.
+
+    Raises:
+        UnknownName: there is no such session, iteration or checkpoint.
+        InvalidInput: they are the same, or nothing is recorded of one.
+        EnvironmentProblem: this machine is too busy to make them in `wait_s`.
+    """
+    record = ws.record(session_id)
+    shown = _turned(_in_both_orders(ws, record, pair, request, wait_s))
+    return PairToCompare(
+        session_id=session_id,
+        first=pair[0],
+        second=pair[1],
+        rubric=_question(record),
+        pictures=(shown[0].sent.path, shown[1].sent.path),
+        notes=(shown[0].note, shown[1].note),
+    )
+
+
+def submit_preference(
+    ws: Workspace,
+    session_id: str,
+    pair: tuple[Candidate, Candidate],
+    said: tuple[Compared, Compared],
+    request: ViewRequest | None = None,
+    observer: Observer = "calling_agent",
+    model: str | None = None,
+) -> Preference:
+    """Keep what the caller saw in the pictures of `pair_to_compare`, which was asked the same.
+
+    Args:
+        session_id: Whose they are.
+        pair: The two.
+        said: What was seen in each picture, in their order.
+        request: Which rollout, from where.
+        observer: Who looked.
+        model: The name of the model, for the record.
+
+    Raises:
+        UnknownName: there is no such session, iteration or checkpoint.
+        InvalidInput: they are the same, or nothing is recorded of one.
+    """
+    record = ws.record(session_id)
+    pictures = _in_both_orders(ws, record, pair, request)
+    by_picture = dict(zip(_turned(pictures), said, strict=True))
+    found = preference(
+        session_id,
+        pair,
+        (pictures[0].sent, pictures[1].sent),
+        (by_picture[pictures[0]], by_picture[pictures[1]]),
+        observer=observer,
+        model=model,
+        prompt_hash=hash_of(_question(record)),
+    )
+    _keep(record, found)
+    return found
+
+
+def _question(record: SessionRecord) -> str:
+    """How two of a session are to be compared."""
+    ask: Callable[..., str] = registry.load("eyes", registry.EYES, "pair_question")
+    intent = record.read_criteria()
+    return ask(record.read_session().prompt, intent.criteria if intent is not None else ())
+
+
+def _in_both_orders(
+    ws: Workspace,
+    record: SessionRecord,
+    pair: tuple[Candidate, Candidate],
+    request: ViewRequest | None,
+    wait_s: float | None = None,
+) -> tuple[Shown, Shown]:
+    """One picture with the first above, and one with the second above."""
+    if pair[0] == pair[1]:
+        raise InvalidInput(f"Two different ones can be compared, got {pair[0]} twice.")
+    view = request or ViewRequest()
+    recorded = [(each, *_recorded(ws, record, each, view.label)) for each in pair]
+    return _both(ws, record, recorded, view, wait_s), _both(ws, record, recorded[::-1], view, wait_s)
+
+
+def _recorded(
+    ws: Workspace, record: SessionRecord, candidate: Candidate, label: str
+) -> tuple[IterationRecord, IterationRecord, Path]:
+    """Its iteration, the run, and the file of the rollout."""
+    iteration = ws.iteration_begun(record.session_id, candidate.iteration)
+    if candidate.checkpoint is None:
+        return (iteration, *recorded_rollout(ws, record, iteration, label))
+    run = _chosen_run(record, iteration)
+    path = run.trajectory(candidate.checkpoint, label)
+    if not path.exists():
+        known = ", ".join(str(checkpoint.step) for checkpoint in run.checkpoints()) or "none"
+        raise InvalidInput(f"{run.iteration_id} has no checkpoint {candidate.checkpoint}. There are: {known}.")
+    return iteration, run, path
+
+
+def _chosen_run(record: SessionRecord, iteration: IterationRecord) -> IterationRecord:
+    aggregation = iteration.read_aggregation()
+    if aggregation is None:
+        raise InvalidInput(f"Iteration {iteration.number} of {record.session_id} is not trained yet.")
+    return IterationRecord(iteration.path / aggregation.best_run_id)
+
+
+def _both(
+    ws: Workspace,
+    record: SessionRecord,
+    pair: list[tuple[Candidate, IterationRecord, IterationRecord, Path]],
+    view: ViewRequest,
+    wait_s: float | None,
+) -> Shown:
+    """One picture of both, the first of the pair above; nothing on it tells which is which."""
+    home = pair[0][1]
+    named = tuple(
+        RecordedFile(
+            run_dir=path_from_view(home.path, run.path),
+            trajectory=path_from_view(home.path, path),
+            title=f"{place}: {record.read_session().env_id}",
         )
-        found: Preference = judge.compare(session_id, pair, self._in_both_orders(record, pair, request))
-        _keep(record, found)
-        return found
-
-    def pair_to_compare(
-        self,
-        session_id: str,
-        pair: tuple[Candidate, Candidate],
-        request: ViewRequest | None = None,
-        wait_s: float | None = None,
-    ) -> PairToCompare:
-        """Two of a session as their caller is to compare them, for `submit_preference`.
-
-        Args:
-            session_id: Whose they are.
-            pair: The two.
-            request: Which rollout, from where; a comparison and a video in it count nothing.
-            wait_s: How long the caller can wait for each picture [s]; asked again, it finds them made.
-
-        Raises:
-            UnknownName: there is no such session, iteration or checkpoint.
-            InvalidInput: they are the same, or nothing is recorded of one.
-            EnvironmentProblem: this machine is too busy to make them in `wait_s`.
-        """
-        record = self.record(session_id)
-        shown = _turned(self._in_both_orders(record, pair, request, wait_s))
-        return PairToCompare(
-            session_id=session_id,
-            first=pair[0],
-            second=pair[1],
-            rubric=self._question(record),
-            pictures=(shown[0].sent.path, shown[1].sent.path),
-            notes=(shown[0].note, shown[1].note),
-        )
-
-    def submit_preference(
-        self,
-        session_id: str,
-        pair: tuple[Candidate, Candidate],
-        said: tuple[Compared, Compared],
-        request: ViewRequest | None = None,
-        observer: Observer = "calling_agent",
-        model: str | None = None,
-    ) -> Preference:
-        """Keep what the caller saw in the pictures of `pair_to_compare`, which was asked the same.
-
-        Args:
-            session_id: Whose they are.
-            pair: The two.
-            said: What was seen in each picture, in their order.
-            request: Which rollout, from where.
-            observer: Who looked.
-            model: The name of the model, for the record.
-
-        Raises:
-            UnknownName: there is no such session, iteration or checkpoint.
-            InvalidInput: they are the same, or nothing is recorded of one.
-        """
-        record = self.record(session_id)
-        pictures = self._in_both_orders(record, pair, request)
-        by_picture = dict(zip(_turned(pictures), said, strict=True))
-        found = preference(
-            session_id,
-            pair,
-            (pictures[0].sent, pictures[1].sent),
-            (by_picture[pictures[0]], by_picture[pictures[1]]),
-            observer=observer,
-            model=model,
-            prompt_hash=hash_of(self._question(record)),
-        )
-        _keep(record, found)
-        return found
-
-    def _question(self, record: SessionRecord) -> str:
-        """How two of a session are to be compared."""
-        ask: Callable[..., str] = registry.load("eyes", registry.EYES, "pair_question")
-        intent = record.read_criteria()
-        return ask(record.read_session().prompt, intent.criteria if intent is not None else ())
-
-    def _in_both_orders(
-        self,
-        record: SessionRecord,
-        pair: tuple[Candidate, Candidate],
-        request: ViewRequest | None,
-        wait_s: float | None = None,
-    ) -> tuple[Shown, Shown]:
-        """One picture with the first above, and one with the second above."""
-        if pair[0] == pair[1]:
-            raise InvalidInput(f"Two different ones can be compared, got {pair[0]} twice.")
-        view = request or ViewRequest()
-        recorded = [(each, *self._recorded(record, each, view.label)) for each in pair]
-        return self._both(record, recorded, view, wait_s), self._both(record, recorded[::-1], view, wait_s)
-
-    def _recorded(
-        self, record: SessionRecord, candidate: Candidate, label: str
-    ) -> tuple[IterationRecord, IterationRecord, Path]:
-        """Its iteration, the run, and the file of the rollout."""
-        iteration = self.iteration_begun(record.session_id, candidate.iteration)
-        if candidate.checkpoint is None:
-            return (iteration, *self._rollout(record, iteration, label))
-        run = self._chosen_run(record, iteration)
-        path = run.trajectory(candidate.checkpoint, label)
-        if not path.exists():
-            known = ", ".join(str(checkpoint.step) for checkpoint in run.checkpoints()) or "none"
-            raise InvalidInput(f"{run.iteration_id} has no checkpoint {candidate.checkpoint}. There are: {known}.")
-        return iteration, run, path
-
-    def _chosen_run(self, record: SessionRecord, iteration: IterationRecord) -> IterationRecord:
-        aggregation = iteration.read_aggregation()
-        if aggregation is None:
-            raise InvalidInput(f"Iteration {iteration.number} of {record.session_id} is not trained yet.")
-        return IterationRecord(iteration.path / aggregation.best_run_id)
-
-    def _both(
-        self,
-        record: SessionRecord,
-        pair: list[tuple[Candidate, IterationRecord, IterationRecord, Path]],
-        view: ViewRequest,
-        wait_s: float | None,
-    ) -> Shown:
-        """One picture of both, the first of the pair above; nothing on it tells which is which."""
-        home = pair[0][1]
-        named = tuple(
-            RecordedFile(
-                run_dir=path_from_view(home.path, run.path),
-                trajectory=path_from_view(home.path, path),
-                title=f"{place}: {record.read_session().env_id}",
-            )
-            for place, (_, _, run, path) in zip(("above", "below"), pair, strict=True)
-        )
-        plain = view.model_copy(update={"compare_with": None, "video": False, "slow_motion": 1.0, "frames": 0})
-        order = PictureRequest(rollouts=named, view=plain)
-        job = view_record(home.path, order, state_of(path for *_, path in pair))
-        result = self._made(job, "view", order, wait_s)
-        shows = f"{pair[0][0]} above, {pair[1][0]} below, {view.label} rollouts"
-        return self._kept(home, job.path / result.sheet, shows, result.note)
+        for place, (_, _, run, path) in zip(("above", "below"), pair, strict=True)
+    )
+    plain = view.model_copy(update={"compare_with": None, "video": False, "slow_motion": 1.0, "frames": 0})
+    order = PictureRequest(rollouts=named, view=plain)
+    job = view_record(home.path, order, state_of(path for *_, path in pair))
+    result = make_picture(ws, job, "view", order, wait_s)
+    shows = f"{pair[0][0]} above, {pair[1][0]} below, {view.label} rollouts"
+    return keep_picture(ws, home, job.path / result.sheet, shows, result.note)
 
 
 def _turned(pictures: tuple[Shown, Shown]) -> tuple[Shown, Shown]:

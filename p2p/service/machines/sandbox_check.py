@@ -8,7 +8,7 @@ from p2p.contracts.errors import P2PError
 from p2p.contracts.protocols import Backend
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.contracts.setup import Level, SetupCheck
-from p2p.service.training.jobs import run_to_end
+from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.store import sandbox
 
 ALLOW = "To train all the same: --allow-weak-sandbox, or P2P_ALLOW_WEAK_SANDBOX=1."

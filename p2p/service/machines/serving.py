@@ -7,66 +7,64 @@ from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
 from p2p.contracts.serving import HOST, ServedModel, ServedModelView, VllmOptions
 from p2p.inference.vllm_server import VllmServer, answers, end_group, has_ended
 from p2p.scheduler import supervisor
-from p2p.service.wiring import Wiring
 from p2p.store.clock import now
 from p2p.store.served_models import ServedModelStore
 
 
-class Serving(Wiring):
-    """What `p2p models` does."""
+def serve_model(options: VllmOptions, heartbeat: Callable[[], None] = lambda: None) -> ServedModelView:
+    """Start a server and wait until it serves its model; it goes on without this process.
 
-    def serve_model(self, options: VllmOptions, heartbeat: Callable[[], None] = lambda: None) -> ServedModelView:
-        """Start a server and wait until it serves its model; it goes on without this process.
+    Sessions that ask `vllm:MODEL` find it where `VLLM_BASE_URL` says nothing.
 
-        Sessions that ask `vllm:MODEL` find it where `VLLM_BASE_URL` says nothing.
+    Args:
+        options: What is served.
+        heartbeat: Called about twice a second while it is waited for.
 
-        Args:
-            options: What is served.
-            heartbeat: Called about twice a second while it is waited for.
+    Raises:
+        InvalidInput: something listens at its port already.
+        EnvironmentProblem: vLLM is not installed, or it does not come to serve the model.
+    """
+    store = ServedModelStore()
+    _require_free(options.port)
+    server = VllmServer(options, store.log_of(options.port))
+    server.start(heartbeat)
+    pid = server.leave()
+    served = ServedModel(
+        model=options.model,
+        port=options.port,
+        key=server.environment()["VLLM_API_KEY"],
+        pid=pid,
+        began=_began(pid),
+        log=str(store.log_of(options.port)),
+        started_at=now(),
+    )
+    store.add(served)
+    return _view(served)
 
-        Raises:
-            InvalidInput: something listens at its port already.
-            EnvironmentProblem: vLLM is not installed, or it does not come to serve the model.
-        """
-        store = ServedModelStore()
-        _require_free(options.port)
-        server = VllmServer(options, store.log_of(options.port))
-        server.start(heartbeat)
-        pid = server.leave()
-        served = ServedModel(
-            model=options.model,
-            port=options.port,
-            key=server.environment()["VLLM_API_KEY"],
-            pid=pid,
-            began=_began(pid),
-            log=str(store.log_of(options.port)),
-            started_at=now(),
-        )
-        store.add(served)
-        return _view(served)
 
-    def served_models(self) -> tuple[ServedModelView, ...]:
-        """Every server that was started here, as it answers now; the one that sessions ask is the last."""
-        return tuple(_view(server) for server in ServedModelStore().all())
+def served_models() -> tuple[ServedModelView, ...]:
+    """Every server that was started here, as it answers now; the one that sessions ask is the last."""
+    return tuple(_view(server) for server in ServedModelStore().all())
 
-    def stop_model(self, model: str | None = None) -> tuple[ServedModelView, ...]:
-        """End a server with all it started, and forget it.
 
-        Args:
-            model: What it serves, with or without `vllm:`; None ends all.
+def stop_model(model: str | None = None) -> tuple[ServedModelView, ...]:
+    """End a server with all it started, and forget it.
 
-        Raises:
-            UnknownName: none was started here that serves it.
-        """
-        store, name = ServedModelStore(), (model or "").removeprefix("vllm:")
-        servers = [server for server in store.all() if model is None or server.model == name]
-        if not servers and model is not None:
-            raise UnknownName("served model", model, [server.model for server in store.all()])
-        for server in servers:
-            if _lives(server):
-                end_group(server.pid)
-            store.remove(server)
-        return tuple(_view(server) for server in servers)
+    Args:
+        model: What it serves, with or without `vllm:`; None ends all.
+
+    Raises:
+        UnknownName: none was started here that serves it.
+    """
+    store, name = ServedModelStore(), (model or "").removeprefix("vllm:")
+    servers = [server for server in store.all() if model is None or server.model == name]
+    if not servers and model is not None:
+        raise UnknownName("served model", model, [server.model for server in store.all()])
+    for server in servers:
+        if _lives(server):
+            end_group(server.pid)
+        store.remove(server)
+    return tuple(_view(server) for server in servers)
 
 
 def _view(server: ServedModel) -> ServedModelView:

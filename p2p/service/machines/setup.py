@@ -13,11 +13,11 @@ from p2p.contracts.errors import MissingExtra, P2PError
 from p2p.contracts.session import SessionStatus
 from p2p.contracts.setup import Level, SetupCheck, SetupReport
 from p2p.scheduler import resources
-from p2p.service.machines import packages
+from p2p.service.jobs import packages
+from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.service.machines.sandbox_check import sandbox_check
-from p2p.service.sessions.listing import session_views
-from p2p.service.training.jobs import run_to_end
-from p2p.service.wiring import Wiring
+from p2p.service.progress.listing import session_views
+from p2p.service.workspace import Workspace
 from p2p.settings import exposed_keys, keys_present
 from p2p.store.iterations import IterationRecord
 
@@ -28,79 +28,81 @@ SESSION_DISK_MB, TIGHT_DISK_MB = 200, 2000
 """Less than the first is too little for one session, less than the second for a few."""
 
 
-class Setup(Wiring):
-    """What `p2p doctor` shows."""
+def check_setup(ws: Workspace) -> SetupReport:
+    """Look at packages, renderers, sandbox, cores, memory, disk, keys; takes a few seconds and leaves nothing."""
+    directory = ws.runs.path
+    checks = [
+        _python(),
+        *packages.checks(),
+        _renderer(ws),
+        sandbox_check(ws.backend, ws.settings.allow_weak_sandbox),
+        _ffmpeg(),
+        *_machine(directory),
+        _writable(directory),
+        *_interrupted(ws),
+    ]
+    return SetupReport(checks=(*checks, *_keys(), *_config_file(), *_nodes(ws)))
 
-    def check_setup(self) -> SetupReport:
-        """Look at packages, renderers, sandbox, cores, memory, disk, keys; takes a few seconds and leaves nothing."""
-        directory = self.runs.path
-        checks = [
-            _python(),
-            *packages.checks(),
-            self._renderer(),
-            sandbox_check(self.backend, self.settings.allow_weak_sandbox),
-            _ffmpeg(),
-            *_machine(directory),
-            _writable(directory),
-            *self._interrupted(),
-        ]
-        return SetupReport(checks=(*checks, *_keys(), *_config_file(), *self._nodes()))
 
-    def require_training(self) -> None:
-        """Refuse early what could only fail once the first job starts.
+def require_training(ws: Workspace) -> None:
+    """Refuse early what could only fail once the first job starts.
 
-        Raises:
-            MissingExtra: a package that training needs is not installed.
-            UnknownName, InvalidInput, EnvironmentProblem: trainings are to run on a node that is not known or prepared.
-        """
-        self.require_packages()
-        self.training_backend.capacity(JOB_MEMORY_MB)
+    Raises:
+        MissingExtra: a package that training needs is not installed.
+        UnknownName, InvalidInput, EnvironmentProblem: trainings are to run on a node that is not known or prepared.
+    """
+    require_packages()
+    ws.training_backend.capacity(JOB_MEMORY_MB)
 
-    def require_packages(self) -> None:
-        """Refuse what needs packages for training where one is missing; of sessions that know where they are trained.
 
-        Raises:
-            MissingExtra: it is not installed.
-        """
-        if (module := packages.missing_module()) is not None:
-            raise MissingExtra(module, packages.EXTRA)
+def require_packages() -> None:
+    """Refuse what needs packages for training where one is missing; of sessions that know where they are trained.
 
-    def _interrupted(self) -> Iterator[SetupCheck]:
-        """Sessions that were being worked on when that ended; nothing is said where there are none."""
-        views = session_views(self.runs, self.backend)
-        names = [view.session.session_id for view in views if view.status is SessionStatus.INTERRUPTED]
-        if names:
-            found = f"{len(names)} interrupted: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
-            remedy = "To go on with all of them: p2p resume --all"
-            yield SetupCheck(name="sessions", level=Level.WARNING, found=found, remedy=remedy)
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    if (module := packages.missing_module()) is not None:
+        raise MissingExtra(module, packages.EXTRA)
 
-    def _nodes(self) -> Iterator[SetupCheck]:
-        """The other machines; they are not asked."""
-        if nodes := self.node_store.all():
-            names = ", ".join(name if node.facts else f"{name} (not prepared)" for name, node in sorted(nodes.items()))
-            yield SetupCheck(name="nodes", level=Level.OK, found=f"{names}; to ask one: p2p nodes check NODE")
 
-    def _renderer(self) -> SetupCheck:
-        if find_spec("mujoco") is None:
-            return SetupCheck(name="renderer", level=Level.WARNING, found="not looked at: mujoco is not installed")
-        with tempfile.TemporaryDirectory(prefix="p2p-probe-", ignore_cleanup_errors=True) as scratch:
-            try:
-                run_to_end(self.backend, "probe", Path(scratch))
-            except P2PError as error:
-                remedy = "Trainings run all the same; set P2P_RENDERER=raycast to use the built-in renderer."
-                return SetupCheck(name="renderer", level=Level.WARNING, found=str(error), remedy=remedy)
-            report = IterationRecord(Path(scratch)).read_renderer_report()
-        if report is None:
-            return SetupCheck(name="renderer", level=Level.WARNING, found="the probe left no answer")
-        if report.chosen != "raycast":
-            return SetupCheck(name="renderer", level=Level.OK, found=f"{report.chosen} (OpenGL without a display)")
-        failures = "; ".join(f"{name}: {reason}" for name, reason in report.failures.items())
-        return SetupCheck(
-            name="renderer",
-            level=Level.OK,
-            found=f"raycast, the built-in renderer{f' ({failures})' if failures else ''}",
-            remedy="Nothing is needed; libegl1 or libosmesa6 would add OpenGL pictures.",
-        )
+def _interrupted(ws: Workspace) -> Iterator[SetupCheck]:
+    """Sessions that were being worked on when that ended; nothing is said where there are none."""
+    views = session_views(ws.runs, ws.backend)
+    names = [view.session.session_id for view in views if view.status is SessionStatus.INTERRUPTED]
+    if names:
+        found = f"{len(names)} interrupted: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
+        remedy = "To go on with all of them: p2p resume --all"
+        yield SetupCheck(name="sessions", level=Level.WARNING, found=found, remedy=remedy)
+
+
+def _nodes(ws: Workspace) -> Iterator[SetupCheck]:
+    """The other machines; they are not asked."""
+    if nodes := ws.node_store.all():
+        names = ", ".join(name if node.facts else f"{name} (not prepared)" for name, node in sorted(nodes.items()))
+        yield SetupCheck(name="nodes", level=Level.OK, found=f"{names}; to ask one: p2p nodes check NODE")
+
+
+def _renderer(ws: Workspace) -> SetupCheck:
+    if find_spec("mujoco") is None:
+        return SetupCheck(name="renderer", level=Level.WARNING, found="not looked at: mujoco is not installed")
+    with tempfile.TemporaryDirectory(prefix="p2p-probe-", ignore_cleanup_errors=True) as scratch:
+        try:
+            run_to_end(ws.backend, "probe", Path(scratch))
+        except P2PError as error:
+            remedy = "Trainings run all the same; set P2P_RENDERER=raycast to use the built-in renderer."
+            return SetupCheck(name="renderer", level=Level.WARNING, found=str(error), remedy=remedy)
+        report = IterationRecord(Path(scratch)).read_renderer_report()
+    if report is None:
+        return SetupCheck(name="renderer", level=Level.WARNING, found="the probe left no answer")
+    if report.chosen != "raycast":
+        return SetupCheck(name="renderer", level=Level.OK, found=f"{report.chosen} (OpenGL without a display)")
+    failures = "; ".join(f"{name}: {reason}" for name, reason in report.failures.items())
+    return SetupCheck(
+        name="renderer",
+        level=Level.OK,
+        found=f"raycast, the built-in renderer{f' ({failures})' if failures else ''}",
+        remedy="Nothing is needed; libegl1 or libosmesa6 would add OpenGL pictures.",
+    )
 
 
 def _python() -> SetupCheck:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.service.wiring import Wiring
+from p2p.service.workspace import Workspace
 from p2p.store.opening import is_readable, read_bytes
 from p2p.store.views import SheetRecord
 
@@ -17,63 +17,62 @@ MAX_ROWS = 1000
 FIRST_COLUMNS = ("run", "type", "global_step")
 
 
-class Artefacts(Wiring):
-    """Files by their names, which are looked up and never followed as paths."""
+def read_reward(ws: Workspace, session_id: str, number: int) -> str:
+    """Source of an iteration's reward.
 
-    def read_reward(self, session_id: str, number: int) -> str:
-        """Source of an iteration's reward.
+    Raises:
+        UnknownName: there is no such iteration.
+        InvalidInput: its reward is not written yet.
+    """
+    source = ws.iteration_begun(session_id, number).read_reward_source()
+    if not source:
+        raise InvalidInput(f"Iteration {number} of {session_id} has no reward yet: write one first.")
+    return source
 
-        Raises:
-            UnknownName: there is no such iteration.
-            InvalidInput: its reward is not written yet.
-        """
-        source = self.iteration_begun(session_id, number).read_reward_source()
-        if not source:
-            raise InvalidInput(f"Iteration {number} of {session_id} has no reward yet: write one first.")
-        return source
 
-    def metrics_table(self, session_id: str, number: int) -> str:
-        """The metrics of all runs of an iteration as CSV; a row is an update of the policy, or an evaluation of it."""
-        rows: list[dict[str, Any]] = []
-        for run in self.iteration_begun(session_id, number).runs():
-            training, evaluations = run.parse_scalars()
-            for kind, found in (("training", training), ("evaluation", evaluations)):
-                rows += [{**_numbers(row), "run": run.iteration_id, "type": kind} for row in _thinned(found)]
-        return _csv(rows)
+def metrics_table(ws: Workspace, session_id: str, number: int) -> str:
+    """The metrics of all runs of an iteration as CSV; a row is an update of the policy, or an evaluation of it."""
+    rows: list[dict[str, Any]] = []
+    for run in ws.iteration_begun(session_id, number).runs():
+        training, evaluations = run.parse_scalars()
+        for kind, found in (("training", training), ("evaluation", evaluations)):
+            rows += [{**_numbers(row), "run": run.iteration_id, "type": kind} for row in _thinned(found)]
+    return _csv(rows)
 
-    def media(self, session_id: str, number: int, kind: MediaKind) -> dict[str, Path]:
-        """Name -> file of the videos of the judged rollouts, or of the pictures of an iteration."""
-        iteration = self.iteration_begun(session_id, number)
-        if kind == "videos":
-            videos = sorted(iteration.report.videos_dir.glob("*.mp4"))
-            return {path.name: path for path in videos if is_readable(path)}
-        sheet = SheetRecord(iteration.path)
-        pictures = [sheet.sheet_path, iteration.learning_curve_path]
-        result = sheet.read_result()
-        pictures += [
-            iteration.path / frame.path for frame in (result.frames if result is not None else ()) if frame.path
-        ]
-        return {path.name: path for path in pictures if is_readable(path)}
 
-    def media_file(self, session_id: str, number: int, kind: MediaKind, name: str) -> Path:
-        """One of them.
+def media(ws: Workspace, session_id: str, number: int, kind: MediaKind) -> dict[str, Path]:
+    """Name -> file of the videos of the judged rollouts, or of the pictures of an iteration."""
+    iteration = ws.iteration_begun(session_id, number)
+    if kind == "videos":
+        videos = sorted(iteration.report.videos_dir.glob("*.mp4"))
+        return {path.name: path for path in videos if is_readable(path)}
+    sheet = SheetRecord(iteration.path)
+    pictures = [sheet.sheet_path, iteration.learning_curve_path]
+    result = sheet.read_result()
+    pictures += [iteration.path / frame.path for frame in (result.frames if result is not None else ()) if frame.path]
+    return {path.name: path for path in pictures if is_readable(path)}
 
-        Raises:
-            UnknownName: there is none of this name.
-        """
-        known = self.media(session_id, number, kind)
-        if name not in known:
-            raise UnknownName("video" if kind == "videos" else "picture", name, known)
-        return known[name]
 
-    def read_media(self, session_id: str, number: int, kind: MediaKind, name: str) -> bytes:
-        """One of them, as bytes.
+def media_file(ws: Workspace, session_id: str, number: int, kind: MediaKind, name: str) -> Path:
+    """One of them.
 
-        Raises:
-            UnknownName: there is none of this name.
-            OSError: it cannot be read.
-        """
-        return read_bytes(self.media_file(session_id, number, kind, name))
+    Raises:
+        UnknownName: there is none of this name.
+    """
+    known = media(ws, session_id, number, kind)
+    if name not in known:
+        raise UnknownName("video" if kind == "videos" else "picture", name, known)
+    return known[name]
+
+
+def read_media(ws: Workspace, session_id: str, number: int, kind: MediaKind, name: str) -> bytes:
+    """One of them, as bytes.
+
+    Raises:
+        UnknownName: there is none of this name.
+        OSError: it cannot be read.
+    """
+    return read_bytes(media_file(ws, session_id, number, kind, name))
 
 
 def read_picture(path: Path) -> bytes:

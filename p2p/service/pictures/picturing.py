@@ -7,10 +7,10 @@ from pathlib import Path
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, TrainingFailed
 from p2p.contracts.pictures import PictureFile
 from p2p.contracts.work import PictureRequest, PictureResult, PlotRequest
-from p2p.service.sessions.lineage import best_iteration
-from p2p.service.sessions.progress import live_training, view
-from p2p.service.training.jobs import raise_failure, wait, worker_job
-from p2p.service.wiring import Wiring
+from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
+from p2p.service.progress.lineage import best_iteration
+from p2p.service.progress.session_view import live_training, view
+from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
@@ -19,61 +19,66 @@ from p2p.store.views import ViewRecord
 MIME_TYPES = {".jpg": "image/jpeg", ".png": "image/png", ".mp4": "video/mp4"}
 
 
-class Picturing(Wiring):
-    """Base of what shows something."""
-
-    def _made(
-        self, job: ViewRecord, verb: str, order: PictureRequest | PlotRequest, wait_s: float | None
-    ) -> PictureResult:
-        """What the worker made of an order, now or before."""
-        if (result := job.read_result()) is not None:
-            return result
-        if job.gone:
-            files.discard(job.path)
-        job.save_request(order)
-        self.backend.submit(worker_job(verb), job.path)
-        deadline = time.monotonic() + wait_s if wait_s is not None else math.inf
-        wait([job.path], self.backend, lambda: _require_time(deadline))
-        try:
-            raise_failure(self.backend.status(job.path), f"{verb} in {job.path}")
-        except (InvalidInput, EnvironmentProblem):  # said in words: nothing in the directory says more
-            files.discard(job.path)
-            raise
-        if (result := job.read_result()) is None:
-            raise TrainingFailed(f"The pictures in {job.path} were removed while they were made. Ask again.")
+def make_picture(
+    ws: Workspace, job: ViewRecord, verb: str, order: PictureRequest | PlotRequest, wait_s: float | None
+) -> PictureResult:
+    """What the worker made of an order, now or before."""
+    if (result := job.read_result()) is not None:
         return result
+    if job.gone:
+        files.discard(job.path)
+    job.save_request(order)
+    ws.backend.submit(worker_job(verb), job.path)
+    deadline = time.monotonic() + wait_s if wait_s is not None else math.inf
+    wait([job.path], ws.backend, lambda: _require_time(deadline))
+    try:
+        raise_failure(ws.backend.status(job.path), f"{verb} in {job.path}")
+    except (InvalidInput, EnvironmentProblem):  # said in words: nothing in the directory says more
+        files.discard(job.path)
+        raise
+    if (result := job.read_result()) is None:
+        raise TrainingFailed(f"The pictures in {job.path} were removed while they were made. Ask again.")
+    return result
 
-    def _other(self, session_id: str, shown: IterationRecord, number: int | None) -> list[IterationRecord]:
-        """The iteration to compare with, if there is to be one."""
-        if number is None:
-            return []
-        if number == shown.number:
-            raise InvalidInput(f"Iteration {number} is compared with itself. Name another one to compare it with.")
-        return [self.iteration_begun(session_id, number)]
 
-    def _at_work(self, record: SessionRecord) -> str:
-        """Which job will change that, in words."""
-        glance = view(record, self.backend)
-        done, total = sum(run.step for run in glance.runs), sum(run.total_timesteps for run in glance.runs)
-        share = f" ({done:,} of {total:,} steps)" if total else ""
-        if (job_id := live_training(record, self.backend)) is not None:
-            return f"{job_id} is training{share}: ask again when it has come further."
-        if glance.alive:
-            return f"The session's own job is at the step {glance.step!r}{share}: ask again when it has come further."
-        return "No job is running for it: start its training first."
+def compared_iteration(
+    ws: Workspace, session_id: str, shown: IterationRecord, number: int | None
+) -> list[IterationRecord]:
+    """The iteration to compare with, if there is to be one."""
+    if number is None:
+        return []
+    if number == shown.number:
+        raise InvalidInput(f"Iteration {number} is compared with itself. Name another one to compare it with.")
+    return [ws.iteration_begun(session_id, number)]
 
-    def _file(self, directory: Path, result: PictureResult, name: str) -> PictureFile:
-        path, (width, height) = directory / name, result.sizes[name]
-        return PictureFile(
-            path=self._relative(path),
-            size_bytes=path.stat().st_size,
-            width=width,
-            height=height,
-            mime_type=MIME_TYPES[path.suffix],
-        )
 
-    def _relative(self, path: Path) -> str:
-        return path.relative_to(self.runs.path).as_posix()
+def pending_work(ws: Workspace, record: SessionRecord) -> str:
+    """Which job will change that, in words."""
+    glance = view(record, ws.backend)
+    done, total = sum(run.step for run in glance.runs), sum(run.total_timesteps for run in glance.runs)
+    share = f" ({done:,} of {total:,} steps)" if total else ""
+    if (job_id := live_training(record, ws.backend)) is not None:
+        return f"{job_id} is training{share}: ask again when it has come further."
+    if glance.alive:
+        return f"The session's own job is at the step {glance.step!r}{share}: ask again when it has come further."
+    return "No job is running for it: start its training first."
+
+
+def picture_file(ws: Workspace, directory: Path, result: PictureResult, name: str) -> PictureFile:
+    """One of the pictures that a job made."""
+    path, (width, height) = directory / name, result.sizes[name]
+    return PictureFile(
+        path=relative_path(ws, path),
+        size_bytes=path.stat().st_size,
+        width=width,
+        height=height,
+        mime_type=MIME_TYPES[path.suffix],
+    )
+
+
+def relative_path(ws: Workspace, path: Path) -> str:
+    """Path below the runs directory, with forward slashes."""
+    return path.relative_to(ws.runs.path).as_posix()
 
 
 def best_of(iterations: list[IterationRecord]) -> IterationRecord | None:

@@ -5,91 +5,98 @@ from pathlib import Path
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.pictures import FrameNote, RolloutPictures
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
-from p2p.service.pictures.picturing import best_of
-from p2p.service.training.plotting import Plotting
+from p2p.service.pictures.picturing import (
+    best_of,
+    compared_iteration,
+    make_picture,
+    pending_work,
+    picture_file,
+    relative_path,
+)
+from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import path_from_view, state_of, view_record
 
 
-class Viewing(Plotting):
-    """What shows what was recorded. Paths are relative to the runs directory."""
+def view_rollout(
+    ws: Workspace,
+    session_id: str,
+    iteration: int | None = None,
+    request: ViewRequest | None = None,
+    wait_s: float | None = None,
+) -> RolloutPictures:
+    """Show a recorded rollout: the one that is judged, or while an iteration trains that of its last evaluation.
 
-    def view_rollout(
-        self,
-        session_id: str,
-        iteration: int | None = None,
-        request: ViewRequest | None = None,
-        wait_s: float | None = None,
-    ) -> RolloutPictures:
-        """Show a recorded rollout: the one that is judged, or while an iteration trains that of its last evaluation.
+    The same request is answered by the same files, which are made once.
 
-        The same request is answered by the same files, which are made once.
+    Args:
+        session_id: The session.
+        iteration: Its number; None takes the best one, and before any is judged the newest with a rollout.
+        request: Which rollout, from where, how slow.
+        wait_s: How long the caller can wait [s]; what takes longer goes on, and the same request finds it made.
 
-        Args:
-            session_id: The session.
-            iteration: Its number; None takes the best one, and before any is judged the newest with a rollout.
-            request: Which rollout, from where, how slow.
-            wait_s: How long the caller can wait [s]; what takes longer goes on, and the same request finds it made.
+    Raises:
+        UnknownName: there is no such session, iteration or body.
+        InvalidInput: nothing is recorded yet, or the part to show is not in the rollout.
+        EnvironmentProblem: this machine is too busy to make them in `wait_s`.
+    """
+    record, request = ws.record(session_id), request or ViewRequest()
+    shown = _shown(ws, record, iteration)
+    chosen = [shown, *compared_iteration(ws, session_id, shown, request.compare_with)]
+    recorded = [(each, *recorded_rollout(ws, record, each, request.label)) for each in chosen]
+    _require_body(recorded[0][1], request.path_of)
+    order = PictureRequest(
+        rollouts=tuple(_named(record, shown, request.label, *each) for each in recorded), view=request
+    )
+    job = view_record(shown.path, order, state_of(trajectory for _, _, trajectory in recorded))
+    result = make_picture(ws, job, "view", order, wait_s)
+    single = [frame.path for frame in result.frames if frame.path is not None]
+    return RolloutPictures(
+        session_id=session_id,
+        iteration=shown.number,
+        compared_with=request.compare_with,
+        label=request.label,
+        sheet=picture_file(ws, job.path, result, result.sheet),
+        frames=_placed(ws, job.path, result),
+        frame_files=tuple(picture_file(ws, job.path, result, name) for name in single),
+        video=picture_file(ws, job.path, result, result.video) if result.video is not None else None,
+        note=result.note,
+    )
 
-        Raises:
-            UnknownName: there is no such session, iteration or body.
-            InvalidInput: nothing is recorded yet, or the part to show is not in the rollout.
-            EnvironmentProblem: this machine is too busy to make them in `wait_s`.
-        """
-        record, request = self.record(session_id), request or ViewRequest()
-        shown = self._shown(record, iteration)
-        chosen = [shown, *self._other(session_id, shown, request.compare_with)]
-        recorded = [(each, *self._rollout(record, each, request.label)) for each in chosen]
-        _require_body(recorded[0][1], request.path_of)
-        order = PictureRequest(
-            rollouts=tuple(_named(record, shown, request.label, *each) for each in recorded), view=request
+
+def _shown(ws: Workspace, record: SessionRecord, number: int | None) -> IterationRecord:
+    """The iteration meant."""
+    if number is not None:
+        return ws.iteration_begun(record.session_id, number)
+    iterations = record.iteration_records()
+    if not iterations:
+        raise InvalidInput(f"{record.session_id} has no iteration yet: nothing is recorded. {pending_work(ws, record)}")
+    if (best := best_of(iterations)) is not None:
+        return best
+    recorded = [each for each in iterations if _recorded(each, "median") is not None]
+    return (recorded or iterations)[-1]
+
+
+def recorded_rollout(
+    ws: Workspace, record: SessionRecord, iteration: IterationRecord, label: str
+) -> tuple[IterationRecord, Path]:
+    """A recorded rollout and the run it is of."""
+    found = _recorded(iteration, label)
+    if found is None:
+        raise InvalidInput(
+            f"Iteration {iteration.number} of {record.session_id} has no recorded rollouts yet: a run records "
+            f"the first ones at its first evaluation. {pending_work(ws, record)}"
         )
-        job = view_record(shown.path, order, state_of(trajectory for _, _, trajectory in recorded))
-        result = self._made(job, "view", order, wait_s)
-        single = [frame.path for frame in result.frames if frame.path is not None]
-        return RolloutPictures(
-            session_id=session_id,
-            iteration=shown.number,
-            compared_with=request.compare_with,
-            label=request.label,
-            sheet=self._file(job.path, result, result.sheet),
-            frames=self._placed(job.path, result),
-            frame_files=tuple(self._file(job.path, result, name) for name in single),
-            video=self._file(job.path, result, result.video) if result.video is not None else None,
-            note=result.note,
-        )
+    return found
 
-    def _shown(self, record: SessionRecord, number: int | None) -> IterationRecord:
-        """The iteration meant."""
-        if number is not None:
-            return self.iteration_begun(record.session_id, number)
-        iterations = record.iteration_records()
-        if not iterations:
-            raise InvalidInput(
-                f"{record.session_id} has no iteration yet: nothing is recorded. {self._at_work(record)}"
-            )
-        if (best := best_of(iterations)) is not None:
-            return best
-        recorded = [each for each in iterations if _recorded(each, "median") is not None]
-        return (recorded or iterations)[-1]
 
-    def _rollout(self, record: SessionRecord, iteration: IterationRecord, label: str) -> tuple[IterationRecord, Path]:
-        """A recorded rollout and the run it is of."""
-        found = _recorded(iteration, label)
-        if found is None:
-            raise InvalidInput(
-                f"Iteration {iteration.number} of {record.session_id} has no recorded rollouts yet: a run records "
-                f"the first ones at its first evaluation. {self._at_work(record)}"
-            )
-        return found
-
-    def _placed(self, directory: Path, result: PictureResult) -> tuple[FrameNote, ...]:
-        """The moments, with paths relative to the runs directory."""
-        return tuple(
-            frame.model_copy(update={"path": self._relative(directory / frame.path) if frame.path else None})
-            for frame in result.frames
-        )
+def _placed(ws: Workspace, directory: Path, result: PictureResult) -> tuple[FrameNote, ...]:
+    """The moments, with paths relative to the runs directory."""
+    return tuple(
+        frame.model_copy(update={"path": relative_path(ws, directory / frame.path) if frame.path else None})
+        for frame in result.frames
+    )
 
 
 def _recorded(iteration: IterationRecord, label: str) -> tuple[IterationRecord, Path] | None:

@@ -12,12 +12,14 @@ from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import ExtendSession, Session
 from p2p.contracts.tightening import Tightening
 from p2p.contracts.training import canonical_names
-from p2p.service.authoring.authors import writes_by_model
-from p2p.service.authoring.criteria import Criteria
-from p2p.service.sessions.lifecycle import Sessions
-from p2p.service.sessions.lineage import best_iteration
+from p2p.service.progress.lineage import best_iteration
+from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.authors import writes_by_model
+from p2p.service.rewards.criteria import intent_of
+from p2p.service.sessions.lifecycle import check_request, write_session
 from p2p.service.sessions.steering import wish_of
 from p2p.service.training.plan import as_trained
+from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.iterations import IterationRecord
 from p2p.store.judge_code import JudgeCodeRecord
@@ -27,100 +29,101 @@ FEWEST_WITH_WISH = 2
 """Iterations: a wish is read by the revision after the first."""
 
 
-class Extending(Criteria, Sessions):
-    """A session that goes on as another one, which is linked to it."""
+def continue_session(
+    ws: Workspace, session_id: str, request: ExtendSession, *, driven: bool, new_id: str | None = None
+) -> Session:
+    """Write down a new session that starts from the best reward of an ended one; nothing is started.
 
-    def continue_session(
-        self, session_id: str, request: ExtendSession, *, driven: bool, new_id: str | None = None
-    ) -> Session:
-        """Write down a new session that starts from the best reward of an ended one; nothing is started.
+    Its first iteration trains that reward, as it was configured. Its criteria are those of the earlier session,
+    tightened and extended by what is given. A wish is read by whoever revises, also where that iteration passes.
 
-        Its first iteration trains that reward, as it was configured. Its criteria are those of the earlier session,
-        tightened and extended by what is given. A wish is read by whoever revises, also where that iteration passes.
+    Args:
+        session_id: The earlier session, which stays as it is.
+        request: What is wanted besides.
+        driven: Whether its own author writes. Where its caller does, wishes are always read.
+        new_id: The id to use; None makes a new one.
 
-        Args:
-            session_id: The earlier session, which stays as it is.
-            request: What is wanted besides.
-            driven: Whether its own author writes. Where its caller does, wishes are always read.
-            new_id: The id to use; None makes a new one.
+    Raises:
+        InvalidInput: the earlier session runs, or has no criteria or no judged iteration; nothing is asked for that
+            it did not do; nobody would read the wish; or a criterion would get looser, or cannot be judged.
+    """
+    record = ws.record(session_id)
+    best, judgment = _best_to_go_on_from(ws, record)
+    session = _extended(ws, record.read_session(), request, record.iteration(best), new_id)
+    _require_something(record, session, request, judgment, driven)
+    present = record.read_criteria()
+    assert present is not None, "what was judged by a sentence has criteria"
+    intent = present
+    if request.criteria:
+        made = tightened(present.criteria, request.criteria)
+        intent = intent_of(ws, present.prompt, present.env_id, made, present.episode_s)
+    check_request(ws, session, intent)
+    wish = wish_of(request.wish, iteration=0) if request.wish.strip() else None
+    session = session.model_copy(update={"extends": Extension(session_id=session_id, iteration=best)})
+    new = ws.runs.session(session.session_id)
+    if new.exists:
+        raise InvalidInput(f"There is a {new.session_id} already. To go on: p2p resume {new.session_id}")
 
-        Raises:
-            InvalidInput: the earlier session runs, or has no criteria or no judged iteration; nothing is asked for that
-                it did not do; nobody would read the wish; or a criterion would get looser, or cannot be judged.
-        """
-        record = self.record(session_id)
-        best, judgment = self._best_to_go_on_from(record)
-        session = self._extended(record.read_session(), request, record.iteration(best), new_id)
-        _require_something(record, session, request, judgment, driven)
-        present = record.read_criteria()
-        assert present is not None, "what was judged by a sentence has criteria"
-        intent = present
-        if request.criteria:
-            made = tightened(present.criteria, request.criteria)
-            intent = self.intent_of(present.prompt, present.env_id, made, present.episode_s)
-        self._first_look(session, intent)
-        wish = wish_of(request.wish, iteration=0) if request.wish.strip() else None
-        session = session.model_copy(update={"extends": Extension(session_id=session_id, iteration=best)})
-        new = self.runs.session(session.session_id)
-        if new.exists:
-            raise InvalidInput(f"There is a {new.session_id} already. To go on: p2p resume {new.session_id}")
+    def memory() -> None:
+        new.save_lineage(Lineage(extends=session.extends))
+        for change in _tightenings(record, request, present, intent):
+            new.append_tightening(change)
+        if wish is not None:
+            new.append_wish(wish)
+        if (code := JudgeCodeRecord(record.path).read()) is not None:
+            JudgeCodeRecord(new.path).save(code)
 
-        def memory() -> None:
-            new.save_lineage(Lineage(extends=session.extends))
-            for change in _tightenings(record, request, present, intent):
-                new.append_tightening(change)
-            if wish is not None:
-                new.append_wish(wish)
-            if (code := JudgeCodeRecord(record.path).read()) is not None:
-                JudgeCodeRecord(new.path).save(code)
+    write_session(ws, new, session, _draft(record, best), intent, memory)
+    return session
 
-        self._write_down(new, session, _draft(record, best), intent, memory)
-        return session
 
-    def _best_to_go_on_from(self, record: SessionRecord) -> tuple[int, Judgment]:
-        """Number and judgment of the best iteration of a session that nothing works on.
+def _best_to_go_on_from(ws: Workspace, record: SessionRecord) -> tuple[int, Judgment]:
+    """Number and judgment of the best iteration of a session that nothing works on.
 
-        Raises:
-            InvalidInput: it has none, has no criteria, or runs.
-        """
-        name = record.session_id
-        if self.view_session(name).alive:
-            raise InvalidInput(f"{name} is still at work. Stop it before it is extended: p2p stop {name}")
-        if record.read_criteria() is None:
-            raise InvalidInput(
-                f"{name} trained a reward without a sentence, so there are no criteria to go on by. "
-                "Train its reward again with one: p2p train --reward FILE --intent SENTENCE"
-            )
-        judged = {n: j for n, one in enumerate(record.iteration_records(), 1) if (j := one.read_judgment()) is not None}
-        best = best_iteration(judged)
-        if best is None:
-            begun = len(record.iteration_records())
-            judge = f" To judge it by the checkpoints it left: p2p judge {name} --iteration {begun}" if begun else ""
-            raise InvalidInput(f"{name} has no judged iteration to extend; p2p resume {name} goes on with it.{judge}")
-        return best, judged[best]
+    Raises:
+        InvalidInput: it has none, has no criteria, or runs.
+    """
+    name = record.session_id
+    if view_session(ws, name).alive:
+        raise InvalidInput(f"{name} is still at work. Stop it before it is extended: p2p stop {name}")
+    if record.read_criteria() is None:
+        raise InvalidInput(
+            f"{name} trained a reward without a sentence, so there are no criteria to go on by. "
+            "Train its reward again with one: p2p train --reward FILE --intent SENTENCE"
+        )
+    judged = {n: j for n, one in enumerate(record.iteration_records(), 1) if (j := one.read_judgment()) is not None}
+    best = best_iteration(judged)
+    if best is None:
+        begun = len(record.iteration_records())
+        judge = f" To judge it by the checkpoints it left: p2p judge {name} --iteration {begun}" if begun else ""
+        raise InvalidInput(f"{name} has no judged iteration to extend; p2p resume {name} goes on with it.{judge}")
+    return best, judged[best]
 
-    def _extended(self, old: Session, request: ExtendSession, best: IterationRecord, new_id: str | None) -> Session:
-        """The earlier session with what is asked for; its best training's own settings become the session's."""
-        changes: dict[str, object] = {"config": {**old.config, **_trained_with(best)}}
-        if request.author:
-            changes |= {"author": request.author, "model": request.author, "light_model": "", "price": None}
-        elif old.author == "given":  # it was trained once; from now on it is revised
-            changes["author"] = "builtin"
-        needed = FEWEST_WITH_WISH if request.wish.strip() else 1
-        wanted = request.max_iterations or max(old.max_iterations, ExtendSession.USUAL_ITERATIONS)
-        if wanted < needed:
-            raise InvalidInput(
-                f"A wish is read by the revision after iteration 1, so at least {needed} iterations are needed, "
-                f"got {wanted}. Give a larger --iterations."
-            )
-        changes |= {"max_iterations": wanted, "priority": request.priority or old.priority}
-        changes |= {"session_id": new_id or self.runs.new_session_id(), "created_at": now()}
-        changes |= {"backend": request.backend or self.backend_of(old)}
-        try:
-            caps = Caps.model_validate(old.caps.model_dump() | request.caps)
-            return Session.model_validate(old.model_dump() | changes | {"caps": caps})
-        except ValidationError as error:
-            raise InvalidInput(f"The session cannot be extended so: {error.errors()[0]['msg']}.") from error
+
+def _extended(
+    ws: Workspace, old: Session, request: ExtendSession, best: IterationRecord, new_id: str | None
+) -> Session:
+    """The earlier session with what is asked for; its best training's own settings become the session's."""
+    changes: dict[str, object] = {"config": {**old.config, **_trained_with(best)}}
+    if request.author:
+        changes |= {"author": request.author, "model": request.author, "light_model": "", "price": None}
+    elif old.author == "given":  # it was trained once; from now on it is revised
+        changes["author"] = "builtin"
+    needed = FEWEST_WITH_WISH if request.wish.strip() else 1
+    wanted = request.max_iterations or max(old.max_iterations, ExtendSession.USUAL_ITERATIONS)
+    if wanted < needed:
+        raise InvalidInput(
+            f"A wish is read by the revision after iteration 1, so at least {needed} iterations are needed, "
+            f"got {wanted}. Give a larger --iterations."
+        )
+    changes |= {"max_iterations": wanted, "priority": request.priority or old.priority}
+    changes |= {"session_id": new_id or ws.runs.new_session_id(), "created_at": now()}
+    changes |= {"backend": request.backend or ws.backend_of(old)}
+    try:
+        caps = Caps.model_validate(old.caps.model_dump() | request.caps)
+        return Session.model_validate(old.model_dump() | changes | {"caps": caps})
+    except ValidationError as error:
+        raise InvalidInput(f"The session cannot be extended so: {error.errors()[0]['msg']}.") from error
 
 
 def _require_something(

@@ -7,8 +7,8 @@ from p2p.contracts.events import EventName
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Session, SessionStatus
 from p2p.contracts.session_settings import SessionSettings, SettingsChange, SettingsRequest
-from p2p.service.sessions.progress import live_training
-from p2p.service.wiring import Wiring
+from p2p.service.progress.session_view import live_training
+from p2p.service.workspace import Workspace
 from p2p.store.candidates import all_runs
 from p2p.store.clock import now
 from p2p.store.sessions import SessionRecord
@@ -17,43 +17,38 @@ OVER = (SessionStatus.PASSED, SessionStatus.COMPLETED)
 """Ends after which a session trains nothing more."""
 
 
-class SettingsChanges(Wiring):
-    """How many seeds are trained, what passes, and when a training may end early."""
+def change_settings(ws: Workspace, session_id: str, request: SettingsRequest, by: str) -> Session:
+    """Change settings of a session for the trainings that have not begun yet.
 
-    def change_settings(self, session_id: str, request: SettingsRequest, by: str) -> Session:
-        """Change settings of a session for the trainings that have not begun yet.
+    An iteration that is being trained, or has been, keeps the settings it began with.
 
-        An iteration that is being trained, or has been, keeps the settings it began with.
+    Args:
+        session_id: Which session.
+        request: The settings to change.
+        by: Who asks for it.
 
-        Args:
-            session_id: Which session.
-            request: The settings to change.
-            by: Who asks for it.
-
-        Raises:
-            InvalidInput: nothing would change; the session has ended; the score would be lowered after a policy has
-                been measured; or trainings are to end by criteria that there are not.
-        """
-        record = self.record(session_id)
-        with record.exclusive():
-            session = record.read_session()
-            before = _settings(session)
-            after = before.model_copy(update=request.model_dump(exclude_none=True))
-            if (refusal := _refusal(record, before, after)) is not None:
-                raise InvalidInput(refusal)
-            try:
-                change = SettingsChange(
-                    from_iteration=_next_training(record, self.backend), by=by, before=before, after=after, at=now()
-                )
-            except ValidationError as error:
-                raise InvalidInput(f"Say who changes the settings, in 1 … 100 characters; got {by!r}.") from error
-            record.append_settings_change(change)
-            changed = session.model_copy(update=after.model_dump())
-            record.save_session(changed)
-            record.events.emit(
-                EventName.SETTINGS_CHANGED, change.from_iteration, changes=list(change.words), by=change.by
+    Raises:
+        InvalidInput: nothing would change; the session has ended; the score would be lowered after a policy has
+            been measured; or trainings are to end by criteria that there are not.
+    """
+    record = ws.record(session_id)
+    with record.exclusive():
+        session = record.read_session()
+        before = _settings(session)
+        after = before.model_copy(update=request.model_dump(exclude_none=True))
+        if (refusal := _refusal(record, before, after)) is not None:
+            raise InvalidInput(refusal)
+        try:
+            change = SettingsChange(
+                from_iteration=_next_training(record, ws.backend), by=by, before=before, after=after, at=now()
             )
-        return changed
+        except ValidationError as error:
+            raise InvalidInput(f"Say who changes the settings, in 1 … 100 characters; got {by!r}.") from error
+        record.append_settings_change(change)
+        changed = session.model_copy(update=after.model_dump())
+        record.save_session(changed)
+        record.events.emit(EventName.SETTINGS_CHANGED, change.from_iteration, changes=list(change.words), by=change.by)
+    return changed
 
 
 def _settings(session: Session) -> SessionSettings:

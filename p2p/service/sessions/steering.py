@@ -5,8 +5,8 @@ from pydantic import ValidationError
 from p2p.contracts.brief import Steering, Wish
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session import SessionStatus
-from p2p.service.authoring.authors import writes_by_model
-from p2p.service.wiring import Wiring
+from p2p.service.rewards.authors import wishes_are_read
+from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.sessions import SessionRecord
 
@@ -15,34 +15,32 @@ OVER = (SessionStatus.PASSED, SessionStatus.COMPLETED, SessionStatus.MAX_ITERATI
 """Ends after which no reward is written any more."""
 
 
-class Steers(Wiring):
-    """Wishes: every later brief shows them, and criteria stay as they are."""
+def steer(ws: Workspace, session_id: str, wish: str) -> Steering:
+    """Keep a wish for whoever writes the next reward.
 
-    def steer(self, session_id: str, wish: str) -> Steering:
-        """Keep a wish for whoever writes the next reward.
+    Raises:
+        InvalidInput: nobody who writes for the session reads wishes; it is empty, or longer than 300 characters;
+            the session has ended, or holds 50 already.
+    """
+    record = ws.record(session_id)
+    status = record.read_status()
+    if status is not None and status.status in OVER:
+        raise InvalidInput(
+            f"{session_id} has ended as {status.status}, and no further reward is written in it. {_instead(record)}"
+        )
+    if (refusal := _why_nobody_reads(record)) is not None:
+        raise InvalidInput(refusal)
+    if len(record.read_wishes()) >= MAX_WISHES:
+        raise InvalidInput(f"{session_id} holds {MAX_WISHES} wishes already. Create another session that says all.")
+    record.append_wish(wish_of(wish, len(record.iteration_records())))
+    return wishes(ws, session_id)
 
-        Raises:
-            InvalidInput: nobody who writes for the session reads wishes; it is empty, or longer than 300 characters;
-                the session has ended, or holds 50 already.
-        """
-        record = self.record(session_id)
-        status = record.read_status()
-        if status is not None and status.status in OVER:
-            raise InvalidInput(
-                f"{session_id} has ended as {status.status}, and no further reward is written in it. {_instead(record)}"
-            )
-        if (refusal := _why_nobody_reads(record)) is not None:
-            raise InvalidInput(refusal)
-        if len(record.read_wishes()) >= MAX_WISHES:
-            raise InvalidInput(f"{session_id} holds {MAX_WISHES} wishes already. Create another session that says all.")
-        record.append_wish(wish_of(wish, len(record.iteration_records())))
-        return self.wishes(session_id)
 
-    def wishes(self, session_id: str) -> Steering:
-        """All wishes and changed settings so far."""
-        record = self.record(session_id)
-        wishes = tuple(wish.text for wish in record.read_wishes())
-        return Steering(session_id=session_id, wishes=wishes, settings_changes=record.read_settings_changes())
+def wishes(ws: Workspace, session_id: str) -> Steering:
+    """All wishes and changed settings so far."""
+    record = ws.record(session_id)
+    wishes = tuple(wish.text for wish in record.read_wishes())
+    return Steering(session_id=session_id, wishes=wishes, settings_changes=record.read_settings_changes())
 
 
 def wish_of(text: str, iteration: int) -> Wish:
@@ -62,14 +60,6 @@ def wish_of(text: str, iteration: int) -> Wish:
         raise InvalidInput(
             f"A wish has 1 … 300 characters, got {len(short)}. Say it in a sentence, for example: land softer."
         ) from error
-
-
-def wishes_are_read(record: SessionRecord) -> bool:
-    """Whether a model or a caller writes the next reward of a session.
-
-    One that a process has driven and no model writes for goes on by itself; without one, its caller writes.
-    """
-    return writes_by_model(record.read_session()) or not record.driver_dir.exists()
 
 
 def _instead(record: SessionRecord) -> str:

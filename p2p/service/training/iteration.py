@@ -6,12 +6,14 @@ from p2p.contracts.errors import P2PError, TrainingFailed
 from p2p.contracts.events import EventName
 from p2p.contracts.training import IterationAggregation, TrainConfig, TrainingPlan
 from p2p.scheduler.resources import JOB_MEMORY_MB
-from p2p.service.authoring.authors import Authors
-from p2p.service.authoring.models import require_steps
-from p2p.service.judging.streaming import CheckpointJudgments
+from p2p.service.jobs.free_space import require_free_disk, require_free_memory
+from p2p.service.jobs.worker_jobs import ERRORS, last_line, worker_job
+from p2p.service.models.session_models import require_steps
 from p2p.service.training.aggregation import aggregate, run_result
-from p2p.service.training.jobs import ERRORS, last_line, worker_job
+from p2p.service.training.checkpoint_events import CheckpointJudgments
+from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import run_configs, session_for
+from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.replacing import forget_aggregation
 from p2p.store.run_inputs import save_inputs
@@ -19,83 +21,83 @@ from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
 
 
-class Training(Authors):
-    """Step three of the loop."""
+def train(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
+    """Train every run of iteration `number` that is not trained yet.
 
-    def train(self, session_id: str, number: int) -> IterationAggregation:
-        """Train every run of iteration `number` that is not trained yet.
-
-        Raises:
-            TrainingFailed, InvalidInput, EnvironmentProblem: no run reached its end; the message holds the first error.
-        """
-        record = self.record(session_id)
-        iteration = record.iteration(number)
-        if (aggregation := settled_aggregation(iteration)) is not None:
-            return aggregation
-        forget_aggregation(iteration)  # of checkpoints that were looked at while nothing trained it
-        runs = self._prepare(record, iteration)
-        require_steps(record, [run for run in runs if run.read_summary() is None])
-        configs, plan = self._plan(runs)
-        iteration.save_plan(plan)
-        with record.events.span(
-            EventName.TRAIN_START,
-            EventName.TRAIN_END,
-            number,
-            num_runs=len(runs),
-            parallel=plan.parallel,
-            cores=plan.cores,
-            env_id=configs[0].env_id,
-            total_timesteps=configs[0].total_timesteps,
-        ) as result:
-            job = worker_job("train", plan.threads, self.settings.max_memory_share, record.read_session().priority)
-            checkpoints = CheckpointJudgments(record, number, runs, record.touch_heartbeat)
-            Trainer(self.training_backend, job, plan.parallel, checkpoints.look).train(runs)
-            checkpoints.look()
-            aggregation = aggregate(runs)
-            if aggregation is None:
-                raise _failure(number, runs)
-            _warn(record, number, runs)
-            iteration.save_aggregation(aggregation)
-            result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
+    Raises:
+        TrainingFailed, InvalidInput, EnvironmentProblem: no run reached its end; the message holds the first error.
+    """
+    record = ws.record(session_id)
+    iteration = record.iteration(number)
+    if (aggregation := settled_aggregation(iteration)) is not None:
         return aggregation
+    forget_aggregation(iteration)  # of checkpoints that were looked at while nothing trained it
+    runs = _prepare(ws, record, iteration)
+    require_steps(record, [run for run in runs if run.read_summary() is None])
+    configs, plan = plan_runs(ws, runs)
+    iteration.save_plan(plan)
+    with record.events.span(
+        EventName.TRAIN_START,
+        EventName.TRAIN_END,
+        number,
+        num_runs=len(runs),
+        parallel=plan.parallel,
+        cores=plan.cores,
+        env_id=configs[0].env_id,
+        total_timesteps=configs[0].total_timesteps,
+    ) as result:
+        job = worker_job("train", plan.threads, ws.settings.max_memory_share, record.read_session().priority)
+        checkpoints = CheckpointJudgments(record, number, runs, record.touch_heartbeat)
+        Trainer(ws.training_backend, job, plan.parallel, checkpoints.look).train(runs)
+        checkpoints.look()
+        aggregation = aggregate(runs)
+        if aggregation is None:
+            raise _failure(number, runs)
+        _warn(record, number, runs)
+        iteration.save_aggregation(aggregation)
+        result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
+    return aggregation
 
-    def _plan(self, runs: Sequence[IterationRecord]) -> tuple[list[TrainConfig], TrainingPlan]:
-        """The configurations of runs, and how they share the cores.
 
-        Raises:
-            StorageProblem, EnvironmentProblem: there is no room for them on this machine.
-        """
-        configs = [config for run in runs if (config := run.read_config()) is not None]
-        self.require_disk()
-        needed_mb = self.require_memory(configs, self.describe_environment(configs[0].env_id))
-        return configs, self._cores_for(len(runs), needed_mb)
+def plan_runs(ws: Workspace, runs: Sequence[IterationRecord]) -> tuple[list[TrainConfig], TrainingPlan]:
+    """The configurations of runs, and how they share the cores.
 
-    def _cores_for(self, n_runs: int, needed_mb: int) -> TrainingPlan:
-        """One core for each run; where there are fewer runs than half the cores, half of the cores.
+    Raises:
+        StorageProblem, EnvironmentProblem: there is no room for them on this machine.
+    """
+    configs = [config for run in runs if (config := run.read_config()) is not None]
+    require_free_disk(ws)
+    needed_mb = require_free_memory(ws, configs, describe_environment(ws, configs[0].env_id))
+    return configs, _cores_for(ws, len(runs), needed_mb)
 
-        The other half is for the trainings of another session, which would else wait for the end of these: a core is
-        owned by one run. They take all cores where there is memory for no further training.
-        """
-        there = self.training_backend.capacity(max(JOB_MEMORY_MB, needed_mb))
-        allowed = self.settings.max_parallel or there.runs
-        parallel = min(n_runs, allowed, max(there.cores, there.runs))  # more would only wait for a core
-        share = there.cores // 2 if there.runs > parallel else there.cores
-        usable = min(self.settings.max_parallel or there.cores, share, parallel * there.cores_per_run)
-        return TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, usable))
 
-    def _prepare(self, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
-        """Write what each run needs into its directory, where that has not been done."""
-        session, intent = session_for(record, iteration.number), record.read_criteria()
-        draft = iteration.read_draft()
-        assert draft is not None, "an iteration is trained after its reward is written"
-        spec, request = self.describe_environment(session.env_id), iteration.read_training_request()
-        runs = []
-        for (config_id, seed), config in run_configs(session, draft, request.start if request else None).items():
-            run = iteration.run(config_id, seed)
-            runs.append(run)
-            if run.read_config() is None:
-                save_inputs(run, draft.source, spec, config, intent)
-        return runs
+def _cores_for(ws: Workspace, n_runs: int, needed_mb: int) -> TrainingPlan:
+    """One core for each run; where there are fewer runs than half the cores, half of the cores.
+
+    The other half is for the trainings of another session, which would else wait for the end of these: a core is
+    owned by one run. They take all cores where there is memory for no further training.
+    """
+    there = ws.training_backend.capacity(max(JOB_MEMORY_MB, needed_mb))
+    allowed = ws.settings.max_parallel or there.runs
+    parallel = min(n_runs, allowed, max(there.cores, there.runs))  # more would only wait for a core
+    share = there.cores // 2 if there.runs > parallel else there.cores
+    usable = min(ws.settings.max_parallel or there.cores, share, parallel * there.cores_per_run)
+    return TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, usable))
+
+
+def _prepare(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
+    """Write what each run needs into its directory, where that has not been done."""
+    session, intent = session_for(record, iteration.number), record.read_criteria()
+    draft = iteration.read_draft()
+    assert draft is not None, "an iteration is trained after its reward is written"
+    spec, request = describe_environment(ws, session.env_id), iteration.read_training_request()
+    runs = []
+    for (config_id, seed), config in run_configs(session, draft, request.start if request else None).items():
+        run = iteration.run(config_id, seed)
+        runs.append(run)
+        if run.read_config() is None:
+            save_inputs(run, draft.source, spec, config, intent)
+    return runs
 
 
 def settled_aggregation(iteration: IterationRecord) -> IterationAggregation | None:

@@ -1,1 +1,1 @@
-"""Simulation of many environments of one kind, stepped together."""
+"""What simulates: many environments of one kind, stepped at once."""

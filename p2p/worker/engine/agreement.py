@@ -1,4 +1,4 @@
-"""Check a vectorised task against the installed Gymnasium environment."""
+"""The check that a vectorised description is that of the installed environment."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _RTOL, _ATOL = 1e-6, 1e-9
 
 
 def disagreement(spec: EnvSpec, env: Any, task: Task) -> str | None:
-    """First difference in a reset and a few steps; None if there is none.
+    """What differs between an environment and its description in one reset and a few steps; None when nothing does.
 
     Args:
         spec: Which environment.

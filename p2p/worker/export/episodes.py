@@ -1,4 +1,4 @@
-"""Rerun the recorded episodes of a checkpoint."""
+"""The recorded episodes of a checkpoint, run again."""
 
 from collections.abc import Sequence
 from statistics import fmean, stdev
@@ -19,7 +19,7 @@ MAX_ROLLOUTS = 100
 
 
 class Acting:
-    """Adapter: a function as a policy."""
+    """A function as a policy."""
 
     def __init__(self, act: Act) -> None:
         self._act = act

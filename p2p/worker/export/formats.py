@@ -1,4 +1,4 @@
-"""Export formats by name."""
+"""The formats by name: each a function that writes its files into the folder that is handed out."""
 
 from pathlib import Path
 

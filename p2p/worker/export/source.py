@@ -1,4 +1,4 @@
-"""A checkpoint to export, with everything recorded about it."""
+"""What is handed out: a checkpoint with everything that was recorded about it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ PREFERRED = ("median", "p10", "p90")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Checkpoint and the rollouts that measured it."""
+    """A checkpoint with the rollouts that measured it."""
 
     run: IterationRecord
     step: int
@@ -43,17 +43,17 @@ class Source:
 
     @property
     def label(self) -> str:
-        """Label of the replayed rollout."""
+        """Of the rollout that is replayed."""
         return next(iter(self.trajectories))
 
     @property
     def rollout(self) -> Rollout:
-        """Replayed rollout."""
+        """The one that is replayed."""
         return next(rollout for rollout in self.evaluation.rollouts if rollout.label == self.label)
 
     @property
     def observations(self) -> NDArray[np.float32]:
-        """All recorded observations, shape (B, obs_dim)."""
+        """All that were recorded, shape (B, obs_dim)."""
         observations: NDArray[np.float32] = np.concatenate([arrays["obs"] for arrays in self.trajectories.values()])
         return observations
 
@@ -93,7 +93,7 @@ Recorded = tuple[Evaluation, dict[str, Arrays], Path]
 
 
 def _reported(run: IterationRecord, step: int) -> Recorded | None:
-    """Report rollouts of the iteration, if they are of this checkpoint."""
+    """The report rollouts of the iteration, where they are of this checkpoint."""
     report = IterationRecord(run.path.parent).report
     evaluation = report.read_evaluation()
     if evaluation is None or (evaluation.run_id, evaluation.checkpoint) != (run.iteration_id, step):
@@ -103,7 +103,7 @@ def _reported(run: IterationRecord, step: int) -> Recorded | None:
 
 
 def _selected(run: IterationRecord, step: int) -> Recorded | None:
-    """Selection rollouts of the checkpoint."""
+    """The rollouts that the checkpoint was selected by."""
     evaluation = run.checkpoint(step).read_evaluation()
     if evaluation is None:
         return None
@@ -112,7 +112,7 @@ def _selected(run: IterationRecord, step: int) -> Recorded | None:
 
 
 def _kept(evaluation: Evaluation, path: Callable[[str], Path]) -> dict[str, Arrays]:
-    """Rollouts saved whole, the preferred one first."""
+    """The rollouts that were kept whole, the preferred first."""
     labels = {rollout.label for rollout in evaluation.rollouts}
     found = {label: load_arrays(path(label)) for label in PREFERRED if label in labels}
     return {label: arrays for label, arrays in found.items() if arrays is not None}

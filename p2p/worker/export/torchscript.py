@@ -1,4 +1,4 @@
-"""Format `torchscript`: one module, observation -> action, for `torch.jit.load`."""
+"""The format `torchscript`: one module, observation -> action, that `torch.jit.load` opens."""
 
 import json
 import warnings

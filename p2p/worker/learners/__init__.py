@@ -1,1 +1,1 @@
-"""PPO: act while a rollout is recorded, then learn from it."""
+"""PPO: what acts while a rollout is recorded, and learns from it afterwards."""

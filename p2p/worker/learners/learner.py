@@ -1,4 +1,4 @@
-"""Interface of a learner: act, predict returns, learn from one rollout at a time."""
+"""What a learner is: it acts, says what states are worth, and learns from one rollout at a time."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -34,7 +34,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Networks:
-    """Copies of an actor-critic's parameters, float32."""
+    """The parameters of an actor-critic as copies, in float32."""
 
     weights: tuple[Floats, ...]
     """Of the policy, one per layer, shape (inputs, outputs); the last layer gives the mean action."""
@@ -47,7 +47,7 @@ class Networks:
 
 
 class Learner(Protocol):
-    """PPO with a diagonal Gaussian policy and a separate value network."""
+    """PPO with a diagonal Gaussian policy and a value network that shares nothing with it."""
 
     def act(self, observations: Floats) -> tuple[Floats, Floats]:
         """Sampled actions, shape (n, action_dim), and their log-probabilities, shape (n,) [nats]."""
@@ -70,19 +70,19 @@ class Learner(Protocol):
         ...
 
     def networks(self) -> Networks:
-        """Current parameters."""
+        """The current parameters."""
         ...
 
     def load(self, networks: Networks) -> None:
-        """Continue from these parameters with a fresh optimiser."""
+        """Go on from these parameters, with a fresh optimiser."""
         ...
 
     def state(self) -> State:
-        """State of parameters, optimiser and generators: all that later updates and actions depend on."""
+        """Parameters, optimiser, generators: all that the next update and the next actions depend on."""
         ...
 
     def restore(self, state: State) -> None:
-        """Continue from the state of a learner of the same kind and sizes.
+        """Go on where another learner of the same kind and sizes stood.
 
         Raises:
             ValueError: the state is of other sizes.

@@ -1,7 +1,4 @@
-"""Loss of PPO (Schulman et al. 2017, eq. 9) and its gradient at the networks' outputs.
-
-https://arxiv.org/abs/1707.06347
-"""
+"""The loss of PPO (Schulman et al. 2017, eq. 9) and its derivative by what the networks put out."""
 
 import math
 
@@ -16,7 +13,7 @@ HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def gaussian_offset(log_std: NDArray[np.floating]) -> float:
-    """Log-normaliser of a diagonal Gaussian: log σ + ½ log 2π, summed over the dimensions [nats]."""
+    """What a diagonal Gaussian's log-density lacks at its mean: log σ + ½ log 2π, summed over the dimensions [nats]."""
     return float(np.add.reduce(log_std)) + len(log_std) * HALF_LOG_2PI
 
 
@@ -32,7 +29,7 @@ class ClippedObjective:
         self._clip_range_vf = config.clip_range_vf
 
     def differentiate(self, rows: Rows, network: ActorCritic, buffers: Activations) -> tuple[float, float]:
-        """Write the gradients of the networks' outputs and of `log_std`, and the records of `rows`.
+        """Fill in the gradients of the networks' outputs and of `log_std`, and the records of `rows`.
 
         Args:
             rows: A minibatch.

@@ -13,7 +13,7 @@ LEARNERS: dict[str, str] = {
 
 
 def make_learner(name: str, config: TrainConfig, observation_space: Box, action_space: Box) -> Learner:
-    """New learner for these spaces.
+    """A learner with new networks for these spaces.
 
     Raises:
         UnknownName: nothing is registered under `name`.

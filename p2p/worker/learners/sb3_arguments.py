@@ -1,4 +1,4 @@
-"""Translate a configuration into stable-baselines3's arguments."""
+"""A configuration in the words of stable-baselines3."""
 
 from collections.abc import Sequence
 from typing import Any

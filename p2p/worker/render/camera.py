@@ -1,4 +1,4 @@
-"""Camera that follows the robot smoothly."""
+"""Where pictures are taken from: a camera that follows the robot smoothly."""
 
 from dataclasses import dataclass, replace
 
@@ -42,7 +42,7 @@ class Views:
         return len(self.lookat)
 
     def at(self, frames: NDArray[np.intp] | slice) -> "Views":
-        """The camera at selected frames."""
+        """The same camera at some of the frames."""
         return replace(self, lookat=self.lookat[frames])
 
     @property
@@ -56,11 +56,11 @@ class Views:
 
     @property
     def eyes(self) -> Floats:
-        """Camera positions, shape (T, 3) [m]."""
+        """Where the camera stands, shape (T, 3) [m]."""
         return np.asarray(self.lookat - self.distance * self.axes[0])
 
     def project(self, points: Floats, size: tuple[int, int]) -> Floats:
-        """Project world points into the pictures.
+        """Places of world points in the pictures.
 
         Args:
             points: One or several points per frame, shape (T, ..., 3) [m].

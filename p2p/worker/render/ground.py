@@ -83,7 +83,7 @@ class Ground:
             self._lay(int(plane), eye - places[plane], turn, picture, nearest, places[plane], shade)
         return picture
 
-    def _lay(  # noqa: PLR0913  one step of `paint`, not called by others
+    def _lay(
         self,
         plane: int,
         eye: Floats,

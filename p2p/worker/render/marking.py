@@ -1,4 +1,4 @@
-"""Colour limbs so that left and right, front and back can be told apart."""
+"""Which leg is which, in colour: left and right, front and back of a robot look alike otherwise."""
 
 import copy
 from collections import Counter
@@ -53,7 +53,7 @@ class Limb:
 
 
 def mark_limbs(model: mujoco.MjModel, spec: EnvSpec) -> mujoco.MjModel:
-    """Model with coloured limbs, if it has several that can be told apart; otherwise unchanged."""
+    """The model with coloured limbs, where it has several that can be told apart; any other model as it is."""
     limbs = limbs_of(model, spec)
     if not limbs:
         return model

@@ -6,7 +6,7 @@ import mujoco
 
 
 def redirect_warnings() -> None:
-    """Print simulation warnings to stderr; drop those about a model file's wording."""
+    """From now on, print the warnings of simulations, and drop those about the wording of a model file."""
     mujoco.set_mju_user_warning(_print)
 
 

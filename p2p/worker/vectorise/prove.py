@@ -22,7 +22,7 @@ FAILING_ROWS = 8
 """Rows on which the reward raises that are tried one by one, per group of rows."""
 
 
-def prove(  # noqa: PLR0913  # what is proven, and a transition's parts
+def prove(  # what is proven, and a transition's parts
     vector: VectorReward,
     reward: LoadedReward,
     obs: Floats,

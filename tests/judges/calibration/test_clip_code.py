@@ -10,7 +10,8 @@ from p2p.cli import main
 from p2p.contracts.calibration import Calibration, CalibrationRequest
 from p2p.envs import catalog
 from p2p.judges.calibration.whole_sentence import KEY, whole
-from p2p.service import Service
+from p2p.service.calibration.calibrating import calibrate
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 DRAFTS, REVIEWED = (Path(__file__).parent / "functions" / name for name in ("drafts", "reviewed"))
@@ -37,7 +38,7 @@ def measured(tmp_path: Path, folder: Path, limit: int | None = None) -> Calibrat
         mutations=False,
         limit=limit,
     )
-    return Service(Settings(runs_dir=tmp_path / "runs")).calibrate(request)
+    return calibrate(Workspace(Settings(runs_dir=tmp_path / "runs")), request)
 
 
 def kept(folder: Path, **sources: str) -> Path:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from p2p.contracts.calibration import CalibrationRequest, ClaimKind
-from p2p.service import Service
+from p2p.service.calibration.calibrating import calibrate
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.calibration import CalibrationRecord
 from p2p.worker.calibration.policy_labels import Course, kinds_of
@@ -70,9 +71,9 @@ def test_turns_are_claimed_of_what_stays_in_its_place() -> None:
 
 @pytest.mark.slow
 def test_policies_are_trained_and_judged(tmp_path: Path) -> None:
-    service = Service(Settings(runs_dir=tmp_path / "runs"))
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
     request = CalibrationRequest(env_ids=("HalfCheetah-v5",), variations=1, mutations=False, policy_steps=4_000)
-    judge = service.calibrate(request).judges[0]
+    judge = calibrate(ws, request).judges[0]
     assert judge.trained is not None
     assert (judge.trained.count, judge.trained.of > 50) == (0, True), judge.mistakes
     clips = CalibrationRecord(tmp_path / "runs").clips("HalfCheetah-v5").read_clips()

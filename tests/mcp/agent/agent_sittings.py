@@ -6,7 +6,7 @@ import pytest
 from scripted_claude import ScriptedClaude, Step
 
 from p2p.contracts.agent import AgentEvent, AgentReport, AgentRequest
-from p2p.service import Service
+from p2p.service.workspace import Workspace
 from p2p_mcp.agent import sitting
 
 KEY = "sk-ant-decoy-0123456789"
@@ -15,8 +15,8 @@ KEY = "sk-ant-decoy-0123456789"
 class Sittings:
     """Starts agents against scripts."""
 
-    def __init__(self, service: Service, monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> None:
-        self.service, self._monkeypatch, self._stack = service, monkeypatch, stack
+    def __init__(self, ws: Workspace, monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> None:
+        self.ws, self._monkeypatch, self._stack = ws, monkeypatch, stack
         self.events: list[AgentEvent] = []
         self.claude = ScriptedClaude([])
 
@@ -31,7 +31,7 @@ class Sittings:
         """One sitting, to its end."""
         self.script(*steps)
         fields = {"sentence": "hop", "model": "claude-opus-5-5", **request}
-        return sitting.converse(self.service, AgentRequest(**fields), self.events.append, lines)
+        return sitting.converse(self.ws, AgentRequest(**fields), self.events.append, lines)
 
     def texts(self, kind: str) -> Sequence[str]:
         """What events of one kind said."""

@@ -3,7 +3,6 @@ import pytest
 from p2p.contracts.agent import AgentRequest, Limits, Spending
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.usage import Price, Usage, cost
-from p2p.service import Service
 from p2p_mcp.agent.briefing import what_is_left
 from p2p_mcp.agent.budget import MAX_ANSWER, Budget
 from p2p_mcp.agent.ending import Ended
@@ -24,11 +23,11 @@ def test_an_answer_costs_what_each_kind_of_token_costs() -> None:
     assert cost(usage, PRICE) == pytest.approx(4 + 2 + 0.2 + 1 + 4)
 
 
-def test_nothing_is_begun_that_nothing_caps(service: Service) -> None:
+def test_nothing_is_begun_that_nothing_caps() -> None:
     with pytest.raises(InvalidInput, match="--max-tokens"):
-        price_for(service, AgentRequest(model="claude-unheard-of"))
-    assert price_for(service, AgentRequest(model="claude-unheard-of", price=PRICE)) == PRICE
-    assert price_for(service, AgentRequest(model="claude-opus-5-5")) == PRICE
+        price_for(AgentRequest(model="claude-unheard-of"))
+    assert price_for(AgentRequest(model="claude-unheard-of", price=PRICE)) == PRICE
+    assert price_for(AgentRequest(model="claude-opus-5-5")) == PRICE
 
 
 @pytest.mark.parametrize(

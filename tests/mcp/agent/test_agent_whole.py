@@ -14,7 +14,10 @@ from agent_sittings import KEY
 from scripted_claude import ScriptedClaude, Turn, calls, found, overloaded, results, said, text, use
 
 from p2p.contracts.job import JobState
-from p2p.service import Service
+from p2p.service.progress.details import view_iteration
+from p2p.service.progress.job_views import get_job, list_jobs
+from p2p.service.sessions.transcripts import read_transcript
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 BAD = """
@@ -130,13 +133,13 @@ def test_two_iterations_with_everything_that_can_go_wrong_on_the_way(tmp_path: P
     assert sum(report["spending"]["job_steps"].values()) == 4096 + 8192
     assert len(claude.bodies) == 15
 
-    service = Service(Settings(runs_dir=tmp_path / "runs"))
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
     session_id = report["session_id"]
-    judgment = service.view_iteration(session_id, 1).judgment
+    judgment = view_iteration(ws, session_id, 1).judgment
     assert judgment is not None
     assert judgment.observation is not None
     assert judgment.observation.model == "claude-opus-5-5"
-    assert [entry.kind for entry in service.read_transcript(session_id)][-1] == "end"
+    assert [entry.kind for entry in read_transcript(ws, session_id)][-1] == "end"
 
     bad, string = claude.bodies[4], claude.bodies[5]
     assert "import" in said(results(bad)[0])
@@ -175,8 +178,8 @@ def test_ctrl_c_leaves_the_training_at_work_and_a_resumed_agent_sees_it_end(tmp_
     assert process.returncode == 130, seen + rest
     assert "still at work: job_" in rest
 
-    service = Service(Settings(runs_dir=tmp_path / "runs"))
-    (job,) = service.list_jobs()
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
+    (job,) = list_jobs(ws)
     assert not job.state.finished
     again = [calls("get_job", job_id=job.job_id), Turn([text("It is trained.")], "end_turn")]
     with ScriptedClaude(again).serving() as claude:
@@ -185,7 +188,7 @@ def test_ctrl_c_leaves_the_training_at_work_and_a_resumed_agent_sees_it_end(tmp_
             command(tmp_path, "--resume", "latest", "--json"), env=env, capture_output=True, text=True, timeout=500
         )
     report = json.loads(done.stdout)
-    assert service.get_job(job.job_id).state is JobState.COMPLETED
+    assert get_job(ws, job.job_id).state is JobState.COMPLETED
     assert sum(report["spending"]["job_steps"].values()) == job.total
     assert '"completed"' in said(results(claude.bodies[1])[0])
     lost = [block for block in claude.bodies[0]["messages"][-1]["content"] if block["type"] == "tool_result"]
@@ -207,5 +210,5 @@ def test_a_cap_on_time_stops_the_training_too(tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     assert report["ending"] == "budget", done.stderr
     assert "was stopped with it" in report["reason"]
-    (job,) = Service(Settings(runs_dir=tmp_path / "runs")).list_jobs()
+    (job,) = list_jobs(Workspace(Settings(runs_dir=tmp_path / "runs")))
     assert job.state is JobState.CANCELLED

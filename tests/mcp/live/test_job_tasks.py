@@ -1,11 +1,14 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from mcp.types import CallToolResult, TextContent
+from replacing import replace_function
 
 from p2p.contracts.background import JobKind, JobView
 from p2p.contracts.job import JobState
-from p2p.service import Service
+from p2p.service.progress.job_views import get_job
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.live.job_tasks import JobTasks
 from p2p_mcp.live.tasks import TaskStatus
@@ -19,11 +22,14 @@ WAITS = {
 JOB_ID = f"job_{1:032x}"
 
 
-class OneJob(Service):
-    """A service with a job in a state of the test's choosing."""
+MakeTasks = Callable[..., JobTasks]
 
-    def __init__(self, runs_dir: Path, **fields: object) -> None:
-        super().__init__(Settings(runs_dir=runs_dir))
+
+@pytest.fixture
+def tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeTasks:
+    """Tasks of a workspace with one job, in a state of the test's choosing."""
+
+    def make(**fields: object) -> JobTasks:
         job = {
             "job_id": JOB_ID,
             "kind": JobKind.TRAINING,
@@ -38,10 +44,11 @@ class OneJob(Service):
             "error": None,
             "created_at": "2026-01-01T00:00:00Z",
         }
-        self._view = JobView.model_validate(job | fields)
+        view = JobView.model_validate(job | fields)
+        replace_function(monkeypatch, get_job, lambda ws, job_id: view if job_id == JOB_ID else get_job(ws, job_id))
+        return JobTasks(Workspace(Settings(runs_dir=tmp_path)), _tell)
 
-    def get_job(self, job_id: str) -> JobView:
-        return self._view if job_id == JOB_ID else super().get_job(job_id)
+    return make
 
 
 def _tell(job: JobView) -> CallToolResult:
@@ -65,8 +72,8 @@ def _tell(job: JobView) -> CallToolResult:
         ({"state": JobState.CANCELLED}, TaskStatus.CANCELLED, "cancelled"),
     ],
 )
-def test_a_job_is_told_as_a_task(tmp_path: Path, fields: dict[str, object], status: TaskStatus, message: str) -> None:
-    task = JobTasks(OneJob(tmp_path, **fields), _tell).look(JOB_ID)
+def test_a_job_is_told_as_a_task(tasks: MakeTasks, fields: dict[str, object], status: TaskStatus, message: str) -> None:
+    task = tasks(**fields).look(JOB_ID)
     assert task is not None
     assert task.status is status
     assert message in (task.status_message or "")
@@ -75,9 +82,9 @@ def test_a_job_is_told_as_a_task(tmp_path: Path, fields: dict[str, object], stat
 
 @pytest.mark.parametrize(("state", "is_error"), [(JobState.COMPLETED, False), (JobState.FAILED, True)])
 def test_a_training_that_failed_is_an_error_of_the_tool_and_not_of_the_protocol(
-    tmp_path: Path, state: JobState, is_error: bool
+    tasks: MakeTasks, state: JobState, is_error: bool
 ) -> None:
-    task = JobTasks(OneJob(tmp_path, state=state), _tell).look(JOB_ID)
+    task = tasks(state=state).look(JOB_ID)
     assert task is not None
     assert task.error is None
     result = CallToolResult.model_validate(task.result)
@@ -87,5 +94,5 @@ def test_a_training_that_failed_is_an_error_of_the_tool_and_not_of_the_protocol(
 
 
 @pytest.mark.parametrize("task_id", ["job_2", "", "../../etc/passwd", "job_" + "f" * 32, "a\x00b"])
-def test_what_is_no_job_is_no_task(tmp_path: Path, task_id: str) -> None:
-    assert JobTasks(OneJob(tmp_path), _tell).look(task_id) is None
+def test_what_is_no_job_is_no_task(tasks: MakeTasks, task_id: str) -> None:
+    assert tasks().look(task_id) is None

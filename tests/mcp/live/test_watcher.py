@@ -53,7 +53,7 @@ class Board:
 
 def _server(board: Board, poll_s: float = 0.01) -> tuple[MCPServer[Any], Subscriptions]:
     subscriptions = Subscriptions()
-    lifespan = watching(board, subscriptions, poll_s=poll_s)
+    lifespan = watching(board.list_jobs, subscriptions, poll_s=poll_s)
     return MCPServer[Any]("small", subscriptions=subscriptions, lifespan=lifespan), subscriptions
 
 

@@ -24,15 +24,16 @@ from p2p.scheduler.nodes.bundle import Bundle, bundle, locks
 from p2p.scheduler.nodes.connection import MAX_CHANNELS, Connection
 from p2p.scheduler.nodes.links import links
 from p2p.scheduler.nodes.transfer import checked_path
-from p2p.service import Service
+from p2p.service.machines.nodes import add_node, check_node, check_nodes, host_key, trust_node
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 CANARY = "sk-canary-5e1f"
 
 
 @pytest.fixture
-def service(lab: Lab, tmp_path: Path) -> Service:
-    return Service(Settings(runs_dir=tmp_path / "runs", nodes_dir=lab.store.path))
+def ws(lab: Lab, tmp_path: Path) -> Workspace:
+    return Workspace(Settings(runs_dir=tmp_path / "runs", nodes_dir=lab.store.path))
 
 
 def other_name(lab: Lab, name: str, **fields: object) -> Node:
@@ -44,25 +45,25 @@ def other_name(lab: Lab, name: str, **fields: object) -> Node:
 
 
 def test_a_host_key_is_trusted_only_explicitly_and_only_the_one_that_was_looked_at(lab: Lab, tmp_path: Path) -> None:
-    service = Service(Settings(runs_dir=tmp_path / "runs", nodes_dir=tmp_path / "config"))
-    service.add_node(lab.node.model_copy(update={"facts": None}))
-    view = service.check_node("attic")
+    ws = Workspace(Settings(runs_dir=tmp_path / "runs", nodes_dir=tmp_path / "config"))
+    add_node(ws, lab.node.model_copy(update={"facts": None}))
+    view = check_node(ws, "attic")
     assert view.state is NodeState.UNREACHABLE
     assert "not trusted yet" in view.problem
     assert "p2p nodes trust attic" in view.problem
-    key = service.host_key("attic")
+    key = host_key(ws, "attic")
     printed = subprocess.check_output(["ssh-keygen", "-lf", lab.sshd.folder / "host_key.pub"], text=True)
     assert key.fingerprint in printed
     assert not key.trusted
     with pytest.raises(NodeUnreachable, match="Nothing is trusted"):
-        service.trust_node("attic", "SHA256:another")
-    assert service.trust_node("attic", key.fingerprint).trusted
-    assert service.check_node("attic").state is NodeState.READY
-    service.add_node(lab.node.model_copy(update={"name": "barn", "host": "127.0.0.2", "port": 1, "facts": None}))
-    assert [view.state for view in service.check_nodes()] == [NodeState.READY, NodeState.UNREACHABLE]
+        trust_node(ws, "attic", "SHA256:another")
+    assert trust_node(ws, "attic", key.fingerprint).trusted
+    assert check_node(ws, "attic").state is NodeState.READY
+    add_node(ws, lab.node.model_copy(update={"name": "barn", "host": "127.0.0.2", "port": 1, "facts": None}))
+    assert [view.state for view in check_nodes(ws)] == [NodeState.READY, NodeState.UNREACHABLE]
 
 
-def test_a_host_key_that_changed_is_refused_until_it_is_trusted_again(lab: Lab, service: Service) -> None:
+def test_a_host_key_that_changed_is_refused_until_it_is_trusted_again(lab: Lab, ws: Workspace) -> None:
     place = lab.sshd.folder / "host_key"
     for name in ("host_key", "host_key.pub"):
         shutil.move(lab.sshd.folder / name, lab.sshd.folder / f"old_{name}")
@@ -70,19 +71,19 @@ def test_a_host_key_that_changed_is_refused_until_it_is_trusted_again(lab: Lab, 
     lab.sshd.stop()
     lab.make_good()
     try:
-        view = service.check_node("attic")
+        view = check_node(ws, "attic")
         assert view.state is NodeState.UNREACHABLE
         assert "another host key than the one that was trusted" in view.problem
-        key = service.host_key("attic")
+        key = host_key(ws, "attic")
         assert not key.trusted
-        service.trust_node("attic", key.fingerprint)
-        assert service.check_node("attic").state is NodeState.READY
+        trust_node(ws, "attic", key.fingerprint)
+        assert check_node(ws, "attic").state is NodeState.READY
     finally:
         for name in ("host_key", "host_key.pub"):
             shutil.move(lab.sshd.folder / f"old_{name}", lab.sshd.folder / name)
         lab.sshd.stop()
         lab.make_good()
-        service.trust_node("attic", service.host_key("attic").fingerprint)
+        trust_node(ws, "attic", host_key(ws, "attic").fingerprint)
 
 
 def test_a_node_that_knows_another_key_says_so(lab: Lab, tmp_path: Path) -> None:
@@ -94,8 +95,8 @@ def test_a_node_that_knows_another_key_says_so(lab: Lab, tmp_path: Path) -> None
     link.close()
 
 
-def test_a_node_says_what_it_has(service: Service) -> None:
-    facts = service.check_node("attic").node.facts
+def test_a_node_says_what_it_has(ws: Workspace) -> None:
+    facts = check_node(ws, "attic").node.facts
     assert facts is not None
     assert facts.cores >= 1
     assert facts.memory_mb is None or facts.memory_mb > 100

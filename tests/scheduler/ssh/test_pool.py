@@ -16,7 +16,8 @@ from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.backends.pool import PoolBackend
 from p2p.scheduler.backends.ssh import SSHBackend
 from p2p.scheduler.nodes.links import links
-from p2p.service import Service
+from p2p.service.machines.nodes import remove_node
+from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.iterations import IterationRecord
 from p2p.store.remote import RemoteJobRecord
@@ -92,10 +93,10 @@ def test_runs_go_to_every_machine_and_a_lost_node_keeps_only_its_own(
     assert pool.status(lost.path).state is JobState.UNREACHABLE
     assert pool.status(lost.path).updated_at == since
 
-    service = Service(Settings(runs_dir=jobs, nodes_dir=lab.store.path))
+    ws = Workspace(Settings(runs_dir=jobs, nodes_dir=lab.store.path))
     with pytest.raises(InvalidInput, match="1 jobs have not ended on cellar"):
-        service.remove_node("cellar")
-    (ended,) = service.remove_node("cellar", abandon=True)
+        remove_node(ws, "cellar")
+    (ended,) = remove_node(ws, "cellar", abandon=True)
     assert ended.state is JobState.LOST
     training.join(60)
     assert not training.is_alive()

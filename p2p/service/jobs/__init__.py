@@ -1,0 +1,1 @@
+"""Jobs of this runs directory: started, queued, waited for, ended."""

@@ -1,0 +1,81 @@
+"""Judge an iteration by what is measured: predicates, and functions that a model or the caller wrote."""
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.judgment import Judgment, Verdict
+from p2p.contracts.training import IterationAggregation
+from p2p.service.judging.judge_code import judge_by_functions
+from p2p.service.training.aggregation import ended_early
+from p2p.service.training.environments import describe_environment
+from p2p.service.training.plan import session_for
+from p2p.service.workspace import Workspace
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+
+def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = None) -> Judgment:
+    """Judge the recorded rollouts again, by the session's criteria or by those of another sentence.
+
+    Nothing is simulated and nothing is overwritten.
+
+    Raises:
+        InvalidInput: there is no such iteration, or it has no recorded report rollouts.
+        UnknownPhrase: `prompt` is not understood.
+    """
+    record = ws.record(session_id)
+    session, iteration = record.read_session(), ws.iteration_begun(session_id, number)
+    if iteration.report.read_evaluation() is None:
+        raise InvalidInput(f"Iteration {number} of {session_id} has no report rollouts yet; it is still training.")
+    if prompt is None:
+        return judge_by_code(ws, record, iteration)
+    intent = ws.author(session.author).elicit(prompt, describe_environment(ws, session.env_id))
+    threshold = session_for(record, number).pass_threshold
+    return ws.judge_called("code").judge_report(intent, iteration.report.path, threshold)
+
+
+def judge_by_code(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> Judgment:
+    """By the session's criteria; what passes must pass by each earlier version of them too."""
+    judgment = annotated(iteration, judge_by_functions(ws, record, iteration, record.read_criteria()))
+    if judgment.passed:
+        for change in record.read_tightenings():
+            earlier = judge_by_functions(ws, record, iteration, change.before)
+            if earlier.verdict is Verdict.FAILED:
+                return judgment.model_copy(
+                    update={
+                        "verdict": Verdict.FAILED,
+                        "intent_score": min(judgment.intent_score or 0.0, earlier.intent_score or 0.0),
+                        "failure_tags": earlier.failure_tags,
+                        "diagnosis": f"{earlier.diagnosis}\nThat is by criteria before they were made stricter.",
+                    }
+                )
+    return judgment
+
+
+def annotated(iteration: IterationRecord, judgment: Judgment) -> Judgment:
+    """A judgment that says first how its checkpoint came to be judged, where that is not as usual.
+
+    Told are a run that was cancelled, failed or lost before its end, and a checkpoint that eyes chose.
+    """
+    aggregation = iteration.read_aggregation()
+    if aggregation is None:
+        return judgment
+    notes = [_early(iteration, aggregation), _chosen_by_eyes(aggregation)]
+    told = [note for note in notes if note and note not in judgment.diagnosis]
+    return judgment.model_copy(update={"diagnosis": " ".join([*told, judgment.diagnosis])}) if told else judgment
+
+
+def _early(iteration: IterationRecord, aggregation: IterationAggregation) -> str:
+    if not aggregation.by_checkpoints:
+        return ""
+    results = {result.run_id: result for config in aggregation.configs.values() for result in config.per_seed}
+    judged = results[aggregation.best_run_id].model_copy(update={"best_checkpoint": aggregation.best_checkpoint})
+    return ended_early(IterationRecord(iteration.path / aggregation.best_run_id), judged)
+
+
+def _chosen_by_eyes(aggregation: IterationAggregation) -> str:
+    if not aggregation.looks:
+        return ""
+    found = "accepted it" if any(look.accepted for look in aggregation.looks) else "accepted none"
+    return (
+        f"After an earlier veto eyes looked at {len(aggregation.looks)} of the best checkpoints, and {found}: judged "
+        f"is {aggregation.best_run_id} at step {aggregation.best_checkpoint:,}."
+    )

@@ -1,0 +1,69 @@
+"""The model that looks: which it is, and what it is sent."""
+
+from pathlib import Path
+
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.inference import ModelName
+from p2p.contracts.model_problems import ModelRefused, ReplyMalformed, ReplyTruncated
+from p2p.contracts.observation import SentPicture
+from p2p.contracts.work import ViewCamera, ViewRequest
+from p2p.inference.client import SessionModels
+from p2p.judges.album import Closer, Shown
+from p2p.service.judging.evidence import SHOWN
+from p2p.service.models.session_models import session_models
+from p2p.service.pictures.picturing import MIME_TYPES, relative_path
+from p2p.service.workspace import Workspace
+from p2p.store.iterations import IterationRecord
+from p2p.store.opening import read_bytes
+from p2p.store.seen import SeenPictures
+from p2p.store.sessions import SessionRecord
+
+ROLE = "vision_judge"
+"""Under which its calls are counted in the session's ledger."""
+USELESS = (ReplyMalformed, ReplyTruncated, ModelRefused)
+"""The model was reached, and what it said cannot be used; asking again would change nothing."""
+
+
+def eyes_of(ws: Workspace, session_id: str) -> str:
+    """`provider:model` that would look at a session's pictures; empty where none is configured."""
+    session = ws.record(session_id).read_session()
+    return session.judge_model or session.model or ws.settings.model
+
+
+def vision_models(ws: Workspace, record: SessionRecord, model: str = "") -> SessionModels:
+    """The models of a session, with the one that looks in the place of its own."""
+    model = model or eyes_of(ws, record.session_id)
+    if not model:
+        raise InvalidInput(
+            "No model is configured that could look at pictures. Name one (--judge-model provider:model, or set "
+            f"P2P_MODEL), or look yourself: p2p view {record.session_id}"
+        )
+    name = str(ModelName.parse(model))
+    return session_models(record, ws.settings.model_patience_s, ws.settings.model_silence_s, name)
+
+
+def keep_picture(ws: Workspace, iteration: IterationRecord, file: Path, shows: str, note: str = "") -> Shown:
+    """A picture as it will be sent, its bytes kept."""
+    data = read_bytes(file)
+    path, digest = SeenPictures(iteration.path).keep(data, file.suffix)
+    sent = SentPicture(path=relative_path(ws, path), sha256=digest, media_type=MIME_TYPES[file.suffix], shows=shows)
+    return Shown(data, sent, note)
+
+
+def requested_view(wish: Closer) -> ViewRequest:
+    """What the judge wants to see, as a request for pictures.
+
+    Raises:
+        InvalidInput: that part of time is none.
+    """
+    try:
+        return ViewRequest(
+            label=wish.rollout or SHOWN,
+            camera=wish.camera or ViewCamera.TRACKING,
+            compare_with=wish.compare_with,
+            start_s=wish.start_s,
+            end_s=wish.end_s,
+            path_of=wish.path_of,
+        )
+    except ValueError as error:
+        raise InvalidInput(f"That part of time is none: end_s {wish.end_s} is not after {wish.start_s}.") from error

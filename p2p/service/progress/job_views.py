@@ -1,0 +1,178 @@
+"""Background jobs as callers see them, read from directories alone: whoever started one may be gone."""
+
+import time
+from collections.abc import Sequence
+
+from p2p.contracts.background import JobKind, JobTicket, JobView
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobState, JobStatus
+from p2p.contracts.session import RunProgress, SessionStatus, StatusRecord
+from p2p.contracts.waiting import WaitsFor
+from p2p.service.jobs.queue import POLL_S, job_directory, process_of
+from p2p.service.jobs.waiting import shared_wait, waits_for_turn
+from p2p.service.jobs.worker_jobs import failure_message
+from p2p.service.progress.session_view import ACTIVE, remaining_s, run_progress
+from p2p.service.workspace import Workspace
+from p2p.store.sessions import SessionRecord
+
+MAX_WAIT_S = 45.0
+"""Longest wait for a job in one call [s]; clients of the Model Context Protocol give up after a minute."""
+KILLED = "Its process was killed before its end, or the disk was full. Start it again: what is finished is kept."
+NEVER_STARTED = "Its caller died before its process was started. Start it again."
+ENDINGS = {
+    SessionStatus.PASSED: JobState.COMPLETED,
+    SessionStatus.COMPLETED: JobState.COMPLETED,
+    SessionStatus.MAX_ITERATIONS: JobState.COMPLETED,
+    SessionStatus.CANCELLED: JobState.CANCELLED,
+    SessionStatus.INVALID_CODE: JobState.FAILED,
+    SessionStatus.RATE_LIMITED: JobState.FAILED,
+    SessionStatus.AUTH_ERROR: JobState.FAILED,
+    SessionStatus.BUDGET: JobState.FAILED,
+    SessionStatus.ERROR: JobState.FAILED,
+}
+"""What the end of a session means for the job that drove it: without passing it is done too."""
+
+
+def get_job(ws: Workspace, job_id: str) -> JobView:
+    """How a job stands.
+
+    Raises:
+        UnknownName: there is no job of this id.
+    """
+    return _job_view(ws, ticket_of(ws, job_id))
+
+
+def find_job(ws: Workspace, text: str) -> str:
+    """Id of the job meant by an id, the start or end of one, or "latest".
+
+    Raises:
+        UnknownName: none, or more than one, is meant.
+    """
+    return ws.jobs.find(text)
+
+
+def wait_for_job(ws: Workspace, job_id: str, seconds: float = MAX_WAIT_S) -> JobView:
+    """The job when it has ended, or when the time is up: at most `MAX_WAIT_S`."""
+    ticket = ticket_of(ws, job_id)
+    deadline = time.monotonic() + min(max(seconds, 0.0), MAX_WAIT_S)
+    while not _job_state(ws, ticket).state.finished and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+    return _job_view(ws, ticket)
+
+
+def list_jobs(ws: Workspace, session_id: str | None = None) -> tuple[JobView, ...]:
+    """All jobs, or those of a session, newest first; none of a session that was deleted."""
+    wanted = ws.jobs.tickets(session_id)
+    return tuple(_job_view(ws, ticket) for ticket in wanted if _is_kept(ws, ticket.session_id))
+
+
+def job_log(ws: Workspace, job_id: str, offset: int = 0) -> tuple[str, int]:
+    """What a job printed, from byte `offset` on, and the next offset.
+
+    Raises:
+        UnknownName: there is no job of this id.
+        InvalidInput: `offset` is negative.
+    """
+    ticket = ticket_of(ws, job_id)
+    if offset < 0:
+        raise InvalidInput(f"A log offset counts bytes from 0, got {offset}.")
+    try:
+        return ws.backend.logs(job_directory(ws.runs.path, ticket), offset)
+    except InvalidInput:  # its process has not been started yet
+        return "", offset
+
+
+def settle(ws: Workspace, ticket: JobTicket | None) -> None:
+    """Write down how a job ended, before its session goes on without it; does nothing while it lives."""
+    if ticket is None:
+        return
+    view = _job_view(ws, ticket)
+    if view.state.finished:
+        _write_end(ws, view)
+
+
+def _is_kept(ws: Workspace, session_id: str) -> bool:
+    record = ws.runs.session(session_id)
+    return record.exists and record.read_metadata().deleted_at is None
+
+
+def ticket_of(ws: Workspace, job_id: str) -> JobTicket:
+    """Ticket of a job that is known."""
+    ticket = ws.jobs.job(job_id).read_ticket()
+    assert ticket is not None, "the directory knows only jobs with a ticket"
+    return ticket
+
+
+def _write_end(ws: Workspace, view: JobView) -> None:
+    ws.jobs.new(view.job_id).save_end(view)
+    ws.jobs.leave_queue(view.job_id)
+
+
+def _job_view(ws: Workspace, ticket: JobTicket) -> JobView:
+    if (end := ws.jobs.new(ticket.job_id).read_end()) is not None:
+        return end
+    status = _job_state(ws, ticket)  # before the runs, so that those of a completed job are complete
+    record = ws.runs.session(ticket.session_id)
+    number = ticket.iteration or len(record.iteration_records()) or None
+    runs = _job_runs(ws, record, number)
+    trained = _job_runs_before(ws, record, number) if ticket.kind is JobKind.SESSION else ()
+    plan = record.iteration(number).read_plan() if number is not None else None
+    running = status.state is JobState.RUNNING
+    waiting = None
+    if status.state is JobState.WAITING:
+        waiting = waits_for_turn(ws.runs.path, ws.backend, ticket)
+    elif running:
+        waiting = shared_wait([run.waiting for run in runs if run.state in ACTIVE])
+    view = JobView(
+        job_id=ticket.job_id,
+        kind=ticket.kind,
+        session_id=ticket.session_id,
+        iteration=number,
+        state=JobState.WAITING if waiting is not None else status.state,
+        queue_position=waiting.place if waiting is not None and waiting.waits_for is WaitsFor.TURN else None,
+        waiting=waiting,
+        step=sum(run.step for run in (*trained, *runs)),
+        total=max(ticket.total, sum(run.total_timesteps for run in (*trained, *runs))),
+        eta_s=remaining_s(runs, plan.parallel) if plan is not None and running else None,
+        runs=runs,
+        error=status.error,
+        created_at=ticket.created_at,
+    )
+    if view.state.finished and view.state is not JobState.LOST:  # trainings of a lost one may still go on
+        _write_end(ws, view)
+    return view
+
+
+def _job_state(ws: Workspace, ticket: JobTicket) -> JobStatus:
+    """How a job stands, with its error in words."""
+    if (end := ws.jobs.new(ticket.job_id).read_end()) is not None:
+        return JobStatus(state=end.state, error=end.error)
+    process = process_of(ws.runs.path, ws.backend, ticket)
+    session = ws.runs.session(ticket.session_id).read_status()
+    if ticket.kind is JobKind.SESSION and session is not None and session.status.finished:
+        return _end_of_session(session)
+    if not process.state.finished:
+        waits = process.state is JobState.QUEUED or ws.jobs.waits(ticket.job_id)
+        return JobStatus(state=JobState.WAITING if waits else JobState.RUNNING, error=process.error)
+    return JobStatus(state=process.state, error=_error(process))
+
+
+def _job_runs(ws: Workspace, record: SessionRecord, number: int | None) -> Sequence[RunProgress]:
+    if number is None:
+        return ()
+    return tuple(run_progress(run, ws.backend) for run in record.iteration(number).runs())
+
+
+def _job_runs_before(ws: Workspace, record: SessionRecord, number: int | None) -> Sequence[RunProgress]:
+    """The runs of the iterations before one."""
+    return tuple(run for before in range(1, number or 1) for run in _job_runs(ws, record, before))
+
+
+def _end_of_session(session: StatusRecord) -> JobStatus:
+    return JobStatus(state=ENDINGS[session.status], error=session.error)
+
+
+def _error(process: JobStatus) -> str | None:
+    if process.state is JobState.LOST:
+        return KILLED if process.updated_at is not None else NEVER_STARTED
+    return failure_message(process) if process.state is JobState.FAILED else None

@@ -1,0 +1,233 @@
+"""A session at a glance, read from its directory alone."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from p2p.analysis.early_hint import early_hint
+from p2p.analysis.pace import seconds_per_step
+from p2p.contracts.background import JobTicket, TrainingRequest
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.job import JobState, JobStatus
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.protocols import Backend
+from p2p.contracts.session import Artefacts, RunProgress, Session, SessionStatus, SessionView
+from p2p.contracts.waiting import Waiting
+from p2p.service.jobs.queue import process_of
+from p2p.service.jobs.waiting import shared_wait, waits_for_cores, waits_for_turn
+from p2p.service.jobs.worker_jobs import failure_message
+from p2p.service.progress.lineage import best_iteration
+from p2p.service.workspace import Workspace
+from p2p.store.background import BackgroundDirectory, BackgroundRecord
+from p2p.store.candidates import CandidateRecords
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+MAX_RETURNS = 60
+ENDED = tuple(str(state) for state in JobState if state.finished)
+ACTIVE = tuple(str(state) for state in JobState if not state.finished)
+LABELS = ("median", "p90", "p10")
+
+
+def view(record: SessionRecord, backend: Backend) -> SessionView:
+    """The state of a session, of its current iteration and of its best one."""
+    session, status, intent = record.read_session(), record.read_status(), record.read_criteria()
+    iterations = record.iteration_records()
+    judgments = {n: j for n, it in enumerate(iterations, 1) if (j := it.read_judgment()) is not None}
+    best = best_iteration(judgments)
+    history, driver = record.read_history(), _job(record.driver_dir, backend)
+    state = status.status if status is not None else SessionStatus.PENDING
+    driven = driver is not None and not driver.state.finished
+    training = _training(record, backend)
+    trained_now = training is not None and not training.state.finished
+    by_caller = _is_by_caller(session, state, iterations) and not driven
+    runs = tuple(run_progress(run, backend) for run in _runs(iterations[-1])) if iterations else ()
+    waiting = _waiting(record, backend, driven, runs) if driven or trained_now else None
+    told = _told(state, by_caller, driven, trained_now, waiting)
+    if by_caller and training is not None and training.state is JobState.LOST:
+        told = SessionStatus.INTERRUPTED if iterations[-1].read_aggregation() is None else told
+    plan = iterations[-1].read_plan() if iterations else None
+    return SessionView(
+        session=session,
+        status=told,
+        error=_failure(iterations[-1], training) if by_caller else status.error if status is not None else None,
+        alive=driven or trained_now,
+        waiting=waiting,
+        by_caller=by_caller,
+        iteration=len(iterations),
+        step="done" if state.finished else _step(session, iterations, intent is not None),
+        runs=runs,
+        plan=plan,
+        remaining_s=remaining_s(runs, plan.parallel) if plan is not None else None,
+        criteria=intent.criteria if intent is not None else (),
+        best_iteration=best,
+        judgment=judgments.get(best) if best is not None else None,
+        history=history.iterations if history is not None else (),
+        artefacts=_artefacts(record, best, judgments),
+        settings_changes=record.read_settings_changes(),
+        metadata=record.read_metadata(),
+    )
+
+
+def _runs(iteration: IterationRecord) -> list[IterationRecord]:
+    """Of an iteration; the short trainings of its candidates, while it has no reward yet."""
+    own = iteration.runs()
+    return own if own or iteration.read_draft() is not None else CandidateRecords(iteration).runs()
+
+
+def _is_by_caller(session: Session, state: SessionStatus, iterations: Sequence[IterationRecord]) -> bool:
+    """Whether its caller asks for each step.
+
+    Whoever starts a driver writes so into the status first, so a session whose driver died never looks like this. A
+    reward handed in at a terminal is there before its driver is started; its training is requested by no caller then.
+    """
+    if state is not SessionStatus.PENDING or not iterations:
+        return False
+    if session.extends is not None and len(iterations) == 1 and iterations[0].read_reward_report() is None:
+        return False  # its first reward came with it
+    return session.author != "given" or iterations[-1].read_training_request() is not None
+
+
+def _waiting(record: SessionRecord, backend: Backend, driven: bool, runs: Sequence[RunProgress]) -> Waiting | None:
+    """What a session that has a process waits for; None while a part of it goes on."""
+    ticket = BackgroundRecord(record.driver_dir).read_ticket() if driven else _training_ticket(record)
+    turn = waits_for_turn(record.path.parent, backend, ticket)
+    if turn is not None:
+        return turn
+    return shared_wait([run.waiting for run in runs if run.state in ACTIVE])
+
+
+def _told(
+    state: SessionStatus, by_caller: bool, driven: bool, trained_now: bool, waiting: Waiting | None
+) -> SessionStatus:
+    """Status to report. Liveness comes from the locks, not from status.json."""
+    if (by_caller and trained_now) or (state is SessionStatus.RUNNING and (driven or trained_now)):
+        return SessionStatus.RUNNING if waiting is None else SessionStatus.WAITING
+    return SessionStatus.INTERRUPTED if state is SessionStatus.RUNNING else state
+
+
+def live_training(record: SessionRecord, backend: Backend) -> str | None:
+    """Id of the job that trains the newest iteration for its caller, while there is one."""
+    request, status = _training_request(record), _training(record, backend)
+    return request.job_id if request is not None and status is not None and not status.state.finished else None
+
+
+def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
+    """Where one run is, from its job, configuration and metrics."""
+    config, job = run.read_config(), _job(run.path, backend)
+    training, evaluations = run.parse_scalars()
+    last = training[-1] if training else {}
+    step, total = int(last.get("global_step", 0)), config.total_timesteps if config is not None else 0
+    rate, pace = last.get("sps"), seconds_per_step(training)
+    returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
+    measured = evaluations[-1] if evaluations else {}
+    summary = run.read_summary() if job is not None and job.state is JobState.COMPLETED else None
+    left = max(0, total - step) if summary is None else 0
+    active = job is not None and not job.state.finished
+    return RunProgress(
+        run_id=run.iteration_id,
+        state=str(job.state) if job is not None else run.derive_status(),
+        step=min(step, total),
+        total_timesteps=total,
+        steps_per_second=rate,
+        eta_s=left * pace if pace is not None else None,
+        episode_return=returns[-1] if returns else None,
+        returns=tuple(returns[:: max(1, -(-len(returns) // MAX_RETURNS))]),
+        criteria=measured.get("criteria", {}),
+        success_rate=measured.get("success_rate"),
+        error=job.error if job is not None else None,
+        hint=early_hint(run.read_criteria(), evaluations) if active and evaluations else None,
+        waiting=waits_for_cores(job),
+        resumed=summary.resumed if summary is not None else 0,
+        early_stop=summary.early_stop if summary is not None else None,
+    )
+
+
+def remaining_s(runs: Sequence[RunProgress], parallel: int) -> float | None:
+    """Expected time until all runs are trained [s], those that wait being as fast as the others.
+
+    Returns:
+        None before the pace of any run is known.
+    """
+    left = [run.total_timesteps - run.step for run in runs if run.state not in ENDED]
+    costs = [cost for run in runs if (cost := _seconds_per_step(run))]
+    return max([sum(left) / parallel, *left]) * sum(costs) / len(costs) if left and costs else None
+
+
+def _seconds_per_step(run: RunProgress) -> float | None:
+    if run.eta_s:
+        return run.eta_s / (run.total_timesteps - run.step)
+    return 1.0 / run.steps_per_second if run.steps_per_second and run.state in ENDED else None
+
+
+def _job(directory: Path, backend: Backend) -> JobStatus | None:
+    """How the job of a directory stands; None where there is none."""
+    try:
+        return backend.status(directory)
+    except InvalidInput:
+        return None
+
+
+def _training_request(record: SessionRecord) -> TrainingRequest | None:
+    iterations = record.iteration_records()
+    return iterations[-1].read_training_request() if iterations else None
+
+
+def _training(record: SessionRecord, backend: Backend) -> JobStatus | None:
+    """How the job stands that trains the newest iteration for its caller; None without one."""
+    ticket = _training_ticket(record)
+    if ticket is not None:
+        return process_of(record.path.parent, backend, ticket)
+    request = _training_request(record)  # written by hand, or its ticket is gone
+    return _job(BackgroundDirectory(record.path.parent).new(request.job_id).path, backend) if request else None
+
+
+def _training_ticket(record: SessionRecord) -> JobTicket | None:
+    """Of the job that trains the newest iteration for its caller; None without one."""
+    request = _training_request(record)
+    return BackgroundDirectory(record.path.parent).new(request.job_id).read_ticket() if request else None
+
+
+def _failure(iteration: IterationRecord, training: JobStatus | None) -> str | None:
+    """Why an iteration could not be trained; None where it was, or where nobody has tried its present reward."""
+    if training is None or training.state is not JobState.FAILED or iteration.read_aggregation() is not None:
+        return None
+    return failure_message(training)
+
+
+def _step(session: Session, iterations: list[IterationRecord], has_intent: bool) -> str:
+    if session.prompt and not has_intent:
+        return "intent"
+    report = iterations[-1].read_reward_report() if iterations else None
+    if report is None or not report.accepted:
+        return "reward"
+    if iterations[-1].read_aggregation() is None:
+        return "train"
+    return "judge" if iterations[-1].read_judgment() is None else "revise"
+
+
+def _artefacts(record: SessionRecord, best: int | None, judgments: dict[int, Judgment]) -> Artefacts:
+    if best is None:
+        return Artefacts()
+    iteration, judgment = record.iteration(best), judgments[best]
+    root = record.path.parent
+
+    def shown(path: Path) -> str | None:
+        return str(path.relative_to(root)) if path.exists() else None
+
+    policy = None
+    if judgment.run_id is not None and judgment.best_checkpoint is not None:
+        policy = shown(IterationRecord(iteration.path / judgment.run_id).checkpoint(judgment.best_checkpoint).path)
+    videos = [found for label in LABELS if (found := shown(iteration.report.video(label)))]
+    return Artefacts(
+        policy=policy,
+        reward=shown(iteration.reward_fn_path),
+        video=videos[0] if videos else None,
+        contact_sheet=shown(iteration.contact_sheet_path),
+        learning_curve=shown(iteration.learning_curve_path),
+        judgment=shown(iteration.judgment_path),
+    )
+
+
+def view_session(ws: Workspace, session_id: str) -> SessionView:
+    """A session at a glance."""
+    return view(ws.record(session_id), ws.backend)

@@ -1,0 +1,1 @@
+"""Criteria, rewards and revisions: written, checked, repaired, chosen among."""

@@ -1,0 +1,182 @@
+"""Criteria that a caller sets, before anything is trained."""
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from p2p.analysis.tightening import tightened
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.events import EventName
+from p2p.contracts.intent import Criterion, Intent
+from p2p.contracts.preview import Understanding
+from p2p.contracts.protocols import SentenceReader
+from p2p.contracts.session import SessionStatus
+from p2p.contracts.tightening import Tightening
+from p2p.rewards.part_features import problem_of
+from p2p.service.progress.session_view import live_training
+from p2p.service.training.environments import describe_environment
+from p2p.service.workspace import Workspace
+from p2p.store.candidates import all_runs
+from p2p.store.clock import now
+from p2p.store.sessions import SessionRecord
+
+
+def derive_intent(ws: Workspace, prompt: str, env_id: str) -> Intent:
+    """The criteria that the built-in author makes of a sentence; nothing is kept.
+
+    Raises:
+        UnknownPhrase: it does not understand the sentence.
+    """
+    return ws.author("builtin").elicit(prompt.strip(), describe_environment(ws, env_id))
+
+
+def understand(ws: Workspace, prompt: str, env_id: str) -> Understanding:
+    """What the built-in author makes of a sentence, with the parts that it leaves to eyes; nothing is kept.
+
+    Raises:
+        UnknownPhrase: nothing is understood, the sentence contradicts itself, or the robot cannot do it.
+    """
+    author = ws.author("builtin")
+    assert isinstance(author, SentenceReader), "the built-in author reads sentences"
+    return author.understand(prompt.strip(), describe_environment(ws, env_id), partly=True)
+
+
+def intent_of(
+    ws: Workspace, prompt: str, env_id: str, criteria: Sequence[Criterion], episode_s: float | None = None
+) -> Intent:
+    """A sentence with criteria of the caller's own.
+
+    Raises:
+        InvalidInput: a criterion reads a feature the environment does not have, or they contradict each other.
+    """
+    spec = describe_environment(ws, env_id)
+    _check_features(criteria, spec)
+    length = {} if episode_s is None else {"episode_s": episode_s}
+    try:
+        return Intent.model_validate(
+            {"prompt": prompt, "env_id": env_id, "criteria": [c.model_dump() for c in criteria], **length}
+        )
+    except ValidationError as error:
+        raise InvalidInput(f"These criteria do not go together: {error.errors()[0]['msg']}.") from error
+
+
+def clarify(ws: Workspace, session_id: str, answer: str) -> None:
+    """Add a person's answer to the sentence of a session whose criteria are not fixed yet.
+
+    Raises:
+        InvalidInput: the criteria are fixed, or the answer is empty.
+    """
+    record = ws.record(session_id)
+    if record.read_criteria() is not None or not answer.strip():
+        raise InvalidInput(f"The sentence of {session_id} is not changed: its criteria are fixed, or nothing was said.")
+    session = record.read_session()
+    record.save_session(session.model_copy(update={"prompt": f"{session.prompt} ({' '.join(answer.split())})"}))
+
+
+def tighten_criteria(ws: Workspace, session_id: str, criteria: Sequence[Criterion], why: str, by: str) -> Intent:
+    """Make the criteria of a session stricter after eyes refused a policy that met what is measured.
+
+    They count from the next iteration on, are never loosened, and the change is kept in `tightened.jsonl`. A later
+    iteration passes only where it also passes by every earlier version.
+
+    Args:
+        session_id: Which session.
+        criteria: Those that change, by key, and new ones.
+        why: What met the criteria and was not what was meant, at most 500 characters.
+        by: Who says so.
+
+    Raises:
+        InvalidInput: eyes have refused nothing, a training is under way, something would get looser, or the new
+            criteria cannot be judged.
+    """
+    record = ws.record(session_id)
+    with record.exclusive():
+        present, refused = record.read_criteria(), _refused(ws, record)
+        assert present is not None, "what was judged has criteria"
+        made = tightened(present.criteria, criteria)
+        intent = intent_of(ws, present.prompt, present.env_id, made, present.episode_s)
+        try:
+            change = Tightening(
+                after_iteration=refused,
+                by=by.strip(),
+                why=" ".join(why.split()),
+                before=present,
+                after=intent,
+                at=now(),
+            )
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            raise InvalidInput(f"{wrong['loc'][0]!r} is needed to tighten criteria: {wrong['msg']}.") from error
+        record.append_tightening(change)
+        record.save_criteria(intent)
+        titles = [criterion.title for criterion in intent.criteria]
+        record.events.emit(EventName.INTENT_ELICITED, criteria=titles, tightened_by=change.by, why=change.why)
+        return intent
+
+
+def _refused(ws: Workspace, record: SessionRecord) -> int:
+    """Number of the newest judged iteration, which eyes refused although it met what is measured.
+
+    Raises:
+        InvalidInput: there is none, or what was begun since is trained by the present criteria.
+    """
+    iterations, status = record.iteration_records(), record.read_status()
+    judged = [(one.number, found) for one in iterations if (found := one.read_judgment()) is not None]
+    if not judged or not judged[-1][1].vetoed:
+        raise InvalidInput(
+            f"The criteria of {record.session_id} stay as they are. They can be made stricter after eyes have "
+            "refused a policy that met what is measured, and the newest judged iteration is no such one."
+        )
+    if status is not None and status.status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS):
+        raise InvalidInput(f"{record.session_id} has ended. Create another session with stricter criteria.")
+    later = [one for one in iterations if one.number > judged[-1][0] and all_runs(one)]
+    if later or live_training(record, ws.backend) is not None:
+        raise InvalidInput(
+            f"Iteration {iterations[-1].number} of {record.session_id} is trained by the present criteria. Judge "
+            "it first, or create another session."
+        )
+    return judged[-1][0]
+
+
+def replace_criteria(
+    ws: Workspace, session_id: str, criteria: Sequence[Criterion], extend: bool = False, episode_s: float | None = None
+) -> Intent:
+    """Judge a session by other criteria, as long as no policy of it has been measured by its own.
+
+    Args:
+        session_id: Which session.
+        criteria: At most eight, with those there are already when they are extended.
+        extend: Whether to keep the present ones; one of the same key is replaced.
+        episode_s: Length of the judged episodes [s]; None leaves it.
+
+    Raises:
+        InvalidInput: a training goes on or has evaluated a checkpoint, or the criteria cannot be judged.
+    """
+    record = ws.record(session_id)
+    session, present = record.read_session(), record.read_criteria()
+    iterations = record.iteration_records()
+    if (job := live_training(record, ws.backend)) is not None:
+        raise InvalidInput(f"{session_id} is being trained by {job}. End it (cancel_job) before changing criteria.")
+    begun = [one.number for one in iterations if any(run.measured for run in all_runs(one))]
+    if begun:
+        raise InvalidInput(
+            f"Iteration {begun[0]} of {session_id} has been trained under its criteria, which stay as they are. "
+            "To be judged by others, create another session; after eyes refused what met them, they may be made "
+            "stricter."
+        )
+    new = {criterion.key: criterion for criterion in criteria}
+    kept = [c for c in present.criteria if c.key not in new] if extend and present is not None else []
+    length = episode_s if episode_s is not None else (present.episode_s if present is not None else None)
+    intent = intent_of(ws, session.prompt, session.env_id, (*kept, *criteria), length)
+    record.save_criteria(intent)
+    for run in (run for iteration in iterations for run in all_runs(iteration)):
+        run.save_criteria(intent)  # cancelled before its first evaluation: continued, it is judged by these
+    record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
+    return intent
+
+
+def _check_features(criteria: Sequence[Criterion], spec: EnvSpec) -> None:
+    for criterion in criteria:
+        if criterion.predicate is not None and (problem := problem_of(criterion.predicate, spec)):
+            raise InvalidInput(f"Criterion {criterion.key!r} reads {problem}")

@@ -1,0 +1,280 @@
+"""Rewards that a caller hands in, one step at a time."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from p2p.contracts.brief import DraftReport
+from p2p.contracts.errors import InvalidInput, P2PError
+from p2p.contracts.events import EventName
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.revision import Revision
+from p2p.contracts.reward import RewardDraft, RewardReport
+from p2p.contracts.session import NewSession, Session, SessionStatus
+from p2p.contracts.training import canonical_names
+from p2p.service.jobs import packages
+from p2p.service.jobs.ending import end_job, end_training
+from p2p.service.progress.differences import changes_between, common_share
+from p2p.service.progress.listing import find_session
+from p2p.service.progress.session_view import live_training, view_session
+from p2p.service.rewards.probing import probed
+from p2p.service.rewards.revision import attempt, revise
+from p2p.service.rewards.variants import refuse_fixed
+from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent, try_draft
+from p2p.service.training.environments import describe_environment
+from p2p.service.training.plan import effective_config, run_configs, session_for
+from p2p.service.workspace import Workspace
+from p2p.store import files
+from p2p.store.candidates import CandidateRecords
+from p2p.store.replacing import forget_revision, forget_reward
+from p2p.store.sessions import SessionRecord
+
+MAX_SOURCE = 64 * 1024
+"""Bytes of a reward's source."""
+MAX_CHANGES = 2
+"""As many as a revision keeps."""
+OVER = {
+    SessionStatus.PASSED: "has passed. To go on from its reward: p2p extend {name} --criteria FILE, or --wish TEXT; "
+    "or create another session.",
+    SessionStatus.COMPLETED: "has trained the reward it was made for. To train another, create another session.",
+    SessionStatus.MAX_ITERATIONS: "has used up its {limit} iterations. To go on: p2p resume {name} --iterations N; "
+    "or create another session.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What a caller hands in."""
+
+    source: str | None
+    """None has the session's author write."""
+    reasoning: str = ""
+    """What it does about what was found wrong; of a later reward the diagnosis."""
+    config_changes: Mapping[str, object] = field(default_factory=dict)
+    """On top of those of the reward it was changed from."""
+    lesson: str = ""
+    """What the judged iteration taught; empty takes what was missed."""
+    based_on: int | None = None
+    """Number of the iteration whose reward was changed; None finds the one most alike."""
+
+
+def submit_reward(
+    ws: Workspace,
+    session_id: str,
+    source: str | None = None,
+    reasoning: str = "",
+    config_changes: Mapping[str, object] | None = None,
+) -> DraftReport:
+    """Check the reward of the next training, and keep it with what the check showed, accepted or not.
+
+    It takes the place of one that is not trained. After an iteration that was trained and judged it opens the
+    next one, and what changed is recorded as the revision of the judged one.
+
+    Args:
+        session_id: Whose.
+        source: Text of the reward, at most 64 kB; None has the session's author write it, as its loop would.
+        reasoning: Why it is as it is.
+        config_changes: Fields of `TrainConfig` it is to be trained with, on top of those that the reward it was
+            changed from asked for.
+
+    Raises:
+        InvalidInput: the source is too long or no text; or something has to happen first, which the message names.
+        InvalidConfig: `config_changes` asks for what an author may not choose.
+        UnknownPhrase: the built-in author, asked to write, does not understand the sentence.
+    """
+    return hand_in(ws, session_id, Submission(source, reasoning, config_changes or {}))
+
+
+def hand_in(ws: Workspace, session_id: str, given: Submission) -> DraftReport:
+    """The same as `submit_reward`, with what a revision says besides."""
+    _check_text(given.source)
+    record = ws.record(session_id)
+    with record.exclusive():
+        return _hand_in(ws, record, given)
+
+
+def _hand_in(ws: Workspace, record: SessionRecord, given: Submission) -> DraftReport:
+    session = record.read_session()
+    refuse_fixed(session, given.config_changes)
+    number = _number_to_write(ws, record, session)
+    intent = elicit_intent(ws, record.session_id)
+    based_on = _based_on(record, number, given) if given.source is not None and number > 1 else None
+    draft = _draft_of(record, based_on, given) or _have_written(ws, record, number, intent)
+    _check_config(session, draft)
+    end_training(ws, record.iteration(number))  # of a job that was lost, runs may go on
+    candidates = CandidateRecords(record.iteration(number))
+    for directory in (record.iteration(number).check_dir, *candidates.job_dirs()):
+        end_job(ws, directory)  # of a caller that was killed
+    candidates.forget_choice()
+    forget_reward(record.iteration(number))
+    report = try_draft(ws, record, number, lambda: draft)
+    if not report.accepted:
+        record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
+    if based_on is not None:
+        _record_revision(record, number - 1, based_on, given, report)
+    if (status := record.read_status()) is not None and status.status.finished:
+        record.set_status(SessionStatus.PENDING)  # it was stopped or had failed, and goes on
+    config = effective_config(session_for(record, number), draft)
+    return DraftReport(iteration=number, report=report, source=draft.source, config=config)
+
+
+def check_reward_source(
+    ws: Workspace, session_or_env: str, source: str, *, probe: bool = False, prompt: str = ""
+) -> RewardReport:
+    """Try a reward on real transitions, without keeping it.
+
+    Args:
+        session_or_env: Id of a session, whose configuration and criteria then count, or of an environment.
+        source: Text of the reward, at most 64 kB.
+        probe: Whether it is trained for some seconds too, where it is accepted.
+        prompt: A sentence whose criteria count; empty takes those of the session.
+
+    Raises:
+        InvalidInput: the source is too long or no text.
+        UnknownName: there is neither a session nor an environment of this id.
+        UnknownPhrase: `prompt` is not understood.
+        TrainingFailed: the probe did not reach its end.
+    """
+    _check_text(source)
+    session, draft = _session_or_env(ws, session_or_env), RewardDraft(source=source)
+    intent = ws.record(session.session_id).read_criteria() if isinstance(session, Session) else None
+    if prompt:
+        intent = ws.author("builtin").elicit(prompt.strip(), describe_environment(ws, session.env_id))
+    directory = ws.runs.trial_dir()
+    try:
+        report = check_reward(ws, directory / "check", session, draft, intent)
+        return probed(ws, directory / "probe", session, draft, intent, report) if probe else report
+    finally:
+        files.discard(directory)
+
+
+def _session_or_env(ws: Workspace, text: str) -> NewSession:
+    if text == text.lower() and "/" not in text:  # environments have capitals: no session is called like one
+        return ws.record(find_session(ws, text)).read_session()
+    return NewSession(env_id=describe_environment(ws, text).env_id, author="given")
+
+
+def _number_to_write(ws: Workspace, record: SessionRecord, session: Session) -> int:
+    """The iteration a reward may be handed in for now."""
+    name, status, iterations = record.session_id, record.read_status(), record.iteration_records()
+    if status is not None and status.status in OVER:
+        raise InvalidInput(f"{name} {OVER[status.status].format(name=name, limit=session.max_iterations)}")
+    if (job := live_training(record, ws.backend)) is not None:
+        raise InvalidInput(
+            f"Iteration {len(iterations)} of {name} is being trained by {job}. Wait for it (get_job), or end it "
+            "(cancel_job), before handing in another reward."
+        )
+    if view_session(ws, name).alive:
+        raise InvalidInput(f"{name} is driven by a process of its own. Stop it (p2p stop) before writing rewards.")
+    if not iterations:
+        return 1
+    newest = iterations[-1]
+    if newest.read_aggregation() is None:
+        return newest.number
+    if newest.read_judgment() is None:
+        raise InvalidInput(
+            f"Iteration {newest.number} of {name} is trained and not judged yet. Judge it first: judge_videos "
+            "shows what there is to judge, submit_judgment takes the verdict."
+        )
+    if not session.prompt or newest.number >= session.max_iterations:
+        kind = SessionStatus.MAX_ITERATIONS if session.prompt else SessionStatus.COMPLETED
+        raise InvalidInput(f"{name} {OVER[kind].format(name=name, limit=session.max_iterations)}")
+    return newest.number + 1
+
+
+def _have_written(ws: Workspace, record: SessionRecord, number: int, intent: Intent | None) -> RewardDraft:
+    """The reward that the session's own author writes now."""
+    if intent is None:
+        raise InvalidInput(f"{record.session_id} has no sentence to write a reward for: hand in its source.")
+    begun = record.iteration(number)
+    if number == 1 and begun.read_reward_report() is None and (draft := begun.read_draft()) is not None:
+        return draft  # an extension whose reward nobody has checked yet
+    if number > 1:
+        forget_revision(record.iteration(number - 1))
+        revise(ws, record.session_id, number - 1)
+    return draft_reward(ws, record, number)
+
+
+def _check_config(session: Session, draft: RewardDraft) -> None:
+    """Refuse a configuration before anything is given up for it."""
+    for config in run_configs(session, draft).values():
+        packages.require_learner(config.learner)
+
+
+def _record_revision(
+    record: SessionRecord, number: int, based_on: int, given: Submission, report: RewardReport
+) -> None:
+    """Write down what a reward that was handed in changes, as a reviser would have."""
+    iteration, judgment = record.iteration(number), record.iteration(number).read_judgment()
+    old, new = record.iteration(based_on).read_draft(), record.iteration(number + 1).read_draft()
+    if judgment is None or old is None or new is None:
+        raise P2PError(f"Iteration {number} of {record.session_id} is not complete.")
+    before = record.iteration(based_on).read_reward_report()
+    with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number) as result:
+        changes = changes_between(old, new, before, report, given.reasoning)
+        iteration.save_revision(
+            Revision(
+                based_on=based_on,
+                diagnosis=given.reasoning.strip() or judgment.diagnosis,
+                lesson=given.lesson.strip() or lesson_of(judgment, number),
+                changes=changes[:MAX_CHANGES],
+                source=new.source,
+                config_changes=new.config_changes,
+            )
+        )
+        result |= {"changes": [f"{change.kind} {change.name}" for change in changes], "based_on": based_on}
+
+
+def _draft_of(record: SessionRecord, based_on: int | None, given: Submission) -> RewardDraft | None:
+    """What was handed in, with the configuration of what it was changed from; None where the author is to write."""
+    if given.source is None:
+        return None
+    inherited = canonical_names(attempt(record, based_on).config_changes) if based_on is not None else {}
+    changes = {**inherited, **canonical_names(given.config_changes)}
+    return RewardDraft(source=given.source, config_changes=changes, reasoning=given.reasoning.strip())
+
+
+def lesson_of(judgment: Judgment, number: int) -> str:
+    """What an iteration taught, in one sentence."""
+    score = "no score" if judgment.intent_score is None else f"score {judgment.intent_score:.2f}"
+    missed = [
+        f"{criterion.title} (by eyes)" if criterion.by_eyes else f"{criterion.title} ({_measured(criterion.value)})"
+        for criterion in judgment.criteria
+        if not criterion.met
+    ]
+    why = f"missed: {', '.join(missed)}" if missed else judgment.without_missed or "every criterion was met"
+    return f"Iteration {number}: {score}; {why.rstrip('.')}."
+
+
+def _measured(value: float | None) -> str:
+    return "not measured" if value is None else f"measured {value:.3g}"
+
+
+def _based_on(record: SessionRecord, number: int, given: Submission) -> int:
+    """The judged iteration whose reward was changed: as said, or the one most alike; the later one of equals."""
+    judged = range(1, number)
+    if given.based_on is not None:
+        if given.based_on not in judged:
+            raise InvalidInput(f"based_on names a judged iteration, 1 … {number - 1}, got {given.based_on}.")
+        return given.based_on
+    assert given.source is not None, "the author says what it is based on"
+    source = given.source
+    return max(judged, key=lambda n: (common_share(record.iteration(n).read_reward_source(), source), n))
+
+
+def _check_text(source: str | None) -> None:
+    """Refuse what cannot be kept as a file of text."""
+    if source is None:
+        return
+    try:
+        size = len(source.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            f"The source is not text: the character at {error.start} is half of a surrogate pair. "
+            "Send it as UTF-8, without binary data."
+        ) from error
+    if size > MAX_SOURCE:
+        raise InvalidInput(
+            f"The source has {size} bytes; a reward has at most {MAX_SOURCE}. "
+            "Rewards compute from features, and hold no tables or data."
+        )

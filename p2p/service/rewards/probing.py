@@ -1,0 +1,100 @@
+"""A training of some seconds with a reward, which shows what is learnt with it and is thrown away."""
+
+import math
+from pathlib import Path
+from statistics import fmean
+
+from p2p.analysis.intervals import mean_interval
+from p2p.analysis.probe import probe_warnings, probed_criteria
+from p2p.contracts.errors import TrainingFailed
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import CriterionScore
+from p2p.contracts.reward import RewardDraft, RewardIssue, RewardProbe, RewardReport
+from p2p.contracts.session import NewSession
+from p2p.contracts.training import TrainConfig
+from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
+from p2p.service.training.environments import describe_environment
+from p2p.service.training.plan import run_configs
+from p2p.service.workspace import Workspace
+from p2p.store.iterations import IterationRecord
+from p2p.store.run_inputs import save_inputs
+from p2p.training.speeds import STEPS_PER_SECOND
+
+PROBE_S = 6.0
+"""How long a probe trains at the pace of `p2p.training.speeds` [s]; steps are counted, never the clock."""
+USUAL_PACE = 10_000
+"""Steps per second of an environment whose pace was not measured."""
+NUM_EVALS, N_EVAL_EPISODES = 3, 8
+MAX_CPU_S, MAX_WALL_S = 120, 600
+"""A probe that takes more is ended."""
+
+
+def probed(
+    ws: Workspace, directory: Path, session: NewSession, draft: RewardDraft, intent: Intent | None, report: RewardReport
+) -> RewardReport:
+    """A report with what a short training learnt, and what looks wrong in it as warnings.
+
+    Args:
+        directory: Of the job, which its caller removes.
+        session: With whose configuration.
+        draft: The reward.
+        intent: What was asked; None measures the return alone.
+        report: Of its check. One that is not accepted is returned as it is.
+
+    Raises:
+        InvalidConfig: the configuration it asks for is wrong.
+        TrainingFailed, EnvironmentProblem, JobLost: the training did not reach its end.
+    """
+    if not report.accepted:
+        return report
+    run = IterationRecord(directory)
+    save_inputs(run, draft.source, describe_environment(ws, session.env_id), probe_config(session, draft), intent)
+    job = worker_job("probe_reward", memory_share=ws.settings.max_memory_share)
+    try:
+        ws.backend.submit(job.model_copy(update={"max_cpu_s": MAX_CPU_S, "max_wall_s": MAX_WALL_S}), run.path)
+        wait([run.path], ws.backend)
+        raise_failure(ws.backend.status(run.path), "The probe training")
+    finally:
+        ws.backend.cancel(run.path)  # also when its caller has interrupted it
+    probe = _measured(ws, run, intent)
+    warnings = tuple(RewardIssue(severity="warning", message=message) for message in probe_warnings(probe))
+    return report.model_copy(update={"probe": probe, "issues": (*report.issues, *warnings)})
+
+
+def _measured(ws: Workspace, run: IterationRecord, intent: Intent | None) -> RewardProbe:
+    measured = [(one, found) for one in run.checkpoints() if (found := one.read_evaluation()) is not None]
+    if len(measured) < 2:
+        raise TrainingFailed("The probe training left nothing to measure.")
+    returns = [[rollout.episode_return for rollout in found.rollouts] for _, found in measured]
+    scores = [_scores(ws, intent, checkpoint.path) for checkpoint, _ in measured] if intent is not None else []
+    return RewardProbe(
+        steps=tuple(checkpoint.step for checkpoint, _ in measured),
+        returns=tuple(fmean(values) for values in returns),
+        intervals=tuple(mean_interval(values) or (values[0], values[0]) for values in returns),
+        criteria=probed_criteria(scores) if all(scores) else (),
+    )
+
+
+def _scores(ws: Workspace, intent: Intent, checkpoint: Path) -> tuple[CriterionScore, ...]:
+    """What is measured of a checkpoint; empty where that cannot be, or only eyes can tell."""
+    return ws.judge_called("code").measure_checkpoint(intent, checkpoint, 1.0).criteria
+
+
+def probe_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
+    """How a reward is trained to be probed: as it would be for good, in a few seconds' steps.
+
+    Raises:
+        InvalidConfig: what the reward asks for cannot be trained.
+    """
+    whole = run_configs(session, draft)[next(iter(session.configs)), session.seeds[0]]
+    rollout = whole.n_envs * whole.n_steps
+    wanted = min(whole.total_timesteps, PROBE_S * STEPS_PER_SECOND.get(session.env_id, USUAL_PACE))
+    steps = rollout * max(NUM_EVALS, math.ceil(wanted / rollout))
+    return whole.model_copy(
+        update={
+            "total_timesteps": steps,
+            "num_evals": NUM_EVALS,
+            "n_eval_episodes": N_EVAL_EPISODES,
+            "stop_at_score": None,
+        }
+    )

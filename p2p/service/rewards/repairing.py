@@ -1,0 +1,51 @@
+"""Training with an author that mends its reward when it fails on the way."""
+
+from p2p.contracts.errors import TrainingFailed
+from p2p.contracts.events import EventName
+from p2p.contracts.protocols import Repairer
+from p2p.contracts.reward import RewardIssue, RewardReport
+from p2p.contracts.training import IterationAggregation
+from p2p.service.rewards.authors import author_of
+from p2p.service.rewards.writing import write_reward
+from p2p.service.training.environments import describe_environment
+from p2p.service.training.iteration import train
+from p2p.service.workspace import Workspace
+from p2p.store.iterations import IterationRecord
+from p2p.store.replacing import forget_reward
+from p2p.store.sessions import SessionRecord
+
+MAX_CRASHES = 2
+"""Trainings of an iteration that may fail by their reward; the next failure ends the session."""
+
+
+def train_or_repair(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
+    """Train every run of iteration `number`; a reward that no run survives is mended by its author, if it can.
+
+    Raises:
+        TrainingFailed, InvalidInput, EnvironmentProblem: no run reached its end, and nothing was mended.
+        InvalidReward: what was mended is refused.
+    """
+    record = ws.record(session_id)
+    for _ in range(MAX_CRASHES):
+        try:
+            return train(ws, session_id, number)
+        except TrainingFailed as failure:
+            if not _mended(ws, record, record.iteration(number), str(failure)):
+                raise
+        write_reward(ws, session_id, number)
+    return train(ws, session_id, number)
+
+
+def _mended(ws: Workspace, record: SessionRecord, iteration: IterationRecord, problem: str) -> bool:
+    """Whether the author has mended the reward; its trainings are forgotten then."""
+    author, intent, draft = author_of(ws, record), record.read_criteria(), iteration.read_draft()
+    report = iteration.read_reward_report()
+    if not isinstance(author, Repairer) or intent is None or draft is None or report is None:
+        return False
+    record.events.emit(EventName.REWARD_ERROR, iteration.number, errors=[problem])
+    told = RewardReport(spec=report.spec, issues=(RewardIssue(severity="error", message=problem),))
+    spec = describe_environment(ws, record.read_session().env_id)
+    mended = author.repair(intent, spec, draft, told)
+    forget_reward(iteration)
+    iteration.save_draft(mended)
+    return True

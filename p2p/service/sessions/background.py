@@ -1,0 +1,311 @@
+"""Work that goes on when its caller has left: trainings of an iteration, and whole sessions."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+
+from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining, TrainingRequest
+from p2p.contracts.errors import InvalidConfig, InvalidInput
+from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.session import Priority, SessionStatus
+from p2p.contracts.training import TrainConfig
+from p2p.service.jobs import packages
+from p2p.service.jobs.ending import end_job, end_training
+from p2p.service.jobs.free_space import require_free_disk, require_free_memory
+from p2p.service.jobs.queue import turn
+from p2p.service.jobs.worker_jobs import SINGLE_THREAD
+from p2p.service.judging.report import run_report
+from p2p.service.progress.job_views import get_job, settle, ticket_of
+from p2p.service.progress.session_view import live_training
+from p2p.service.sessions.driving import (
+    choose_backend,
+    discard_film,
+    is_driven,
+    job_settings,
+    make_ready,
+    set_priority,
+    start_driver,
+    stop_session,
+)
+from p2p.service.training.environments import describe_environment
+from p2p.service.training.iteration import settled_aggregation, train
+from p2p.service.training.plan import run_configs, session_for
+from p2p.service.workspace import Workspace
+from p2p.store import files
+from p2p.store.background import BackgroundRecord
+from p2p.store.clock import now
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
+
+MAX_SEED = 1000
+
+
+def start_training(ws: Workspace, session_id: str, request: StartTraining | None = None) -> JobView:
+    """Start the training of the newest iteration and return at once.
+
+    A request that says nothing, or only where, goes on with what a lost job was asked for.
+
+    Raises:
+        UnknownName: there is no such backend.
+        InvalidInput: no accepted reward waits to be trained, or it is being trained already.
+        InvalidConfig: a field of the configurations, or a seed, is wrong.
+    """
+    start = request or StartTraining()
+    with ws.jobs.starting():
+        record = ws.record(session_id)
+        if (known := _started_by_key(ws, JobKind.TRAINING, session_id, start.idempotency_key, start)) is not None:
+            return known
+        iteration = _trainable(ws, record)
+        told = _go_on_with(ws, iteration, start)
+        wanted = _training_configs(record, iteration, told)
+        backend = choose_backend(ws, record, told.backend)
+        set_priority(ws, session_id, told.priority)
+        _require_room(ws, record, wanted, backend)
+        _reopen(ws, record, iteration)
+        _discard_stale_runs(ws, iteration, wanted)
+        ticket = JobTicket(
+            job_id=_claim_key(ws, JobKind.TRAINING, session_id, start.idempotency_key),
+            kind=JobKind.TRAINING,
+            session_id=session_id,
+            iteration=iteration.number,
+            start=start,
+            total=sum(config.total_timesteps for config in wanted.values()),
+            created_at=now(),
+        )
+        iteration.save_training_request(TrainingRequest(job_id=ticket.job_id, start=told))
+        _queue_up(ws, ticket)
+        ws.backend.submit(_training_job(ws, ticket.job_id, backend), ws.jobs.new(ticket.job_id).path)
+    return get_job(ws, ticket.job_id)
+
+
+def start_loop(
+    ws: Workspace, session_id: str, idempotency_key: str | None = None, priority: Priority | None = None
+) -> JobView:
+    """Start, or go on with, the process that drives a whole session, and return at once.
+
+    Args:
+        session_id: Which.
+        idempotency_key: Two starts with the same key are one.
+        priority: Of its trainings from now on, of a loop that runs already too; None leaves it.
+
+    Raises:
+        InvalidInput: the session has ended, or one of its iterations is being trained.
+    """
+    require_free_disk(ws)
+    with ws.jobs.starting():
+        record = ws.record(session_id)
+        if (known := _started_by_key(ws, JobKind.SESSION, session_id, idempotency_key)) is not None:
+            return known
+        set_priority(ws, session_id, priority)
+        if (driving := _driving_job(ws, record)) is not None:  # a session has one driver
+            _claim_key(ws, JobKind.SESSION, session_id, idempotency_key, driving.job_id)
+            return get_job(ws, driving.job_id)
+        status = record.read_status()
+        leaving = status is not None and status.status.finished  # such a driver drives nothing any more
+        alive = is_driven(ws, record) and not leaving
+        if not alive and _begun(record):
+            make_ready(ws, record)
+        job_id = _claim_key(ws, JobKind.SESSION, session_id, idempotency_key)
+        ticket = JobTicket(job_id=job_id, kind=JobKind.SESSION, session_id=session_id, created_at=now())
+        if alive:  # it was started at a terminal, and waits for nobody
+            ws.jobs.new(job_id).save_ticket(ticket)
+        else:
+            _queue_up(ws, ticket)
+        BackgroundRecord(record.driver_dir).save_ticket(ticket)
+        start_driver(ws, record, job_id)
+    return get_job(ws, job_id)
+
+
+def cancel_job(ws: Workspace, job_id: str) -> JobView:
+    """End a job and everything it started; what is finished stays.
+
+    Raises:
+        UnknownName: there is no job of this id.
+    """
+    view = get_job(ws, job_id)
+    if view.state.finished and view.state is not JobState.LOST:
+        return view
+    if view.kind is JobKind.SESSION:
+        stop_session(ws, view.session_id)
+    else:
+        assert view.iteration is not None, "a training is of an iteration"
+        _cancel_training(ws, ws.record(view.session_id).iteration(view.iteration), job_id)
+    ws.jobs.leave_queue(job_id)
+    return get_job(ws, job_id)
+
+
+def run_training(ws: Workspace, job_id: str) -> None:
+    """Train what a job is for, in its own process: wait for a slot, train, and run the rollouts it is judged by.
+
+    Raises:
+        P2PError: what stopped it.
+    """
+    ticket = ticket_of(ws, job_id)
+    assert ticket.iteration is not None, "a training is of an iteration"
+    _say(f"{ticket.session_id}, iteration {ticket.iteration}: waiting for its turn")
+    with turn(ws, job_id):
+        _say("training")
+        reached = train(ws, ticket.session_id, ticket.iteration)
+        _say(f"trained; rollouts of {reached.best_run_id} at step {reached.best_checkpoint}")
+        run_report(ws, ticket.session_id, ticket.iteration)
+        _say("done")
+
+
+def _started_by_key(
+    ws: Workspace, kind: JobKind, session_id: str, key: str | None, start: StartTraining | None = None
+) -> JobView | None:
+    """The job a key is bound to; None where it is bound to none, or to one that was never written down.
+
+    Raises:
+        InvalidInput: it is bound to another request.
+    """
+    job_id = ws.jobs.claimed(f"{kind}/{session_id}/{key}") if key is not None else None
+    ticket = ws.jobs.new(job_id).read_ticket() if job_id is not None else None
+    if ticket is None:
+        return None
+    if _plain(ticket.start) != _plain(start):
+        raise InvalidInput(
+            f"The key {key!r} has started {ticket.job_id} with another request. Use a new key for a new request."
+        )
+    return get_job(ws, ticket.job_id)
+
+
+def _claim_key(ws: Workspace, kind: JobKind, session_id: str, key: str | None, job_id: str | None = None) -> str:
+    """Id of the job to start under a key: that of a caller who died before it had written the job down, or new."""
+    own = job_id or f"job_{secrets.token_hex(16)}"
+    return ws.jobs.claim(f"{kind}/{session_id}/{key}", own) if key is not None else own
+
+
+def _queue_up(ws: Workspace, ticket: JobTicket) -> None:
+    ws.jobs.new(ticket.job_id).save_ticket(ticket)
+    ws.jobs.enter_queue(ticket.job_id)
+
+
+def _driving_job(ws: Workspace, record: SessionRecord) -> JobTicket | None:
+    """The job whose process drives a session now."""
+    ticket = BackgroundRecord(record.driver_dir).read_ticket()
+    if ticket is None or get_job(ws, ticket.job_id).state.finished:
+        return None
+    return ticket
+
+
+def _trainable(ws: Workspace, record: SessionRecord) -> IterationRecord:
+    """The newest iteration, if it waits to be trained."""
+    name, iterations = record.session_id, record.iteration_records()
+    iteration = iterations[-1] if iterations else None
+    report = iteration.read_reward_report() if iteration is not None else None
+    if iteration is None or report is None:
+        raise InvalidInput(f"{name} has no reward to train yet: write one first.")
+    if not report.accepted:
+        raise InvalidInput(f"The reward of iteration {iteration.number} was refused: {'; '.join(report.errors)}")
+    shown = iteration.report.read_evaluation() is not None or iteration.read_judgment() is not None
+    if settled_aggregation(iteration) is not None and shown:
+        raise InvalidInput(
+            f"Iteration {iteration.number} of {name} is trained already: judge it, or write the next reward."
+        )
+    if (busy := live_training(record, ws.backend)) is not None:
+        raise InvalidInput(f"Iteration {iteration.number} of {name} is being trained already, by {busy}.")
+    status = record.read_status()
+    if status is not None and status.status is SessionStatus.PASSED:
+        raise InvalidInput(f"{name} has passed; to try something else, create another session.")
+    if is_driven(ws, record):
+        raise InvalidInput(f"{name} is driven by a process of its own; stop it before training it by hand.")
+    return iteration
+
+
+def _go_on_with(ws: Workspace, iteration: IterationRecord, start: StartTraining) -> StartTraining:
+    """What to train: what is asked for, or what a lost job was asked for when nothing is."""
+    earlier = iteration.read_training_request()
+    silent = start.model_copy(update={"idempotency_key": None, "backend": None, "priority": None}) == StartTraining()
+    if earlier is None or not silent or ws.jobs.new(earlier.job_id).read_ticket() is None:
+        return start
+    if get_job(ws, earlier.job_id).state is not JobState.LOST:
+        return start
+    return earlier.start.model_copy(
+        update={
+            "backend": start.backend or earlier.start.backend,
+            "priority": start.priority or earlier.start.priority,
+        }
+    )
+
+
+def _cancel_training(ws: Workspace, iteration: IterationRecord, job_id: str) -> None:
+    """End a training, and what a lost one has left running, unless another job goes on with that."""
+    request = iteration.read_training_request()
+    if request is not None and request.job_id == job_id:
+        end_training(ws, iteration)
+    end_job(ws, ws.jobs.new(job_id).path)
+
+
+def _training_configs(
+    record: SessionRecord, iteration: IterationRecord, start: StartTraining
+) -> dict[tuple[str, int], TrainConfig]:
+    """Configuration of every run, refusing what could only fail later."""
+    _check_seeds(start.seeds or ())
+    draft = iteration.read_draft()
+    assert draft is not None, "an accepted reward has a draft"
+    wanted = run_configs(session_for(record, iteration.number), draft, start)
+    for config in wanted.values():
+        packages.require_learner(config.learner)
+    return wanted
+
+
+def _require_room(
+    ws: Workspace, record: SessionRecord, wanted: Mapping[tuple[str, int], TrainConfig], backend: str
+) -> None:
+    require_free_disk(ws)
+    require_free_memory(ws, wanted.values(), describe_environment(ws, record.read_session().env_id), backend)
+
+
+def _reopen(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> None:
+    """Leave what ended behind: an earlier training of the iteration, the driver's job, the end of the session."""
+    earlier = iteration.read_training_request()
+    if earlier is not None:
+        settle(ws, ws.jobs.new(earlier.job_id).read_ticket())
+    settle(ws, BackgroundRecord(record.driver_dir).read_ticket())
+    status = record.read_status()
+    if status is None or status.status is not SessionStatus.PENDING:
+        discard_film(ws, record)
+        record.set_status(SessionStatus.PENDING)
+
+
+def _discard_stale_runs(
+    ws: Workspace, iteration: IterationRecord, wanted: Mapping[tuple[str, int], TrainConfig]
+) -> None:
+    """Remove runs of another reward or another configuration; those that fit are gone on with."""
+    draft = iteration.read_draft()
+    assert draft is not None, "an accepted reward has a draft"
+    configs = {iteration.run(*key).iteration_id: config for key, config in wanted.items()}
+    for run in iteration.runs():
+        name = run.iteration_id
+        same = name in configs and run.read_config() == configs[name].model_copy(update={"iteration_id": name})
+        if not same or run.read_reward_source() != draft.source:
+            end_job(ws, run.path)  # a lost job may have left it running
+            files.discard(run.path)
+
+
+def _training_job(ws: Workspace, job_id: str, backend: str) -> JobSpec:
+    command = ("{python}", "-m", "p2p.session.run_iteration", "--job-id", job_id)
+    env = job_settings(ws) | {"P2P_BACKEND": backend}
+    argv = (*command, "--runs-dir", str(ws.runs.path))
+    return JobSpec(argv=argv, env=env | SINGLE_THREAD, secrets=ws.agent_socket())
+
+
+def _begun(record: SessionRecord) -> bool:
+    status = record.read_status()
+    return bool(record.iteration_records()) or (status is not None and status.status is not SessionStatus.PENDING)
+
+
+def _plain(start: StartTraining | None) -> dict[str, object] | None:
+    return start.model_dump(mode="json") if start is not None else None
+
+
+def _say(text: str) -> None:
+    print(f"{now()} {text}", flush=True)
+
+
+def _check_seeds(seeds: Sequence[int]) -> None:
+    wrong = [seed for seed in seeds if not 0 <= seed < MAX_SEED]
+    if wrong:
+        raise InvalidConfig(f"A training seed lies in 0 … {MAX_SEED - 1}, got {', '.join(map(str, wrong))}.")
+    if len(set(seeds)) < len(seeds):
+        raise InvalidConfig(f"Each training seed is trained once, got {', '.join(map(str, seeds))}.")
