@@ -143,3 +143,8 @@ def test_eyes_take_no_contradiction_and_not_a_whole_sentence(sentence: str) -> N
 )
 def test_a_misspelling_is_near_and_another_word_is_not(word: str, known: str | None) -> None:
     assert meant(word) == (known or word)
+
+
+def test_what_is_said_of_parts_in_a_last_step_is_measured_after_the_step_before() -> None:
+    intent = AUTHOR.elicit("walk forward then raise your head", load("HalfCheetah-v5"))
+    assert {c.key: c.after for c in intent.criteria}["head_up"] == "moves_forward"

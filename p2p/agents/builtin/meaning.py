@@ -170,7 +170,19 @@ def _read_manner(draft: Draft, mark: Mark, _text: str) -> None:
     draft.manners.add(Manner(str(mark.value)))
 
 
+_CONTRARY = {
+    **dict.fromkeys(("head:up", "head:down"), "head"),
+    **dict.fromkeys(("steps:small", "steps:long"), "steps"),
+    **dict.fromkeys(("leg:left", "leg:right", "leg:front", "leg:back", "one_leg"), "leg"),
+}
+"""Quality -> what it says, of which only one thing can be true."""
+
+
 def _read_quality(draft: Draft, mark: Mark, text: str) -> None:
+    name = str(mark.value)
+    for other, before in draft.qualities.items():
+        if other != name and name in _CONTRARY and _CONTRARY[name] == _CONTRARY.get(other):
+            raise UnknownPhrase(f"{text!r} contradicts {before!r}.", Refusal.CONFLICT, (text,))
     draft.qualities.setdefault(str(mark.value), text)
 
 
@@ -257,6 +269,12 @@ def _settle_course(draft: Draft, body: Body) -> None:
             "say 'then'.",
             Refusal.CONFLICT,
             (last[1],),
+        )
+    if draft.circle and draft.diagonal:
+        raise UnknownPhrase(
+            f"{draft.diagonal!r} and {draft.circle!r} are two courses; say one of them.",
+            Refusal.CONFLICT,
+            (draft.diagonal, draft.circle),
         )
     if draft.circle:
         _settle_circle(draft, along, across, body)

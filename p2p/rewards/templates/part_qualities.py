@@ -121,7 +121,7 @@ def _steps(use: Use) -> Addition:
     limit = round(share * standing(use), 2)
     band = below(limit) if small else Band(limit)
     words = f"at most {limit:g} m" if small else f"{limit:g} m or more"
-    found = [_steps_of(foot, use.value, band, percent, words, number_) for number_, foot in enumerate(feet, start=1)]
+    found = [_steps_of(foot, use.value, band, percent, words, number) for number, foot in enumerate(feet, start=1)]
     lengths = " + ".join(f'np.clip(info["step_length:{foot}"] / {limit:g}, 0.0, 2.0)' for foot in feet)
     if small:
         lengths = " + ".join(f'np.clip(info["step_length:{foot}"] / {limit:g} - 0.8, 0.0, 1.0)' for foot in feet)
@@ -203,3 +203,8 @@ PART_QUALITIES: dict[str, Quality] = {
     "head": Quality("with the head %", _head, _ON_FEET | {"rear", "spin"}),
 }
 """Name -> what it adds."""
+PART_KEYS = frozenset(
+    {"lands_softly", "on_its_toes", "on_its_toes_left", "on_its_toes_right", "head_up", "head_down", "head_still"}
+    | {f"{size}_steps_{number}" for size in ("small", "long") for number in range(1, 5)}
+)
+"""Criteria of these."""

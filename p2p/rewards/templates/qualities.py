@@ -10,7 +10,7 @@ from dataclasses import replace
 from p2p.contracts.intent import Bound, Category, Combination, Comparand, Comparison, Predicate, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
 from p2p.rewards.templates.criteria import at_least, at_most, below, between, on_feature, on_steps
-from p2p.rewards.templates.part_qualities import PART_QUALITIES
+from p2p.rewards.templates.part_qualities import PART_KEYS, PART_QUALITIES
 from p2p.rewards.templates.plan import Plan, Stage, Term
 from p2p.rewards.templates.quality import EITHER, SETTLED, Addition, Quality, Use, criterion_of, in_words, mostly, never
 from p2p.rewards.templates.skill import Direction, Manner, Skill
@@ -490,6 +490,6 @@ QUALITIES: dict[str, Quality] = {
 KEYS = frozenset({
     "stays_on_floor", "never_turns_over", "faces_forward", "without_a_break", "does_not_sway", "does_not_lean",
     "trunk_off_floor", "does_not_crouch", "lifts_feet_often", "slides", "on_one_leg", "no_more_than_asked",
-    "no_higher",
+    "no_higher", *PART_KEYS,
 })  # fmt: skip
 """Criteria that are measured from the step before on, where there is one."""
