@@ -46,6 +46,7 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float]:
     """Wilson's score interval of a share of `n` trials (E. B. Wilson 1927).
 
     Unlike the normal approximation it stays inside [0, 1], and 20 of 20 does not come out as certain.
+    https://doi.org/10.1080/01621459.1927.10502953
 
     Raises:
         ValueError: `n` is not positive, or `successes` lies outside [0, n].

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.inference import Effort
+from p2p.contracts.inference import Effort, Message
 from p2p.contracts.job import JobState
 from p2p.contracts.session import SessionStatus
 from p2p.contracts.usage import Price
@@ -115,8 +115,8 @@ class TranscriptEntry(Contract):
     at: str
     """UTC, ISO 8601."""
     text: str = ""
-    message: dict[str, object] | None = None
-    """A message as the provider takes it; pictures are replaced by a line that says so."""
+    message: Message | None = None
+    """Of either side; a line stands in the place of each picture."""
     request: AgentRequest | None = None
     """At a start: what was asked for."""
     spending: Spending = Spending()

@@ -14,6 +14,10 @@ Effort = Literal["low", "medium", "high", "xhigh", "max", "off"]
 """How hard the model thinks; "off" leaves thinking and effort out of the request."""
 
 
+GIVE_UP_AFTER = 3
+"""Answers in a row that lead nowhere, before a conversation is given up."""
+
+
 class ModelName(Contract):
     """Who answers: a provider and one of its models, written `provider:model`."""
 
@@ -141,12 +145,15 @@ class ModelRequest(Contract):
     """None leaves it to the session; without one, to the provider."""
     max_tokens: int = Field(default=16_000, ge=1)
     """Of the answer, thinking included."""
+    long_conversation: bool = False
+    """Trainings lie between its turns: what was read is cached for an hour, and a provider that can do so drops old
+    results of tools once it has grown long. Changes how a request is kept, not what is asked."""
     sample: int = Field(default=0, ge=0)
     """Tells equal requests apart that are to be answered anew, such as for several candidates."""
 
     def digest(self, model: str) -> str:
         """Hash of the whole request to a model, under which its answer is found again."""
-        return hashlib.sha256(f"{model}\n{self.model_dump_json()}".encode()).hexdigest()
+        return hashlib.sha256(f"{model}\n{self.model_dump_json(exclude={'long_conversation'})}".encode()).hexdigest()
 
 
 class StopReason(StrEnum):
@@ -156,6 +163,8 @@ class StopReason(StrEnum):
     TOOL_CALLS = "tool_calls"
     MAX_TOKENS = "max_tokens"
     """Cut off at its length limit."""
+    CONTEXT_FULL = "context_full"
+    """The conversation has outgrown the model's context."""
     REFUSED = "refused"
 
 

@@ -1,5 +1,7 @@
 """What a language model used, and what that costs."""
 
+import math
+
 from pydantic import Field
 
 from p2p.contracts.base import Contract
@@ -25,6 +27,13 @@ class Price(Contract):
     def dearest_input(self) -> float:
         """The most a token that is read can cost."""
         return max(self.input, self.cache_write_5m, self.cache_write_1h)
+
+    def affordable(self, dollars: float, reading: int) -> float:
+        """Tokens of an answer that `dollars` pay for when `reading` tokens cost the most they can; may be infinite."""
+        left = dollars - reading * self.dearest_input / MILLION
+        if left < 0:
+            return 0
+        return math.inf if self.output == 0 else math.floor(left * MILLION / self.output)
 
 
 class Usage(Contract):

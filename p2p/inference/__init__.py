@@ -1,1 +1,1 @@
-"""Language models: one interface, three vendors, and what keeps their cost and their failures in bounds."""
+"""Language models: one interface, three vendors, caps on cost, retries on failure."""

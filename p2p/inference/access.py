@@ -1,4 +1,4 @@
-"""How each provider is reached: keys and addresses come from the configuration, and from nowhere else."""
+"""Keys and addresses of providers, from the configuration alone."""
 
 from pydantic import SecretStr
 
@@ -24,7 +24,7 @@ NETWORK = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE"
 
 
 class Access(Contract):
-    """How a provider is reached."""
+    """Key, address and time limits of a provider."""
 
     key: SecretStr
     """Never written or shown."""
@@ -36,7 +36,7 @@ class Access(Contract):
 
 
 def variables_of(provider: str) -> tuple[str, ...]:
-    """Names of the variables that a process needs in order to ask a provider."""
+    """Environment variables that a process needs to reach a provider."""
     return (*KEYS.get(provider, ()), _address(provider), *NETWORK)
 
 

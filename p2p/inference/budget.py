@@ -1,4 +1,4 @@
-"""Caps on dollars, tokens, calls and time: a call that might pass one is not made."""
+"""Caps on dollars, tokens, calls and time: a call that could exceed one is not made."""
 
 import hashlib
 import math
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from p2p.contracts.budget import CallLine, Caps
 from p2p.contracts.errors import BudgetExceeded, InvalidInput
 from p2p.contracts.inference import ModelName, ModelRequest
-from p2p.contracts.usage import MILLION, Price, Usage, cost
+from p2p.contracts.usage import Price, Usage, cost
 from p2p.inference.estimate import estimate_tokens
 from p2p.store.calls import CallLedger
 from p2p.store.clock import now
@@ -20,7 +20,7 @@ UNLIMITED = 10**12
 
 
 def require_price(name: ModelName, price: Price | None, caps: Caps) -> None:
-    """Do nothing where something caps the cost.
+    """Raise if neither a known price nor a cap on tokens limits the cost.
 
     Raises:
         InvalidInput: the price is not known, and the tokens are not capped.
@@ -33,7 +33,7 @@ def require_price(name: ModelName, price: Price | None, caps: Caps) -> None:
 
 
 class Budget:
-    """Decides whether a call may begin, and writes down that it has.
+    """Decide whether a call may begin, and record it.
 
     Args:
         ledger: Of the session.
@@ -47,7 +47,7 @@ class Budget:
     def begin(
         self, role: str, iteration: int | None, name: ModelName, price: Price | None, request: ModelRequest
     ) -> CallLine:
-        """Write down a call with the most it can cost, which its `usage` tells.
+        """Record a call with the most it can use (a reservation).
 
         Raises:
             BudgetExceeded: it might pass a cap; nothing is written.
@@ -75,7 +75,7 @@ class Budget:
         return line
 
     def require_time(self) -> None:
-        """Do nothing while there is time left.
+        """Raise if no time is left.
 
         Raises:
             BudgetExceeded: there is none.
@@ -90,7 +90,7 @@ class Budget:
         return 60 * self._caps.minutes - self._seconds_at_work()
 
     def what_is_left(self) -> str:
-        """What is left of the caps of which little is left, for a model to read; empty while there is plenty."""
+        """Tell a model which caps are nearly reached; empty while there is plenty."""
         lines, caps = self._ledger.lines(), self._caps
         tokens, dollars = spent(lines)
         used = (
@@ -107,7 +107,7 @@ class Budget:
         return f"Left of the session's caps: {', '.join(scarce)}." if scarce else ""
 
     def _allowed(self, lines: Sequence[CallLine], price: Price | None, request: ModelRequest, reading: int) -> int:
-        """Tokens that the answer may have."""
+        """Maximum tokens of the answer."""
         caps = self._caps
         tokens, dollars = spent(lines)
         if caps.calls is not None and len(lines) >= caps.calls:
@@ -117,15 +117,15 @@ class Budget:
         if answer < least:
             raise _used_up(f"{caps.tokens:,} tokens", f"{tokens:,} used, {reading:,} to read", "tokens")
         if price is not None and caps.dollars is not None:
-            affordable = _affordable(caps.dollars - dollars, reading, price)
+            affordable = price.affordable(caps.dollars - dollars, reading)
             if affordable < least:
                 raise _used_up(f"${caps.dollars:g}", f"${dollars:.2f} spent", "dollars")
-            answer = min(answer, affordable)
+            answer = int(min(answer, affordable))
         return answer
 
 
 def require_steps(caps: Caps, done: int, planned: int) -> None:
-    """Do nothing where `planned` more environment steps keep within the cap.
+    """Raise if `planned` more environment steps would exceed the cap.
 
     Raises:
         BudgetExceeded: they would pass it.
@@ -136,16 +136,8 @@ def require_steps(caps: Caps, done: int, planned: int) -> None:
 
 
 def spent(lines: Sequence[CallLine]) -> tuple[int, float]:
-    """Tokens and dollars of all calls; those without a known price count no dollars."""
+    """Tokens and dollars of all calls; calls without a known price count no dollars."""
     return sum(line.usage.total for line in lines), sum(line.dollars or 0.0 for line in lines)
-
-
-def _affordable(dollars: float, reading: int, price: Price) -> int:
-    """Tokens of an answer that can be paid for, when all that is read costs the most it can."""
-    left = dollars - reading * price.dearest_input / MILLION
-    if left < 0:
-        return 0
-    return UNLIMITED if price.output == 0 else math.floor(left * MILLION / price.output)
 
 
 def _most(usage: Usage, price: Price) -> float:

@@ -1,4 +1,4 @@
-"""A session's models, as its roles see them: counted, capped, written down, and never paid twice for one request."""
+"""Client for a session's models, by role: counted, capped, recorded, and replayed for equal requests."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +14,7 @@ from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.usage import Price, Usage, cost
 from p2p.inference.access import access_to
 from p2p.inference.budget import Budget
+from p2p.inference.pieces import listening
 from p2p.inference.prices import price_of
 from p2p.inference.replies import usable
 from p2p.inference.retry import Patience, ask_patiently, beating
@@ -52,7 +53,7 @@ class SessionModels:
         self._silence_s = silence_s
 
     def for_role(self, role: str, iteration: int | None = None, *, light: bool = False) -> "SessionModel":
-        """The model as one role sees it.
+        """Model for one role.
 
         Args:
             role: Who asks, such as "reward_author".
@@ -63,25 +64,69 @@ class SessionModels:
         return SessionModel(self, ModelName.parse(text), role, iteration)
 
     def price(self, name: ModelName) -> Price | None:
-        """What a model costs; None where that is not known."""
+        """Price of a model; None if unknown."""
         given = self.choice.price if str(name) == self.choice.model else None
         return given or price_of(name)
 
     def open(self, name: ModelName) -> Provider:
-        """A connection to a model, which whoever opens it closes.
+        """A connection to a model; `open_provider` says what it raises."""
+        return open_provider(name, self._silence_s)
+
+
+def open_provider(name: ModelName, silence_s: float = 120.0) -> Provider:
+    """Connect to a model; the caller closes the connection.
+
+    Raises:
+        UnknownName: there is no such provider.
+        MissingExtra: its library is not installed.
+        AuthenticationFailed: it needs a key, and there is none.
+    """
+    made = registry.load("provider", registry.PROVIDERS, name.provider)
+    provider: Provider = made(name.model, access_to(name.provider, silence_s))
+    return provider
+
+
+class PatientModel:
+    """Model outside a session's ledger: retried after transient errors; the caller counts and caps.
+
+    Args:
+        name: Who answers.
+        patience: How long one answer is waited for.
+        silence_s: A connection that says nothing for so long is given up [s].
+        problem: Called with each error, also the last.
+        piece: Called with each piece of text as it comes.
+    """
+
+    def __init__(
+        self,
+        name: ModelName,
+        patience: Patience,
+        silence_s: float,
+        problem: Callable[[ModelProblem], None],
+        piece: Callable[[str], None],
+    ) -> None:
+        self.name, self._patience = name, patience
+        self._problem, self._piece = problem, piece
+        self._provider = open_provider(name, silence_s)
+
+    def complete(self, request: ModelRequest, within_s: float) -> ModelReply:
+        """Ask for one answer within `within_s` seconds.
 
         Raises:
-            UnknownName: there is no such provider.
-            MissingExtra: its library is not installed.
-            AuthenticationFailed: it needs a key, and there is none.
+            ModelProblem: there is none; its subclass says why.
         """
-        made = registry.load("provider", registry.PROVIDERS, name.provider)
-        provider: Provider = made(name.model, access_to(name.provider, self._silence_s))
-        return provider
+        total_s = max(min(self._patience.total_s, within_s), 0.01)
+        patience = self._patience.model_copy(update={"total_s": total_s})
+        with listening(self._piece):
+            return ask_patiently(lambda: self._provider.complete(request), patience, self._problem)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._provider.close()
 
 
 class SessionModel:
-    """A session's model as one role sees it; a `LanguageModel`.
+    """Model of a session for one role; a `LanguageModel`.
 
     Args:
         models: Of the session.
@@ -99,7 +144,7 @@ class SessionModel:
         return self._models.price(self.name)
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """One answer, whatever it is; the same request is answered with what is kept, and costs nothing.
+        """Ask for one answer; an equal request is answered from the ledger at no cost.
 
         Raises:
             BudgetExceeded: it might pass a cap, and was not made; or a cap cut it short.
@@ -122,7 +167,7 @@ class SessionModel:
         return reply
 
     def ask(self, request: ModelRequest) -> ModelReply:
-        """One answer that can be used; an empty one is asked for once more.
+        """Ask for a usable answer; an empty one is asked for once more.
 
         Raises:
             BudgetExceeded: it would pass a cap.
@@ -134,7 +179,7 @@ class SessionModel:
         return usable(reply)
 
     def forget(self, request: ModelRequest) -> None:
-        """Ask afresh when the same is asked again, for instance by a session that goes on: the answer was of no use."""
+        """Do not reuse the answer to this request: it was of no use."""
         for sample in (request.sample, request.sample + 1):
             asked = self._with_effort(request.model_copy(update={"sample": sample}))
             self._models.ledger.forget(asked.digest(str(self.name)))
@@ -145,11 +190,11 @@ class SessionModel:
         return request.model_copy(update={"effort": self._models.choice.effort})
 
     def what_is_left(self) -> str:
-        """What is left of the caps of which little is left, for the model to read; empty while there is plenty."""
+        """Tell the model which caps are nearly reached; empty while there is plenty."""
         return self._models.budget.what_is_left()
 
     def _ask(self, provider: Provider, line: CallLine, request: ModelRequest) -> ModelReply:
-        """Ask, and write down what came of it."""
+        """Ask and record the outcome."""
         models, problems = self._models, list[ModelProblem]()
         sent = request.model_copy(update={"max_tokens": line.usage.output})
         total_s = max(min(models.patience.total_s, models.budget.seconds_left()), 1.0)
@@ -173,7 +218,7 @@ class SessionModel:
         seconds: float,
         problem: str = "",
     ) -> None:
-        """Keep the call, count it, and tell of it, in this order: a crash in between loses no cent and no answer."""
+        """Save the call, count it, emit its event; in this order a crash loses neither money nor answer."""
         usage = sum((each.usage for each in problems), reply.usage if reply else Usage())
         ended = line.model_copy(
             update={

@@ -1,4 +1,4 @@
-"""The HTTP connection under every provider: nobody waits longer for an answer than was agreed."""
+"""HTTP connection under every provider, with a deadline for the whole answer."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -11,18 +11,18 @@ from p2p.inference.deadline import seconds_left
 
 
 class DeadlinePassed(httpx2.TimeoutException):
-    """An answer went on past its deadline."""
+    """The answer was still arriving at its deadline."""
 
 
 def http_client(access: Access) -> httpx2.Client:
-    """A client for a vendor's library; it follows no redirects, so that a key goes nowhere else."""
+    """HTTP client for a vendor's library; follows no redirects, which could leak the key."""
     timeout = httpx2.Timeout(access.silence_s, connect=access.connect_s)
     transport = _Transport(access.silence_s, _proxy(access.base_url))
     return httpx2.Client(transport=transport, timeout=timeout, follow_redirects=False)
 
 
 def _proxy(base_url: str | None) -> str | None:
-    """The proxy that the environment names for an address; None where it is reached directly."""
+    """Proxy for an address from the environment; None for a direct connection."""
     address = urlsplit(base_url or "https://")
     if address.hostname and proxy_bypass(address.hostname):
         return None
@@ -34,7 +34,7 @@ class _Transport(httpx2.BaseTransport):
         self._inner, self._silence_s = httpx2.HTTPTransport(proxy=proxy), silence_s
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send, with the time limits of ours instead of those a library puts into its requests."""
+        """Send with our time limits in place of the library's."""
         left = seconds_left()
         timeout = dict(request.extensions.get("timeout") or {})
         timeout["read"] = self._silence_s if left is None else max(min(self._silence_s, left), 0.001)

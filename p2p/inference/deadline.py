@@ -1,4 +1,4 @@
-"""Until when an answer is waited for; set by who waits, read by the connection underneath the vendors' libraries."""
+"""Deadline of an answer: set by the caller, read by the connection below the vendors' libraries."""
 
 import time
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def until(deadline: float) -> Iterator[None]:
-    """Break off every answer that goes on after `deadline` (`time.monotonic()`), even one that trickles in."""
+    """Abort answers at `deadline` (`time.monotonic()`), even those that trickle in."""
     token = _DEADLINE.set(deadline)
     try:
         yield
@@ -19,6 +19,6 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def seconds_left() -> float | None:
-    """Time until the deadline [s], negative after it; None where there is none."""
+    """Seconds until the deadline, negative after it; None without one."""
     deadline = _DEADLINE.get()
     return None if deadline is None else deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""How many tokens a request is, about, before anybody has counted them."""
+"""Upper estimate of a request's tokens."""
 
 import json
 import math
@@ -14,7 +14,7 @@ VIDEO_TOKENS = 20_000
 
 
 def estimate_tokens(request: ModelRequest) -> int:
-    """How many tokens a request is at most, about."""
+    """Estimate the tokens of a request, rather too high than too low."""
     texts = [request.system, *(tool.model_dump_json() for tool in request.tools)]
     texts.append(json.dumps(request.output_schema) if request.output_schema else "")
     pictures = 0
@@ -30,7 +30,7 @@ def estimate_tokens(request: ModelRequest) -> int:
 
 
 def _weigh(part: Part) -> tuple[str, int]:
-    """The text of a part, and the tokens of its pictures."""
+    """Text of a part, and tokens of its pictures."""
     if isinstance(part, TextPart):
         return part.text, 0
     if isinstance(part, ToolCall):

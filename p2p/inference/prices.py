@@ -1,4 +1,4 @@
-"""What a model costs, from a table that carries its dates."""
+"""Prices of models, from a dated table."""
 
 import re
 from functools import cache
@@ -41,7 +41,7 @@ def price_table() -> PriceTable:
 
 
 def price_of(name: ModelName) -> Price | None:
-    """The price of a model, or None where the table does not have it."""
+    """Price of a model; None if the table lacks it."""
     prices = price_table().providers.get(name.provider)
     if prices is None:
         return None

@@ -1,11 +1,11 @@
-"""Whether an answer can be used."""
+"""Check that an answer is usable."""
 
 from p2p.contracts.inference import ModelReply, StopReason
 from p2p.contracts.model_problems import ModelRefused, ReplyMalformed, ReplyTruncated
 
 
 def usable(reply: ModelReply) -> ModelReply:
-    """The reply itself, when it is whole and holds something.
+    """Return the reply if it is whole and not empty.
 
     Raises:
         ModelRefused: the model, or its provider's filter, did not want to.
@@ -17,6 +17,8 @@ def usable(reply: ModelReply) -> ModelReply:
         raise ModelRefused(f"{reply.model} refuses to answer{why}. Say it otherwise, or choose another model.")
     if reply.stop is StopReason.MAX_TOKENS:
         raise ReplyTruncated(f"The answer of {reply.model} was cut off after {reply.usage.output:,} tokens.")
+    if reply.stop is StopReason.CONTEXT_FULL:
+        raise ReplyTruncated(f"The conversation has outgrown the context of {reply.model}.")
     if reply.empty:
         raise ReplyMalformed(f"The answer of {reply.model} is empty.")
     return reply

@@ -1,4 +1,4 @@
-"""Asking again where that may help, for as long as was agreed and no longer."""
+"""Retries with backoff, within a total time limit."""
 
 import random
 import threading
@@ -17,7 +17,7 @@ HEARTBEAT_S = 5.0
 
 
 class Patience(Contract):
-    """How long, and how often, a model is asked for one answer."""
+    """Limits on retries of one answer."""
 
     attempts: int = Field(default=6, ge=1)
     first_pause_s: float = Field(default=2.0, ge=0)
@@ -33,7 +33,7 @@ def ask_patiently(
     told: Callable[[ModelProblem], None] = lambda _: None,
     pause: Callable[[float], None] = time.sleep,
 ) -> ModelReply:
-    """One answer, asked for again after errors that pass.
+    """Ask, and retry after transient errors.
 
     A provider that says how long to wait is obeyed; another is waited for twice as long each time, half of it at
     random, so that those who were turned away together do not come back together.
@@ -65,7 +65,7 @@ def ask_patiently(
 
 @contextmanager
 def beating(heartbeat: Callable[[], None], every_s: float = HEARTBEAT_S) -> Iterator[None]:
-    """Call `heartbeat` now and then while the block waits, from a thread of its own."""
+    """Call `heartbeat` at intervals from a thread while the block waits."""
     ended = threading.Event()
 
     def beat() -> None:
@@ -82,7 +82,7 @@ def beating(heartbeat: Callable[[], None], every_s: float = HEARTBEAT_S) -> Iter
 
 
 def _pause(problem: ModelProblem, attempt: int, patience: Patience) -> float:
-    """How long to wait after an error [s]."""
+    """Seconds to wait after an error."""
     if problem.retry_after_s is not None:
         return problem.retry_after_s
     longest = min(patience.first_pause_s * 2.0 ** (attempt - 1), patience.longest_pause_s)
@@ -90,7 +90,7 @@ def _pause(problem: ModelProblem, attempt: int, patience: Patience) -> float:
 
 
 def _too_late(problem: ModelProblem, wait: float, patience: Patience) -> ModelProblem:
-    """The error for a time that is up; of the same kind, so that whoever handles it knows what it was."""
+    """Error of the same kind, saying that the time limit leaves no further attempt."""
     text = f"{problem} The next attempt, {wait:.0f} s from now, would be past the limit of {patience.total_s:g} s."
     if isinstance(problem, ModelTimeout):
         return ModelTimeout(text, retry_after_s=problem.retry_after_s)

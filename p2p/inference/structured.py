@@ -1,4 +1,4 @@
-"""Answers as our own types: asked for by schema, validated by us, and repaired twice at most."""
+"""Structured answers: requested by schema, validated, and repaired at most twice."""
 
 import json
 import re
@@ -22,13 +22,13 @@ MAX_PROBLEMS = 8
 
 
 class Unusable(Exception):
-    """An answer that is not of the type; the message says why, for the model to read."""
+    """Answer that does not fit the type; the message tells the model why."""
 
 
 def structured(
     model: SessionModel, request: ModelRequest, contract: type[M], check: Callable[[M], None] = lambda _: None
 ) -> M:
-    """An answer of the type `contract`, its ranges validated; a wrong one is sent back with all that is wrong.
+    """Ask for an answer of type `contract`; an invalid one is sent back with every error.
 
     Answers that come to nothing are kept and never used again: whoever asks the same later is answered afresh.
 
@@ -67,7 +67,7 @@ def structured(
 
 
 def parse(text: str, contract: type[M], check: Callable[[M], None] = lambda _: None) -> M:
-    """The value of type `contract` in an answer: bare, in a fence, or among words; unknown keys are dropped.
+    """Parse a value of type `contract` from an answer: bare, fenced, or within text; unknown keys are dropped.
 
     Raises:
         Unusable: there is none.
@@ -89,7 +89,7 @@ def parse(text: str, contract: type[M], check: Callable[[M], None] = lambda _: N
 
 
 def _first_object(text: str) -> Any:
-    """The first JSON object in a text."""
+    """Extract the first JSON object of a text."""
     said = ""
     for candidate in _candidates(text):
         try:
@@ -115,7 +115,7 @@ def _refuse(name: str) -> Any:
 
 
 def _drop_unknown(value: Any, error: ValidationError) -> bool:
-    """Remove keys that the type does not know; whether any was removed."""
+    """Remove keys that the type does not have; return whether any was removed."""
     removed = False
     for problem in error.errors(include_input=False, include_url=False):
         if problem["type"] != "extra_forbidden":
@@ -133,7 +133,7 @@ def _drop_unknown(value: Any, error: ValidationError) -> bool:
 
 
 def _meaning(value: Any, contract: type[M], check: Callable[[M], None], error: ValidationError) -> str:
-    """What `check` says of the fields that are of their types, while others are not; empty where it needs those."""
+    """Errors that `check` finds in the valid fields, while others are invalid; empty where it needs those."""
     wrong = {problem["loc"][0] for problem in error.errors(include_url=False) if problem["loc"]}
     if not isinstance(value, dict) or not wrong:
         return ""

@@ -1,4 +1,4 @@
-"""The one loop in which a model calls tools, for all roles."""
+"""Tool loop for all roles that call tools."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import BudgetExceeded
 from p2p.contracts.inference import (
+    GIVE_UP_AFTER,
     ImagePart,
     Message,
     ModelReply,
@@ -32,13 +33,11 @@ FEW_ROUNDS = 3
 FINAL = "There are no more rounds of tools. Give your final answer now, from what you know."
 EMPTY = "Your answer was empty. Call a tool, or give your final answer."
 CUT = "It was not called: your answer was cut off at its length limit. Say less, and call it again."
-PATIENCE = 3
-"""Answers in a row that lead nowhere, before we give up."""
 
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """What a tool returns when words are not all of it."""
+    """Result of a tool with pictures."""
 
     text: str
     images: tuple[ImagePart, ...] = ()
@@ -46,7 +45,7 @@ class ToolOutput:
 
 @dataclass(frozen=True)
 class Tool:
-    """Something a model may call.
+    """Tool that a model may call.
 
     Args:
         name: Its name.
@@ -63,13 +62,13 @@ class Tool:
 
     @property
     def spec(self) -> ToolSpec:
-        """The tool as the model is told of it."""
+        """Tool description for the model."""
         return ToolSpec(name=self.name, description=self.description, parameters=self.arguments.model_json_schema())
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """A conversation with tools that has ended."""
+    """Finished conversation with tools."""
 
     reply: ModelReply
     """The final answer, which is whole and says something."""
@@ -84,7 +83,7 @@ class NoArguments(Contract):
 
 
 def converse(model: SessionModel, request: ModelRequest, tools: Sequence[Tool], max_rounds: int = 16) -> Conversation:
-    """Let a model call tools until it answers; after `max_rounds` it has to.
+    """Let a model call tools until it answers; force an answer after `max_rounds`.
 
     An unknown tool, arguments that do not fit and a handler that raises become results that the model can act on.
 
@@ -105,7 +104,7 @@ def converse(model: SessionModel, request: ModelRequest, tools: Sequence[Tool], 
         reply = model.complete(request)
         if reply.stop is StopReason.MAX_TOKENS or reply.empty:
             stumbles += 1
-            if stumbles >= PATIENCE or not (reply.tool_calls or reply.empty):
+            if stumbles >= GIVE_UP_AFTER or not (reply.tool_calls or reply.empty):
                 usable(reply)
             request = _continued(request, reply, _after_stumble(reply))
             continue
@@ -119,7 +118,7 @@ def converse(model: SessionModel, request: ModelRequest, tools: Sequence[Tool], 
 
 
 def _final(model: SessionModel, request: ModelRequest, rounds: int) -> Conversation:
-    """The last answer, for which no tool may be called."""
+    """Ask for the final answer, without tools."""
     request = request.model_copy(update={"tool_choice": "none", "messages": _joined(request.messages, user(FINAL))})
     reply = usable(model.complete(request))
     if not reply.text.strip():
@@ -128,7 +127,7 @@ def _final(model: SessionModel, request: ModelRequest, rounds: int) -> Conversat
 
 
 def _call(known: dict[str, Tool], call: ToolCall) -> ToolResult:
-    """Call one tool; everything that goes wrong is told to the model, but for what ends the session."""
+    """Run one tool call; errors become results for the model, except those that end the session."""
     tool = known.get(call.name)
     if tool is None:
         return _error(call, f"There is no tool {call.name!r}. Known: {', '.join(sorted(known))}.")
@@ -166,14 +165,14 @@ def _short(text: str) -> str:
 
 
 def _told(results: Sequence[ToolResult], rounds_left: int, left: str) -> Message:
-    """The results, and how much is left where that is little."""
+    """Message with the results, and with remaining rounds and caps when few are left."""
     reminders = [f"Rounds of tools left: {rounds_left}."] if 0 < rounds_left <= FEW_ROUNDS else []
     reminders += [left] if left else []
     return Message(role="user", parts=(*results, *(TextPart(text=line) for line in reminders)))
 
 
 def _after_stumble(reply: ModelReply) -> Message:
-    """What is said after an answer that was cut or empty."""
+    """Reply to a truncated or empty answer."""
     if not reply.tool_calls:
         return user(EMPTY)
     return Message(role="user", parts=tuple(_error(call, CUT) for call in reply.tool_calls))
@@ -185,7 +184,7 @@ def _continued(request: ModelRequest, reply: ModelReply, answer: Message) -> Mod
 
 
 def _joined(messages: tuple[Message, ...], message: Message) -> tuple[Message, ...]:
-    """The conversation with one more message of ours; two in a row become one, as the vendors want them."""
+    """Append our message; merge it with a preceding one of ours, since vendors require alternation."""
     if messages and messages[-1].role == message.role == "user":
         joined = messages[-1].model_copy(update={"parts": (*messages[-1].parts, *message.parts)})
         return (*messages[:-1], joined)

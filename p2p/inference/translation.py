@@ -1,4 +1,4 @@
-"""What goes wrong between us and a vendor, in our own errors; and what a careless answer holds, made harmless."""
+"""Translate vendors' errors into ours, and sanitise careless answers."""
 
 import json
 import math
@@ -27,7 +27,7 @@ BAD_KEY = ("api_key_invalid", "api key not valid", "api key expired")
 
 
 def status_problem(status: int, message: str, headers: httpx2.Headers | None, model: str) -> ModelProblem:
-    """The error for an HTTP status.
+    """Error for an HTTP status.
 
     Args:
         status: Of the response.
@@ -48,7 +48,7 @@ def status_problem(status: int, message: str, headers: httpx2.Headers | None, mo
 
 
 def broken(error: Exception, model: str, used: Usage | None = None) -> ModelProblem:
-    """The error for an answer that was cut, late, or not in its provider's form.
+    """Error for an answer that was cut, late, or malformed.
 
     Args:
         error: What the vendor's library, or the connection, raised.
@@ -66,19 +66,19 @@ def broken(error: Exception, model: str, used: Usage | None = None) -> ModelProb
 
 
 def no_answer(model: str) -> ReplyMalformed:
-    """The error for a response that holds nothing of what was asked, such as the page of a proxy."""
+    """Error for a response of another kind, such as a proxy's page."""
     return ReplyMalformed(
         f"What came is no answer of {model}; is something between us and the provider?", transient=True
     )
 
 
 def cut(model: str, used: Usage | None = None) -> ModelUnavailable:
-    """The error for an answer whose end is missing."""
+    """Error for an answer without its end."""
     return ModelUnavailable(f"The connection to {model} was cut in the middle of an answer.", used)
 
 
 def retry_after(headers: httpx2.Headers | None) -> float | None:
-    """How long the provider asks to wait [s], from `Retry-After` as seconds or date; None where it does not say."""
+    """Delay the provider asks for [s], from `Retry-After` as seconds or date; None if absent."""
     if headers is None:
         return None
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
@@ -95,7 +95,7 @@ def retry_after(headers: httpx2.Headers | None) -> float | None:
 
 
 def tool_call(call_id: str, name: str, arguments: Any) -> ToolCall:
-    """A call as the model meant it: an object, also where it came as the text of one; else with what is wrong."""
+    """Parse a tool call: arguments as an object or as its JSON text, else a call with a `problem`."""
     for _ in range(2):  # some encode what is encoded already
         if isinstance(arguments, str):
             with suppress(ValueError, RecursionError):
@@ -109,12 +109,12 @@ def tool_call(call_id: str, name: str, arguments: Any) -> ToolCall:
 
 
 def count(value: Any) -> int:
-    """A number of tokens; 0 where the provider gives none, or nonsense."""
+    """Token count; 0 for missing or invalid values."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def refuse_video(part: Part, model: str) -> None:
-    """Do nothing but for a video.
+    """Raise for a video part.
 
     Raises:
         RequestRejected: it is one, and the model takes none.

@@ -1,4 +1,4 @@
-"""A vLLM server on this machine: started, waited for, and stopped; it listens to nobody but this machine.
+"""vLLM server on this machine, bound to loopback: start, wait, stop.
 
 Tried with a process that takes the arguments and has the addresses of `vllm serve`, and not with vLLM itself.
 """
@@ -27,7 +27,7 @@ COMMAND = ("vllm", "serve")
 
 
 class VllmServer:
-    """A server process, and how to reach it.
+    """Server process and its address.
 
     Args:
         options: What is served.
@@ -46,11 +46,11 @@ class VllmServer:
         return f"http://{HOST}:{self.options.port}/v1"
 
     def environment(self) -> dict[str, str]:
-        """Variables under which the provider `vllm` is this server."""
+        """Environment variables that point the provider `vllm` at this server."""
         return {"VLLM_BASE_URL": self.base_url, "VLLM_API_KEY": self._key}
 
     def start(self, heartbeat: Callable[[], None] = lambda: None) -> None:
-        """Start the server and wait until it serves the model; it is stopped again when it does not come to that.
+        """Start the server and wait until it serves the model; stop it on failure.
 
         Raises:
             EnvironmentProblem: vLLM is not installed; or it ended, or did not answer in time, and the message holds
@@ -78,22 +78,22 @@ class VllmServer:
             raise
 
     def healthy(self) -> bool:
-        """Whether it answers, and serves the model."""
+        """Whether the server answers and serves the model."""
         return _serves(self.options.port, self._key, self.options.model)
 
     def models(self) -> tuple[str, ...]:
-        """Names of the models it serves; none while it does not answer."""
+        """Models it serves; empty while it does not answer."""
         return _models(self.options.port, self._key)
 
     def leave(self) -> int:
-        """Let the server go on without this object; returns the number of its process, which leads its group."""
+        """Detach from the running server; return its process id, which leads its process group."""
         process, self._process = self._process, None
         assert process is not None, "there is a server to leave"
         process.returncode = 0  # not ours to wait for any more, which its destructor would mention
         return process.pid
 
     def stop(self) -> None:
-        """End the server and all it started; does nothing when it is not there."""
+        """End the server and its processes, if running."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -138,12 +138,12 @@ class VllmServer:
 
 
 def answers(server: ServedModel) -> bool:
-    """Whether a server that was left answers, and serves its model."""
+    """Whether a detached server answers and serves its model."""
     return _serves(server.port, server.key, server.model)
 
 
 def end_group(pid: int) -> None:
-    """End a server that was left, and all it started: by asking, then by force."""
+    """End a detached server's process group: SIGTERM, then SIGKILL."""
     for number in (15, 9):  # the second also for what the first one left behind in its group
         _signal(pid, number)
         deadline = time.monotonic() + GRACE_S
@@ -152,7 +152,7 @@ def end_group(pid: int) -> None:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process is gone; one that only waits for its parent to take note is."""
+    """Whether a process has ended; a zombie counts as ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] in ("Z", "X")
     except OSError:
@@ -196,6 +196,6 @@ def _arguments(options: VllmOptions) -> list[str]:
 
 
 def _signal(pid: int, number: int) -> None:
-    """Signal the whole group of a process that we started as the first of its group."""
+    """Signal a process group that we created."""
     with suppress(ProcessLookupError):
         os.killpg(pid, number)

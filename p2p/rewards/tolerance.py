@@ -15,6 +15,8 @@ def tolerance(x: Floats, low: float, high: float, margin: float) -> Floats: ...
 def tolerance(x: float | Floats, low: float, high: float, margin: float) -> float | Floats:
     """Credit in [0, 1]: 1 inside [low, high], falling linearly to 0 at a distance of `margin` from it.
 
+    The linear kind of `tolerance` in the DeepMind Control Suite (Tassa et al. 2018), https://arxiv.org/abs/1801.00690
+
     Args:
         x: The value, or an array of values of any shape.
         low: Lower end of the interval; -inf leaves it open.

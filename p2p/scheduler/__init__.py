@@ -1,1 +1,1 @@
-"""Durable jobs: what is long runs under a supervisor of its own and is known by its directory."""
+"""Durable jobs: each runs under its own supervisor and is known by its directory."""

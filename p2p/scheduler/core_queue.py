@@ -1,4 +1,4 @@
-"""Who waits for cores of this machine, read from the names of the tickets in `cores.py`'s queue; nothing is locked."""
+"""Read the queue for this machine's cores from the names of its tickets; no lock is taken."""
 
 import os
 
@@ -7,7 +7,7 @@ from p2p.scheduler.supervisor import processes
 
 
 def place_of(supervisor: int) -> int | None:
-    """Place of a supervisor among those that wait for cores, from 1, which is next; None where it does not wait.
+    """Place in the queue for cores, from 1 (next); None where the supervisor does not wait.
 
     Args:
         supervisor: Its process id, with which the name of its ticket ends.

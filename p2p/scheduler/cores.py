@@ -1,4 +1,4 @@
-"""Who owns which cores of this machine: a job takes its cores for life, whatever session or runs directory it is of.
+"""Ownership of this machine's cores: a job locks its cores until it ends, across sessions and runs directories.
 
     core_<n>       locked (flock) by the job that owns core n; holds the job's directory
     queue/<when>   locked by a job that waits; the names sort by arrival
@@ -33,7 +33,7 @@ _OTHERS_WRITE = 0o022
 
 
 def own(wanted: int, holder: str, queued: Callable[..., None], unwanted: Callable[[], bool]) -> bool:
-    """Own cores until this process ends, first come, first served, and run on no others where that can be.
+    """Wait in line for cores, lock them until this process ends, and pin the process to them where possible.
 
     Args:
         wanted: How many.
@@ -62,7 +62,7 @@ def own(wanted: int, holder: str, queued: Callable[..., None], unwanted: Callabl
 
 
 def directory() -> Path:
-    """Where the locks of this machine are kept; made if it is not there.
+    """Directory of this machine's core locks; created if absent.
 
     Raises:
         OSError: it cannot be written, or others could write there.
@@ -72,7 +72,7 @@ def directory() -> Path:
 
 
 def holders() -> tuple[str, ...]:
-    """Directories of the jobs that own cores now, by core.
+    """Owner of each core: core number -> directory of its job.
 
     Raises:
         OSError: as `directory`.
@@ -82,7 +82,7 @@ def holders() -> tuple[str, ...]:
 
 
 def usable_cores(root: Path = ROOT) -> tuple[int, ...]:
-    """Numbers of the cores this process may run on, and no more than the quota of its control groups, rounded up."""
+    """Cores this process may run on, at most its control groups' quota rounded up."""
     mine = _affinity()
     quotas = [quota for group in control_groups(root, "cpu") if (quota := _quota(group))]
     return mine[: max(1, min([len(mine), *(int(-(-quota // 1)) for quota in quotas)]))]
@@ -106,7 +106,7 @@ def control_groups(root: Path, controller: str) -> list[Path]:
 
 
 def positive_number(file: Path) -> int | None:
-    """A positive number in a file; None without one ("max", -1, no such file)."""
+    """Read a positive number from a file; None without one ("max", -1, no such file)."""
     try:
         value = int(file.read_text())
     except (OSError, ValueError):
@@ -116,7 +116,7 @@ def positive_number(file: Path) -> int | None:
 
 @contextmanager
 def _opened() -> Iterator[tuple[Path, int]]:
-    """The place of the locks, and its descriptor: the first that can be had.
+    """First usable directory for the locks, with its descriptor.
 
     /tmp comes first because it outlives a logout. $XDG_RUNTIME_DIR would be ours from the start, but goes with the
     last login, and the locks in it: all cores would be free while jobs still run on them.
@@ -139,7 +139,7 @@ def _opened() -> Iterator[tuple[Path, int]]:
 
 
 def _home_place() -> Path:
-    """The place in our home directory, as the machine's list of users has it, for a job may have another HOME."""
+    """Fallback directory in the user's home, taken from the password database because a job may have another HOME."""
     try:
         home = pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:  # a container may run under a number that is nobody's
@@ -148,7 +148,7 @@ def _home_place() -> Path:
 
 
 def _open_place(path: Path, ours: int) -> int:
-    """Descriptor of a directory that nobody else can replace or write to.
+    """Open a directory that no other user can replace or write to.
 
     Args:
         path: Absolute or relative; the levels that do not exist are made.
@@ -187,7 +187,7 @@ def _open_level(parent: int, name: str, flags: int) -> int:
 
 
 def _make_private(level: int) -> str | None:
-    """What is wrong with a directory that has to be ours; one that is ours is closed to others' writing."""
+    """Close our directory to other users' writing; return what is wrong where that fails."""
     status = os.fstat(level)
     if status.st_uid != os.geteuid():
         return f"is not ours but of user {status.st_uid}"
@@ -197,7 +197,7 @@ def _make_private(level: int) -> str | None:
 
 
 def _fault_above(level: int, trusted: set[int]) -> str | None:
-    """Why somebody else could replace what is in a directory above ours."""
+    """Reason why another user could replace a directory above ours; empty if none could."""
     status = os.fstat(level)
     if status.st_uid not in trusted:
         return f"belongs to user {status.st_uid}"
@@ -208,7 +208,7 @@ def _fault_above(level: int, trusted: set[int]) -> str | None:
 
 @contextmanager
 def _waiting(place: int) -> Iterator[Callable[[], bool]]:
-    """Stand in the queue for as long as the block runs; what is yielded tells whether nobody who lives came before."""
+    """Hold a ticket in the queue while the block runs; yield a test whether ours is the oldest live one."""
     queue = _open_level(place, QUEUE, _ENTER)
     lock = None
     name = f"{time.monotonic_ns():020d}_{os.getpid()}"  # since the machine's start, for every process alike
@@ -228,7 +228,7 @@ def _waiting(place: int) -> Iterator[Callable[[], bool]]:
 
 
 def _is_first(queue: int, ticket: str) -> bool:
-    """Whether nobody who lives came before; tickets of the dead are removed."""
+    """Whether our ticket is the oldest live one; tickets of dead processes are removed."""
     for name in sorted(name for name in os.listdir(queue) if name[0].isdigit()):
         if name == ticket:
             return True
@@ -249,7 +249,7 @@ def _holders(place: int) -> tuple[str, ...]:
 
 
 def _take(place: int, usable: Sequence[int], wanted: int, holder: str) -> bool:
-    """Lock as many cores, until this process ends; none where there are too few."""
+    """Lock `wanted` free cores until this process ends; False if too few are free."""
     taken: dict[int, int] = {}
     for core in usable:
         lock = _open_regular(place, f"core_{core}", os.O_RDWR | os.O_CREAT)
@@ -284,7 +284,7 @@ def _regular(place: int, name: str, flags: int) -> Iterator[int]:
 
 
 def _open_regular(place: int, name: str, flags: int) -> int:
-    """Open a file of ours by the descriptor of its directory.
+    """Open a file we own, relative to its directory's descriptor.
 
     Raises:
         OSError: it is a link, or no regular file, or somebody else's.
@@ -298,7 +298,7 @@ def _open_regular(place: int, name: str, flags: int) -> int:
 
 
 def _is_free(lock: int) -> bool:
-    """Whether nobody holds a lock; it is let go at once."""
+    """Whether a lock is free, tested by taking and releasing it."""
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -312,7 +312,7 @@ def _affinity() -> tuple[int, ...]:
 
 
 def _quota(group: Path) -> float | None:
-    """Cores that a control group may keep busy; None without a limit."""
+    """CPU quota of a control group in cores; None without a limit."""
     try:
         quota, period = (group / "cpu.max").read_text().split()
         return None if quota == "max" else int(quota) / int(period)

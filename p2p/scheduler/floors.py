@@ -1,4 +1,4 @@
-"""What must be free before a training starts: better refused with the reason than killed half-way."""
+"""Minimum free disk and memory for a training: refuse early with the reason instead of failing half-way."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ VIDEO_FLOOR = 2.0
 
 
 def require_disk(directory: Path, floor_gb: float) -> None:
-    """Refuse to write below a floor of free disk.
+    """Raise if free disk is below the minimum.
 
     Raises:
         StorageProblem: less than `floor_gb` GiB is free where `directory` lies, or will.
@@ -31,18 +31,18 @@ def require_disk(directory: Path, floor_gb: float) -> None:
 
 
 def has_room_for_videos(directory: Path, floor_gb: float) -> bool:
-    """Whether so much disk is free that videos take no checkpoint's place."""
+    """Whether enough disk is free to keep videos beside checkpoints."""
     return disk_free_mb(directory) / 1024 >= VIDEO_FLOOR * floor_gb
 
 
 def training_memory_mb(config: TrainConfig, obs_dim: int, action_dim: int) -> int:
-    """Memory that a training needs at least [MiB]: what it always needs, and the steps that a rollout records."""
+    """Minimum memory of a training [MiB]: a constant and the recorded steps of one rollout."""
     numbers = config.n_envs * config.n_steps * (2 * obs_dim + action_dim + 16)
     return BASE_MEMORY_MB + COPIES * 8 * numbers // (1 << 20)
 
 
 def require_memory(needed_mb: int, share: float = 1.0) -> None:
-    """Refuse what does not fit into memory.
+    """Raise if a training does not fit into memory.
 
     Args:
         needed_mb: What a training needs [MiB].

@@ -1,4 +1,4 @@
-"""What the processes of a job take and may take, and when its supervisor ends it. A file of its own, like that one.
+"""Resource use and limits of a job's processes. Imports nothing of p2p: the supervisor loads it by path.
 
 max_memory_mb      of each process what it allocates, by the kernel; of all together what is resident, shared memory
                    included, by looking
@@ -31,7 +31,7 @@ MB = 1 << 20
 
 
 class Limits:
-    """The limits of a job, the first of them that it broke, and the memory that it had.
+    """A job's limits, the first one it broke, and its peak memory.
 
     Args:
         spec: What `job.json` holds.
@@ -50,7 +50,7 @@ class Limits:
         """The largest sum of what each of its processes had at most, shared memory once [MiB]; None without /proc."""
 
     def lower(self) -> None:
-        """Set what the kernel watches, and how far to give way, for this process and those it will start."""
+        """Set kernel limits and niceness for this process and its children."""
         memory, seconds = (self._spec.get("max_memory_mb") or 0) * MB, self._spec.get("max_cpu_s") or 0
         for number, limit in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, seconds)):
             if limit:
@@ -59,7 +59,7 @@ class Limits:
             give_way(niceness)
 
     def enforce(self, family: Callable[[], Iterable[int]]) -> None:
-        """Look at the job, not too often, and kill the processes of its `family` when it broke a limit."""
+        """Check the job at intervals; kill the processes of its `family` once it breaks a limit."""
         if time.monotonic() - self._looked < self._pause_s:
             return
         self._looked, pids = time.monotonic(), list(family())
@@ -90,7 +90,7 @@ class Limits:
 
 
 def give_way(niceness: int) -> None:
-    """Be nicer to other processes by so much; those of other sessions, too.
+    """Lower the priority by `niceness`, also against other login sessions (autogroups).
 
     Linux shares processors between sessions first, and what is nice in one of them counts only there (sched(7),
     autogroup): beside a job of niceness 15 another session's work had half of a core; after this, all but a sixteenth.
@@ -108,7 +108,7 @@ def give_way(niceness: int) -> None:
 
 
 def machine_mb() -> float:
-    """Memory that processes here may have, by the control groups they are in too [MiB]."""
+    """Memory available to this process's control groups [MiB]."""
     sizes = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / MB]
     names = runpy.run_path(str(Path(__file__).with_name("cores.py")))
     for group in names["control_groups"](Path("/"), "memory"):
@@ -118,7 +118,7 @@ def machine_mb() -> float:
 
 
 def memory_mb(pids: Iterable[int]) -> tuple[float, float]:
-    """Memory that processes have together, and the sum of what each had at most [MiB].
+    """Current memory of all processes, and the sum of their peaks [MiB].
 
     What is shared, code of libraries included, counts once: as much as the one that has most of it.
     """
@@ -134,7 +134,7 @@ def memory_mb(pids: Iterable[int]) -> tuple[float, float]:
 
 
 def directory_mb(directory: Path) -> float:
-    """What the files in a directory and below take of the disk [MiB]; links are not followed."""
+    """Disk used by a directory and its subdirectories [MiB]; links are not followed."""
     total = 0
     for parent, _, names in os.walk(directory):
         for name in names:

@@ -1,4 +1,4 @@
-"""A job's processes, seen from outside: by the lock and the handle in its directory."""
+"""Processes of a job, found by the lock and the handle in its directory."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from p2p.scheduler import supervisor
 
 
 def is_supervised(directory: Path) -> bool:
-    """Whether the job's supervisor lives: it keeps the lock for life."""
+    """Whether the job's supervisor is alive: it holds the lock until it ends."""
     try:
         with _lock(directory, os.O_RDONLY, fcntl.LOCK_SH) as taken:
             return not taken
@@ -23,7 +23,7 @@ def is_supervised(directory: Path) -> bool:
 
 @contextmanager
 def unsupervised(directory: Path) -> Iterator[bool]:
-    """Keep supervisors away for the length of the block; False when one is there already.
+    """Block supervisors from starting while the block runs; False if one is running.
 
     Raises:
         OSError: the directory cannot be written.
@@ -33,7 +33,7 @@ def unsupervised(directory: Path) -> Iterator[bool]:
 
 
 def kill(directory: Path) -> None:
-    """Kill the supervisor that the handle names, the job below it, and what is left of earlier lives of the job."""
+    """Kill the supervisor in the handle, its job, and processes left by earlier starts."""
     handle = supervisor.read(directory / supervisor.HANDLE)
     if supervisor.is_alive(handle):
         own, _ = supervisor.descendants(handle["pid"])

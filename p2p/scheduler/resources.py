@@ -1,4 +1,4 @@
-"""What this machine has for jobs: cores, memory, disk."""
+"""Resources of this machine: cores, memory, disk."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from p2p.scheduler.cores import ROOT, control_groups, positive_number, usable_co
 
 
 class Resources(Contract):
-    """What jobs may use here, containers' limits included."""
+    """Resources that jobs may use, within container limits."""
 
     cores: int
     """At least 1."""
@@ -22,7 +22,7 @@ class Resources(Contract):
 
 
 def measure(directory: Path) -> Resources:
-    """The resources of this machine, with the disk that holds `directory`, whether it exists yet or not."""
+    """Measure this machine, with the disk of `directory` (which need not exist)."""
     total, free = memory_mb()
     return Resources(cores=cores(), memory_mb=total, memory_free_mb=free, disk_free_mb=disk_free_mb(directory))
 
@@ -32,19 +32,19 @@ JOB_MEMORY_MB = 500
 
 
 def parallel_jobs(memory_per_job_mb: int = JOB_MEMORY_MB, cores_per_job: int = 1) -> int:
-    """How many jobs of this size run side by side without slowing one another; at least 1."""
+    """Number of jobs of this size that run side by side without slowing one another; at least 1."""
     _, free = memory_mb()
     by_memory = cores() if free is None else free // memory_per_job_mb
     return max(1, min(cores() // cores_per_job, by_memory))
 
 
 def cores(root: Path = ROOT) -> int:
-    """How many cores this process may use, at least 1."""
+    """Number of cores this process may use, at least 1."""
     return len(usable_cores(root))
 
 
 def memory_mb(root: Path = ROOT) -> tuple[int | None, int | None]:
-    """Memory in all, and what is free of it [MiB], within the limits of the control groups; None where unknown."""
+    """Total and free memory within control group limits [MiB]; None where unknown."""
     if not (root / "proc/meminfo").exists():
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         return pages >> 20, None
@@ -60,7 +60,7 @@ def memory_mb(root: Path = ROOT) -> tuple[int | None, int | None]:
 
 
 def disk_free_mb(directory: Path) -> int:
-    """Free on the disk that holds `directory`, or will [MiB]."""
+    """Free disk space where `directory` is or will be [MiB]."""
     directory = directory.absolute()
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     return shutil.disk_usage(existing).free >> 20

@@ -1,4 +1,4 @@
-"""Stands by one job: starts it, keeps its status, ends everything it started.
+"""Supervisor of one job: starts it, keeps its status, ends every process it started.
 
     python -m p2p.scheduler.supervisor JOB_DIR [SEEN]
 
@@ -43,7 +43,7 @@ PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: None
 
 
 def main(arguments: list[str]) -> int:
-    """Start or find the job of a directory; 0 when it was, 2 when there is no job in it, else 1."""
+    """Start the job of a directory, or find it running; 0 on success, 2 if there is no job, else 1."""
     directory = Path(arguments[0]).resolve() if arguments else Path()
     spec = read(directory / JOB)
     if not spec.get("argv"):
@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
 
 
 def environment(inherited: Mapping[str, str], added: Mapping[str, str], secrets: Iterable[str]) -> dict[str, str]:
-    """What a job sees: some of the variables `inherited`, and those `added`; a key only when named in `secrets`."""
+    """Environment of a job: selected `inherited` variables plus `added`; keys only if named in `secrets`."""
     named = set(secrets)
     kept = {k: v for k, v in inherited.items() if k in PASSED_ON | named or k.startswith(PASSED_ON_PREFIXES)}
     hidden = {k for k in (*kept, *added) if k.endswith("_API_KEY")} - named | {JOB_TAG, SUPERVISOR_TAG}
@@ -71,7 +71,7 @@ def environment(inherited: Mapping[str, str], added: Mapping[str, str], secrets:
 
 
 def claim(directory: Path, seen: list[str]) -> bool:
-    """Take the lock for life; False when a live job has it, or had. Those who test it, or leave, are waited for."""
+    """Take the job's lock until this process ends; False if another supervisor has it or ran the job meanwhile."""
     lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
@@ -86,7 +86,7 @@ def claim(directory: Path, seen: list[str]) -> bool:
 
 
 def start(directory: Path, spec: Mapping[str, Any]) -> None:
-    """Leave a supervisor in the background; the process in front returns."""
+    """Fork a supervisor into the background; the foreground process returns."""
     (directory / CANCEL).unlink(missing_ok=True)
     say = partial(put_status, directory, started_at=now())
     say(state="submitting")
@@ -105,7 +105,7 @@ def start(directory: Path, spec: Mapping[str, Any]) -> None:
 
 
 def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]) -> None:
-    """Run the job to its end; while the cores it is to own are taken it is queued."""
+    """Run the job to its end; `queued` while its cores are taken."""
     kill_left_over(directory)
     log_start, handle = os.fstat(1).st_size, {"pid": os.getpid(), "began": processes()[os.getpid()][1]}
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -130,17 +130,17 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
 
 
 def is_unwanted(directory: Path) -> bool:
-    """Whether somebody has cancelled the job, or removed it."""
+    """Whether the job was cancelled or its directory removed."""
     return (directory / CANCEL).exists() or not (directory / STATUS).exists()
 
 
 def beside(file: str, name: str) -> Any:
-    """What another file beside this one defines."""
+    """Load a name from another file in this directory."""
     return runpy.run_path(str(Path(__file__).with_name(file)))[name]
 
 
 def spawn(directory: Path, spec: Mapping[str, Any], limits: Any) -> Popen[bytes]:
-    """Start the command in a session of its own, to die with this process."""
+    """Start the command in its own session; the kernel ends it if this process dies."""
     supervisor = os.getpid()
 
     def before_exec() -> None:
@@ -156,7 +156,7 @@ def spawn(directory: Path, spec: Mapping[str, Any], limits: Any) -> Popen[bytes]
 
 
 def stand_by(directory: Path, child: Popen[bytes], limits: Any) -> bool:
-    """Return when the job and all it started are gone; True when it was cancelled."""
+    """Wait until the job and all its processes are gone; True if it was cancelled."""
     cancelled_at: float | None = None
     told, beat, note, noted = set[int](), time.monotonic(), None, None
     while child.returncode is None or end_family(cancelled_at, told):
@@ -179,7 +179,7 @@ def stand_by(directory: Path, child: Popen[bytes], limits: Any) -> bool:
 
 
 def reap(child: Popen[bytes], note: str | None) -> str | None:
-    """Collect those who ended: the job's process, and orphans, which come to us; tell what stands in the job's way."""
+    """Collect ended processes: the job's own, and orphans, which this subreaper inherits."""
     with suppress(ChildProcessError):
         while (event := os.waitpid(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED))[0]:
             if event[0] == child.pid:
@@ -190,7 +190,7 @@ def reap(child: Popen[bytes], note: str | None) -> str | None:
 
 
 def end_family(cancelled_at: float | None, told: set[int]) -> bool:
-    """Signal all descendants, those not in `told` gently at first if the job was cancelled; False when none is left."""
+    """Signal all descendants (SIGTERM first after a cancel, then SIGKILL); False when none is left."""
     own, nested = descendants(os.getpid())
     if cancelled_at is None:  # jobs started by this one cancel themselves with it, and outlive its end by itself
         nested = set()
@@ -203,7 +203,7 @@ def end_family(cancelled_at: float | None, told: set[int]) -> bool:
 
 
 def descendants(root: int) -> tuple[set[int], set[int]]:
-    """Processes below `root`: its own, and supervisors of other jobs, below which nothing is looked for."""
+    """Processes below `root`; supervisors of other jobs are included, their children are not."""
     table = processes()
     own, nested, generation = set[int](), set[int](), {root}
     while generation:
@@ -215,12 +215,12 @@ def descendants(root: int) -> tuple[set[int], set[int]]:
 
 
 def kill_left_over(directory: Path) -> None:
-    """End the processes of a job whose supervisor was killed."""
+    """Kill processes of a job whose supervisor was killed."""
     send({pid for pid in processes() if variable(pid, JOB_TAG) == str(directory)}, signal.SIGKILL)
 
 
 def processes() -> dict[int, tuple[int, str]]:
-    """Every process: its parent, and when it began, which tells it from a later one with the same pid."""
+    """Every process with its parent and start time, which tells a reused pid apart."""
     found = {}
     if sys.platform == "linux":
         boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -236,12 +236,12 @@ def processes() -> dict[int, tuple[int, str]]:
 
 
 def is_alive(handle: Mapping[str, Any]) -> bool:
-    """Whether the supervisor of `handle` lives."""
+    """Whether the supervisor named in `handle` is alive."""
     return "pid" in handle and handle["began"] == processes().get(handle["pid"], (0, ""))[1]
 
 
 def variable(pid: int, name: str) -> str | None:
-    """Environment variable a process was started with; None without it, and where there is no /proc."""
+    """Environment variable a process was started with; None if unset or without /proc."""
     prefix = os.fsencode(f"{name}=")
     with suppress(OSError):
         entries = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
@@ -250,14 +250,14 @@ def variable(pid: int, name: str) -> str | None:
 
 
 def send(pids: Iterable[int], number: int) -> None:
-    """Signal those processes that are still there."""
+    """Signal the processes that still exist."""
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A JSON object; empty when the file is absent or broken."""
+    """Read a JSON object; empty if the file is absent or broken."""
     with suppress(OSError, ValueError, RecursionError):
         if isinstance(value := json.loads(path.read_bytes()), dict):
             return value
@@ -265,7 +265,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def put(path: Path, value: Mapping[str, Any]) -> None:
-    """Write JSON; a reader, and whoever comes after a crash, finds the old file or the new one."""
+    """Write JSON atomically: readers see the old file or the new one, also after a crash."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with temporary.open("w", encoding="utf-8") as file:
         json.dump(value, file, indent=2)
@@ -283,7 +283,7 @@ def put_status(directory: Path, **status: Any) -> None:
 
 
 def last_lines(log: Path, start: int) -> str:
-    """The last 10 lines written to the log after byte `start`, of its last 4 KiB."""
+    """Last 10 log lines after byte `start`, from the last 4 KiB."""
     with log.open("rb") as file:
         file.seek(max(start, log.stat().st_size - 4096))
         lines = file.read().decode(errors="replace").splitlines()
@@ -291,7 +291,7 @@ def last_lines(log: Path, start: int) -> str:
 
 
 def now() -> str:
-    """Now, in UTC, ISO 8601."""
+    """Current UTC time, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

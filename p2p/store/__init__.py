@@ -1,1 +1,1 @@
-"""The one owner of run directories: only this package knows a file name, and every write is atomic."""
+"""Owner of the runs directory: only this package knows file names; every write is atomic."""

@@ -31,7 +31,7 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]] | None:
-    """The arrays of `path`, or None when it is absent or broken, or they would not fit into `LONGEST` bytes."""
+    """Load the arrays of `path`; None if absent, broken, or larger than `LONGEST` bytes."""
     try:
         with open_to_read(path, LONGEST) as file, np.load(file, allow_pickle=False) as archive:
             if sum(member.file_size for member in archive.zip.infolist()) > LONGEST:

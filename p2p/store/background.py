@@ -1,4 +1,4 @@
-"""The jobs of a runs directory: a ticket for each, found by its id or by the key its caller gave it."""
+"""Background jobs of a runs directory: one ticket each, found by id or by the caller's key."""
 
 import fcntl
 import hashlib
@@ -24,13 +24,13 @@ SHOWN = 10
 
 
 class BackgroundRecord:
-    """One job: its ticket, and for a training its job directory."""
+    """One background job: its ticket and, for a training, its job directory."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read_ticket(self) -> JobTicket | None:
-        """What is known of it from its start; None when there is no such job."""
+        """Ticket of the job; None if there is no such job."""
         return files.read_model(self.path / layout.TICKET, JobTicket)
 
     def save_ticket(self, ticket: JobTicket) -> None:
@@ -38,16 +38,16 @@ class BackgroundRecord:
         files.write_model(self.path / layout.TICKET, ticket)
 
     def read_end(self) -> JobView | None:
-        """How it stood when it had ended; None before that was written down."""
+        """State at the job's end; None before that is recorded."""
         return files.read_model(self.path / layout.JOB_END, JobView)
 
     def save_end(self, view: JobView) -> None:
-        """Write `end.json`: what its session does later is no longer its own."""
+        """Write `end.json`; later steps of the session belong to other jobs."""
         files.write_model(self.path / layout.JOB_END, view)
 
 
 class BackgroundDirectory:
-    """All jobs of a runs directory.
+    """All background jobs of a runs directory.
 
     Args:
         runs_dir: The runs directory.
@@ -57,7 +57,7 @@ class BackgroundDirectory:
         self._path = runs_dir / layout.JOBS
 
     def job(self, job_id: str) -> BackgroundRecord:
-        """The record of a job.
+        """Record of a job.
 
         Raises:
             UnknownName: there is no job of this id.
@@ -68,16 +68,16 @@ class BackgroundDirectory:
         return record
 
     def new(self, job_id: str) -> BackgroundRecord:
-        """The record of a job, whether it exists yet or not."""
+        """Record of a job that need not exist yet."""
         return BackgroundRecord(self._path / job_id)
 
     def remove(self, job_id: str) -> None:
-        """Forget a job that has ended, with what it printed."""
+        """Delete a finished job with its log."""
         self.leave_queue(job_id)
         files.discard_all(self.new(job_id).path)
 
     def tickets(self, session_id: str | None = None) -> list[JobTicket]:
-        """Of all jobs, or those of a session, newest first. A ticket never changes, so the index is as good as it."""
+        """Tickets of all jobs or of one session, newest first. They never change, so the index may answer."""
         index = Index(self._path.parent)
         known, names = index.entries(KIND), self._names()
         new = {name: ticket for name in names - known.keys() if (ticket := self.new(name).read_ticket()) is not None}
@@ -98,7 +98,7 @@ class BackgroundDirectory:
             return self.new(job_id).read_ticket()
 
     def find(self, text: str) -> str:
-        """Id of the job meant by an id, the start or end of one, or "latest".
+        """Resolve an id, the start or end of one, or "latest" to a job id.
 
         Raises:
             UnknownName: no job, or more than one, is meant.
@@ -114,12 +114,12 @@ class BackgroundDirectory:
 
     # keys
     def claimed(self, key: str) -> str | None:
-        """Id of the job a key is bound to."""
+        """Job id bound to a caller's key."""
         path = self._path / layout.JOB_KEYS / _key_name(key)
         return path.read_text(encoding="utf-8") if path.exists() else None
 
     def claim(self, key: str, job_id: str) -> str:
-        """Bind a caller's key to a job; of several that try, one wins.
+        """Bind a caller's key to a job; the first of several concurrent claims wins.
 
         Returns:
             The job that the key is bound to, which is `job_id` or an earlier one.
@@ -137,7 +137,7 @@ class BackgroundDirectory:
 
     @contextmanager
     def starting(self) -> Iterator[None]:
-        """Let one caller at a time start a job, of all processes and threads; the others wait here."""
+        """Serialise job starts across processes and threads."""
         files.make_directory(self._path)
         handle = _open(self._path / layout.JOB_STARTING)
         try:
@@ -149,7 +149,7 @@ class BackgroundDirectory:
             os.close(handle)
 
     def someone_starts(self) -> bool:
-        """Whether another caller is about to start a job now, which has its ticket then, and perhaps no process yet."""
+        """Whether another caller is starting a job now; it may have a ticket and no process yet."""
         if getattr(_STARTS, "here", None) == self._path:  # this thread does, and therefore nobody else
             return False
         try:
@@ -166,26 +166,26 @@ class BackgroundDirectory:
 
     # queue
     def enter_queue(self, job_id: str) -> None:
-        """Say that a job waits for a slot."""
+        """Record that a job waits for a slot."""
         files.make_directory(self._path / layout.JOB_QUEUE)
         (self._path / layout.JOB_QUEUE / job_id).touch()
 
     def leave_queue(self, job_id: str) -> None:
-        """Say that it no longer waits."""
+        """Record that a job no longer waits."""
         (self._path / layout.JOB_QUEUE / job_id).unlink(missing_ok=True)
 
     def waits(self, job_id: str) -> bool:
-        """Whether it stands in the queue; one that was killed there still does."""
+        """Whether a job is in the queue; one that was killed there still is."""
         return (self._path / layout.JOB_QUEUE / job_id).exists()
 
     def queue(self) -> list[JobTicket]:
-        """Of the jobs in the queue, the one that came first before the others."""
+        """Ids of the queued jobs, in order of arrival."""
         return self._tickets(path.name for path in (self._path / layout.JOB_QUEUE).glob("*"))
 
     def take_slot(
         self, slots: int, job_id: str = "", is_at_work: Callable[[str], bool] = lambda _: False
     ) -> int | None:
-        """Hold one of `slots` places until the file descriptor is closed, which the kernel does for a dead process.
+        """Lock one of `slots` until the descriptor is closed; the kernel closes it for a dead process.
 
         Args:
             slots: How many there are.
@@ -214,7 +214,7 @@ class BackgroundDirectory:
         return None
 
     def slot_holders(self) -> list[str]:
-        """Ids of the jobs that have a slot now."""
+        """Ids of the jobs that hold a slot."""
         found = []
         for path in sorted((self._path / layout.JOB_SLOTS).glob("[0-9]*")):
             with suppress(OSError), path.open() as file:

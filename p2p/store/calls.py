@@ -1,4 +1,4 @@
-"""What a session's models were asked and answered, and the ledger of what it cost."""
+"""Calls of language models in a session: requests, answers, and the ledger of their cost."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from p2p.store import files, layout
 
 
 class CallLedger:
-    """The calls of one session, shared by all processes that work on it.
+    """Calls of one session, shared by all its processes.
 
     A call is written down when it begins, with the most it can cost, and again when it has ended: whoever is killed
     between the two has spent that most, and nobody spends it a second time without counting it.
@@ -26,38 +26,38 @@ class CallLedger:
         self._path = self._directory / layout.CALL_LEDGER
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """One process at a time decides whether a call may begin."""
+        """Lock that serialises the decision whether a call may begin."""
         return files.exclusive(self._directory / layout.CALL_LOCK)
 
     def append(self, line: CallLine) -> None:
-        """Add a line, on disk when this returns."""
+        """Append a line; it is on disk on return."""
         files.append_line(self._path, json.dumps(redact(line.model_dump(mode="json"))))
 
     def lines(self) -> tuple[CallLine, ...]:
-        """How each call stands, oldest first; one whose answer was kept and whose end was not written has ended."""
+        """Latest line of each call, oldest first. A kept answer without an end line counts as ended."""
         latest: dict[int, CallLine] = {}
         for line in files.read_models(self._path, CallLine):
             latest[line.number] = line
         return tuple(self._recovered(line) for _, line in sorted(latest.items()))
 
     def write(self, record: CallRecord) -> None:
-        """Keep the whole of a call, without secrets and pictures."""
+        """Save a call whole, without secrets and pictures."""
         kept = record.model_copy(update={"request": _without_pictures(record.request)})
         files.write_json(self._file(record.line.number), redact(kept.model_dump(mode="json")))
 
     def read(self, number: int) -> CallRecord | None:
-        """The whole of a call; None where nothing is kept of it."""
+        """Load a call; None if nothing was kept."""
         return files.read_model(self._file(number), CallRecord)
 
     def answered(self, digest: str) -> CallRecord | None:
-        """The call in which the same request was given an answer that serves again; None where there is none."""
+        """Reusable answer to the same request; None without one."""
         for line in self.lines():
             if line.reusable and line.digest == digest and (record := self.read(line.number)) and record.reply:
                 return record
         return None
 
     def forget(self, digest: str) -> None:
-        """Give a request's kept answers no second time: they turned out to be of no use."""
+        """Stop reusing a request's answers: they turned out useless."""
         for line in self.lines():
             if line.reusable and line.digest == digest:
                 self.append(line.model_copy(update={"reusable": False}))
@@ -95,5 +95,5 @@ def _picture(image: ImagePart) -> ImagePart:
 
 
 def _digest(data: str) -> str:
-    """What tells a picture apart, in its place."""
+    """Hash that stands for a picture."""
     return f"sha256:{hashlib.sha256(data.encode()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Where the candidates of an iteration lie: each is an iteration's directory in small, with at most one run."""
+"""Directories of an iteration's candidate rewards: each a small iteration with at most one run."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from p2p.store.iterations import IterationRecord
 
 
 class CandidateRecords:
-    """The rewards that one of is chosen from.
+    """Candidate rewards of one iteration.
 
     Args:
         iteration: Whose.
@@ -18,20 +18,20 @@ class CandidateRecords:
         self._path = iteration.path
 
     def first(self, number: int) -> IterationRecord:
-        """A candidate as it was written, whether it is there yet or not."""
+        """A candidate as first written; need not exist."""
         return IterationRecord(self._path / layout.candidate_name(number))
 
     def mended(self, number: int) -> IterationRecord:
-        """A candidate that was refused, as its author mended it, whether it is there or not."""
+        """A refused candidate after its author's repair; need not exist."""
         return IterationRecord(self._path / layout.candidate_name(number, mended=True))
 
     def present(self, number: int) -> IterationRecord:
-        """A candidate as it is now: mended, where that was done."""
+        """The current version of a candidate: repaired, if that was done."""
         mended = self.mended(number)
         return mended if mended.read_reward_report() is not None else self.first(number)
 
     def run(self, number: int, seed: int) -> IterationRecord:
-        """The short training of a candidate, whether it is there yet or not."""
+        """Short training of a candidate; need not exist."""
         return self.present(number).run(layout.candidate_name(number), seed)
 
     def runs(self) -> list[IterationRecord]:
@@ -39,11 +39,11 @@ class CandidateRecords:
         return [run for place in self._places() for run in place.runs()]
 
     def job_dirs(self) -> list[Path]:
-        """Directories of all jobs that candidates may have."""
+        """Directories of all jobs of all candidates."""
         return [*(place.check_dir for place in self._places()), *(run.path for run in self.runs())]
 
     def read_choice(self) -> CandidateChoice | None:
-        """Which was chosen; None before that, or without candidates."""
+        """Which candidate was chosen; None before that, or without candidates."""
         return files.read_model(self._path / layout.CANDIDATES, CandidateChoice)
 
     def save_choice(self, choice: CandidateChoice) -> None:
@@ -51,7 +51,7 @@ class CandidateRecords:
         files.write_model(self._path / layout.CANDIDATES, choice)
 
     def forget_choice(self) -> None:
-        """Remove what was chosen; what was written, tried and trained stays."""
+        """Delete the choice; candidates, checks and trainings stay."""
         files.remove(self._path / layout.CANDIDATES)
 
     def _places(self) -> list[IterationRecord]:
@@ -60,5 +60,5 @@ class CandidateRecords:
 
 
 def all_runs(iteration: IterationRecord) -> list[IterationRecord]:
-    """Every training of an iteration: its own, and the short ones of its candidates."""
+    """Every training of an iteration, including those of candidates."""
     return [*iteration.runs(), *CandidateRecords(iteration).runs()]

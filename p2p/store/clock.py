@@ -1,13 +1,13 @@
-"""The time, as it is written into files."""
+"""Timestamps, as written into files."""
 
 from datetime import UTC, datetime
 
 
 def now() -> str:
-    """Now, in UTC, ISO 8601 with milliseconds."""
+    """Current UTC time, ISO 8601 with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def seconds_between(start: str, end: str) -> float:
-    """Seconds from one such time to another."""
+    """Seconds between two timestamps."""
     return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()

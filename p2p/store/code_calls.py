@@ -12,7 +12,7 @@ from p2p.store.arrays import load_arrays, save_arrays
 
 
 class CodeCallRecord:
-    """What is called, with what, and what came of it."""
+    """Request, inputs and result of a call of generated code."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""A saved policy, and the evaluations made of it."""
+"""Checkpoints and their evaluations."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from p2p.store import files, layout
 
 
 class EvaluationRecord:
-    """A directory with the rollouts of one checkpoint."""
+    """Directory with the rollouts of one checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,7 +47,7 @@ class CheckpointRecord(EvaluationRecord):
 
 
 class ReportRecord(EvaluationRecord):
-    """The directory `iter_N/report/`: the rollouts nobody selected on, and their videos."""
+    """Directory `iter_N/report/`: report rollouts, which selected nothing, and their videos."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

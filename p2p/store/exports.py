@@ -1,4 +1,4 @@
-"""A policy handed out: the folder of its files, and the job that writes it."""
+"""Exported policies: the folder handed out, and the job that writes it."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ LONGEST_FILE = 1 << 30
 
 
 class ExportedFiles:
-    """The folder that is handed out."""
+    """Folder of an export."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -34,7 +34,7 @@ class ExportedFiles:
         files.write_model(self.report_path, report)
 
     def read_report(self) -> ExportReport | None:
-        """What the export was measured to do; None before its end."""
+        """Measured results of the export; None before its end."""
         return files.read_model(self.report_path, ExportReport)
 
     def save_card(self, text: str) -> None:
@@ -42,11 +42,11 @@ class ExportedFiles:
         files.write_text(self.card_path, text)
 
     def possible(self) -> tuple[Path, ...]:
-        """Every file an export may hold, whether this one does or not."""
+        """Every file that an export may hold."""
         return tuple(value for name, value in vars(self).items() if name.endswith("_path"))
 
     def present(self) -> tuple[Path, ...]:
-        """The files it holds."""
+        """Files that this export holds."""
         return tuple(path for path in self.possible() if path.exists())
 
     def copy(self, source: Path, target: Path) -> None:
@@ -59,7 +59,7 @@ class ExportedFiles:
             temporary.write_bytes(read_bytes(source, LONGEST_FILE))
 
     def deliver(self, directory: Path) -> "ExportedFiles":
-        """Put the files into `directory`, in place of those of an earlier export there; other files stay.
+        """Copy the files into `directory`, replacing an earlier export; other files stay.
 
         The report comes last, for it says that all the rest is there.
 

@@ -1,4 +1,4 @@
-"""Reading and writing: atomic, durable, and forgiving towards a file that is absent or broken."""
+"""File access: writes are atomic and durable; absent or broken files read as None."""
 
 import errno
 import glob
@@ -30,7 +30,7 @@ MOST_READ = 256 << 20
 
 
 def write_model(path: Path, model: BaseModel) -> None:
-    """Write a contract as JSON; a reader sees the old file or the new one, never half of one."""
+    """Write a contract as JSON atomically."""
     write_text(path, model.model_dump_json(indent=2) + "\n")
 
 
@@ -75,7 +75,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block succeeds, once the disk has all of it.
+    """Yield a temporary path that replaces `path` on success, once it is on disk.
 
     The temporary file keeps the suffix of `path`, since some writers choose a format by it. The order is that of a
     file that says "complete": contents, fsync, rename, fsync of the directory. Without the first fsync a power cut
@@ -104,7 +104,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def append_line(path: Path, line: str, durable: bool = True) -> None:
-    """Append one line; a line broken by a crash is ended first, so that it spoils only itself.
+    """Append one line; first terminate a line that a crash cut off.
 
     Args:
         path: The file.
@@ -160,7 +160,7 @@ def read_models(path: Path, contract: type[M]) -> tuple[M, ...]:
 
 @contextmanager
 def exclusive(lock: Path, patience_s: float = locks.PATIENCE_S) -> Iterator[None]:
-    """Wait until nobody else holds `lock`, in any process, and hold it for as long as the block runs.
+    """Hold `lock` across processes while the block runs.
 
     Args:
         lock: The file; made if it is not there.
@@ -183,7 +183,7 @@ def exclusive(lock: Path, patience_s: float = locks.PATIENCE_S) -> Iterator[None
 
 
 def make_directory(path: Path) -> None:
-    """Create `path` and its parents; a runs directory, and what is made in one, is closed to other users.
+    """Create `path` and its parents; a runs directory and everything in it is private to its user.
 
     Raises:
         StorageProblem: it cannot be created.
@@ -198,7 +198,7 @@ def make_directory(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, if it is there.
+    """Delete a file if it exists.
 
     Raises:
         StorageProblem: the directory cannot be written.
@@ -210,14 +210,14 @@ def remove(path: Path) -> None:
 
 
 def discard(directory: Path) -> None:
-    """Remove a directory of work that came to nothing, and its parent when that is empty then."""
+    """Delete a directory of abandoned work, and its parent if that is empty then."""
     shutil.rmtree(directory, ignore_errors=True)
     with suppress(OSError):
         directory.parent.rmdir()
 
 
 def signature(directory: Path, settled_s: float) -> str | None:
-    """What a directory and those in it hold, by inodes and times; None when something is younger than `settled_s`."""
+    """Fingerprint of a directory tree by inodes and times; None if anything is younger than `settled_s`."""
     try:
         with os.scandir(directory) as entries:
             found = sorted((entry.name, entry.stat()) for entry in entries)
@@ -231,12 +231,12 @@ def signature(directory: Path, settled_s: float) -> str | None:
 
 
 def discard_all(directory: Path) -> None:
-    """Remove a directory with all that is in it, as far as it can be."""
+    """Delete a directory tree as far as possible."""
     shutil.rmtree(directory, ignore_errors=True)
 
 
 def sync(path: Path) -> None:
-    """Wait until the disk has a file, or the names in a directory.
+    """fsync a file, or the entries of a directory.
 
     Raises:
         OSError: it cannot be opened, or the disk fails.
@@ -249,7 +249,7 @@ def sync(path: Path) -> None:
 
 
 def storage_problem(path: Path, error: OSError) -> StorageProblem:
-    """The error a person can act on, for a failed write to `path`."""
+    """Translate a failed write to `path` into an error with a remedy."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     remedy = "Free some space, or choose another place" if full else "Choose a place that can be written"
     return StorageProblem(
@@ -259,7 +259,7 @@ def storage_problem(path: Path, error: OSError) -> StorageProblem:
 
 
 def _make_private(path: Path) -> None:
-    """Create a directory and its parents, those of the runs directory for us alone."""
+    """Create a directory and its parents; mode 0700 from the runs directory down."""
     if path.is_dir():
         return
     if is_enclosed(path.parent):
@@ -276,7 +276,7 @@ def _open_to_append(path: Path) -> BinaryIO:
 
 
 def _sweep(path: Path) -> None:
-    """Remove temporary files of writers that were killed; one of a writer at work is younger."""
+    """Delete temporary files of killed writers; those of live writers are younger."""
     oldest = time.time() - ABANDONED_S
     pattern = f".{glob.escape(path.stem)}-{'[0-9a-f]' * 8}{glob.escape(path.suffix)}"
     for left in path.parent.glob(pattern):

@@ -1,4 +1,4 @@
-"""Texts of a runs directory without what a terminal obeys: a copied session may hold anything."""
+"""Strip terminal control sequences from texts of a runs directory: a copied session may hold anything."""
 
 import json
 import re
@@ -13,12 +13,12 @@ _PERHAPS = re.compile(rb"\\[ubfr]|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\
 
 
 def harmless_text(text: str) -> str:
-    """The text without control characters but new lines and tabs, and without marks of direction."""
+    """Remove control characters except newline and tab, and bidirectional marks."""
     return _OBEYED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def harmless_json(data: bytes) -> bytes:
-    """JSON whose texts are harmless; what is no JSON is given back as it is, for whoever parses it to refuse."""
+    """Clean the texts inside JSON; other input is returned unchanged, for its parser to refuse."""
     if not _PERHAPS.search(data):
         return data
     try:
@@ -28,7 +28,7 @@ def harmless_json(data: bytes) -> bytes:
 
 
 def harmless(value: Any) -> Any:
-    """A JSON value whose texts are harmless."""
+    """Clean the texts inside a JSON value."""
     if isinstance(value, str):
         return harmless_text(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""An index of sessions and jobs, so that a list of a thousand reads one file instead of thousands.
+"""SQLite index of sessions and jobs: a list of a thousand reads one file instead of thousands.
 
 The directories stay the truth: an entry is used only while what it was made from is unchanged. An index that is missing
 or cannot be used costs time and nothing else; one that is broken is set aside, and made anew.
@@ -26,7 +26,7 @@ Entry = tuple[str, str]
 
 
 class Index:
-    """Entries by kind and id; each has a checksum, for SQLite notices few broken bytes.
+    """Entries by kind and id, each with a checksum because SQLite detects few broken bytes.
 
     Args:
         runs_dir: The runs directory.
@@ -36,7 +36,7 @@ class Index:
         self.path = runs_dir / layout.INDEX
 
     def entries(self, kind: str) -> dict[str, Entry]:
-        """All whole entries of a kind, by id."""
+        """Entries of a kind with a valid checksum, by id."""
 
         def read(database: sqlite3.Connection) -> dict[str, Entry]:
             rows = database.execute("SELECT id, source, value, sum FROM entries WHERE kind = ?", (kind,))
@@ -45,7 +45,7 @@ class Index:
         return self._use(read, {}) if self.path.exists() else {}
 
     def save(self, kind: str, entries: Mapping[str, Entry], gone: Iterable[str] = ()) -> None:
-        """Add or renew entries, and forget those that are gone; what cannot be kept is not."""
+        """Add or replace entries and drop stale ones; failures are ignored, since the index can be rebuilt."""
         rows = [(kind, key, *entry, _sum(key, *entry)) for key, entry in entries.items()]
         forgotten = [(kind, key) for key in gone]
 
@@ -69,7 +69,7 @@ class Index:
             return default
 
     def _set_aside(self, error: Exception) -> None:
-        """Move a broken database away, unless another process has done so."""
+        """Move a broken database away, unless another process did."""
         try:
             with files.exclusive(self.path.with_suffix(".lock")):
                 if _is_whole(self.path):
@@ -86,7 +86,7 @@ class Index:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """The database with its table, made where there is none."""
+    """Open the database; create its table if absent."""
     database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
     try:
         database.execute("PRAGMA journal_mode = WAL")

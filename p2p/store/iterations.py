@@ -252,7 +252,7 @@ class IterationRecord:
         return read_scalars(self.scalars_path)
 
     def append_scalars(self, row: dict[str, Any]) -> None:
-        """Append one row of metrics; the last ones may be lost with the machine, but not with the process."""
+        """Append one row of metrics; not synced, so the last rows may be lost with the machine."""
         files.append_line(self.scalars_path, json.dumps(row), durable=False)
 
     # what lies in it
@@ -275,7 +275,7 @@ class IterationRecord:
 
     @property
     def measured(self) -> bool:
-        """Whether a checkpoint of this run has been measured on rollouts."""
+        """Whether a checkpoint of this run has an evaluation."""
         return self.read_summary() is not None or any(one.read_evaluation() is not None for one in self.checkpoints())
 
     def trajectory(self, step: int, label: str) -> Path:
@@ -291,7 +291,7 @@ class IterationRecord:
         return sorted(path.name for path in self.videos_dir.glob("*.mp4"))
 
     def validate(self) -> list[str]:
-        """What a finished run lacks; empty when nothing."""
+        """Files that a finished run lacks; empty if complete."""
         required = (self.config_path, self.reward_fn_path, self.reward_spec_path, self.summary_path, self.scalars_path)
         missing = [f"{path.name} is missing" for path in required if not path.exists()]
         if self.config_path.exists() and self.read_config() is None:

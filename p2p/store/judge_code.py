@@ -1,4 +1,4 @@
-"""Code that a model wrote for one session to judge by, and the directories in which it is tried and called."""
+"""Judge code that a model wrote for a session, and the directories where it is tried and called."""
 
 from pathlib import Path
 

@@ -11,7 +11,7 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class FunctionFolder:
-    """Judge functions that are there already, or are being kept.
+    """Folder of existing judge functions, or one that new ones are saved to.
 
     Args:
         path: The folder.
@@ -22,7 +22,7 @@ class FunctionFolder:
 
     @property
     def name(self) -> str:
-        """What it is called in a report."""
+        """Name in reports."""
         return self.path.resolve().name
 
     def file_of(self, env_id: str, sentence: str) -> Path:
@@ -64,7 +64,7 @@ class FunctionFolder:
         return tuple(env_id for name, env_id in by_name.items() if name in found)
 
     def require_known(self, env_id: str, sentences: Collection[str]) -> None:
-        """Do nothing where every function for a robot is for one of the sentences.
+        """Raise if a function for a robot belongs to none of the sentences.
 
         Raises:
             UnknownName: one is for another.

@@ -1,4 +1,4 @@
-"""Locks between processes (flock): closed to other users, and waited for with a deadline."""
+"""Locks between processes (flock): private to the user, with a deadline on every wait."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ _LONGEST_NAME = 200
 
 
 def open_lock(path: Path) -> int:
-    """Descriptor of a lock that no other user can open: whoever can open it can hold it.
+    """Open a lock file that no other user can open (whoever opens it could hold it).
 
     Raises:
         OSError: it cannot be opened.
@@ -35,7 +35,7 @@ def open_lock(path: Path) -> int:
 
 @contextmanager
 def held(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
-    """Hold a lock for as long as the block runs.
+    """Hold a lock while the block runs.
 
     Args:
         path: The lock; its directory exists.
@@ -54,7 +54,7 @@ def held(path: Path, patience_s: float = PATIENCE_S) -> Iterator[None]:
 
 
 def wait(descriptor: int, path: Path, patience_s: float = PATIENCE_S) -> None:
-    """Wait until a lock is ours.
+    """Wait for a lock.
 
     Raises:
         EnvironmentProblem: somebody else holds it for longer than `patience_s`.
@@ -71,7 +71,7 @@ def wait(descriptor: int, path: Path, patience_s: float = PATIENCE_S) -> None:
 
 
 def held_up(path: Path, waited_s: float) -> EnvironmentProblem:
-    """The error of a lock that was waited for in vain."""
+    """Error for a lock that was not released in time."""
     return EnvironmentProblem(
         f"{path} is locked by {holder(path)}; waited {waited_s:.0f} s. "
         "End that process, or try again once it has ended."
@@ -79,13 +79,13 @@ def held_up(path: Path, waited_s: float) -> EnvironmentProblem:
 
 
 def holder(path: Path) -> str:
-    """Who holds a lock, for a person to read."""
+    """Describe who holds a lock."""
     pids = _pids_of(path)
     return ", ".join(_described(pid) for pid in pids) or "another process"
 
 
 def _pids_of(path: Path) -> list[int]:
-    """Processes that hold a lock, as far as the kernel tells (Linux); 0 for one outside this container."""
+    """Processes that hold a lock, from /proc/locks (Linux); 0 for one outside this container."""
     found: dict[bool, list[int]] = {True: [], False: []}
     try:
         status = path.stat()
@@ -104,7 +104,7 @@ def _pids_of(path: Path) -> list[int]:
 
 
 def _described(pid: int) -> str:
-    """A process by number, command and user; folders are left out of the command."""
+    """A process as pid, command and user; directories are stripped from the command."""
     if pid <= 0:
         return "a process outside of this container"
     try:

@@ -8,7 +8,7 @@ from p2p.store.iterations import IterationRecord
 
 
 class MeasurementRecord:
-    """What is measured, and what was found."""
+    """Request and result of a measurement."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

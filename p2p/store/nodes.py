@@ -53,7 +53,7 @@ class NodeStore:
         return nodes[name]
 
     def add(self, node: Node) -> None:
-        """Keep a new node.
+        """Save a new node.
 
         Raises:
             InvalidInput: there is another of its name.
@@ -67,19 +67,19 @@ class NodeStore:
             nodes[node.name] = node
 
     def update(self, node: Node) -> None:
-        """Keep what is known of a node now; one that was removed stays so."""
+        """Save what is known of a node; a removed one stays removed."""
         with self._changing() as nodes:
             if node.name in nodes:
                 nodes[node.name] = node
 
     def remove(self, name: str) -> None:
-        """Forget a node."""
+        """Delete a node."""
         with self._changing() as nodes:
             nodes.pop(name, None)
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Node]]:
-        """Read, change, write, with nobody in between."""
+        """Read, change and write under a lock."""
         with files.exclusive(self.path / layout.NODES_LOCK):
             nodes = dict(self.all())
             yield nodes
@@ -87,6 +87,6 @@ class NodeStore:
 
 
 def default_directory() -> Path:
-    """The folder of the configuration file; that of the user where the file is switched off."""
+    """Folder of the configuration file, or the user's default where the file is switched off."""
     file = config_file.location()
     return file.parent if file.suffix == ".toml" else config_file.folder()

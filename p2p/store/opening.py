@@ -1,4 +1,4 @@
-"""Opening files of a runs directory, which may hold sessions that somebody else made.
+"""Open files of a runs directory safely: sessions in it may come from somebody else.
 
 A copied session can contain links to anything its reader may read, pipes that never answer, and files of any length.
 Workers cannot make links, and p2p makes none, so none is followed below a runs directory.
@@ -17,17 +17,17 @@ _ROOTS: set[Path] = set()
 
 
 def enclose(root: Path) -> None:
-    """From now on follow no link below a runs directory; it may itself be one."""
+    """Follow no symbolic link below this runs directory from now on (the directory itself may be one)."""
     _ROOTS.add(root.absolute())
 
 
 def is_enclosed(path: Path) -> bool:
-    """Whether `path` lies in a runs directory, or is one."""
+    """Whether `path` is in, or is, an enclosed runs directory."""
     return _root_of(path) is not None
 
 
 def without_links(path: Path) -> Path:
-    """The same path, when no link is on the way to it.
+    """Return `path` if no symbolic link is on the way to it.
 
     Raises:
         OSError: below its runs directory there is one.
@@ -44,7 +44,7 @@ def without_links(path: Path) -> Path:
 
 
 def is_readable(path: Path) -> bool:
-    """Whether `path` is a regular file that no link leads to."""
+    """Whether `path` is a regular file reached without symbolic links."""
     try:
         return stat.S_ISREG(without_links(path).stat(follow_symlinks=not is_enclosed(path)).st_mode)
     except OSError:
@@ -52,7 +52,7 @@ def is_readable(path: Path) -> bool:
 
 
 def open_to_read(path: Path, longest: int | None = LONGEST) -> BinaryIO:
-    """Open a regular file.
+    """Open a regular file for reading.
 
     Raises:
         OSError: it is absent, no regular file, reached by a link in a runs directory, or of more than `longest` bytes.
@@ -73,7 +73,7 @@ def open_to_read(path: Path, longest: int | None = LONGEST) -> BinaryIO:
 
 
 def read_bytes(path: Path, longest: int = LONGEST) -> bytes:
-    """All of a file.
+    """Read a whole file.
 
     Raises:
         OSError: as `open_to_read`.
@@ -83,6 +83,6 @@ def read_bytes(path: Path, longest: int = LONGEST) -> bytes:
 
 
 def _root_of(path: Path) -> Path | None:
-    """The nearest runs directory that holds a path."""
+    """Nearest enclosed runs directory above a path."""
     absolute = path.absolute()
     return next((place for place in (absolute, *absolute.parents) if place in _ROOTS), None)

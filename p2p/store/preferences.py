@@ -1,4 +1,4 @@
-"""What eyes have preferred of two policies of one session."""
+"""Preferences of eyes between two policies of one session."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from p2p.store import files, layout
 
 
 class PreferencesRecord:
-    """Which of two was found better, whoever looked.
+    """Recorded comparisons of a session.
 
     Args:
         session: Its directory.
@@ -17,7 +17,7 @@ class PreferencesRecord:
         self._path = session / layout.PREFERENCES
 
     def append(self, preference: Preference) -> None:
-        """Add one line to `preferences.jsonl`, on disk when this returns."""
+        """Append one line to `preferences.jsonl`; it is on disk on return."""
         files.append_line(self._path, preference.model_dump_json())
 
     def read(self) -> tuple[Preference, ...]:

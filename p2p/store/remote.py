@@ -1,4 +1,4 @@
-"""The local side of a job that runs on a node: its directory is brought up to date with its twin."""
+"""Local side of a job that runs on a node: its directory here mirrors the remote one."""
 
 import fcntl
 import os
@@ -22,7 +22,7 @@ PART = ".part"
 
 
 class RemoteJobRecord:
-    """Typed access to the directory of a job whose twin is on a node."""
+    """Local directory of a job that runs on a node."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory
@@ -33,12 +33,12 @@ class RemoteJobRecord:
         self._cancel_path, self._lock_path = directory / layout.CANCEL, directory / layout.MIRROR_LOCK
 
     def read(self) -> RemoteJob | None:
-        """Where the twin is; None for a job of this machine, and where the file is broken."""
+        """Where the job runs; None for a local job or a broken file."""
         return files.read_model(self._remote_path, RemoteJob)
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the job was submitted to a node, also when it cannot be read to which."""
+        """Whether the job was submitted to a node, even if the record is unreadable."""
         return self._remote_path.exists()
 
     def save(self, remote: RemoteJob) -> None:
@@ -46,11 +46,11 @@ class RemoteJobRecord:
         files.write_model(self._remote_path, remote)
 
     def forget(self) -> None:
-        """Make it a job of this machine."""
+        """Turn it back into a local job."""
         files.remove(self._remote_path)
 
     def begin(self, spec: JobSpec, remote: RemoteJob) -> None:
-        """Record what is about to be submitted, before anything is sent."""
+        """Record the submission before anything is sent."""
         files.make_directory(self.path)
         files.remove(self._cancel_path)
         files.write_model(self.path / layout.JOB, spec)
@@ -58,20 +58,20 @@ class RemoteJobRecord:
         self.save_status(JobStatus(state=JobState.SUBMITTING))
 
     def has_job(self) -> bool:
-        """Whether something was ever submitted here."""
+        """Whether a job was ever submitted from here."""
         return (self.path / layout.JOB).is_file()
 
     def read_status(self) -> JobStatus | None:
-        """How the job stood when last looked at."""
+        """Last known status."""
         return files.read_model(self._status_path, JobStatus)
 
     def save_status(self, status: JobStatus) -> None:
-        """Write `status.json`, if that changes it."""
+        """Write `status.json` if it changed."""
         if self.read_status() != status:
             files.write_model(self._status_path, status)
 
     def give_up(self) -> JobStatus:
-        """Count a job as lost whose node will not come back, so that it may be submitted again elsewhere."""
+        """Mark the job of a lost node as lost, so that it may be submitted elsewhere."""
         with self.mirroring(wait=True):
             status = self.read_status()
             if status is None or not status.state.finished:
@@ -81,17 +81,17 @@ class RemoteJobRecord:
             return status
 
     def want_cancelled(self) -> None:
-        """Record that the job is to end, for whoever reaches the node next."""
+        """Record a wish to cancel, carried out when the node answers."""
         files.write_text(self._cancel_path, "")
 
     @property
     def cancel_wanted(self) -> bool:
-        """Whether the job is to end."""
+        """Whether the job is to be cancelled."""
         return self._cancel_path.exists()
 
     @contextmanager
     def mirroring(self, wait: bool = False) -> Iterator[bool]:
-        """Be the only one who works on this directory; False when somebody else does, unless `wait`."""
+        """Lock this directory for mirroring; False if another process has it, unless `wait`."""
         files.make_directory(self.path)
         descriptor = locks.open_lock(self._lock_path)
         try:
@@ -106,18 +106,18 @@ class RemoteJobRecord:
             os.close(descriptor)
 
     def looked_at(self, within_s: float) -> bool:
-        """Whether anybody has looked at the twin in the last `within_s` seconds."""
+        """Whether the remote job was polled in the last `within_s` seconds."""
         with suppress(OSError):
             return 0 <= time.time() - self._lock_path.stat().st_mtime < within_s
         return False
 
     def note_look(self) -> None:
-        """Record that the twin is being looked at now."""
+        """Record a poll of the remote job."""
         with suppress(OSError):
             os.utime(self._lock_path)
 
     def inputs(self) -> dict[str, Path]:
-        """What the job needs to begin, by path relative to its directory: regular files, no links."""
+        """Input files of the job by relative path: regular files, no links."""
         found = {}
         for path in sorted(self.path.rglob("*")):
             name = path.relative_to(self.path).as_posix()
@@ -128,6 +128,6 @@ class RemoteJobRecord:
 
 
 def remote_jobs(root: Path) -> Iterator[RemoteJobRecord]:
-    """Every job below a directory that has a twin on a node."""
+    """Every job below a directory that runs on a node."""
     for path in sorted(root.rglob(layout.REMOTE)):
         yield RemoteJobRecord(path.parent)

@@ -1,4 +1,4 @@
-"""The resume point of a run: `resume/point.json`, and one file of arrays that it names by its digest."""
+"""Resume point of a run: `resume/point.json` and one file of arrays, named by its digest."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class ResumeRecord:
-    """The directory `resume/` of a run, there from its first resume point to its end.
+    """Directory `resume/` of a run, from its first resume point to its end.
 
     Args:
         run: The run.
@@ -29,7 +29,7 @@ class ResumeRecord:
         self._point_path = self._path / layout.RESUME_POINT
 
     def save(self, point: ResumePoint, arrays: Arrays) -> None:
-        """Write a resume point, which takes the place of the last one once it is complete and on the disk.
+        """Write a resume point; it replaces the last one once it is on disk.
 
         Raises:
             StorageProblem: the disk is full, or not writable; the last point stays.
@@ -40,7 +40,7 @@ class ResumeRecord:
         self._remove_arrays_but(digest)
 
     def read(self) -> tuple[ResumePoint, dict[str, NDArray[Any]]] | None:
-        """The last complete point and its arrays; None where there is none.
+        """Last complete point and its arrays; None without one.
 
         Raises:
             ValueError: it is damaged, or what it builds on is.
@@ -60,7 +60,7 @@ class ResumeRecord:
         return point, arrays
 
     def rewind(self, point: ResumePoint | None) -> None:
-        """Remove what was written after `point`; everything when there is none."""
+        """Delete what was written after `point`; everything if it is None."""
         kept = steps_of(point) if point is not None else ()
         _cut(self._run.scalars_path, point.scalars_bytes if point is not None else 0)
         for checkpoint in self._run.checkpoints():
@@ -72,14 +72,14 @@ class ResumeRecord:
         files.discard(self._run.videos_dir)
 
     def set_aside(self) -> None:
-        """Keep a point that cannot be used, for whoever wants to know why, until the run has ended."""
+        """Keep an unusable point for inspection until the run ends."""
         aside = self._path.with_name(f"{layout.RESUME}{layout.SET_ASIDE}")
         files.discard(aside)
         if self._path.exists():
             self._path.rename(aside)
 
     def remove(self) -> None:
-        """The run has ended."""
+        """Delete the resume points of a finished run."""
         for path in self._run.path.glob(f"{layout.RESUME}*"):
             files.discard(path)
 
@@ -117,12 +117,12 @@ class ResumeRecord:
 
 
 def steps_of(point: ResumePoint) -> Collection[int]:
-    """Steps of the checkpoints there are at a point."""
+    """Steps of the checkpoints that exist at a point."""
     return {*(selected.step for selected in point.evaluated), *point.pending}
 
 
 def _digest(path: Path) -> str:
-    """SHA-256 of a file; empty when it cannot be read."""
+    """SHA-256 of a file; empty if unreadable."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -138,7 +138,7 @@ def _size(path: Path) -> int:
 
 
 def _bytes_on_disk(path: Path) -> int:
-    """Length of a file, once the disk has it."""
+    """Length of a file after fsync."""
     if not path.exists():
         return 0
     with path.open("rb") as file:
@@ -147,7 +147,7 @@ def _bytes_on_disk(path: Path) -> int:
 
 
 def _cut(path: Path, size: int) -> None:
-    """Shorten a file, as a new one in its place: whoever reads it on notices."""
+    """Truncate by replacing the file with a shorter copy, so that readers notice."""
     if not size:
         files.remove(path)
         return

@@ -1,4 +1,4 @@
-"""What the training of a run reads."""
+"""Input files of a training run."""
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
@@ -9,7 +9,7 @@ from p2p.store.iterations import IterationRecord
 def save_inputs(
     run: IterationRecord, source: str, spec: EnvSpec, config: TrainConfig, intent: Intent | None = None
 ) -> None:
-    """Write all of it into the directory of a run; the configuration, which says that it is complete, comes last.
+    """Write a run's inputs; the configuration, which marks them complete, comes last.
 
     Args:
         run: Which run.

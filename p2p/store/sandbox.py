@@ -1,4 +1,4 @@
-"""What a probe of the sandbox found, in its job's directory."""
+"""Result of a sandbox probe."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from p2p.store import files, layout
 
 
 def read_report(directory: Path) -> SandboxReport | None:
-    """How a machine confines its workers; None before the end of the probe."""
+    """How this machine confines its workers; None before the probe has ended."""
     return files.read_model(directory / layout.RESULT, SandboxReport)
 
 

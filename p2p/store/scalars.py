@@ -1,4 +1,4 @@
-"""The metrics of a run: appended while it trains, and read on from where the last look ended."""
+"""Metrics of a run: appended while it trains, read incrementally."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ KEPT = 64
 
 
 def read_scalars(path: Path) -> tuple[Rows, Rows]:
-    """Training rows and evaluation rows so far; of a file that was read before, only what is new is parsed."""
+    """Training and evaluation rows so far; only new bytes of a known file are parsed."""
     return _scalars(path).read()
 
 

@@ -1,4 +1,4 @@
-"""Pictures exactly as a judge was sent them, kept under the hash of their bytes."""
+"""Pictures exactly as sent to a judge, stored by content hash."""
 
 import hashlib
 from pathlib import Path
@@ -7,7 +7,7 @@ from p2p.store import files, layout
 
 
 class SeenPictures:
-    """What judges were shown of one iteration.
+    """Pictures of one iteration that judges were shown.
 
     Args:
         iteration: Its directory.
@@ -17,7 +17,7 @@ class SeenPictures:
         self._directory = iteration / layout.SEEN
 
     def keep(self, data: bytes, suffix: str) -> tuple[Path, str]:
-        """Keep a picture or a video; the same bytes are kept once.
+        """Save a picture or video; equal bytes are stored once.
 
         Returns:
             Its file, and the SHA-256 of its bytes.

@@ -12,7 +12,7 @@ Servers = tuple[ServedModel, ...]
 
 
 class ServedModelStore:
-    """`served_models.json`, beside the configuration file; it holds keys, and only its owner can read it.
+    """`served_models.json` beside the configuration file; holds keys, readable by its owner alone.
 
     Args:
         directory: Another place to keep it.
@@ -23,7 +23,7 @@ class ServedModelStore:
         self._path = self._directory / layout.SERVED_MODELS
 
     def all(self) -> Servers:
-        """Every server, also one that has ended since; the one started last at the end.
+        """Every server, including ended ones; the latest is last.
 
         Raises:
             StorageProblem: the file is there and cannot be understood.
@@ -35,12 +35,12 @@ class ServedModelStore:
         return found.servers
 
     def log_of(self, port: int) -> Path:
-        """Where the output of the server at a port goes."""
+        """Log file of the server at a port."""
         files.make_directory(self._directory)
         return self._directory / layout.served_model_log(port)
 
     def add(self, server: ServedModel) -> None:
-        """Keep a server, in the place of an earlier one at its port."""
+        """Save a server, replacing an earlier one at its port."""
         self._change(lambda servers: (*(old for old in servers if old.port != server.port), server))
 
     def remove(self, server: ServedModel) -> None:

@@ -50,20 +50,20 @@ class SessionRecord:
         self.events = EventLog(path / layout.EVENTS)
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Steps that callers ask for at the same time are taken one after the other."""
+        """Lock that serialises the steps of a session."""
         return files.exclusive(self.path / layout.STEP_LOCK, locks.STEP_PATIENCE_S)
 
     def settling(self) -> AbstractContextManager[None]:
-        """Criteria are written once, whoever asks for them at the same time."""
+        """Lock under which criteria are written once."""
         return files.exclusive(self.path / layout.CRITERIA_LOCK, locks.STEP_PATIENCE_S)
 
     @property
     def exists(self) -> bool:
-        """True once the session is written down."""
+        """Whether `session.json` exists."""
         return (self.path / layout.SESSION).exists()
 
     def read_session(self) -> Session:
-        """What was asked for.
+        """Request that the session was created with.
 
         Raises:
             InvalidInput: the directory holds no readable `session.json`.
@@ -79,7 +79,7 @@ class SessionRecord:
         files.write_model(self.path / layout.SESSION, session)
 
     def discard(self) -> None:
-        """Remove the session, also one that is half written; from the first moment on it is in no list."""
+        """Delete the session, also a half-written one; it leaves all lists first."""
         with suppress(OSError):  # it was never there, or its place cannot be written
             (self.path / layout.SESSION).unlink()
         files.discard_all(self.path)
@@ -109,16 +109,16 @@ class SessionRecord:
         return files.read_models(self.settings_changes_path, SettingsChange)
 
     def read_status(self) -> StatusRecord | None:
-        """How the loop stands."""
+        """Status of the session."""
         return files.read_model(self.status_path, StatusRecord)
 
     def set_status(self, status: SessionStatus, error: str | None = None) -> None:
-        """Write `status.json`: the session begins, or goes on."""
+        """Write `status.json` when the session begins or goes on."""
         with self._changing_status():
             self._write_status(status, error)
 
     def end(self, status: SessionStatus, error: str | None = None, before: Callable[[], None] = lambda: None) -> bool:
-        """Write how the session ended, unless it has: of several that try, one wins, and none comes after it.
+        """Write the end of the session once: the first of several concurrent ends wins.
 
         Args:
             status: How it ended.
@@ -134,7 +134,7 @@ class SessionRecord:
             return True
 
     def touch_heartbeat(self) -> None:
-        """Renew `updated_at` and nothing else, at most every 5 s; does nothing before the first status."""
+        """Refresh `updated_at`, at most every 5 s; does nothing before the first status."""
         record = self.read_status()
         if record is None or 0 <= seconds_between(record.updated_at, now()) < HEARTBEAT_S:
             return
@@ -165,7 +165,7 @@ class SessionRecord:
         files.write_model(self.lineage_path, lineage)
 
     def read_metadata(self) -> EntityMetadata:
-        """What a person added; defaults when nothing."""
+        """Alias, star and tags; defaults if absent."""
         return files.read_model(self.metadata_path, EntityMetadata) or EntityMetadata()
 
     def save_metadata(self, data: EntityMetadata) -> None:
@@ -173,11 +173,11 @@ class SessionRecord:
         files.write_model(self.metadata_path, data)
 
     def signature(self) -> str | None:
-        """Changes with everything a step or a person writes here; None while the last change is too young to tell."""
+        """Fingerprint of the session's files; None while the last change is too recent to tell."""
         return files.signature(self.path, SETTLED_S)
 
     def update_metadata(self, **changes: Any) -> EntityMetadata:
-        """Change some fields of the metadata; two that change different ones do not lose each other's."""
+        """Change some metadata fields under a lock; concurrent changes of other fields are kept."""
         with files.exclusive(self.path / layout.METADATA_LOCK):
             values = self.read_metadata().model_dump() | changes
             metadata = EntityMetadata.model_validate(values)
@@ -189,7 +189,7 @@ class SessionRecord:
         files.append_line(self.wishes_path, wish.model_dump_json())
 
     def read_wishes(self) -> tuple[Wish, ...]:
-        """What was said on the way, oldest first; broken lines are skipped."""
+        """Wishes of the person, oldest first; broken lines are skipped."""
         return files.read_models(self.wishes_path, Wish)
 
     def append_label(self, label: Label) -> None:
@@ -197,11 +197,11 @@ class SessionRecord:
         files.append_line(self.labels_path, label.model_dump_json())
 
     def read_labels(self) -> tuple[Label, ...]:
-        """What people thought of rollouts, oldest first; broken lines are skipped."""
+        """People's scores of rollouts, oldest first; broken lines are skipped."""
         return files.read_models(self.labels_path, Label)
 
     def read_analysis(self) -> SessionAnalysis | None:
-        """A report about the whole session; None when none was made."""
+        """Report on the whole session; None without one."""
         return files.read_model(self.analysis_path, SessionAnalysis)
 
     def save_analysis(self, report: SessionAnalysis) -> None:
@@ -209,11 +209,11 @@ class SessionRecord:
         files.write_model(self.analysis_path, report)
 
     def export_dir(self, iteration_id: str, run_id: str, step: int, formats: Sequence[str]) -> Path:
-        """Where a checkpoint is exported to when no other place is named."""
+        """Default folder of an export."""
         return self.exports_dir / layout.export_name(iteration_id, run_id, step, formats)
 
     def iteration(self, number: int) -> IterationRecord:
-        """Iteration `number`, whether it exists yet or not."""
+        """Iteration `number`; need not exist."""
         return IterationRecord(self.path / layout.iteration_name(number))
 
     def iteration_records(self) -> list[IterationRecord]:
@@ -222,23 +222,23 @@ class SessionRecord:
         return [self.iteration(number) for number in sorted(numbers)]
 
     def get_iteration(self, iteration_id: str) -> IterationRecord | None:
-        """The iteration called `iteration_id`, or None."""
+        """Iteration by its id; None if absent."""
         return next((record for record in self.iteration_records() if record.iteration_id == iteration_id), None)
 
 
 class RunsDirectory:
-    """The root of everything: the sessions of one runs directory."""
+    """Root of all sessions and jobs."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         enclose(path)
 
     def new_session_id(self) -> str:
-        """An id that names no session yet, such as `session_20260403_120000_1a2b3c4d`."""
+        """Unused session id, such as `session_20260403_120000_1a2b3c4d`."""
         return f"session_{datetime.now(UTC):%Y%m%d_%H%M%S}_{secrets.token_hex(4)}"
 
     def session(self, session_id: str) -> SessionRecord:
-        """The record of a session, whether it exists yet or not.
+        """Record of a session; need not exist.
 
         Raises:
             InvalidInput: `session_id` is not an id, and might lead out of the runs directory.
@@ -250,41 +250,41 @@ class RunsDirectory:
         return SessionRecord(self.path / session_id)
 
     def trial_dir(self) -> Path:
-        """A new job directory for a reward that is tried and not kept."""
+        """New job directory for a reward that is tried and not kept."""
         return self.path / layout.TRIALS / secrets.token_hex(8)
 
     def environment_dir(self, env_id: str) -> Path:
-        """Where the facts of an environment described on the fly are kept."""
+        """Directory of environments described on first use."""
         return self.path / layout.ENVIRONMENTS / re.sub(r"[^a-z0-9_-]", "_", env_id.lower())
 
     def unsorted(self) -> list[SessionRecord]:
-        """Every session, those in the trash too, in any order."""
+        """Every session including the trash, unordered."""
         found = [path.parent for path in self.path.glob(f"*/{layout.SESSION}")]
         return [SessionRecord(path) for path in found if layout.IDENTIFIER.fullmatch(path.name)]
 
     def all_sessions(self) -> list[SessionRecord]:
-        """Every session, those in the trash too, newest first."""
+        """Every session including the trash, newest first."""
         return sorted(self.unsorted(), key=lambda record: (_created_at(record), record.session_id), reverse=True)
 
     def sessions(self) -> list[SessionRecord]:
-        """The sessions that are not in the trash, newest first."""
+        """Sessions outside the trash, newest first."""
         return [record for record in self.all_sessions() if record.read_metadata().deleted_at is None]
 
     def trash(self) -> list[SessionRecord]:
-        """The sessions in the trash, the one deleted last first."""
+        """Sessions in the trash, last deleted first."""
         deleted = [(when, record) for record in self.all_sessions() if (when := record.read_metadata().deleted_at)]
         return [record for _, record in sorted(deleted, key=lambda item: (item[0], item[1].session_id), reverse=True)]
 
     def called(self, alias: str) -> SessionRecord | None:
-        """The session of an alias, wherever it is; None where nobody is called so."""
+        """Session with an alias, in the trash or not; None if nobody has it."""
         return next((record for record in self.all_sessions() if record.read_metadata().alias == alias), None)
 
     def naming(self) -> AbstractContextManager[None]:
-        """Sessions get their aliases one after the other."""
+        """Lock under which aliases are given."""
         return files.exclusive(self.path / layout.NAMES_LOCK)
 
     def remove(self, record: SessionRecord) -> None:
-        """Remove a session for good; one whose removal is interrupted is gone from the lists all the same.
+        """Delete a session for good; interrupted, it stays out of the lists.
 
         Raises:
             StorageProblem: the runs directory cannot be written.
@@ -298,7 +298,7 @@ class RunsDirectory:
         files.discard_all(place)
 
     def find(self, text: str, *, trash: bool = False) -> SessionRecord:
-        """The session meant by an id, an alias, the start or end of an id, or "latest".
+        """Resolve an id, an alias, the start or end of an id, or "latest" to a session.
 
         Args:
             text: What a person typed.
@@ -324,7 +324,7 @@ class RunsDirectory:
 
 
 def session_of(directory: Path) -> str | None:
-    """Id of the session that a run or another job of it lies in; None outside of any."""
+    """Id of the session that contains a job's directory; None outside of any."""
     return next((path.name for path in directory.parents[:3] if (path / layout.SESSION).exists()), None)
 
 

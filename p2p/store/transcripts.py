@@ -1,4 +1,4 @@
-"""What a language model said and did: beside the session it works on, or aside until there is one."""
+"""Transcripts of `p2p agent`: beside the session, or aside until there is one."""
 
 import fcntl
 import os
@@ -16,17 +16,17 @@ from p2p.store.sessions import RunsDirectory
 
 
 class Transcripts:
-    """The transcripts of one runs directory, each called by the id of its session or by one of its own."""
+    """Transcripts of one runs directory, by session id or an id of their own."""
 
     def __init__(self, runs: RunsDirectory) -> None:
         self._runs = runs
 
     def new_id(self) -> str:
-        """An id for a transcript that has no session yet, such as `agent_20260403_120000_1a2b3c4d`."""
+        """Unused id for a transcript without a session, such as `agent_20260403_120000_1a2b3c4d`."""
         return f"agent_{datetime.now(UTC):%Y%m%d_%H%M%S}_{secrets.token_hex(4)}"
 
     def append(self, transcript_id: str, entry: TranscriptEntry) -> None:
-        """Add one line, on disk when this returns.
+        """Append one line; it is on disk on return.
 
         Raises:
             StorageProblem: it cannot be written.
@@ -34,12 +34,12 @@ class Transcripts:
         files.append_line(self._path(transcript_id), entry.model_dump_json())
 
     def read(self, transcript_id: str) -> tuple[TranscriptEntry, ...]:
-        """All lines, oldest first; one that is broken is skipped, and the last may be while it is written."""
+        """All lines, oldest first; broken or half-written ones are skipped."""
         values, _ = files.read_lines(self._path(transcript_id))
         return tuple(entry for value in values if (entry := _entry(value)))
 
     def claim(self, transcript_id: str) -> TextIO:
-        """Take a transcript for this process, until the returned file is closed or the process ends.
+        """Lock a transcript until the returned file is closed or the process ends.
 
         Raises:
             InvalidInput: another process has it.
@@ -61,7 +61,7 @@ class Transcripts:
         return lock
 
     def move(self, transcript_id: str, session_id: str) -> None:
-        """Put a transcript beside the session it has come to be about; one that is there already stays in front."""
+        """Move a transcript to its session, behind one that is there already."""
         source, target = self._path(transcript_id), self._path(session_id)
         if source == target or not source.exists():
             return
@@ -74,7 +74,7 @@ class Transcripts:
         source.unlink()
 
     def find(self, text: str) -> str:
-        """The id of the transcript meant by an id, the start or end of one, or "latest".
+        """Resolve an id, the start or end of one, or "latest" to a transcript id.
 
         Raises:
             UnknownName: no transcript, or more than one, is meant.
@@ -89,7 +89,7 @@ class Transcripts:
         return matches[0]
 
     def _known(self) -> list[str]:
-        """Ids of all transcripts, the one last written to first."""
+        """Ids of all transcripts, last written first."""
         aside = {path.stem: path for path in (self._runs.path / layout.TRANSCRIPTS).glob("agent_*.jsonl")}
         beside = {path.parent.name: path for path in self._runs.path.glob(f"*/{layout.TRANSCRIPT}")}
         written = {name: path.stat().st_mtime for name, path in (aside | beside).items()}

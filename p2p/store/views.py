@@ -1,4 +1,4 @@
-"""Pictures of an iteration: those made with its report rollouts, and those that somebody asked for later."""
+"""Pictures of an iteration: made with its report rollouts, or on request."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from p2p.store import files, layout
 
 
 class SheetRecord:
-    """The contact sheet in an iteration's directory, and the moments it shows."""
+    """Contact sheet of an iteration, and the moments it shows."""
 
     def __init__(self, iteration: Path) -> None:
         self.path = iteration
@@ -26,12 +26,12 @@ class SheetRecord:
         files.write_model(self._notes_path, result)
 
     def read_result(self) -> PictureResult | None:
-        """Which moments were chosen; None before the report rollouts are pictured."""
+        """Chosen moments; None before the report rollouts are pictured."""
         return files.read_model(self._notes_path, PictureResult)
 
 
 def take_over(report: Path, iteration: Path) -> None:
-    """Bring the pictures that the worker of a report has made to where those of its iteration are.
+    """Move the pictures of a report job to their iteration.
 
     Raises:
         StorageProblem: they cannot be moved.
@@ -48,7 +48,7 @@ def take_over(report: Path, iteration: Path) -> None:
 
 
 class ViewRecord:
-    """The job directory of pictures that were asked for."""
+    """Job directory of requested pictures."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -62,19 +62,19 @@ class ViewRecord:
 
     @property
     def gone(self) -> bool:
-        """Whether it was made once, and a part of it was removed since."""
+        """Whether a finished view has lost a file since."""
         return (self.path / layout.RESULT).exists() and self.read_result() is None
 
     def save_request(self, request: PictureRequest | PlotRequest) -> None:
-        """Write what the worker is to do."""
+        """Write the request for the worker."""
         files.write_model(self.path / layout.REQUEST, request)
 
     def read_picture_request(self) -> PictureRequest | None:
-        """What the worker is to picture."""
+        """Request for pictures."""
         return files.read_model(self.path / layout.REQUEST, PictureRequest)
 
     def read_plot_request(self) -> PlotRequest | None:
-        """What the worker is to plot."""
+        """Request for a plot."""
         return files.read_model(self.path / layout.REQUEST, PlotRequest)
 
     def save_result(self, result: PictureResult) -> None:
@@ -82,7 +82,7 @@ class ViewRecord:
         files.write_model(self.path / layout.RESULT, result)
 
     def read_result(self) -> PictureResult | None:
-        """What was made; None before its end, and where a part of it is gone."""
+        """Result; None before the end, or if a file is missing."""
         result = files.read_model(self.path / layout.RESULT, PictureResult)
         if result is None:
             return None
@@ -91,18 +91,18 @@ class ViewRecord:
 
 
 def path_from_view(iteration: Path, target: Path) -> str:
-    """How a job that pictures an iteration calls a file or directory."""
+    """Path of a file or directory relative to a view's job."""
     return os.path.relpath(target, iteration / layout.VIEWS / "job")
 
 
 def state_of(paths: Iterable[Path]) -> str:
-    """Changes when one of the files does."""
+    """Fingerprint of files, which changes when one of them does."""
     found = [path.stat() for path in paths if path.exists()]
     return " ".join(f"{status.st_size}:{status.st_mtime_ns}" for status in found)
 
 
 def view_record(iteration: Path, request: PictureRequest | PlotRequest, state: str = "") -> ViewRecord:
-    """Where the answer to a request lies: the same for the same request, while what it is made of is the same.
+    """Record for a request: the same for equal requests while their inputs are unchanged.
 
     Args:
         iteration: Directory of the iteration.

@@ -1,11 +1,10 @@
 """Caps on turns, tokens, dollars, time and environment steps, and what has been spent of them."""
 
-import math
 import time
 from collections.abc import Callable
 
 from p2p.contracts.agent import AgentEnding, Limits, Spending
-from p2p.contracts.usage import MILLION, Price, Usage, cost
+from p2p.contracts.usage import Price, Usage, cost
 from p2p_mcp.agent.ending import Ended
 
 MAX_ANSWER = 32_000
@@ -71,7 +70,9 @@ class Budget:
         answer = min(MAX_ANSWER, limits.tokens - spent.tokens - tokens_to_read)
         if answer < MIN_ANSWER:
             raise _used_up(f"{limits.tokens:,} tokens ({spent.tokens:,} used)", "--max-tokens")
-        answer = min(answer, self._affordable(tokens_to_read))
+        if self.price is not None:
+            left = limits.dollars - (spent.dollars or 0.0)
+            answer = int(min(answer, self.price.affordable(left, tokens_to_read)))
         if answer < MIN_ANSWER:
             raise _used_up(f"${limits.dollars:g} (${spent.dollars or 0:.2f} spent)", "--max-cost")
         self._update(turns=spent.turns + 1)
@@ -94,14 +95,6 @@ class Budget:
         """
         if self.seconds_left <= 0:
             raise _used_up(f"{self.limits.minutes:g} minutes", "--max-minutes")
-
-    def _affordable(self, tokens_to_read: int) -> int:
-        """Tokens that can be paid for, when all that is read is written to the cache for an hour."""
-        if self.price is None or self.price.output == 0:
-            return MAX_ANSWER
-        left = self.limits.dollars - (self._spent.dollars or 0.0)
-        reading = tokens_to_read * self.price.cache_write_1h / MILLION
-        return math.floor((left - reading) * MILLION / self.price.output)
 
     def _update(self, **values: object) -> None:
         self._spent = self._spent.model_copy(update=values)

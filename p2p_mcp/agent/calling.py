@@ -9,11 +9,11 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, Tool
 
 from p2p.contracts.agent import AgentEvent, AgentRequest, EventKind, JobProgress
+from p2p.contracts.inference import ToolCall, ToolResult, ToolSpec
 from p2p.service.sessions.background import cancel_job
 from p2p.service.workspace import Workspace
 from p2p_mcp.agent.budget import Budget
-from p2p_mcp.agent.converter import Block, result_blocks, text_block, tool_params, tool_result
-from p2p_mcp.agent.reading import Call
+from p2p_mcp.agent.converter import failed_call, tool_result, tool_specs
 from p2p_mcp.agent.results import running_job, session_of
 from p2p_mcp.filters import ServerOptions
 from p2p_mcp.server import build_server
@@ -60,7 +60,7 @@ class ToolCaller:
 
     Args:
         client: of the server.
-        ws: what the server stands on; stops a training that is over the cap.
+        service: what the server stands on; stops a training that is over the cap.
         budget: counts environment steps.
         show: shows what happens.
         moved: is told the id of each session that comes up.
@@ -80,7 +80,7 @@ class ToolCaller:
         self._show, self._moved, self._model = show, moved, model
         self._tools: dict[str, Tool] = {}
 
-    async def open(self, allowed: Sequence[str]) -> list[Block]:
+    async def open(self, allowed: Sequence[str]) -> tuple[ToolSpec, ...]:
         """The allowed tools that the server has, as the model is told of them."""
         listed: list[Tool] = []
         page = await self._client.list_tools()
@@ -89,19 +89,19 @@ class ToolCaller:
             page = await self._client.list_tools(cursor=page.next_cursor)
             listed += page.tools
         self._tools = {tool.name: tool for tool in listed if tool.name in allowed}
-        return tool_params(self._tools.values())
+        return tool_specs(self._tools.values())
 
-    async def call(self, call: Call) -> Block:
+    async def call(self, call: ToolCall) -> ToolResult:
         """Call one tool; everything that goes wrong becomes an answer that the model can act on."""
         problem = call.problem or self._unknown(call.name)
         if problem:
-            return tool_result(call.call_id, [text_block(problem)], is_error=True)
+            return failed_call(call, problem)
         result = await self._call(call.name, self._completed(call))
         if session_id := session_of(call.name, result):
             self._moved(session_id)
         if job := running_job(result):
             result = await self._wait(job)
-        return tool_result(call.call_id, result_blocks(result), bool(result.is_error))
+        return tool_result(call, result)
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         try:
@@ -134,7 +134,7 @@ class ToolCaller:
     def _unknown(self, name: str) -> str:
         return "" if name in self._tools else f"There is no tool {name!r} here. Known: {', '.join(self._tools)}."
 
-    def _completed(self, call: Call) -> dict[str, Any]:
+    def _completed(self, call: ToolCall) -> dict[str, Any]:
         """The arguments with what the host knows better: a key against starting twice, and who judges."""
         properties = self._tools[call.name].input_schema.get("properties", {})
         known = {"idempotency_key": call.call_id, "model": self._model}

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from p2p.contracts.agent import Spending
-from p2p_mcp.agent.context import holds_pictures, without_pictures
-from p2p_mcp.agent.converter import Block, text_block
-from p2p_mcp.agent.transcript import Transcript
+from p2p.contracts.inference import Message, Part, user
+from p2p_mcp.agent.converter import holds_pictures, without_pictures
+from p2p_mcp.agent.transcript import Transcript, joined
 
 
 class Conversation:
@@ -18,23 +18,24 @@ class Conversation:
     """
 
     def __init__(
-        self, transcript: Transcript, spending: Callable[[], Spending], messages: Sequence[Block] = ()
+        self, transcript: Transcript, spending: Callable[[], Spending], messages: Sequence[Message] = ()
     ) -> None:
         self.messages = list(messages)
         self.transcript, self._spending = transcript, spending
 
-    def assistant(self, content: Sequence[Block]) -> None:
-        """Add what the model said; nothing, where it said nothing."""
-        if content:
-            self._add("assistant", content)
+    def add(self, message: Message) -> None:
+        """Add what either side said; nothing, where it said nothing."""
+        if message.parts:
+            self.transcript.message(message, self._spending())
+            self.messages = joined(self.messages, message)
 
-    def user(self, content: Sequence[Block]) -> None:
-        """Add results or words; they join those that wait for the model already."""
-        self._add("user", content)
+    def answer(self, parts: Sequence[Part]) -> None:
+        """Add results or words of ours; they join those that wait for the model already."""
+        self.add(Message(role="user", parts=tuple(parts)))
 
     def say(self, text: str) -> None:
         """Add words of the host."""
-        self.user([text_block(text)])
+        self.add(user(text))
 
     def note(self, text: str) -> None:
         """Write down something that the model is not told."""
@@ -44,11 +45,3 @@ class Conversation:
         """Put a line in the place of every picture: what was judged need not be sent again."""
         if holds_pictures(self.messages):
             self.messages = without_pictures(self.messages)
-
-    def _add(self, role: str, content: Sequence[Block]) -> None:
-        self.transcript.message({"role": role, "content": list(content)}, self._spending())
-        if self.messages and self.messages[-1]["role"] == role:
-            before = self.messages[-1]
-            self.messages[-1] = {"role": role, "content": [*before["content"], *content]}
-        else:
-            self.messages.append({"role": role, "content": list(content)})

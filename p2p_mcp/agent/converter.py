@@ -1,9 +1,8 @@
-"""Between the tools of a server and the Messages interface: names in, blocks out."""
+"""Between the tools of a server and the types of a language model."""
 
 import base64
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from mcp.types import (
     CallToolResult,
@@ -16,65 +15,92 @@ from mcp.types import (
     Tool,
 )
 
-Block = dict[str, Any]
-"""A content block as the Messages interface takes it."""
+from p2p.contracts.inference import ImagePart, Message, Part, TextPart, ToolCall, ToolResult, ToolSpec
 
-PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+PICTURES = ("image/jpeg", "image/png")
 MAX_TEXT = 60_000
-"""Characters of one text, about 20,000 tokens."""
+"""Characters of one result, about 20,000 tokens."""
+CLEARED = "[picture cleared after judging; call view_rollout or judge_videos to see it again]"
 
 
-def tool_params(tools: Iterable[Tool]) -> list[Block]:
+def tool_specs(tools: Iterable[Tool]) -> tuple[ToolSpec, ...]:
     """The tools as the model is told of them."""
-    return [
-        {"name": tool.name, "description": tool.description or tool.title or "", "input_schema": tool.input_schema}
+    return tuple(
+        ToolSpec(name=tool.name, description=tool.description or tool.title or "", parameters=tool.input_schema)
         for tool in tools
-    ]
+    )
 
 
-def text_block(text: str) -> Block:
-    """A text, cut where it is longer than a model should read."""
+def tool_result(call: ToolCall, result: CallToolResult) -> ToolResult:
+    """The answer to a call; the structured part stands in where the server sent no text."""
+    texts = [text for item in result.content if (text := _text(item)) is not None]
+    if result.structured_content is not None and not any(isinstance(item, TextContent) for item in result.content):
+        texts.append(json.dumps(result.structured_content))
+    return ToolResult(
+        call_id=call.call_id,
+        name=call.name,
+        text=_short("\n".join(texts)),
+        images=tuple(_picture(item) for item in result.content if isinstance(item, ImageContent) and _readable(item)),
+        is_error=bool(result.is_error),
+    )
+
+
+def failed_call(call: ToolCall, text: str) -> ToolResult:
+    """The answer to a call that was not made, or went wrong."""
+    return ToolResult(call_id=call.call_id, name=call.name, text=_short(text), is_error=True)
+
+
+def without_pictures(messages: Sequence[Message]) -> list[Message]:
+    """The messages with a line in the place of each picture."""
+    return [message.model_copy(update={"parts": tuple(map(_cleared, message.parts))}) for message in messages]
+
+
+def holds_pictures(messages: Sequence[Message]) -> bool:
+    """Whether any picture is left."""
+    return any(
+        isinstance(part, ImagePart) or (isinstance(part, ToolResult) and part.images)
+        for message in messages
+        for part in message.parts
+    )
+
+
+def _cleared(part: Part) -> Part:
+    if isinstance(part, ImagePart):
+        return TextPart(text=CLEARED)
+    if isinstance(part, ToolResult) and part.images:
+        text = "\n".join([part.text, *[CLEARED] * len(part.images)])
+        return part.model_copy(update={"text": text, "images": ()})
+    return part
+
+
+def _short(text: str) -> str:
     if len(text) > MAX_TEXT:
         text = f"{text[:MAX_TEXT]}\n[cut: {len(text) - MAX_TEXT:,} more characters]"
-    return {"type": "text", "text": text or "(nothing)"}
+    return text or "(nothing)"
 
 
-def result_blocks(result: CallToolResult) -> list[Block]:
-    """What a tool returned; the structured part stands in where the server sent no text."""
-    blocks = [_block(item) for item in result.content]
-    if result.structured_content is not None and not any(isinstance(item, TextContent) for item in result.content):
-        blocks.append(text_block(json.dumps(result.structured_content)))
-    return blocks or [text_block("")]
-
-
-def tool_result(call_id: str, blocks: Sequence[Block], is_error: bool = False) -> Block:
-    """The answer to one call."""
-    return {"type": "tool_result", "tool_use_id": call_id, "content": list(blocks), "is_error": is_error}
-
-
-def _block(item: ContentBlock) -> Block:
+def _text(item: ContentBlock) -> str | None:
+    """What an item says; None for a picture that the model can see."""
     if isinstance(item, TextContent):
-        return text_block(item.text)
+        return item.text
     if isinstance(item, ImageContent):
-        return _picture(item)
+        return None if _readable(item) else f"[picture left out: {item.mime_type} that cannot be read]"
     if isinstance(item, ResourceLink):
-        return text_block(f"[{item.name}: {item.uri}{f', {item.mime_type}' if item.mime_type else ''}]")
+        return f"[{item.name}: {item.uri}{f', {item.mime_type}' if item.mime_type else ''}]"
     if isinstance(item, EmbeddedResource):
-        return _resource(item)
-    return text_block(f"[{item.type} left out: {item.mime_type}]")
+        if isinstance(item.resource, TextResourceContents):
+            return item.resource.text
+        return f"[{item.resource.uri}, {item.resource.mime_type or 'bytes'}]"
+    return f"[{item.type} left out: {item.mime_type}]"
 
 
-def _picture(item: ImageContent) -> Block:
+def _readable(item: ImageContent) -> bool:
     try:
         base64.b64decode(item.data, validate=True)
     except ValueError:
-        return text_block("[picture left out: it is not base64]")
-    if item.mime_type not in PICTURES:
-        return text_block(f"[picture left out: {item.mime_type} cannot be read]")
-    return {"type": "image", "source": {"type": "base64", "media_type": item.mime_type, "data": item.data}}
+        return False
+    return item.mime_type in PICTURES
 
 
-def _resource(item: EmbeddedResource) -> Block:
-    if isinstance(item.resource, TextResourceContents):
-        return text_block(item.resource.text)
-    return text_block(f"[{item.resource.uri}, {item.resource.mime_type or 'bytes'}]")
+def _picture(item: ImageContent) -> ImagePart:
+    return ImagePart.model_validate({"media_type": item.mime_type, "data": item.data})

@@ -1,122 +1,163 @@
 """The loop: the model answers, its tools are called, and both are written down."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from anyio.from_thread import BlockingPortal
 from mcp import Client
 
 from p2p.contracts.agent import AgentEnding, AgentEvent, AgentRequest, EventKind
 from p2p.contracts.errors import P2PError
+from p2p.contracts.inference import GIVE_UP_AFTER, ModelReply, ModelRequest, Part, StopReason, TextPart, ToolSpec
+from p2p.contracts.model_problems import AuthenticationFailed, ModelProblem, RequestRejected
 from p2p.contracts.session import SessionStatus
-from p2p.contracts.usage import Usage
+from p2p.service.models.agent_model import agent_model, tokens_to_read
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.steering import steer
 from p2p.service.workspace import Workspace
 from p2p_mcp.agent import briefing
-from p2p_mcp.agent.budget import Budget
+from p2p_mcp.agent.budget import MAX_ANSWER, Budget
 from p2p_mcp.agent.calling import ToolCaller
-from p2p_mcp.agent.claude import Answer, Claude, Question
-from p2p_mcp.agent.context import estimate_tokens
 from p2p_mcp.agent.conversation import Conversation
-from p2p_mcp.agent.converter import Block, text_block, tool_result
+from p2p_mcp.agent.converter import failed_call
 from p2p_mcp.agent.ending import Ended
-from p2p_mcp.agent.reading import calls_of, text_of
+from p2p_mcp.agent.prices import PROVIDER
 from p2p_mcp.agent.result_words import in_one_line
 from p2p_mcp.agent.steering import Steering
 
 JUDGED = ("submit_judgment", "write_reward")
 """After these the pictures shown before are not needed any more."""
-PATIENCE = 3
-"""Answers in a row that lead nowhere, before we give up."""
 
 
 class Host:
     """Lets a model work until it is done or a cap is reached.
 
     Args:
-        ws: what the tools stand on.
+        service: what the tools stand on.
         request: what is asked for.
-        claude: the model.
         budget: the caps.
         conversation: what was said so far, and where it is written.
         steering: lines of the person who watches.
         show: shows what happens.
         session_id: of the session that goes on.
+
+    Raises:
+        MissingExtra: the provider's library is not installed.
     """
 
-    def __init__(  # noqa: PLR0913  the parts of one sitting, each with its own life
+    def __init__(
         self,
         ws: Workspace,
         request: AgentRequest,
-        claude: Claude,
         budget: Budget,
         conversation: Conversation,
         steering: Steering,
         show: Callable[[AgentEvent], None],
         session_id: str | None = None,
     ) -> None:
-        self._ws, self._request, self._claude, self._budget = ws, request, claude, budget
+        self._ws, self._request, self._budget = ws, request, budget
         self._conversation, self._steering, self._show = conversation, steering, show
         self.session_id, self.last_words = session_id, ""
+        self._model = agent_model(ws.settings, f"{PROVIDER}:{request.model}", self._broken, self._piece)
         self._system = briefing.system_prompt(request.limits, budget.price)
         self._stumbles, self._nudged = 0, False
-        self._tools: list[Block] = []
+        self._tools: tuple[ToolSpec, ...] = ()
         self._unkept: list[str] = []
 
-    async def run(self, client: Client, allowed: tuple[str, ...]) -> Ended:
+    def close(self) -> None:
+        """Close the connection to the model."""
+        self._model.close()
+
+    def run(self, portal: BlockingPortal, client: Client, allowed: Sequence[str]) -> Ended:
         """Work until something ends it; returns what did.
+
+        Args:
+            portal: Where the client runs.
+            client: Of the server with the tools.
+            allowed: Tools that may be called.
 
         Raises:
             P2PError: the provider refuses the key or the request, or the disk is full.
         """
+        self._portal = portal
         self._caller = ToolCaller(client, self._ws, self._budget, self._show, self._moved, self._request.model)
-        self._tools = await self._caller.open(allowed)
         try:
+            self._tools = self._wait_for(self._caller.open, allowed)
             while True:
-                await self._turn()
+                self._turn()
         except Ended as ended:
             return ended
 
-    async def _turn(self) -> None:
+    def _turn(self) -> None:
         self._hear()
-        messages = self._conversation.messages
-        max_tokens = self._budget.open_turn(estimate_tokens(self._system, self._tools, messages))
-        self._tell(EventKind.TURN)
-        answer = await self._claude.ask(Question(self._system, self._tools, messages, max_tokens), self)
-        if answer.stop_reason == "refusal":
-            self._refused(answer)
+        reply = self._ask()
+        if reply.stop is StopReason.REFUSED:
+            self._refused(reply)
             return
-        self._conversation.assistant(answer.content)
-        self.last_words = text_of(answer.content) or self.last_words
-        if answer.stop_reason == "max_tokens":
-            self._cut(answer)
-        elif answer.stop_reason == "model_context_window_exceeded":
+        self._conversation.add(reply.message)
+        self.last_words = reply.text or self.last_words
+        if reply.stop is StopReason.MAX_TOKENS:
+            self._cut(reply)
+        elif reply.stop is StopReason.CONTEXT_FULL:
             raise Ended(AgentEnding.PROBLEM, "The conversation has outgrown the model's context.")
-        elif answer.stop_reason == "pause_turn":
-            self._stumble("The model paused.")
-        elif calls_of(answer.content):
-            await self._work(answer)
+        elif reply.tool_calls:
+            self._work(reply)
         else:
-            self._finish(answer)
+            self._finish(reply)
 
-    async def _work(self, answer: Answer) -> None:
+    def _ask(self) -> ModelReply:
+        """The next answer, no longer than the caps can bear."""
+        request = ModelRequest(
+            system=self._system,
+            messages=tuple(self._conversation.messages),
+            tools=self._tools,
+            effort=self._request.effort,
+            long_conversation=True,
+            max_tokens=MAX_ANSWER,
+        )
+        most = self._budget.open_turn(tokens_to_read(request))
+        self._tell(EventKind.TURN)
+        request = request.model_copy(update={"max_tokens": most})
+        try:
+            reply = self._model.complete(request, self._budget.seconds_left)
+        except (AuthenticationFailed, RequestRejected):
+            raise
+        except ModelProblem as problem:
+            self._budget.require_time()  # it may have been broken off because the time is up
+            raise Ended(AgentEnding.PROBLEM, str(problem)) from problem
+        self._budget.charge(reply.usage)
+        return reply
+
+    def _work(self, reply: ModelReply) -> None:
         """Call the tools of an answer, in its order."""
-        results = []
-        for call in calls_of(answer.content):
+        results: list[Part] = []
+        for call in reply.tool_calls:
             self._tell(EventKind.TOOL, _brief(call.name, call.arguments))
-            result = await self._caller.call(call)
+            result = self._wait_for(self._caller.call, call)
             self._tell(EventKind.RESULT, in_one_line(call.name, result))
-            if not result["is_error"]:
+            if not result.is_error:
                 self._stumbles = 0
                 if call.name in JUDGED:
                     self._conversation.forget_pictures()
             results.append(result)
         self._nudged = False
         left = briefing.what_is_left(self._request.limits, self._budget.spending)
-        self._conversation.user([*results, *([text_block(left)] if left else [])])
+        self._conversation.answer([*results, *([TextPart(text=left)] if left else [])])
 
-    def _finish(self, answer: Answer) -> None:
+    def _wait_for(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Run a coroutine function beside the client, until the time is up or somebody interrupts."""
+        started = self._portal.start_task_soon(function, *args)
+        try:
+            return started.result(max(self._budget.seconds_left, 0))
+        except TimeoutError:
+            self._budget.require_time()
+            raise
+        finally:
+            started.cancel()
+
+    def _finish(self, reply: ModelReply) -> None:
         """The model calls no tool: it is done, or has to be reminded once."""
-        if not answer.content:
+        if reply.empty:
             self._stumble("The model said nothing.")
             self._conversation.say(briefing.EMPTY)
             return
@@ -128,23 +169,22 @@ class Host:
         self._nudged = True
         self._conversation.say(briefing.NUDGE if self.session_id else briefing.NO_SESSION)
 
-    def _cut(self, answer: Answer) -> None:
+    def _cut(self, reply: ModelReply) -> None:
         """The answer was too long: what it calls may be incomplete, so nothing of it is called."""
         self._stumble("The answer was cut off at its length limit.")
-        calls = calls_of(answer.content)
-        results = [tool_result(call.call_id, [text_block(briefing.CUT)], is_error=True) for call in calls]
-        self._conversation.user(results or [text_block(briefing.GO_ON)])
+        results = [failed_call(call, briefing.CUT) for call in reply.tool_calls]
+        self._conversation.answer(results or [TextPart(text=briefing.GO_ON)])
 
-    def _refused(self, answer: Answer) -> None:
+    def _refused(self, reply: ModelReply) -> None:
         """A filter stopped the answer, which is left out; the model is told why, and asked to go on."""
-        reason = f" ({answer.refusal})" if answer.refusal else ""
+        reason = f" ({reply.refusal})" if reply.refusal else ""
         self._stumble(f"The provider's filter refused the answer{reason}.", AgentEnding.REFUSED)
         self._conversation.say(briefing.REFUSED.format(reason=reason))
 
     def _stumble(self, what: str, ending: AgentEnding = AgentEnding.PROBLEM) -> None:
         self._stumbles += 1
         self.problem(what)
-        if self._stumbles > PATIENCE:
+        if self._stumbles >= GIVE_UP_AFTER:
             raise Ended(ending, f"{what} It happened {self._stumbles} times in a row.")
 
     def _hear(self) -> None:
@@ -172,18 +212,20 @@ class Host:
     def _tell(self, kind: EventKind, text: str = "") -> None:
         self._show(AgentEvent(kind=kind, text=text, spending=self._budget.spending))
 
-    def text(self, piece: str) -> None:
+    def _piece(self, text: str) -> None:
         """Show a piece of an answer."""
-        self._tell(EventKind.TEXT, piece)
+        self._tell(EventKind.TEXT, text)
+
+    def _broken(self, problem: ModelProblem) -> None:
+        """Count what a broken answer used, and tell that it is asked for again where it is."""
+        self._budget.charge(problem.usage)
+        if problem.transient:
+            self.problem(str(problem))
 
     def problem(self, what: str) -> None:
         """Show and write down what went wrong."""
         self._conversation.note(what)
         self._tell(EventKind.PROBLEM, what)
-
-    def usage(self, usage: Usage) -> None:
-        """Count what an answer used."""
-        self._budget.charge(usage)
 
 
 def _brief(name: str, arguments: dict[str, object]) -> str:

@@ -4,23 +4,22 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from p2p_mcp.agent.converter import Block
+from p2p.contracts.inference import ToolResult
 
 Answer = dict[str, Any]
 MOST = 200
 """Characters of a line."""
 
 
-def in_one_line(tool: str, result: Block) -> str:
+def in_one_line(tool: str, result: ToolResult) -> str:
     """The result of a tool, as short as it can be said.
 
     Args:
         tool: Its name.
         result: What it answered, as the model is sent it.
     """
-    blocks: list[Block] = result["content"]
-    text = next((str(block["text"]) for block in blocks if block["type"] == "text"), "")
-    if result["is_error"]:
+    text = result.text
+    if result.is_error:
         return _cut(f"failed: {text.removeprefix(f'Error executing tool {tool}: ')}")
     answer = _object(text)
     if answer is None:
@@ -29,7 +28,7 @@ def in_one_line(tool: str, result: Block) -> str:
         words = _job(answer) if "job_id" in answer else WORDS.get(tool, _next)(answer)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):  # shaped otherwise than it is now
         words = _next(answer)
-    pictures = sum(block["type"] == "image" for block in blocks)
+    pictures = len(result.images)
     shown = f" · {pictures} picture{'s' if pictures > 1 else ''}" if pictures else ""
     return f"{_cut(words)}{shown}"
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from typing import TextIO
 
-import anyio
+from anyio.from_thread import start_blocking_portal
 from mcp import Client
 
 from p2p.contracts.agent import AgentEnding, AgentEvent, AgentReport, AgentRequest, TranscriptEntry
@@ -17,7 +17,6 @@ from p2p.settings import api_key
 from p2p_mcp.agent import briefing
 from p2p_mcp.agent.budget import Budget
 from p2p_mcp.agent.calling import LOOP, server_for
-from p2p_mcp.agent.claude import Claude
 from p2p_mcp.agent.conversation import Conversation
 from p2p_mcp.agent.ending import Ended
 from p2p_mcp.agent.host import Host
@@ -39,7 +38,7 @@ def converse(
     """Let a model work on a sentence until it passes, a cap is reached, or somebody interrupts it.
 
     Args:
-        ws: what the tools stand on.
+        service: what the tools stand on.
         request: what is asked for.
         show: shows what happens; called from the loop's thread.
         lines: what the person who watches types; None where nobody does.
@@ -54,9 +53,7 @@ def converse(
         steering.listen(lines)
     sitting = Sitting(ws, request, show, steering)
     try:
-        return anyio.run(sitting.run)
-    except KeyboardInterrupt:
-        return sitting.end(Ended(AgentEnding.INTERRUPTED, "Interrupted; trainings that have begun go on."))
+        return sitting.run()
     finally:
         sitting.close()
 
@@ -67,23 +64,18 @@ class Sitting:
     def __init__(
         self, ws: Workspace, request: AgentRequest, show: Callable[[AgentEvent], None], steering: Steering
     ) -> None:
-        key = api_key(KEY)
-        if key is None:
+        if api_key(KEY) is None:
             raise EnvironmentProblem(NO_KEY)
         entries = _entries(ws, request)
         transcript_id = find_transcript(ws, request.resume) if request.resume else None
         self._request = request
         self._budget = Budget(request.limits, price_for(request), entries[-1].spending if entries else None)
         self._ws, self._transcript = ws, Transcript(ws, transcript_id)
-        self._conversation = Conversation(
-            self._transcript, lambda: self._budget.spending, restore(entries, request.model)
-        )
+        self._conversation = Conversation(self._transcript, lambda: self._budget.spending, restore(entries))
         session = session_view(ws, transcript_id)
-        self._claude = Claude(request, key)
         self._host = Host(
             ws,
             self._request,
-            self._claude,
             self._budget,
             self._conversation,
             steering,
@@ -91,27 +83,29 @@ class Sitting:
             session.session.session_id if session else None,
         )
 
-    async def run(self) -> AgentReport:
+    def run(self) -> AgentReport:
         """Work until something ends it."""
         self._transcript.start(self._request, self._budget.spending)
         self._open()
-        outcome: Ended | P2PError = Ended(AgentEnding.BUDGET, "")
-        async with Client(server_for(self._ws, self._request)) as client:
-            with anyio.move_on_after(max(self._budget.seconds_left, 0)) as time_left:
-                try:  # an error that left the client's block would come out wrapped in a group
-                    outcome = await self._host.run(client, self._request.tools or LOOP)
-                except P2PError as error:
-                    outcome = error
-            await self._claude.close()
-        if time_left.cancelled_caught:
-            outcome = self._out_of_time()
+        outcome: Ended | P2PError
+        client = Client(server_for(self._ws, self._request))
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+            try:  # an error that left the client's block would come out wrapped in a group
+                outcome = self._host.run(portal, client, self._request.tools or LOOP)
+            except P2PError as error:
+                outcome = error
+            except KeyboardInterrupt:
+                outcome = Ended(AgentEnding.INTERRUPTED, "Interrupted; trainings that have begun go on.")
         if isinstance(outcome, P2PError):
             self._transcript.end(str(outcome), self._budget.spending)
             raise outcome
+        if outcome.ending is AgentEnding.BUDGET and self._budget.seconds_left <= 0:
+            outcome = self._out_of_time()
         return self.end(outcome)
 
     def close(self) -> None:
-        """Let others go on with the transcript."""
+        """Let others go on with the transcript, and leave the provider."""
+        self._host.close()
         self._transcript.close()
 
     def end(self, ended: Ended) -> AgentReport:

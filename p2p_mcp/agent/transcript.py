@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from p2p.contracts.agent import AgentRequest, Spending, TranscriptEntry
+from p2p.contracts.inference import Message
 from p2p.redaction import redact
 from p2p.service.sessions.transcripts import append_transcript, claim_transcript, move_transcript, new_transcript
 from p2p.service.workspace import Workspace
-from p2p_mcp.agent.context import without_pictures
-from p2p_mcp.agent.converter import Block, text_block, tool_result
+from p2p_mcp.agent.converter import failed_call, without_pictures
 
-THINKING = ("thinking", "redacted_thinking")
 LOST = "The agent was stopped before this answer came. Look how things stand before you call it again."
 
 
@@ -18,7 +17,7 @@ class Transcript:
     """Writes one transcript; it moves into the folder of its session as soon as there is one.
 
     Args:
-        ws: keeps it.
+        service: keeps it.
         transcript_id: of one to go on with; None begins a new one.
 
     Raises:
@@ -39,9 +38,9 @@ class Transcript:
         """Write what was asked for."""
         self._write(TranscriptEntry(kind="start", at=_now(), request=request, spending=spending))
 
-    def message(self, message: Block, spending: Spending) -> None:
+    def message(self, message: Message, spending: Spending) -> None:
         """Write a message of either side, its pictures left out."""
-        kept = redact(without_pictures([message])[0])
+        kept = Message.model_validate(redact(without_pictures([message])[0].model_dump(mode="json")))
         self._write(TranscriptEntry(kind="message", at=_now(), message=kept, spending=spending))
 
     def note(self, text: str, spending: Spending) -> None:
@@ -65,30 +64,27 @@ class Transcript:
         append_transcript(self._ws, self.transcript_id, entry)
 
 
-def restore(entries: Sequence[TranscriptEntry], model: str) -> list[Block]:
+def restore(entries: Sequence[TranscriptEntry]) -> list[Message]:
     """The conversation so far; a call that was never answered is answered with a line that says so.
 
-    Args:
-        entries: of the transcript.
-        model: who goes on; the thoughts of another model mean nothing to it and are left out.
+    Thoughts are kept with the model they belong to: a provider leaves out those of another one.
     """
-    same = all(entry.request.model == model for entry in entries if entry.request)
-    messages: list[Block] = []
+    messages: list[Message] = []
     for entry in entries:
-        if entry.message is None:
-            continue
-        role, content = entry.message["role"], entry.message["content"]
-        blocks = [block for block in content if same or block["type"] not in THINKING]  # type: ignore[attr-defined]
-        if messages and messages[-1]["role"] == role:
-            messages[-1]["content"] += blocks
-        elif blocks:
-            messages.append({"role": role, "content": blocks})
-    if messages and messages[-1]["role"] == "assistant":
-        calls = [block for block in messages[-1]["content"] if block["type"] == "tool_use"]
-        lost = [tool_result(block["id"], [text_block(LOST)], is_error=True) for block in calls]
-        if lost:
-            messages.append({"role": "user", "content": lost})
+        if entry.message is not None:
+            messages = joined(messages, entry.message)
+    if messages and (calls := messages[-1].tool_calls):
+        lost = tuple(failed_call(call, LOST) for call in calls)
+        messages.append(Message(role="user", parts=lost))
     return messages
+
+
+def joined(messages: Sequence[Message], message: Message) -> list[Message]:
+    """The conversation with one more message; two of ours in a row become one, as the vendors want them."""
+    if messages and messages[-1].role == message.role == "user":
+        parts = (*messages[-1].parts, *message.parts)
+        return [*messages[:-1], messages[-1].model_copy(update={"parts": parts})]
+    return [*messages, message]
 
 
 def _now() -> str:

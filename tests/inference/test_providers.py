@@ -33,9 +33,13 @@ from p2p.contracts.model_problems import (
 )
 from p2p.contracts.usage import Usage
 from p2p.inference.access import access_to
+from p2p.inference.client import PatientModel
 from p2p.inference.deadline import until
+from p2p.inference.pieces import listening
+from p2p.inference.retry import Patience
 
 Serve = Callable[..., Stub]
+QUICK = Patience(attempts=3, first_pause_s=0.01, longest_pause_s=0.02, total_s=20)
 SCORES = ToolSpec(
     name="get_scores",
     description="Scores of all iterations.",
@@ -68,6 +72,41 @@ def test_words_come_whole_though_they_are_streamed_in_pieces(serve: Serve, model
     assert (reply.stop, reply.model) == (StopReason.END, model_name)
     assert (stub.seen[0].system, stub.seen[0].last) == ("You are brief.", "Hello?")
     assert stub.seen[0].max_tokens == asked().max_tokens
+
+
+def test_the_pieces_are_heard_as_they_come_and_thoughts_are_not(serve: Serve, model_name: str) -> None:
+    serve(Reply(text="Hello, and good morning.", thought="Hm."), says("Again."))
+    heard: list[str] = []
+    with listening(heard.append):
+        complete(model_name, asked(effort="high"))
+    complete(model_name, asked())  # nobody listens
+    assert "".join(heard) == "Hello, and good morning."
+    assert len(heard) > 1
+
+
+def test_a_patient_model_asks_again_and_tells_what_a_broken_answer_used(serve: Serve, model_name: str) -> None:
+    serve(Fault.CUT, says("Whole."))
+    problems: list[ModelProblem] = []
+    model = PatientModel(ModelName.parse(model_name), QUICK, 0.5, problems.append, lambda _: None)
+    assert model.complete(asked(), within_s=20).text == "Whole."
+    model.close()
+    assert [problem.transient for problem in problems] == [True]
+
+
+def test_a_patient_model_waits_no_longer_than_it_is_told(serve: Serve, model_name: str) -> None:
+    serve(Fault.HANG)
+    problems: list[ModelProblem] = []
+    model = PatientModel(ModelName.parse(model_name), QUICK, 30.0, problems.append, lambda _: None)
+    with pytest.raises(ModelTimeout):
+        model.complete(asked(), within_s=0.3)
+    model.close()
+    assert len(problems) == 1
+
+
+def test_how_a_conversation_is_kept_is_no_part_of_what_is_asked() -> None:
+    request = asked(tools=(SCORES,))
+    long = request.model_copy(update={"long_conversation": True})
+    assert request.digest("m") == long.digest("m")
 
 
 def test_cached_and_thinking_tokens_are_counted_apart(serve: Serve, model_name: str) -> None:

@@ -1,1 +1,1 @@
-"""One module per vendor, on its own library; none knows another."""
+"""Providers: one module per vendor, on its own library."""

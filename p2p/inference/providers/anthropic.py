@@ -20,6 +20,7 @@ from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.usage import Usage
 from p2p.inference.access import Access
 from p2p.inference.connection import http_client
+from p2p.inference.pieces import tell_piece
 from p2p.inference.translation import broken, count, cut, no_answer, refuse_video, status_problem, tool_call
 
 STOPS = {
@@ -28,13 +29,25 @@ STOPS = {
     "pause_turn": StopReason.END,
     "tool_use": StopReason.TOOL_CALLS,
     "max_tokens": StopReason.MAX_TOKENS,
-    "model_context_window_exceeded": StopReason.MAX_TOKENS,
+    "model_context_window_exceeded": StopReason.CONTEXT_FULL,
     "refusal": StopReason.REFUSED,
 }
+CONTEXT_EDITING = {
+    "edits": [
+        {
+            "type": "clear_tool_uses_20250919",
+            "trigger": {"type": "input_tokens", "value": 100_000},
+            "keep": {"type": "tool_uses", "value": 8},
+            "exclude_tools": ["create_session", "describe_environment"],
+        }
+    ]
+}
+"""The provider drops old results of tools by itself once a long conversation has grown."""
+CONTEXT_EDITING_BETA = "context-management-2025-06-27"
 
 
 class AnthropicModel:
-    """One of Anthropic's models.
+    """A Claude model.
 
     Args:
         model: Its name, without the provider.
@@ -55,12 +68,14 @@ class AnthropicModel:
         self._client.close()
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """One answer; `LanguageModel.complete` says what it raises."""
+        """Ask for one answer; see `LanguageModel.complete` for errors."""
         snapshot, finished = None, False
         parameters = self._parameters(request)
         try:
             with self._client.messages.stream(**parameters) as stream:
                 for event in stream:
+                    if event.type == "text":
+                        tell_piece(event.text)
                     finished = finished or event.type == "message_stop"
                     snapshot = stream.current_message_snapshot
         except anthropic.APIStatusError as error:
@@ -84,6 +99,10 @@ class AnthropicModel:
             parameters["system"] = request.system
         if request.tools:  # a conversation: each turn reads what the turns before have read
             parameters["cache_control"] = {"type": "ephemeral"}
+            if request.long_conversation:  # trainings take longer than the five minutes of the cheaper cache
+                parameters["cache_control"]["ttl"] = "1h"
+                parameters["extra_body"] = {"context_management": CONTEXT_EDITING}
+                parameters["extra_headers"] = {"anthropic-beta": CONTEXT_EDITING_BETA}
             parameters["tools"] = [
                 {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
                 for tool in request.tools
@@ -155,7 +174,7 @@ def _picture(image: ImagePart) -> dict[str, Any]:
 
 
 def _usage(message: Any) -> Usage:
-    """The tokens of an answer; what is not said to be kept for an hour was kept for five minutes."""
+    """Tokens of an answer; cache writes without a lifetime count as five minutes."""
     usage = message.usage
     written = count(usage.cache_creation_input_tokens)
     hour = min(written, count(usage.cache_creation.ephemeral_1h_input_tokens)) if usage.cache_creation else 0

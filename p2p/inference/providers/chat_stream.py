@@ -1,4 +1,4 @@
-"""The pieces of a streamed chat completion, put together."""
+"""Assemble a streamed chat completion."""
 
 import json
 import math
@@ -7,11 +7,12 @@ from typing import Any
 from p2p.contracts.inference import ModelRequest, Part, TextPart, ToolCall
 from p2p.contracts.usage import Usage
 from p2p.inference.estimate import CHARACTERS_PER_TOKEN, estimate_tokens
+from p2p.inference.pieces import tell_piece
 from p2p.inference.translation import count, tool_call
 
 
 class ChatStream:
-    """What has come of an answer.
+    """Answer received so far.
 
     Args:
         request: What was asked; its size is what a broken answer is charged with.
@@ -27,7 +28,7 @@ class ChatStream:
         self.usage: Usage | None = None
 
     def add(self, chunk: Any) -> None:
-        """Take one piece."""
+        """Add a chunk."""
         for choice in chunk.choices or []:
             self.begun = True
             self.finish = choice.finish_reason or self.finish
@@ -35,6 +36,7 @@ class ChatStream:
             if delta is None:
                 continue
             self._text.append(delta.content or "")
+            tell_piece(delta.content or "")
             self.refusal += delta.refusal or ""
             for piece in delta.tool_calls or []:
                 self._add_call(piece)
@@ -51,19 +53,19 @@ class ChatStream:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tools it calls."""
+        """Tool calls."""
         return tuple(
             tool_call(call["id"] or f"call_{index}", call["name"] or "unnamed", call["arguments"])
             for index, call in sorted(self._calls.items())
         )
 
     def parts(self) -> tuple[Part, ...]:
-        """What it says and calls."""
+        """Text and tool calls."""
         text = "".join(self._text)
         return (*([TextPart(text=text)] if text else []), *self.calls)
 
     def usage_so_far(self) -> Usage | None:
-        """The tokens of an answer that broke: as counted, else estimated; None before it began."""
+        """Tokens of a broken answer: counted, else estimated; None before it began."""
         if self.usage is not None or not self.begun:
             return self.usage
         written = sum(map(len, self._text)) + sum(len(call["arguments"]) for call in self._calls.values())
@@ -71,7 +73,7 @@ class ChatStream:
 
 
 def encode(arguments: dict[str, object]) -> str:
-    """Arguments of a call as the text the interface wants."""
+    """Encode a call's arguments as JSON text."""
     return json.dumps(arguments)
 
 

@@ -25,6 +25,7 @@ from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.usage import Usage
 from p2p.inference.access import Access
 from p2p.inference.connection import http_client
+from p2p.inference.pieces import tell_piece
 from p2p.inference.translation import broken, count, cut, no_answer, status_problem, tool_call
 
 logging.getLogger("google_genai").setLevel(logging.ERROR)  # it warns of answers that call tools
@@ -36,7 +37,7 @@ RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
 
 
 class GeminiModel:
-    """One of Google's models.
+    """A Gemini model.
 
     Args:
         model: Its name, without the provider.
@@ -59,7 +60,7 @@ class GeminiModel:
         self._http.close()
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """One answer; `LanguageModel.complete` says what it raises."""
+        """Ask for one answer; see `LanguageModel.complete` for errors."""
         parts: list[Any] = []
         usage, finish, refusal, begun = None, "", "", False
         contents = [self._content(message) for message in request.messages]
@@ -72,7 +73,9 @@ class GeminiModel:
                 refusal = _blocked(chunk) or refusal
                 candidate = chunk.candidates[0] if chunk.candidates else None
                 if candidate is not None:
-                    parts += (candidate.content.parts or []) if candidate.content else []
+                    new = (candidate.content.parts or []) if candidate.content else []
+                    tell_piece("".join(part.text for part in new if part.text and not part.thought))
+                    parts += new
                     finish = candidate.finish_reason.value if candidate.finish_reason else finish
         except errors.APIError as error:
             raise self._status_problem(error) from error
@@ -164,7 +167,7 @@ def _picture(image: ImagePart) -> types.Part:
 
 
 def _worth_keeping(part: Any) -> bool:
-    """Whether a part is sent back: words, calls and signatures are, thoughts without one are not."""
+    """Whether a part is sent back: text, calls and signatures are; thoughts without a signature are not."""
     return bool(part.function_call or part.thought_signature or (part.text and not part.thought))
 
 

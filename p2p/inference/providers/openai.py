@@ -1,4 +1,4 @@
-"""OpenAI's models, and every server that speaks OpenAI's Chat Completions, streamed: vLLM, Ollama."""
+"""OpenAI's models, and servers with its Chat Completions interface (vLLM, Ollama), streamed."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ LOCAL_EFFORT: dict[Effort, str] = {"xhigh": "high", "max": "high"}
 
 
 class OpenAIModel:
-    """One of OpenAI's models.
+    """An OpenAI model.
 
     Args:
         model: Its name, without the provider.
@@ -61,7 +61,7 @@ class OpenAIModel:
         self._client.close()
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """One answer; `LanguageModel.complete` says what it raises."""
+        """Ask for one answer; see `LanguageModel.complete` for errors."""
         heard, parameters = ChatStream(request), self._parameters(request)
         try:
             with self._client.chat.completions.create(**parameters) as stream:
@@ -109,7 +109,7 @@ class OpenAIModel:
         return parameters
 
     def _messages(self, message: Message) -> list[dict[str, Any]]:
-        """One message of ours, which may be several of theirs: each tool result is one, pictures follow them."""
+        """Convert one message into one or more: each tool result is its own, followed by its pictures."""
         if message.role == "assistant":
             said: dict[str, Any] = {"role": "assistant", "content": message.text or None}
             if message.tool_calls:

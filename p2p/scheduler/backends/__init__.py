@@ -1,1 +1,1 @@
-"""Where jobs run: one file per kind of place."""
+"""Backends: where jobs run, one module per kind of place."""

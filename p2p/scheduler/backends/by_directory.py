@@ -1,4 +1,4 @@
-"""Any job, wherever it is: its directory tells."""
+"""Route a job to the backend that its directory names."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ REMOTE = "ssh"
 
 
 class ByDirectory:
-    """Submits to one backend, and finds jobs that were submitted to any.
+    """Submit to one backend; find jobs that were submitted to any.
 
     A session may be begun on this machine and gone on with on a node, or the other way round: what still runs where it
     was started is left there, so nothing runs twice.
@@ -29,11 +29,11 @@ class ByDirectory:
         self.backend, self._store, self._local = backend, store, LocalBackend()
 
     def capacity(self, job_memory_mb: int) -> Capacity:
-        """What the backend takes that jobs are submitted to."""
+        """Capacity of the backend that new jobs go to."""
         return self.backend.capacity(job_memory_mb)
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
-        """Start `spec`, unless the job lives somewhere, or is completed."""
+        """Start `spec`, unless the job is running anywhere or completed."""
         record = RemoteJobRecord(directory.resolve())
         if record.elsewhere:
             status = self._remote().status(directory)
@@ -46,11 +46,11 @@ class ByDirectory:
         return self.backend.submit(spec, directory)
 
     def status(self, directory: Path) -> JobStatus:
-        """How the job stands, where it is."""
+        """Status of the job, asked of the backend that has it."""
         return self._of(directory).status(directory)
 
     def cancel(self, directory: Path) -> JobStatus:
-        """End the job and all it started, where it is."""
+        """End the job and every process it started."""
         return self._of(directory).cancel(directory)
 
     def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:
@@ -66,7 +66,7 @@ class ByDirectory:
 
 
 def open_backend(name: str, store: NodeStore) -> Backend:
-    """The backend that a person calls "local", "ssh", "ssh:attic", "pool" or "pool:local,attic".
+    """Backend by its name: "local", "ssh", "ssh:attic", "pool" or "pool:local,attic".
 
     Raises:
         UnknownName: there is no such backend.
@@ -79,7 +79,7 @@ def open_backend(name: str, store: NodeStore) -> Backend:
 
 
 def require_backend(name: str) -> tuple[str, str | None]:
-    """Kind of a backend and the machines it is to use, if they are named; nothing is loaded.
+    """Parse a backend's name into its kind and machines, without loading it.
 
     Raises:
         UnknownName: there is no such backend.

@@ -1,4 +1,4 @@
-"""Jobs on this machine, each under a supervisor of its own that outlives whoever started it."""
+"""Run jobs on this machine, each under a supervisor that outlives the process that started it."""
 
 import codecs
 import subprocess
@@ -30,10 +30,10 @@ LOG_CHUNK = 1 << 20
 
 
 class LocalBackend:
-    """Keeps nothing in memory: every answer comes from the job's directory, so anyone may ask, at any time."""
+    """Stateless backend for this machine: every answer is read from the job's directory."""
 
     def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
-        """How many jobs of so much memory [MiB] this machine takes at a time."""
+        """Number of jobs of this memory [MiB] that fit on this machine at a time."""
         return Capacity(runs=parallel_jobs(job_memory_mb), cores=cores(), cores_per_run=cores())
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
@@ -66,7 +66,7 @@ class LocalBackend:
         return self.status(directory)
 
     def status(self, directory: Path) -> JobStatus:
-        """How the job stands; `updated_at` of a running one is its last heartbeat.
+        """Status of the job; `updated_at` of a running one is its last heartbeat.
 
         Raises:
             InvalidInput: `directory` holds no job.
@@ -87,7 +87,7 @@ class LocalBackend:
                 return after.model_copy(update={"state": JobState.LOST, "error": reason})
 
     def cancel(self, directory: Path) -> JobStatus:
-        """End the job, all it started, and the jobs it submitted; return when they are gone.
+        """End the job, its processes and the jobs it submitted; return when they are gone.
 
         Raises:
             InvalidInput: `directory` holds no job.
@@ -110,7 +110,7 @@ class LocalBackend:
         return self.status(directory)
 
     def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:
-        """Log text from byte `offset` on, at most 1 MiB, and the next offset; a character half written is left for it.
+        """Read up to 1 MiB of the log from byte `offset`; return it with the next offset. Half-written characters wait.
 
         Raises:
             InvalidInput: `directory` holds no job, or `offset` is negative.
@@ -129,7 +129,7 @@ class LocalBackend:
         return harmless_text(text), offset + len(data) - len(decoder.getstate()[0])
 
     def wait(self, directories: Iterable[Path], poll_s: float = 0.2) -> Iterator[tuple[Path, JobStatus]]:
-        """The jobs of `directories` as they end, with their last status."""
+        """Yield the jobs of `directories` with their last status as they end."""
         pending = list(directories)
         while pending:
             for directory in tuple(pending):

@@ -18,7 +18,7 @@ HERE = "local"
 
 
 class PoolBackend:
-    """Gives each job to the machine with the most room, and never more jobs to one than it takes.
+    """Give each job to the machine with the most free capacity, never more than it can run.
 
     A node that is lost keeps its jobs, which are `unreachable`, until it is back or a person gives them up; all others
     go on. How full a machine is, is read from the directories beside the job's, which are the runs of its iteration.
@@ -32,7 +32,7 @@ class PoolBackend:
         self.where, self.store = where, store or NodeStore()
 
     def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
-        """What all machines take together; what one job can use is what the smallest has."""
+        """Sum of the machines' capacities; what one job can use is that of the smallest."""
         each = [backend.capacity(job_memory_mb) for backend in self._machines().values()]
         return Capacity(
             runs=sum(one.runs for one in each),
@@ -41,7 +41,7 @@ class PoolBackend:
         )
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
-        """Start `spec` on a machine that answers and has room; a job nobody has room for is `queued`, and not recorded.
+        """Start `spec` on a machine that answers and has capacity; without one the job is `queued` and not recorded.
 
         Raises:
             InvalidInput: `spec` has no command, or asks for keys and would leave this machine.
@@ -62,11 +62,11 @@ class PoolBackend:
         return JobStatus(state=JobState.QUEUED)
 
     def status(self, directory: Path) -> JobStatus:
-        """How the job stands, where it is."""
+        """Status of the job, asked of the machine that has it."""
         return self._of(directory).status(directory)
 
     def cancel(self, directory: Path) -> JobStatus:
-        """End the job and all it started, where it is."""
+        """End the job and every process it started."""
         return self._of(directory).cancel(directory)
 
     def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:
@@ -95,7 +95,7 @@ class PoolBackend:
 
 
 def _loads(directory: Path) -> Counter[str]:
-    """How many jobs beside that of `directory` have not ended, by machine."""
+    """Number of unfinished jobs per machine, apart from that of `directory`."""
     loads = Counter[str]()
     siblings = directory.parent.iterdir() if directory.parent.is_dir() else ()
     for path in siblings:

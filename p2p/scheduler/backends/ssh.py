@@ -1,4 +1,4 @@
-"""Jobs on another machine: each has a twin there, and its directory here is kept in step with it.
+"""Run jobs on another machine; the job's directory here mirrors the one there.
 
 Everything is found from the job's directory: `remote.json` names the node and the twin, and whoever looks at the job
 does what is due next, be it the rest of a submission, a cancellation, or the fetching of what has come out.
@@ -35,7 +35,7 @@ CANCEL_S = 45.0
 
 
 class SSHBackend:
-    """Keeps nothing in memory but open connections.
+    """Stateless backend for one node, apart from open connections.
 
     Args:
         where: name of the node that jobs are submitted to; None where there is only one.
@@ -47,7 +47,7 @@ class SSHBackend:
         self.links = links(self.store)
 
     def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
-        """What the node can take."""
+        """Capacity of the node."""
         return capacity_of(self.node(), job_memory_mb)
 
     def node(self) -> Node:
@@ -66,7 +66,7 @@ class SSHBackend:
         return self.store.get(self.where)
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
-        """Start `spec` on the node, with the files of `directory`, which come back with those it makes.
+        """Upload the files of `directory` and start `spec` on the node; its files are copied back.
 
         A job that lives, or may live on a node that is out of reach, and one that is completed is left as it is.
 
@@ -96,7 +96,7 @@ class SSHBackend:
             return self._look(record, remote)
 
     def status(self, directory: Path) -> JobStatus:
-        """How the job stands; one whose node does not answer is `unreachable` since `updated_at`, and may go on there.
+        """Status of the job; while its node does not answer it is `unreachable` since `updated_at`, and may go on.
 
         Raises:
             InvalidInput: `directory` holds no job.
@@ -104,7 +104,7 @@ class SSHBackend:
         return self._status(_record(directory), LOOK_S)
 
     def cancel(self, directory: Path) -> JobStatus:
-        """End the job and all it started; one that is out of reach is ended when its node answers again.
+        """End the job and its processes; while the node is out of reach the wish is kept until it answers.
 
         Raises:
             InvalidInput: `directory` holds no job.
@@ -176,7 +176,7 @@ class SSHBackend:
 
 
 def capacity_of(node: Node, job_memory_mb: int) -> Capacity:
-    """What a node can take, by what it was found to have."""
+    """Capacity of a node, from what `probe` found there."""
     if node.facts is None:
         raise EnvironmentProblem(f"{node.name} is not prepared yet. Run: p2p nodes bootstrap {node.name}")
     cores, free = node.facts.cores, node.facts.memory_free_mb

@@ -1,4 +1,4 @@
-"""How a command on a node answers: whatever its shell prints, signs of life, and then one line with the answer.
+"""Parse a command's output on a node: shell noise, heartbeats, then one line with the answer.
 
     .                        every second, until there is an answer
     p2p-answer:{…}           JSON: the answer, or {"failure": {"kind", "message"}}
@@ -18,7 +18,7 @@ SIGN_OF_LIFE_S = 1.0
 
 
 def give(work: Callable[[], Any], then: Callable[[], Iterable[bytes]] = tuple) -> int:
-    """Do the work and print its answer, then the bytes of `then`; returns the exit status."""
+    """Run the work, print its answer and then the bytes of `then`; return the exit status."""
     done = threading.Event()
     signs = threading.Thread(target=_live, args=(done,), daemon=True)
     signs.start()
@@ -36,31 +36,31 @@ def give(work: Callable[[], Any], then: Callable[[], Iterable[bytes]] = tuple) -
 
 
 class Rest(Protocol):
-    """Takes the bytes that follow an answer."""
+    """Receiver of the bytes after an answer."""
 
     def begin(self, answer: Any) -> None:
-        """Hear the answer, before the first byte."""
+        """Receive the answer, before the first byte."""
 
     def take(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Receive the next bytes."""
 
 
 class Answer:
-    """Collects what a command says, until its answer is there; what follows goes on to `rest`."""
+    """Collect a command's output up to its answer; hand the rest to `rest`."""
 
     def __init__(self, rest: Rest | None = None) -> None:
         self.value: Any = None
         self._rest, self._complete, self._line = rest, False, b""
 
     def __call__(self, data: bytes) -> None:
-        """Take the next piece."""
+        """Receive the next piece."""
         if not self._complete:
             data = self._search(data)
         if data and self._complete and self._rest is not None:
             self._rest.take(data)
 
     def _search(self, data: bytes) -> bytes:
-        """Look for the answer; returns what follows it."""
+        """Look for the answer line; return the bytes after it."""
         self._line += data
         while not self._complete and b"\n" in self._line:
             line, _, self._line = self._line.partition(b"\n")
@@ -77,7 +77,7 @@ def _live(done: threading.Event) -> None:
 
 
 def _write(data: bytes) -> None:
-    """Write, also when nobody reads any more: the work goes on."""
+    """Write, and go on working when the reader is gone."""
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -36,7 +36,7 @@ class Bundle(Contract):
 
 @cache
 def bundle() -> Bundle:
-    """The package as it is now; made once in a process."""
+    """Zip of the package as it is now; built once per process."""
     root = Path(p2p.__file__).parent
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

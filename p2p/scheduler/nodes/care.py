@@ -1,4 +1,4 @@
-"""What a person does with a node before anything is trained there."""
+"""Set-up of a node by a person: trust its key, look at it, prepare it."""
 
 from p2p.contracts.node import HostKey, Node
 from p2p.scheduler.nodes import host_keys
@@ -18,7 +18,7 @@ class NodeCare:
         self._store = store
 
     def host_key(self, name: str) -> HostKey:
-        """The key a node shows, and whether it is the trusted one.
+        """Key a node shows, and whether it is trusted.
 
         Raises:
             NodeUnreachable: it does not answer.
@@ -26,7 +26,7 @@ class NodeCare:
         return host_keys.look(self._store.get(name), self._store.known_hosts_path)
 
     def trust(self, name: str, fingerprint: str) -> HostKey:
-        """Trust the key of this fingerprint from now on.
+        """Trust the key with this fingerprint.
 
         Raises:
             NodeUnreachable: the node does not answer, or shows another key.
@@ -34,7 +34,7 @@ class NodeCare:
         return host_keys.trust(self._store.get(name), fingerprint, self._store.known_hosts_path)
 
     def check(self, name: str) -> Node:
-        """Look at a node, and keep what is found.
+        """Probe a node and save what was found.
 
         Raises:
             NodeUnreachable: it does not answer.
@@ -46,7 +46,7 @@ class NodeCare:
         return self._store.get(name)
 
     def prepare(self, name: str, install: bool = True) -> Node:
-        """Look at a node, and give it all that a training needs, unless it is there; with `install` that takes minutes.
+        """Probe a node and install what a training needs (minutes), unless it is there.
 
         Raises:
             NodeUnreachable: it does not answer.

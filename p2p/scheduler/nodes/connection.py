@@ -24,14 +24,14 @@ logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # what it would tell o
 
 
 class Receiver(Protocol):
-    """Takes what a command says, piece by piece."""
+    """Callback for a command's output."""
 
     def __call__(self, data: bytes) -> None:
-        """Take the next piece."""
+        """Receive the next piece."""
 
 
 class Connection:
-    """Opened on first use, and again after it was lost; may be used from many threads.
+    """SSH connection, opened on first use and reopened after a loss; thread-safe.
 
     Args:
         node: which machine.
@@ -47,7 +47,7 @@ class Connection:
 
     @contextmanager
     def files(self) -> Iterator[paramiko.SFTPClient]:
-        """The channel for files, for one at a time.
+        """SFTP channel, for one thread at a time.
 
         Raises:
             NodeUnreachable: the link is down.
@@ -62,7 +62,7 @@ class Connection:
             yield self._sftp
 
     def run(self, argv: Sequence[str], receive: Receiver, sent: bytes = b"") -> tuple[int, str]:
-        """Run a command there.
+        """Run a command on the node.
 
         Args:
             argv: the command; every word reaches it as it is.
@@ -94,7 +94,7 @@ class Connection:
                 return channel.exit_status, stderr.decode(errors="replace")
 
     def close(self) -> None:
-        """Hang up; the next use connects again."""
+        """Close the connection; the next use opens it again."""
         with self._lock:
             client, self._client, self._sftp = self._client, None, None
         if client is not None:
@@ -138,7 +138,7 @@ class Connection:
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
-        """Hang up when the link is lost, and say why in our words."""
+        """Turn connection errors into `NodeUnreachable` and close the connection."""
         try:
             yield
         except (paramiko.SSHException, EOFError, ConnectionError, TimeoutError, socket.gaierror) as error:
@@ -153,7 +153,7 @@ class Connection:
 
 
 def explain(node: Node, error: Exception) -> str:
-    """What went wrong with the link, and what to do about it."""
+    """Describe a connection error and its remedy."""
     where = f"{node.name} ({node.address})"
     if isinstance(error, paramiko.BadHostKeyException):
         return (

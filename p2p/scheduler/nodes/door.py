@@ -1,4 +1,4 @@
-"""Runs on the node, in an environment that knows p2p: what cannot be done by reading and writing files from afar.
+"""Runner on the node, in an environment that has p2p: the verbs that reading and writing files from afar cannot do.
 
     python -I -m p2p.scheduler.nodes.door start JOB_DIR      with {"number", "inputs": {path: sha256}} on stdin
     python -I -m p2p.scheduler.nodes.door status JOB_DIR
@@ -41,14 +41,14 @@ LEAVING_S = 5.0
 
 
 class Submission(Contract):
-    """The newest start of a job that the node knows of (`submission.json` beside the job)."""
+    """Latest start of a job that the node knows of (`submission.json` beside the job)."""
 
     number: int = 0
     cancelled: bool = False
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Carry out one verb."""
+    """Run one verb."""
     verb, directory = arguments[0], Path(arguments[1])
     if verb == "send":
         offer: list[dict[str, Any]] = []
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def start(directory: Path) -> dict[str, Any]:
-    """Start what was uploaded, unless its number was started or cancelled before; returns the job's status.
+    """Start an uploaded job, unless this submission was started or cancelled before; return its status.
 
     Raises:
         InvalidInput: an input has not arrived whole.
@@ -80,12 +80,12 @@ def start(directory: Path) -> dict[str, Any]:
 
 
 def status(directory: Path) -> dict[str, Any]:
-    """How the job stands; its supervisor's lock is looked at."""
+    """Status of the job, including a test of its supervisor's lock."""
     return LocalBackend().status(directory).model_dump(mode="json")
 
 
 def cancel(directory: Path) -> dict[str, Any]:
-    """End the job, and refuse a start of it that is still on its way."""
+    """End the job, and refuse a start of it that has not arrived yet."""
     number = json.load(sys.stdin)["number"]
     with files.exclusive(directory / SUBMISSION_LOCK):
         newest = _submission(directory)
@@ -99,7 +99,7 @@ def cancel(directory: Path) -> dict[str, Any]:
 
 
 def discard(directory: Path) -> bool:
-    """Remove the twin of a job that is over, and nothing else.
+    """Delete the directory of a finished job on the node.
 
     Raises:
         InvalidInput: it is not one, or lives.
@@ -126,7 +126,7 @@ def _check(directory: Path, inputs: Mapping[str, str]) -> None:
 
 
 def sha256(path: Path) -> str | None:
-    """Hash of a file; None without it."""
+    """SHA-256 of a file; None if it is absent."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -135,7 +135,7 @@ def sha256(path: Path) -> str | None:
 
 
 def listing(directory: Path) -> dict[str, Any]:
-    """Every file of the job, with size and hash."""
+    """Every file of the job with size and hash."""
     found = {}
     for path in _regular_files(directory):
         name, digest = path.relative_to(directory).as_posix(), sha256(path)
@@ -145,7 +145,7 @@ def listing(directory: Path) -> dict[str, Any]:
 
 
 def _offer(directory: Path, offer: list[dict[str, Any]]) -> dict[str, Any]:
-    """Every file of the job; those that the asker lacks are put into `offer`, with where to begin."""
+    """List the job's files; put those the caller lacks into `offer`, with the byte to begin at."""
     asked, found = json.load(sys.stdin), listing(directory)["files"]
     for name, entry in found.items():
         if asked["known"].get(name) != entry["sha256"]:
@@ -164,7 +164,7 @@ def _regular_files(directory: Path) -> Iterator[Path]:
 
 
 def _contents(directory: Path, offer: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
-    """The bytes of the files that were offered, each exactly as long as was said."""
+    """Bytes of the offered files, each exactly as long as announced."""
     for entry in offer:
         left = entry["size"] - entry["begin"]
         with (directory / entry["name"]).open("rb") as file:

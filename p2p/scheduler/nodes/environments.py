@@ -1,4 +1,4 @@
-"""A node made ready: looked at, and given an interpreter that knows exactly the p2p that is used here."""
+"""Prepare a node: probe it, and build an interpreter with exactly this version of p2p."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ OLD_PYTHON = "p2p needs Python"
 
 
 def probe(link: Connection) -> NodeFacts:
-    """Look at a node; its interpreter is the first that will do.
+    """Probe a node; its interpreter is the first suitable one.
 
     Raises:
         NodeUnreachable: it does not answer.
@@ -47,7 +47,7 @@ def probe(link: Connection) -> NodeFacts:
 
 
 def environment(link: Connection, install: bool = False) -> str:
-    """The interpreter on the node that knows our code as it is now; built where it is not there yet.
+    """Interpreter on the node with the current code; built if absent.
 
     Args:
         link: To a node that was looked at.
@@ -79,7 +79,7 @@ def environment(link: Connection, install: bool = False) -> str:
 
 
 def ask(link: Connection, verb: str, directory: str, sent: Any = None, rest: Rest | None = None) -> Any:
-    """Have the door on the node carry out a verb for a job, and return its answer.
+    """Run a verb for a job on the node and return its answer.
 
     Raises:
         NodeUnreachable: the node does not answer; the verb may have been carried out.
@@ -102,7 +102,7 @@ def _run(link: Connection, argv: Sequence[str], sent: Any = None, rest: Rest | N
 
 
 def _upload_bundle(link: Connection, root: str) -> str:
-    """Our package on the node, uploaded unless it is there; returns its path."""
+    """Upload the package unless it is there; return its path."""
     ours, folder = bundle(), posixpath.join(root, "bundles")
     path = posixpath.join(folder, f"{ours.digest}.zip")
     with link.files() as sftp:
@@ -119,7 +119,7 @@ def _upload_bundle(link: Connection, root: str) -> str:
 
 
 def make_directories(link: Connection, path: str) -> None:
-    """Create a directory on the node, and its parents, for its user alone."""
+    """Create a directory and its parents on the node, readable by its user alone."""
     with link.files() as sftp:
         missing = []
         while path not in ("", "/"):

@@ -1,4 +1,4 @@
-"""Whom we talk to: the keys by which nodes prove who they are, trusted one by one by a person."""
+"""Host keys of nodes, trusted one by one by a person."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ SSH_PORT = 22
 
 
 def offered(node: Node) -> paramiko.PKey:
-    """The key that a node shows to anybody who calls; nothing is sent to it.
+    """Key that a node shows to any client; no credentials are sent.
 
     Raises:
         NodeUnreachable: it does not answer.
@@ -36,7 +36,7 @@ def offered(node: Node) -> paramiko.PKey:
 
 
 def look(node: Node, known_hosts: Path) -> HostKey:
-    """The key that a node shows, and whether it is the trusted one.
+    """Key that a node shows, and whether it is trusted.
 
     Raises:
         NodeUnreachable: it does not answer.
@@ -48,7 +48,7 @@ def look(node: Node, known_hosts: Path) -> HostKey:
 
 
 def trust(node: Node, expected: str, known_hosts: Path) -> HostKey:
-    """Trust the key that a node shows, if it is the expected one, in place of any earlier one.
+    """Trust the key that a node shows if it has the expected fingerprint; replaces an earlier one.
 
     Raises:
         NodeUnreachable: it does not answer, or shows another key than was looked at.
@@ -68,7 +68,7 @@ def trust(node: Node, expected: str, known_hosts: Path) -> HostKey:
 
 
 def fingerprint(key: paramiko.PKey) -> str:
-    """As `ssh-keygen -l` prints it."""
+    """SHA-256 fingerprint in the form of `ssh-keygen -l`."""
     return "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")
 
 

@@ -1,4 +1,4 @@
-"""Connections to nodes, kept open by the process; a node that does not answer is left alone for a while."""
+"""Cache of open connections to nodes; a node that does not answer is not tried again for a while."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ class _Line:
 
 
 class Links:
-    """One connection to each node.
+    """One connection per node.
 
     Args:
         store: the nodes.
@@ -37,7 +37,7 @@ class Links:
 
     @contextmanager
     def to(self, name: str, patient: bool = True) -> Iterator[Connection]:
-        """The connection to a node.
+        """Connection to a node.
 
         Args:
             name: Of the node.
@@ -59,7 +59,7 @@ class Links:
         line.failures, line.retry_at = 0, 0.0
 
     def close(self) -> None:
-        """Hang up everywhere."""
+        """Close all connections."""
         with self._lock:
             for line in self._lines.values():
                 line.connection.close()
@@ -85,5 +85,5 @@ _ALL: dict[Path, Links] = {}
 
 
 def links(store: NodeStore) -> Links:
-    """The connections of this process to the nodes of a store."""
+    """This process's connections to the nodes of a store."""
     return _ALL.setdefault(store.path, Links(store))

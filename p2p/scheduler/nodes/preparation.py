@@ -1,4 +1,4 @@
-"""Runs on the node, before anything is installed there: says what it has, and builds environments.
+"""Script for a node without p2p: reports what it has, and builds environments.
 
     python BUNDLE.zip probe ROOT
     python BUNDLE.zip build         with {"root", "key", "bundle", "locks", "install"} as JSON on stdin; without locks
@@ -39,14 +39,14 @@ ONLY_WHAT_IS_LOCKED = ("--require-hashes", "--no-deps", "--only-binary", ":all:"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Carry out one verb."""
+    """Run one verb."""
     if arguments[:1] == ["probe"]:
         return answers.give(lambda: probe(Path(arguments[1])))
     return answers.give(lambda: build(json.load(sys.stdin)))
 
 
 def probe(root: Path) -> dict[str, Any]:
-    """What the node has."""
+    """Describe the node: interpreter, cores, memory, disk, GPUs."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     memory, free = _memory_mb()
     return {
@@ -63,7 +63,7 @@ def probe(root: Path) -> dict[str, Any]:
 
 
 def build(spec: dict[str, Any]) -> dict[str, str]:
-    """Make an environment, or find the one that is there; whoever comes second waits for the first.
+    """Build an environment or find an existing one; concurrent callers wait for the first.
 
     Returns:
         Its interpreter.
@@ -130,7 +130,7 @@ def _pip(root: Path, words: Sequence[str]) -> None:
 
 
 def _own_pip(root: Path) -> Path:
-    """An interpreter that has pip, where the system's has none."""
+    """Interpreter with pip, where the system's has none."""
     place = root / "pip"
     try:
         venv.create(place, with_pip=True, symlinks=True)
@@ -143,7 +143,7 @@ def _own_pip(root: Path) -> Path:
 
 
 def _pip_env() -> dict[str, str]:
-    """The environment, without what would lead pip to another place."""
+    """Environment variables without those that redirect pip."""
     return {name: value for name, value in os.environ.items() if name not in ("PIP_TARGET", "PIP_USER", "PYTHONPATH")}
 
 

@@ -1,4 +1,4 @@
-"""Files between a job's directory here and its twin: whole or not at all, and each proven by its hash."""
+"""Transfer files between a job's directory here and on a node: complete or not at all, verified by hash."""
 
 import os
 import posixpath
@@ -22,7 +22,7 @@ MAX_NAME = 1000
 
 
 class SentFile(Contract):
-    """One file that a node sends."""
+    """A file that a node sends."""
 
     name: str
     begin: int
@@ -31,7 +31,7 @@ class SentFile(Contract):
 
 
 def upload(link: Connection, inputs: Mapping[str, Path], target: str) -> None:
-    """Put files into a directory on the node.
+    """Upload files into a directory on the node.
 
     Raises:
         NodeUnreachable: the link went down; nothing there is half written.
@@ -49,7 +49,7 @@ def upload(link: Connection, inputs: Mapping[str, Path], target: str) -> None:
 
 
 def tail(link: Connection, remote: str, local: Path) -> None:
-    """Append what a file on the node has more than ours; one that became shorter there is begun anew."""
+    """Append the bytes a remote file has gained; start over if it became shorter."""
     have = local.stat().st_size if local.exists() else 0
     with link.files() as sftp, suppress(FileNotFoundError), sftp.open(remote, "rb") as file:
         size = file.stat().st_size or 0
@@ -69,7 +69,7 @@ def tail(link: Connection, remote: str, local: Path) -> None:
 
 
 class Arrivals:
-    """Writes the bytes that the door sends into files on their way.
+    """Write received bytes into partial files.
 
     Args:
         directory: the job's.
@@ -80,7 +80,7 @@ class Arrivals:
         self._left = 0
 
     def begin(self, answer: Any) -> None:
-        """Prepare for the files of an answer.
+        """Prepare for the files listed in an answer.
 
         Raises:
             EnvironmentProblem: one has a name that could lead out of the directory.
@@ -91,7 +91,7 @@ class Arrivals:
         self._next()
 
     def take(self, data: bytes) -> None:
-        """Write the next bytes where they belong."""
+        """Write the next bytes."""
         while data and self._expected:
             piece, data = data[: self._left], data[self._left :]
             with _part(self._directory, self._expected[0].name).open("ab") as file:
@@ -102,7 +102,7 @@ class Arrivals:
                 self._next()
 
     def _next(self) -> None:
-        """Begin the next file; empty ones are whole at once."""
+        """Begin the next file; an empty one is complete at once."""
         while self._expected:
             entry = self._expected[0]
             part = _part(self._directory, entry.name)
@@ -116,7 +116,7 @@ class Arrivals:
 
 
 def begun(record: RemoteJobRecord) -> dict[str, int]:
-    """Files that have arrived in part, with how much of each is here."""
+    """Partially received files, with the bytes present."""
     return {
         path.relative_to(record.path).as_posix().removesuffix(PART): path.stat().st_size
         for path in record.path.rglob(f"*{PART}")
@@ -125,13 +125,13 @@ def begun(record: RemoteJobRecord) -> dict[str, int]:
 
 
 def known(record: RemoteJobRecord) -> dict[str, str]:
-    """Hash of every file that is here."""
+    """Hash of every complete file."""
     paths = {**record.inputs(), record.log_path.name: record.log_path}
     return {name: digest for name, path in paths.items() if (digest := sha256(path)) is not None}
 
 
 def settle(directory: Path, sent: Sequence[Mapping[str, Any]], offered: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Put every file that has arrived whole into its place; False when one has not, and must be sent again."""
+    """Move every verified file into place; False if one has to be sent again."""
     whole = True
     for entry in sent:
         name = str(entry["name"])
@@ -149,7 +149,7 @@ def settle(directory: Path, sent: Sequence[Mapping[str, Any]], offered: Mapping[
 
 
 def checked_path(directory: Path, name: str) -> Path:
-    """Where a file that a node names belongs.
+    """Local path for a file named by a node.
 
     Raises:
         EnvironmentProblem: the name could lead out of the directory, or to a file that is p2p's own.

@@ -1,4 +1,4 @@
-"""A job's directory on a node, as seen from its directory here."""
+"""A job's directory on a node, driven from its directory here."""
 
 import posixpath
 import time
@@ -27,7 +27,7 @@ _beats: dict[str, tuple[float, float]] = {}
 
 
 class Twin:
-    """What is done with a job that is on a node.
+    """Remote copy of a job's directory.
 
     Args:
         record: its directory here.
@@ -39,7 +39,7 @@ class Twin:
         self.record, self.remote, self.link = record, remote, link
 
     def start(self) -> JobStatus:
-        """Upload what the job needs, and start it; repeated after a loss of the link it starts nothing twice."""
+        """Upload the job's inputs and start it; safe to repeat after a lost connection."""
         inputs = self.record.inputs()
         digests = {name: digest for name, path in inputs.items() if (digest := sha256(path)) is not None}
         there = self._offered() if self.remote.number > 1 else {}
@@ -52,7 +52,7 @@ class Twin:
         return status
 
     def cancel(self) -> JobStatus:
-        """End the job, and any start of it that is still on its way."""
+        """End the job, including a start that has not arrived yet."""
         try:
             with self.link.files() as sftp:
                 sftp.stat(self.remote.path)
@@ -61,7 +61,7 @@ class Twin:
         return JobStatus.model_validate(ask(self.link, "cancel", self.remote.path, {"number": self.remote.number}))
 
     def status(self) -> JobStatus:
-        """How the job stands, by a file there; only where that says nothing new, the supervisor's lock is tried."""
+        """Status from the remote file; where that is stale, from the supervisor's lock."""
         try:
             with self.link.files() as sftp, sftp.open(self._file(supervisor.STATUS), "rb") as file:
                 data, beat = file.read(MAX_STATUS), float(file.stat().st_mtime or 0)
@@ -78,12 +78,12 @@ class Twin:
         return status
 
     def mirror(self) -> None:
-        """Copy what grows while the job runs."""
+        """Copy the files that grow while the job runs."""
         for path in self.record.light_paths:
             transfer.tail(self.link, self._file(path.relative_to(self.record.path).as_posix()), path)
 
     def fetch(self) -> bool:
-        """Copy every file of the job; those that are here already, and parts of others, are not sent again.
+        """Copy every file of the job; complete files and received parts are not sent again.
 
         Returns:
             Whether all are here, as they are there.
@@ -93,11 +93,11 @@ class Twin:
         return transfer.settle(self.record.path, answer["sent"], answer["files"])
 
     def discard(self) -> None:
-        """Remove the job there."""
+        """Delete the job's directory on the node."""
         ask(self.link, "discard", self.remote.path)
 
     def _asked(self) -> JobStatus:
-        """How the job stands when its lock is tried; lost when there is nothing of it any more."""
+        """Status after testing the supervisor's lock; lost if nothing of the job is left."""
         _beats.pop(f"{self.remote.node}:{self.remote.path}", None)
         try:
             return JobStatus.model_validate(ask(self.link, "status", self.remote.path))
@@ -105,7 +105,7 @@ class Twin:
             return JobStatus(state=JobState.LOST, error=f"Its directory on the node is gone. {error}", updated_at=now())
 
     def _silent(self, beat: float) -> bool:
-        """Whether the heartbeat has been the same for too long, by our own clock."""
+        """Whether the heartbeat has not changed for too long, by the local clock."""
         key = f"{self.remote.node}:{self.remote.path}"
         last, since = _beats.get(key, (None, 0.0))
         if last != beat:
@@ -114,7 +114,7 @@ class Twin:
         return time.monotonic() - since > SILENT_S
 
     def _offered(self) -> dict[str, str]:
-        """Hash of every file of an earlier start that is there; empty when there is none."""
+        """Hashes of files left by an earlier start; empty without one."""
         with suppress(InvalidInput):
             answer = ask(self.link, "list", self.remote.path)
             return {name: entry["sha256"] for name, entry in answer["files"].items()}

@@ -1,1 +1,1 @@
-"""What simulates: many environments of one kind, stepped at once."""
+"""Simulation of many environments of one kind, stepped together."""

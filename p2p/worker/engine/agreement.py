@@ -1,4 +1,4 @@
-"""The check that a vectorised description is that of the installed environment."""
+"""Check a vectorised task against the installed Gymnasium environment."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _RTOL, _ATOL = 1e-6, 1e-9
 
 
 def disagreement(spec: EnvSpec, env: Any, task: Task) -> str | None:
-    """What differs between an environment and its description in one reset and a few steps; None when nothing does.
+    """First difference in a reset and a few steps; None if there is none.
 
     Args:
         spec: Which environment.

@@ -1,4 +1,4 @@
-"""The Gymnasium environment that a configuration asks for."""
+"""Make the Gymnasium environment of a configuration."""
 
 import inspect
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _TERMINATE = "terminate_when_unhealthy"
 
 
 def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, terminate_when_unhealthy: bool = False) -> Any:
-    """One environment without wrappers, so without a time limit.
+    """Environment without wrappers, hence without a time limit.
 
     Args:
         spec: Which environment.
@@ -41,12 +41,12 @@ def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, termina
 
 
 def compiled_model(spec: EnvSpec, env_kwargs: EnvKwargs | None = None) -> mujoco.MjModel:
-    """The model an environment simulates."""
+    """MuJoCo model of an environment."""
     return make_environment(spec, env_kwargs).model
 
 
 def _require_same_body(env: Any, spec: EnvSpec) -> None:
-    """Refuse an environment whose time or joints are not those that features and criteria are measured by."""
+    """Raise if time step or joints differ from those that features and criteria assume."""
     found, expected = (env.dt, env.model.nq, env.model.nv), (spec.dt, spec.nq, spec.nv)
     if found[1:] != expected[1:] or abs(found[0] - expected[0]) > 1e-9:
         raise InvalidConfig(
@@ -56,7 +56,7 @@ def _require_same_body(env: Any, spec: EnvSpec) -> None:
 
 
 def _knows(env_id: str, argument: str) -> bool:
-    """True when the environment's constructor has this argument."""
+    """Whether the environment's constructor has this argument."""
     entry = gymnasium.spec(env_id).entry_point
     cls = gymnasium.envs.registration.load_env_creator(entry) if isinstance(entry, str) else entry
     return cls is not None and argument in inspect.signature(cls).parameters

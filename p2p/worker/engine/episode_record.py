@@ -1,4 +1,4 @@
-"""A Gymnasium environment that can be brought back to where it was: by its last reset and what it was told since.
+"""Make a Gymnasium environment restorable: replay its last reset and actions.
 
 What such an environment keeps beyond the simulator's state is its own affair, and some read what MuJoCo computed in the
 last step; so nothing is copied out of it.
@@ -15,7 +15,7 @@ Result = tuple[Any, float, bool, bool, dict[str, Any]]
 
 
 class EpisodeRecord:
-    """The episode of one environment so far.
+    """Current episode of one environment.
 
     Args:
         env: The environment, unwrapped.
@@ -29,13 +29,13 @@ class EpisodeRecord:
         self._actions: list[NDArray[np.floating]] = []
 
     def reset(self, seed: int | None) -> Any:
-        """Begin an episode; the observation."""
+        """Begin an episode; return the observation."""
         self._generator = generator_state(self._env.np_random) if seed is None else None
         self._seed, self._placed, self._actions = seed, None, []
         return self._env.reset(seed=seed)[0]
 
     def place(self, qpos: NDArray[np.float64], qvel: NDArray[np.float64]) -> None:
-        """Let the episode begin in another state."""
+        """Begin the episode in another state."""
         self._placed = np.concatenate([qpos, qvel])
         self._env.set_state(qpos, qvel)
 
@@ -46,7 +46,7 @@ class EpisodeRecord:
         return result
 
     def state(self) -> State:
-        """The reset, and what was told since."""
+        """Reset and actions so far."""
         data = self._env.data
         state = {"actions": np.array(self._actions), "reached": np.concatenate([data.qpos, data.qvel])}
         if self._generator is not None:
@@ -58,7 +58,7 @@ class EpisodeRecord:
         return state
 
     def restore(self, state: State) -> None:
-        """Go through the same episode again.
+        """Replay the same episode.
 
         Raises:
             ValueError: it does not lead to the same place.

@@ -1,4 +1,4 @@
-"""What environments show, and what Gymnasium says about a step."""
+"""Observations of environments, and Gymnasium's outcome of a step."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ SIDE_INFO = ("qpos", "qvel", "xpos", "xquat", "cfrc_ext", "actuator_force")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What m environments show after a reset or a control step. The arrays are new: nobody overwrites them."""
+    """State of m environments after a reset or step, in new arrays."""
 
     observations: Floats
     """Shape (m, obs_dim)."""
@@ -31,21 +31,21 @@ class Frame:
     """What `Simulation.outcome` needs beyond qpos and qvel, each of shape (m, ...); the same names in every frame."""
 
     def replaced(self, index: NDArray[np.intp], frame: "Frame") -> "Frame":
-        """The same with the rows of `frame` in the places `index`; this one stays as it is."""
+        """Copy with the rows of `frame` at the places `index`."""
         return self._with([self, frame], lambda arrays: _placed(arrays[0], index, arrays[1]))
 
     @classmethod
     def joined(cls, frames: Sequence["Frame"]) -> "Frame":
-        """The rows of all frames, in order."""
+        """Concatenate frames."""
         return frames[0]._with(frames, np.concatenate)
 
     def state(self) -> State:
-        """Its arrays by name."""
+        """Arrays by name."""
         return {name: getattr(self, name) for name in _ARRAYS} | joined({"probe": self.probes})
 
     @classmethod
     def restored(cls, state: State) -> "Frame":
-        """The frame that gave these arrays."""
+        """Frame from the arrays of `state`."""
         return cls(**{name: state[name] for name in _ARRAYS}, probes=part(state, "probe"))
 
     def _with(self, frames: Sequence["Frame"], combine: Callable[[list[NDArray[Any]]], NDArray[Any]]) -> "Frame":
@@ -66,7 +66,7 @@ def _placed(array: NDArray[Any], index: NDArray[np.intp], rows: NDArray[Any]) ->
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Gymnasium's own judgement of m control steps."""
+    """Gymnasium's reward, termination and info of m steps."""
 
     rewards: Floats
     """Shape (m,)."""

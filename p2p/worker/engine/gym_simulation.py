@@ -1,4 +1,4 @@
-"""n Gymnasium environments, one after the other: slower, and right for every environment there is.
+"""n Gymnasium environments stepped one by one: slow, and correct for any environment.
 
 A plain list: Gymnasium's own vector environment refuses to go on with an episode that has ended.
 """

@@ -1,4 +1,4 @@
-"""Gymnasium's MuJoCo environments without what opens windows, which nobody here does.
+"""Gymnasium's MuJoCo environments without the code that opens windows.
 
 Gymnasium imports its renderer with the first of these environments, and with it glfw and imageio: 3 MB in every
 training, and a program that glfw starts to look for its library.
@@ -12,7 +12,7 @@ RENDERING = "gymnasium.envs.mujoco.mujoco_rendering"
 
 
 class NoRenderer:
-    """In the place of Gymnasium's `MujocoRenderer`; p2p draws in processes of its own."""
+    """Replacement for Gymnasium's `MujocoRenderer`; p2p renders in separate processes."""
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
         pass
@@ -26,7 +26,7 @@ class NoRenderer:
 
 
 def without_windows() -> None:
-    """Have the environments made without a renderer, unless this process has loaded Gymnasium's already."""
+    """Make environments without a renderer, unless Gymnasium's is already loaded."""
     if RENDERING not in sys.modules:
         stand_in: Any = ModuleType(RENDERING)
         stand_in.MujocoRenderer = NoRenderer

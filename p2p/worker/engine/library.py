@@ -38,7 +38,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 class BatchUnavailable(Exception):
-    """MuJoCo's batches cannot be used here, or not for this model; the message says why."""
+    """MuJoCo's batch functions cannot be used here, or not for this model."""
 
 
 class _Config(ctypes.Structure):

@@ -1,4 +1,4 @@
-"""What simulates, and the choice of the fastest that is right."""
+"""Simulation interface, and the choice of the fastest correct one."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -71,7 +71,7 @@ class Simulation(Protocol):
         ...
 
     def restore(self, state: State) -> None:
-        """Be where another simulation of the same environments was.
+        """Restore the state of another simulation of the same environments.
 
         Raises:
             ValueError: it cannot.
@@ -90,7 +90,7 @@ def make_simulation(
     terminate_when_unhealthy: bool = False,
     threads: int = 1,
 ) -> Simulation:
-    """The fastest simulation that is equal to Gymnasium's.
+    """Fastest simulation that equals Gymnasium's.
 
     MuJoCo's batches where this machine has them and the environment has a vectorised description that agrees with
     what is installed; a list of Gymnasium environments for everything else.

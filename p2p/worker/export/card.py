@@ -1,4 +1,4 @@
-"""The model card: `README.md` in the layout of the Hugging Face Hub."""
+"""Model card: `README.md` in the Hugging Face Hub's layout."""
 
 import json
 
@@ -41,7 +41,7 @@ def model_card(source: Source, interface: Interface, request: ExportRequest, rep
 
 
 def _front_matter(source: Source, request: ExportRequest, report: ExportReport) -> str:
-    """What the Hub reads; JSON's strings are YAML's."""
+    """YAML front matter; strings are written as JSON, which is valid YAML."""
     env_id, library = json.dumps(source.spec.env_id), LIBRARIES[request.formats[0]]
     tags = [source.spec.env_id, *TAGS, library]
     seconds = report.episode.steps * source.spec.dt
@@ -92,7 +92,7 @@ def _introduction(source: Source, report: ExportReport) -> str:
 
 
 def _reward(source: Source) -> list[str]:
-    """Its formula and terms, as the reward says them itself."""
+    """Formula and terms of the reward."""
     spec = source.run.read_reward_spec()
     parts = ["Source: [`reward_fn.py`](reward_fn.py)."]
     if spec is None:

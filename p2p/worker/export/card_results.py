@@ -1,4 +1,4 @@
-"""The parts of the model card that report measurements."""
+"""Measured results in the model card."""
 
 from p2p.contracts.export import ExportReport, FormatCheck, RecordedEpisode, ReturnStatistics
 from p2p.contracts.intent import Comparison, Criterion
@@ -15,7 +15,7 @@ WHOSE = {
 
 
 def criteria(source: Source) -> list[str]:
-    """What was asked for, and what was measured of it."""
+    """Criteria and their measured values."""
     if source.intent is None:
         return ["Nothing but its reward: it was trained without a sentence, and nobody judged it."]
     asked = f"“{plain(source.intent.prompt)}”, in episodes of {source.intent.episode_s:g} s."
@@ -27,7 +27,7 @@ def criteria(source: Source) -> list[str]:
 
 
 def returns(source: Source, report: ExportReport) -> list[str]:
-    """Means with their intervals, and which rollouts they are of."""
+    """Mean returns with intervals, and the rollouts they are from."""
     seeds = [rollout.seed for rollout in source.evaluation.rollouts]
     lengths = sorted({rollout.length for rollout in source.evaluation.rollouts})
     rows = [
@@ -43,7 +43,7 @@ def returns(source: Source, report: ExportReport) -> list[str]:
 
 
 def checks(report: ExportReport) -> list[str]:
-    """Every format against the policy, and the recorded episode replayed by each."""
+    """Parity of each format with the policy, and its replay of the recorded episode."""
     episode = report.episode
     rows = [("recorded", "", "", *_returned(episode))]
     rows += [(c.format, ", ".join(c.files), f"{c.max_difference:.2g}", *_returned(c)) for c in report.checks]

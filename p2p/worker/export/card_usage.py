@@ -1,4 +1,4 @@
-"""The part of the model card that says how to load each file."""
+"""Loading instructions in the model card."""
 
 from p2p.contracts.export import ExportReport
 from p2p.worker.export.interface import Interface
@@ -39,7 +39,7 @@ SNIPPETS = {
 
 
 def usage(interface: Interface, report: ExportReport) -> list[str]:
-    """How to make the environment, and how to act in it by each format."""
+    """How to make the environment and act in it with each format."""
     kwargs = "".join(f", {name}={value!r}" for name, value in interface.env_kwargs.items())
     parts = [_code(_MAKE.format(env_id=interface.env_id, kwargs=kwargs))]
     for check in report.checks:

@@ -1,4 +1,4 @@
-"""The recorded episodes of a checkpoint, run again."""
+"""Rerun the recorded episodes of a checkpoint."""
 
 from collections.abc import Sequence
 from statistics import fmean, stdev
@@ -19,7 +19,7 @@ MAX_ROLLOUTS = 100
 
 
 class Acting:
-    """A function as a policy."""
+    """Adapter: a function as a policy."""
 
     def __init__(self, act: Act) -> None:
         self._act = act

@@ -1,4 +1,4 @@
-"""The formats by name: each a function that writes its files into the folder that is handed out."""
+"""Export formats by name."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What goes into a policy and what comes out: the environment as it was set up for the evaluation."""
+"""Interface of a policy: observation, action, and the environment's set-up at evaluation."""
 
 import inspect
 import json
@@ -20,7 +20,7 @@ TERMINATE = "terminate_when_unhealthy"
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """The two ends of a policy."""
+    """Inputs and outputs of a policy."""
 
     env_id: str
     env_kwargs: dict[str, bool | int | float | str]
@@ -31,7 +31,7 @@ class Interface:
     action: tuple[Actuator, ...]
 
     def metadata(self) -> Mapping[str, str]:
-        """What a file says about itself."""
+        """Metadata embedded in an exported file."""
         observation = [item.model_dump(include={"name", "quantity", "unit", "frame"}) for item in self.observation]
         action = [item.model_dump(include={"name", "joint", "low", "high", "unit"}) for item in self.action]
         return {
@@ -43,7 +43,7 @@ class Interface:
 
 
 def describe_interface(source: Source) -> Interface:
-    """Read the interface from the live environment; episodes do not end early in it, as in an evaluation."""
+    """Read the interface from the live environment, without early termination, as in an evaluation."""
     redirect_warnings()
     env_id, kwargs = source.spec.env_id, dict(source.config.env_kwargs)
     if _knows(env_id, TERMINATE):
@@ -64,7 +64,7 @@ def describe_interface(source: Source) -> Interface:
 
 
 def _knows(env_id: str, argument: str) -> bool:
-    """True when the environment's constructor has this argument."""
+    """Whether the environment's constructor has this argument."""
     entry = gymnasium.spec(env_id).entry_point
     creator = load_env_creator(entry) if isinstance(entry, str) else entry
     return creator is not None and argument in inspect.signature(creator).parameters

@@ -1,4 +1,4 @@
-"""The verb `export`: hand out a checkpoint in formats that others load, with the proof that they act alike."""
+"""Verb `export`: write a checkpoint in other libraries' formats, with proof that they act alike."""
 
 import platform
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ LIBRARIES = {"sb3": ("stable-baselines3", "torch"), "onnx": ("onnx", "onnxruntim
 
 
 def export(job_dir: Path) -> None:
-    """Write the files that a request in `job_dir` asks for, the report last.
+    """Write the files that the request in `job_dir` asks for; the report comes last.
 
     Raises:
         InvalidInput: the request is missing, or the checkpoint it names has no policy or no recorded rollout.
@@ -44,7 +44,7 @@ def export(job_dir: Path) -> None:
 
 
 def _copy(source: Source, package: ExportedFiles) -> None:
-    """What is handed out as it is."""
+    """Copy the files that need no conversion."""
     package.copy(source.run.config_path, package.config_path)
     package.copy(source.run.reward_fn_path, package.reward_fn_path)
     package.copy(source.run.checkpoint(source.step).policy_path, package.policy_path)
@@ -54,7 +54,7 @@ def _copy(source: Source, package: ExportedFiles) -> None:
 
 
 def _report(source: Source, interface: Interface, request: ExportRequest, package: ExportedFiles) -> ExportReport:
-    """Write the formats, and measure each."""
+    """Write and measure each format."""
     episode = recorded_episode(source, interface)
     written = {str(name): write_format(name, source, interface, package) for name in request.formats}
     if ExportFormat.SB3 in request.formats:

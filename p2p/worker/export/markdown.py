@@ -1,15 +1,15 @@
-"""Markdown out of values."""
+"""Format values as Markdown."""
 
 from collections.abc import Iterable, Sequence
 
 
 def paragraphs(*parts: str) -> str:
-    """Parts with an empty line between them; empty ones are left out."""
+    """Join non-empty parts with blank lines."""
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; empty without rows."""
+    """Table; empty without rows."""
     lines = ["| " + " | ".join(plain(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
     if not lines:
         return ""
@@ -17,12 +17,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def plain(value: object) -> str:
-    """A text on one line, without what would begin a tag."""
+    """Text on one line, with HTML tags defused."""
     return " ".join(str(value).split()).replace("<", "&lt;")
 
 
 def number(value: float | None, unit: str = "") -> str:
-    """A measured number with four figures; "–" for none."""
+    """Number with four significant figures; "–" for None."""
     if value is None:
         return "–"
     shown = f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
@@ -30,10 +30,10 @@ def number(value: float | None, unit: str = "") -> str:
 
 
 def interval(low: float | None, high: float | None, unit: str = "") -> str:
-    """Both ends of an interval; "–" for none."""
+    """Interval; "–" for None."""
     return "–" if low is None or high is None else f"{number(low)} … {number(high, unit)}"
 
 
 def share(value: float | None) -> str:
-    """A share in [0, 1] as per cent; "–" for none."""
+    """Share in [0, 1] as per cent; "–" for None."""
     return "–" if value is None else f"{100 * value:.0f} %"

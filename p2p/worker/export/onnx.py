@@ -1,4 +1,4 @@
-"""The format `onnx`: one graph, observation -> action, for any ONNX runtime. Written without torch."""
+"""Format `onnx`: one graph, observation -> action, written without torch."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,7 +43,7 @@ def save_onnx(policy: NumpyPolicy, metadata: Mapping[str, str], path: Path) -> N
 
 
 class _Graph:
-    """Nodes in the order they are computed, each with one result."""
+    """Graph nodes in order of computation, each with one output."""
 
     def __init__(self) -> None:
         self._nodes: list[onnx.NodeProto] = []
@@ -65,7 +65,7 @@ class _Graph:
         return result
 
     def model(self, obs_dim: int, action_dim: int) -> onnx.ModelProto:
-        """The whole, with the shapes of what goes in and comes out."""
+        """Finished model with input and output shapes."""
         graph = helper.make_graph(
             self._nodes,
             "policy",

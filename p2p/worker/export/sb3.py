@@ -1,4 +1,4 @@
-"""The format `sb3`: what plain `stable_baselines3.PPO.load` and `VecNormalize.load` open."""
+"""Format `sb3`: files for `stable_baselines3.PPO.load` and `VecNormalize.load`."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ Spaces = tuple[Box, Box]
 def save_sb3(
     policy: NumpyPolicy, config: TrainConfig, spaces: Spaces, zip_path: Path, normalizer_path: Path, steps: int = 0
 ) -> None:
-    """Write a policy as a PPO model and a VecNormalize that act as it does, and can be trained on.
+    """Write a PPO model and a VecNormalize that act like the policy and can be trained further.
 
     Adam's moments are not part of a policy: a training that goes on begins with new ones. No random number is drawn
     and no generator is seeded, so a training may call this at any time.
@@ -45,7 +45,7 @@ def save_sb3(
 
 
 class _SpacesOnly(gymnasium.Env[Any, Any]):
-    """An environment that is never stepped."""
+    """Environment with spaces only; it is never stepped."""
 
     def __init__(self, spaces: Spaces) -> None:
         self.observation_space, self.action_space = spaces
@@ -83,7 +83,7 @@ def _widths(weights: tuple[Floats, ...]) -> list[int]:
 
 
 def _parameters(policy: NumpyPolicy) -> dict[str, torch.Tensor]:
-    """The arrays of a policy by the names of stable-baselines3's modules."""
+    """Policy arrays under the names of stable-baselines3's modules."""
     arrays = _network("mlp_extractor.policy_net", "action_net", policy.weights, policy.biases)
     if policy.value_weights:
         arrays |= _network("mlp_extractor.value_net", "value_net", policy.value_weights, policy.value_biases)

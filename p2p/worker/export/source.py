@@ -1,4 +1,4 @@
-"""What is handed out: a checkpoint with everything that was recorded about it."""
+"""A checkpoint to export, with everything recorded about it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ PREFERRED = ("median", "p10", "p90")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A checkpoint with the rollouts that measured it."""
+    """Checkpoint and the rollouts that measured it."""
 
     run: IterationRecord
     step: int
@@ -43,17 +43,17 @@ class Source:
 
     @property
     def label(self) -> str:
-        """Of the rollout that is replayed."""
+        """Label of the replayed rollout."""
         return next(iter(self.trajectories))
 
     @property
     def rollout(self) -> Rollout:
-        """The one that is replayed."""
+        """Replayed rollout."""
         return next(rollout for rollout in self.evaluation.rollouts if rollout.label == self.label)
 
     @property
     def observations(self) -> NDArray[np.float32]:
-        """All that were recorded, shape (B, obs_dim)."""
+        """All recorded observations, shape (B, obs_dim)."""
         observations: NDArray[np.float32] = np.concatenate([arrays["obs"] for arrays in self.trajectories.values()])
         return observations
 
@@ -93,7 +93,7 @@ Recorded = tuple[Evaluation, dict[str, Arrays], Path]
 
 
 def _reported(run: IterationRecord, step: int) -> Recorded | None:
-    """The report rollouts of the iteration, where they are of this checkpoint."""
+    """Report rollouts of the iteration, if they are of this checkpoint."""
     report = IterationRecord(run.path.parent).report
     evaluation = report.read_evaluation()
     if evaluation is None or (evaluation.run_id, evaluation.checkpoint) != (run.iteration_id, step):
@@ -103,7 +103,7 @@ def _reported(run: IterationRecord, step: int) -> Recorded | None:
 
 
 def _selected(run: IterationRecord, step: int) -> Recorded | None:
-    """The rollouts that the checkpoint was selected by."""
+    """Selection rollouts of the checkpoint."""
     evaluation = run.checkpoint(step).read_evaluation()
     if evaluation is None:
         return None
@@ -112,7 +112,7 @@ def _selected(run: IterationRecord, step: int) -> Recorded | None:
 
 
 def _kept(evaluation: Evaluation, path: Callable[[str], Path]) -> dict[str, Arrays]:
-    """The rollouts that were kept whole, the preferred first."""
+    """Rollouts saved whole, the preferred one first."""
     labels = {rollout.label for rollout in evaluation.rollouts}
     found = {label: load_arrays(path(label)) for label in PREFERRED if label in labels}
     return {label: arrays for label, arrays in found.items() if arrays is not None}

@@ -1,4 +1,4 @@
-"""Replay the recorded episode of this policy in Gymnasium, and compare its return with the recorded one.
+"""Replay this policy's recorded episode in Gymnasium and compare the returns.
 
     python replay.py
     python replay.py --format onnx
@@ -131,7 +131,7 @@ OPENERS: dict[str, Callable[[Path], Act]] = {
 
 
 def play(episode: Mapping[str, Any], act: Act) -> float:
-    """Run the episode; returns the sum of Gymnasium's reward.
+    """Run the episode; return the sum of Gymnasium's rewards.
 
     Args:
         episode: Environment, seed and number of steps, as in export.json.
@@ -149,7 +149,7 @@ def play(episode: Mapping[str, Any], act: Act) -> float:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Replay and compare; 1 when a format that must meet the recorded return does not."""
+    """Replay and compare; exit 1 if a format that must match does not."""
     report = json.loads((HERE / "export.json").read_text(encoding="utf-8"))
     episode = report["episode"]
     formats = [check["format"] for check in report["checks"]]

@@ -1,4 +1,4 @@
-"""The format `torchscript`: one module, observation -> action, that `torch.jit.load` opens."""
+"""Format `torchscript`: one module, observation -> action, for `torch.jit.load`."""
 
 import json
 import warnings

@@ -1,4 +1,4 @@
-"""The proof of an export: every file acts as the policy it was made of, and replays the recorded episode."""
+"""Verify an export: every file acts like the policy and replays the recorded episode."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ LIMIT = 1e-5
 
 
 def check_format(name: str, files: tuple[Path, ...], source: Source, episode: RecordedEpisode) -> FormatCheck:
-    """Open the files as whoever gets them would, compare their actions, and run the recorded episode.
+    """Load the files as a user would, compare their actions, and run the recorded episode.
 
     Raises:
         P2PError: they act otherwise than the policy.

@@ -1,1 +1,1 @@
-"""PPO: what acts while a rollout is recorded, and learns from it afterwards."""
+"""PPO: act while a rollout is recorded, then learn from it."""

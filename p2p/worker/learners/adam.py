@@ -1,4 +1,4 @@
-"""Adam (Kingma & Ba 2015) on one vector, and the clipping of a gradient that goes before it."""
+"""Adam on one vector (Kingma & Ba 2015, https://arxiv.org/abs/1412.6980), and gradient clipping."""
 
 import math
 
@@ -17,7 +17,7 @@ FLUSH_STEPS = 100
 
 
 class Adam:
-    """Changes parameters in place.
+    """Adam optimiser that changes parameters in place.
 
     The moments are kept as sums, without their factors 1 - β, which the step makes good: two passes over the vector
     less. The moments of a unit that has died would decay to subnormal numbers, on which a processor is many times
@@ -35,7 +35,7 @@ class Adam:
         self._steps = 0
 
     def step(self, gradient: Array, learning_rate: float) -> None:
-        """Go one step down the gradient."""
+        """Take one step down the gradient."""
         self._steps += 1
         gradients, squares, scratch = self._gradients, self._squares, self._scratch
         gradients *= BETA_1
@@ -55,18 +55,18 @@ class Adam:
                 moment[np.abs(moment) < NEGLIGIBLE] = 0.0
 
     def state(self) -> State:
-        """The moments; not the parameters."""
+        """First and second moments, without the parameters."""
         return {"gradients": self._gradients, "squares": self._squares, "steps": np.array(self._steps)}
 
     def restore(self, state: State) -> None:
-        """Go on with these moments."""
+        """Continue from saved moments."""
         fill(self._gradients, state["gradients"])
         fill(self._squares, state["squares"])
         self._steps = int(state["steps"])
 
 
 def clip_gradient_norm(gradient: Array, max_norm: float) -> float:
-    """Shorten the gradient in place to at most `max_norm`, as torch does; the norm it had."""
+    """Scale the gradient in place to a norm of at most `max_norm`, as torch does; return the norm before."""
     norm = math.sqrt(float(gradient @ gradient))
     if norm + 1e-6 > max_norm:
         gradient *= max_norm / (norm + 1e-6)

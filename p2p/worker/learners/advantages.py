@@ -1,4 +1,4 @@
-"""Advantages and returns of a rollout, and how much of the returns was predicted."""
+"""Advantages and returns of a rollout, and the explained variance."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ def generalized_advantages(
     """Generalised advantage estimates (Schulman et al. 2016, eq. 16) and the returns they amount to.
 
     A_t = δ_t + γλ (1 - done_t) A_{t+1}, with δ_t = r_t + γ (1 - done_t) V_{t+1} - V_t. In float32 and in the order of
-    operations of stable-baselines3, so that the results are its results to the last bit.
+    operations of stable-baselines3, so that the results are its results to the last bit. https://arxiv.org/abs/1506.02438
 
     Args:
         rewards: Shape (T, n); where an episode was cut by its time limit, γ V(last state) is already added.

@@ -1,4 +1,4 @@
-"""PPO in numpy: no torch, no graph, no allocation worth speaking of; held to stable-baselines3 by its tests."""
+"""PPO in numpy: no torch, no autograd, preallocated buffers; its tests hold it to stable-baselines3."""
 
 from collections.abc import Callable
 from typing import Self
@@ -21,7 +21,7 @@ Permutation = Callable[[int], NDArray[np.integer]]
 
 
 class FastLearner:
-    """See `Learner`. The same seed gives the same numbers to the bit.
+    """See `Learner`. Bit-reproducible for equal seeds.
 
     Args:
         config: Hyperparameters, sizes of the networks, seed.
@@ -49,7 +49,7 @@ class FastLearner:
 
     @classmethod
     def for_spaces(cls, config: TrainConfig, observation_space: Box, action_space: Box) -> Self:
-        """A learner for what these spaces hold."""
+        """Learner for these spaces."""
         return cls(config, observation_space.shape[0], action_space.shape[0])
 
     def act(self, observations: Floats) -> tuple[Floats, Floats]:
@@ -113,7 +113,7 @@ class FastLearner:
         restore_generator(self._order, state["generator.order"])
 
     def _epoch(self, minibatches: list[Rows], learning_rate: float) -> tuple[list[float], list[float]]:
-        """Learn from each minibatch, up to one where the policy has moved too far.
+        """Train on each minibatch; stop at the first whose KL divergence is too large.
 
         Returns:
             Entropy of the policy at each minibatch seen, and the gradient's norm at each minibatch learnt from.

@@ -1,4 +1,4 @@
-"""What a learner is: it acts, says what states are worth, and learns from one rollout at a time."""
+"""Interface of a learner: act, predict returns, learn from one rollout at a time."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -34,7 +34,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Networks:
-    """The parameters of an actor-critic as copies, in float32."""
+    """Copies of an actor-critic's parameters, float32."""
 
     weights: tuple[Floats, ...]
     """Of the policy, one per layer, shape (inputs, outputs); the last layer gives the mean action."""
@@ -47,7 +47,7 @@ class Networks:
 
 
 class Learner(Protocol):
-    """PPO with a diagonal Gaussian policy and a value network that shares nothing with it."""
+    """PPO with a diagonal Gaussian policy and a separate value network."""
 
     def act(self, observations: Floats) -> tuple[Floats, Floats]:
         """Sampled actions, shape (n, action_dim), and their log-probabilities, shape (n,) [nats]."""
@@ -70,19 +70,19 @@ class Learner(Protocol):
         ...
 
     def networks(self) -> Networks:
-        """The current parameters."""
+        """Current parameters."""
         ...
 
     def load(self, networks: Networks) -> None:
-        """Go on from these parameters, with a fresh optimiser."""
+        """Continue from these parameters with a fresh optimiser."""
         ...
 
     def state(self) -> State:
-        """Parameters, optimiser, generators: all that the next update and the next actions depend on."""
+        """State of parameters, optimiser and generators: all that later updates and actions depend on."""
         ...
 
     def restore(self, state: State) -> None:
-        """Go on where another learner of the same kind and sizes stood.
+        """Continue from the state of a learner of the same kind and sizes.
 
         Raises:
             ValueError: the state is of other sizes.

@@ -1,4 +1,4 @@
-"""A rollout in random order, cut into minibatches, with a record of what the loss made of each row."""
+"""Shuffle a rollout into minibatches, and record each row's losses."""
 
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ class Rows:
 
 
 class ShuffledRollout:
-    """Buffers for a rollout in the order of an epoch. What depends on the order alone is done for all rows at once.
+    """Buffers for a rollout in an epoch's order; what depends on the order alone is computed for all rows at once.
 
     Args:
         rows: Of the rollout.
@@ -67,12 +67,12 @@ class ShuffledRollout:
         return len(self._whole)
 
     def load(self, batch: Batch) -> None:
-        """Take over a rollout; the minibatches hold it after `shuffle`."""
+        """Copy a rollout in; `shuffle` makes its minibatches."""
         self._batch = batch
         self._observations[:, :-1] = batch.observations
 
     def shuffle(self, order: NDArray[np.integer]) -> None:
-        """Put the rows in this order."""
+        """Put the rows into this order."""
         batch, rows = self._batch, self._whole
         # with "clip" numpy writes straight into `out`; every index is valid
         np.take(self._observations, order, axis=0, out=rows.observations, mode="clip")
@@ -85,7 +85,7 @@ class ShuffledRollout:
         np.multiply(rows.slopes, 1 - np.sign(rows.slopes) * self._clip_range, out=rows.floors)
 
     def losses(self, count: int) -> dict[str, NDArray[np.float64]]:
-        """Of each of the first `count` minibatches, from what the loss recorded."""
+        """Losses of each of the first `count` minibatches."""
         starts, sizes = self._starts[:count], self._sizes[:count]
         rows = self._whole.cut(0, int(sizes.sum()))
 
@@ -101,7 +101,7 @@ class ShuffledRollout:
         }
 
     def _normalized(self, advantages: Floats) -> NDArray[np.floating]:
-        """Minus their mean, over their standard deviation, in each minibatch of at least two rows."""
+        """Standardise within each minibatch of at least two rows."""
         means = np.add.reduceat(advantages, self._starts) / self._sizes
         centred = advantages - np.repeat(means, self._sizes)
         freedom = np.maximum(self._sizes - 1, 1)

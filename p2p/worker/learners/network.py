@@ -1,4 +1,4 @@
-"""A policy and a value network of the same hidden sizes, run side by side, with a hand-written backward pass.
+"""Policy and value network of equal sizes, run side by side, with a hand-written backward pass.
 
 Activations have shape (B, 2 * units), the policy's in the left half; the layout of the weights is told in `parameters`.
 """
@@ -50,7 +50,7 @@ class Activations:
 
 
 class ActorCritic:
-    """The networks and the gradient of their parameters.
+    """Both networks and the gradient of their parameters.
 
     Args:
         architecture: Their sizes.
@@ -74,15 +74,15 @@ class ActorCritic:
         self.parameters.initialize(generator, log_std_init)
 
     def activations(self, rows: int) -> Activations:
-        """Buffers for batches of this many rows."""
+        """Buffers for batches of `rows` rows."""
         return Activations(self.architecture, rows, self._dtype)
 
     def mean_actions(self, observations: Array) -> Array:
-        """Shape (B, action_dim)."""
+        """Mean actions, shape (B, action_dim)."""
         return self._run(self.parameters.policy, observations)
 
     def values(self, observations: Array) -> Array:
-        """Shape (B,)."""
+        """Predicted returns, shape (B,)."""
         values = np.empty(len(observations), self._dtype)
         for start in range(0, len(observations), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
@@ -117,7 +117,7 @@ class ActorCritic:
         buffers.outputs += parameters.head_bias[:, None]
 
     def backward(self, observations: Array, buffers: Activations) -> None:
-        """Compute `gradient` from `buffers.output_gradients` after a forward pass; spoils the activations."""
+        """Compute `gradient` from `buffers.output_gradients` after a forward pass; overwrites the activations."""
         parameters, gradient, hidden = self.parameters, self.gradient, buffers.hidden
         inputs = hidden[-1].outputs if hidden else observations[:, :-1]
         np.matmul(buffers.output_gradients, inputs, out=gradient.head)
@@ -146,7 +146,7 @@ class ActorCritic:
         return layer.outputs
 
     def _apply_derivative(self, layer: HiddenLayer) -> None:
-        """Multiply a layer's gradient by the activation's derivative, which follows from its outputs."""
+        """Multiply a layer's gradient by the activation's derivative, computed from its outputs."""
         if self._relu:
             np.greater(layer.outputs, layer.zeros, out=layer.active)
             layer.gradients *= layer.active

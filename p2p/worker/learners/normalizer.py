@@ -1,4 +1,4 @@
-"""Running normalisation of observations and rewards, to the last bit that of stable-baselines3's VecNormalize.
+"""Running normalisation of observations and rewards, bit-identical to stable-baselines3's VecNormalize.
 
 Its `np.mean` and `np.var` are written out as the sums they make: the same numbers in 60 % of the time.
 """
@@ -15,7 +15,7 @@ FIRST_COUNT = 1e-4
 
 
 class RunningMeanStd:
-    """Mean and variance of all rows seen so far (Chan's parallel algorithm).
+    """Running mean and variance (Chan's parallel algorithm).
 
     Args:
         shape: Of one row.
@@ -27,7 +27,7 @@ class RunningMeanStd:
         self.count = FIRST_COUNT
 
     def update(self, rows: Doubles) -> None:
-        """Take in rows of shape (n, *shape)."""
+        """Add rows of shape (n, *shape)."""
         n = len(rows)
         mean = np.add.reduce(rows, axis=0) / n
         deviations = rows - mean
@@ -35,7 +35,7 @@ class RunningMeanStd:
         self.update_from_moments(mean, np.add.reduce(deviations, axis=0) / n, n)
 
     def update_from_moments(self, mean: Doubles, var: Doubles, n: int) -> None:
-        """Take in n rows with this mean and variance."""
+        """Add n rows by their mean and variance."""
         total = self.count + n
         delta = mean - self.mean
         self.mean = self.mean + delta * n / total
@@ -47,12 +47,12 @@ class RunningMeanStd:
         return {"mean": self.mean, "var": np.asarray(self.var), "count": np.array(self.count)}
 
     def restore(self, state: State) -> None:
-        """Go on from these."""
+        """Continue from saved statistics."""
         self.mean, self.var, self.count = state["mean"], state["var"], float(state["count"])
 
 
 class ObservationNormalizer:
-    """Observations with mean 0 and variance 1, clipped.
+    """Standardise and clip observations.
 
     Args:
         dim: Of one observation.
@@ -65,13 +65,13 @@ class ObservationNormalizer:
         self._clip, self._enabled = clip, enabled
 
     def update_and_apply(self, observations: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Take in observations of shape (n, dim), then return them normalised."""
+        """Update with observations of shape (n, dim), then return them normalised."""
         if self._enabled:
             self.statistics.update(observations.astype(np.float64, copy=False))
         return self.apply(observations)
 
     def apply(self, observations: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Observations of shape (n, dim) by the statistics gathered so far."""
+        """Normalise observations of shape (n, dim) by the current statistics."""
         if not self._enabled:
             return observations.astype(np.float32)
         normal = observations - self.statistics.mean
@@ -81,16 +81,16 @@ class ObservationNormalizer:
         return normal.astype(np.float32)
 
     def state(self) -> State:
-        """What was gathered so far."""
+        """Current statistics."""
         return self.statistics.state()
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
+        """Continue from saved statistics."""
         self.statistics.restore(state)
 
 
 class RewardNormalizer:
-    """Rewards divided by the standard deviation of the discounted return, clipped; their mean stays.
+    """Divide rewards by the standard deviation of the discounted return and clip them; the mean is kept.
 
     Args:
         n: Environments.
@@ -105,7 +105,7 @@ class RewardNormalizer:
         self._gamma, self._clip, self._enabled = gamma, clip, enabled
 
     def apply(self, rewards: NDArray[np.floating], dones: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Take in a block of steps, then return its rewards, each by the statistics at its own step.
+        """Update with a block of steps; normalise each reward by the statistics at its step.
 
         Args:
             rewards: Shape (T, n).
@@ -121,11 +121,11 @@ class RewardNormalizer:
         return np.minimum(np.maximum(normal, -self._clip), self._clip).astype(np.float32)
 
     def state(self) -> State:
-        """What was gathered so far, and the returns of the episodes under way."""
+        """Current statistics, and the returns of running episodes."""
         return {"returns": self._returns, **joined({"statistics": self.statistics.state()})}
 
     def restore(self, state: State) -> None:
-        """Go on from there."""
+        """Continue from saved statistics."""
         self._returns = state["returns"]
         self.statistics.restore(part(state, "statistics"))
 
@@ -141,7 +141,7 @@ class RewardNormalizer:
         return returns
 
     def _take_in(self, returns: Doubles) -> Doubles:
-        """Variance of the returns after each step, shape (T,)."""
+        """Update the statistics; return the variance after each step, shape (T,)."""
         n = returns.shape[1]
         means = np.add.reduce(returns, axis=1) / n
         deviations = returns - means[:, None]

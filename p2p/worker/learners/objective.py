@@ -1,4 +1,7 @@
-"""The loss of PPO (Schulman et al. 2017, eq. 9) and its derivative by what the networks put out."""
+"""Loss of PPO (Schulman et al. 2017, eq. 9) and its gradient at the networks' outputs.
+
+https://arxiv.org/abs/1707.06347
+"""
 
 import math
 
@@ -13,7 +16,7 @@ HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def gaussian_offset(log_std: NDArray[np.floating]) -> float:
-    """What a diagonal Gaussian's log-density lacks at its mean: log σ + ½ log 2π, summed over the dimensions [nats]."""
+    """Log-normaliser of a diagonal Gaussian: log σ + ½ log 2π, summed over the dimensions [nats]."""
     return float(np.add.reduce(log_std)) + len(log_std) * HALF_LOG_2PI
 
 
@@ -29,7 +32,7 @@ class ClippedObjective:
         self._clip_range_vf = config.clip_range_vf
 
     def differentiate(self, rows: Rows, network: ActorCritic, buffers: Activations) -> tuple[float, float]:
-        """Fill in the gradients of the networks' outputs and of `log_std`, and the records of `rows`.
+        """Write the gradients of the networks' outputs and of `log_std`, and the records of `rows`.
 
         Args:
             rows: A minibatch.

@@ -1,4 +1,4 @@
-"""The parameters of an actor-critic as one vector, laid out so that one call serves both networks.
+"""Actor-critic parameters as one vector, laid out so that one matrix product serves both networks.
 
 The hidden layers of the policy and of the value network have equal shapes. The first layer's weights lie side by side,
 (obs_dim + 1, 2 * units), with the biases in the last row, for observations end in a 1; the deeper ones are a pair of
@@ -36,7 +36,7 @@ class Architecture:
 
 
 class Parameters:
-    """Everything that is learnt, or its gradient: one vector, and views of it.
+    """All learnt parameters, or their gradient: one vector with named views.
 
     Args:
         architecture: Of the networks.
@@ -75,7 +75,7 @@ class Parameters:
         self.log_std[:] = log_std
 
     def copies(self) -> Networks:
-        """The current numbers, in float32."""
+        """Current values, float32."""
         return Networks(
             weights=tuple(weights.astype(np.float32) for weights, _ in self.policy),
             biases=tuple(biases.astype(np.float32) for _, biases in self.policy),
@@ -85,7 +85,7 @@ class Parameters:
         )
 
     def load(self, networks: Networks) -> None:
-        """Take over these numbers."""
+        """Copy values in."""
         policy = zip(networks.weights, networks.biases, strict=True)
         value = zip(networks.value_weights, networks.value_biases, strict=True)
         for views, layers in ((self.policy, policy), (self.value, value)):
@@ -104,7 +104,7 @@ class Parameters:
         return [*layers, (head.T, self.head_bias[outputs])]
 
     def clear_off_diagonal(self) -> None:
-        """Zero where the head would join one network's units to the other's output."""
+        """Zero the head's blocks that would connect one network's units to the other's output."""
         if self.first is not None:
             half = self.head.shape[1] // 2
             self.head[:-1, half:] = 0.0

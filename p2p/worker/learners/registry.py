@@ -13,7 +13,7 @@ LEARNERS: dict[str, str] = {
 
 
 def make_learner(name: str, config: TrainConfig, observation_space: Box, action_space: Box) -> Learner:
-    """A learner with new networks for these spaces.
+    """New learner for these spaces.
 
     Raises:
         UnknownName: nothing is registered under `name`.

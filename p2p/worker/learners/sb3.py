@@ -29,7 +29,7 @@ Linears = list[torch.nn.Linear]
 
 
 class Sb3Learner:
-    """See `Learner`. Draws from the global generators of torch and numpy, which it seeds.
+    """See `Learner`. Draws from torch's and numpy's global generators, which it seeds.
 
     Args:
         config: Hyperparameters, sizes of the networks, seed, device.
@@ -44,7 +44,7 @@ class Sb3Learner:
 
     @classmethod
     def for_spaces(cls, config: TrainConfig, observation_space: Box, action_space: Box) -> Self:
-        """A learner for these spaces."""
+        """Learner for these spaces."""
         return cls(config, observation_space, action_space)
 
     def act(self, observations: Floats) -> tuple[Floats, Floats]:
@@ -117,7 +117,7 @@ class Sb3Learner:
         restore_global_generators(part(state, "generator"))
 
     def _fill_buffer(self, batch: Batch) -> None:
-        """Hand over the rows as they are; `generator_ready` says that they are flat already."""
+        """Fill the rollout buffer; `generator_ready` marks its rows as flat already."""
         buffer = self.model.rollout_buffer
         buffer.buffer_size = len(batch) // buffer.n_envs
         buffer.observations, buffer.actions = batch.observations, batch.actions
@@ -136,7 +136,7 @@ class Sb3Learner:
 
 
 class _GradientNorms:
-    """Norm of each minibatch's gradient before it is clipped, which `train()` does not tell."""
+    """Gradient norm of each minibatch before clipping, which `train()` does not report."""
 
     def __init__(self, policy: torch.nn.Module) -> None:
         self._squares: list[torch.Tensor] = []
@@ -147,11 +147,11 @@ class _GradientNorms:
             parameter.register_post_accumulate_grad_hook(self._take)  # type: ignore[no-untyped-call]  # torch has no type
 
     def clear(self) -> None:
-        """Forget the norms so far."""
+        """Reset."""
         self._squares.clear()
 
     def mean(self) -> float:
-        """Over the minibatches since; 0 when there were none."""
+        """Mean since the last reset; 0 without minibatches."""
         if not self._squares:
             return 0.0
         return float(torch.stack(self._squares).view(-1, self._per_step).sum(dim=1).sqrt().mean())

@@ -1,4 +1,4 @@
-"""A configuration in the words of stable-baselines3."""
+"""Translate a configuration into stable-baselines3's arguments."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The generators that torch and numpy share among all who name none."""
+"""State of torch's and numpy's global random generators."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ _CPU, _CUDA, _WORDS, _PLACE = "cpu", "cuda", "words", "place"
 
 
 def global_generators() -> State:
-    """Where they stand."""
+    """Current state."""
     kind, words, *place = np.random.get_state(legacy=True)
     assert kind == "MT19937", "numpy's global generator is of no other kind"
     state = {_CPU: torch.get_rng_state().numpy(), _WORDS: np.array(words), _PLACE: np.array(place, dtype=np.float64)}
@@ -19,7 +19,7 @@ def global_generators() -> State:
 
 
 def restore_global_generators(state: State) -> None:
-    """Put them where they stood."""
+    """Restore a saved state."""
     torch.set_rng_state(torch.tensor(state[_CPU]))
     position, has_gauss, cached = state[_PLACE].tolist()
     np.random.set_state(("MT19937", state[_WORDS], int(position), int(has_gauss), cached))

@@ -1,1 +1,1 @@
-"""Pictures on any machine: OpenGL in a child process where it works, the built-in ray caster where it does not."""
+"""Rendering on any machine: OpenGL in a child process, else the built-in ray caster."""

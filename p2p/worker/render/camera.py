@@ -1,4 +1,4 @@
-"""Where pictures are taken from: a camera that follows the robot smoothly."""
+"""Camera that follows the robot smoothly."""
 
 from dataclasses import dataclass, replace
 
@@ -42,7 +42,7 @@ class Views:
         return len(self.lookat)
 
     def at(self, frames: NDArray[np.intp] | slice) -> "Views":
-        """The same camera at some of the frames."""
+        """The camera at selected frames."""
         return replace(self, lookat=self.lookat[frames])
 
     @property
@@ -56,11 +56,11 @@ class Views:
 
     @property
     def eyes(self) -> Floats:
-        """Where the camera stands, shape (T, 3) [m]."""
+        """Camera positions, shape (T, 3) [m]."""
         return np.asarray(self.lookat - self.distance * self.axes[0])
 
     def project(self, points: Floats, size: tuple[int, int]) -> Floats:
-        """Places of world points in the pictures.
+        """Project world points into the pictures.
 
         Args:
             points: One or several points per frame, shape (T, ..., 3) [m].

@@ -1,4 +1,4 @@
-"""Frames of a trajectory, by whichever renderer works."""
+"""Render a trajectory with the first renderer that works."""
 
 from collections.abc import Iterator
 
@@ -44,7 +44,7 @@ def draw(
     size: tuple[int, int],
     renderer: str | None = None,
 ) -> Iterator[Frame]:
-    """Pictures through given views, one per row of `qpos`; when OpenGL fails midway, another renderer goes on."""
+    """Render given views, one per row of `qpos`; switch to another renderer if OpenGL fails midway."""
     done = 0
     chosen = renderer or choose_renderer()
     while chosen != RAYCAST:

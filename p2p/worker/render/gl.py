@@ -1,4 +1,4 @@
-"""OpenGL at arm's length: the process that draws, its time limits, and what it says when it fails."""
+"""Supervise the OpenGL process: time limits, and its last error."""
 
 import os
 import select
@@ -28,11 +28,11 @@ AHEAD = 2
 
 
 class GlFailure(Exception):
-    """OpenGL did not draw; the message is the last line of its error."""
+    """OpenGL failed; the message is the last line of its error."""
 
 
 class GlProcess:
-    """A process that draws with one of MuJoCo's OpenGL platforms.
+    """Process that renders with one of MuJoCo's OpenGL platforms.
 
     Args:
         platform: Value of MUJOCO_GL: "egl" or "osmesa".
@@ -70,7 +70,7 @@ class GlProcess:
 
     @property
     def usable(self) -> bool:
-        """False once it has ended, soon will for want of work, or still owes pictures nobody waited for."""
+        """False once the process has ended, is about to for lack of work, or owes abandoned pictures."""
         rested = time.monotonic() - self._used
         return self._process.poll() is None and rested < IDLE_S / 2 and not self._unread
 

@@ -1,4 +1,4 @@
-"""Draws with OpenGL in a process of its own: a driver that crashes or hangs takes no training with it.
+"""OpenGL rendering in its own process: a driver crash or hang harms no training.
 
 `gl.py` starts this file as a script, with MUJOCO_GL set and the number of a pipe as argument. Requests come in on
 standard input, pictures go out on the pipe. It imports nothing of p2p, so that it starts fast from anywhere.

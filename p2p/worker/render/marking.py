@@ -1,4 +1,4 @@
-"""Which leg is which, in colour: left and right, front and back of a robot look alike otherwise."""
+"""Colour limbs so that left and right, front and back can be told apart."""
 
 import copy
 from collections import Counter
@@ -53,7 +53,7 @@ class Limb:
 
 
 def mark_limbs(model: mujoco.MjModel, spec: EnvSpec) -> mujoco.MjModel:
-    """The model with coloured limbs, where it has several that can be told apart; any other model as it is."""
+    """Model with coloured limbs, if it has several that can be told apart; otherwise unchanged."""
     limbs = limbs_of(model, spec)
     if not limbs:
         return model

@@ -1,4 +1,4 @@
-"""Which renderer works on this machine. OpenGL is tried in a child process, since its failures may be crashes."""
+"""Find a renderer that works here; OpenGL is tried in a child process because it may crash."""
 
 import atexit
 import os
@@ -23,7 +23,7 @@ _failures: dict[str, str] = {}
 
 
 def choose_renderer() -> str:
-    """Name of the first renderer that works here: "egl", "osmesa", or "raycast", which always does.
+    """First working renderer: "egl", "osmesa", or "raycast", which always works.
 
     A platform is tried once per process, on one small picture. P2P_RENDERER asks for one renderer; where that one
     fails, the next is taken all the same, so that there are pictures.
@@ -39,12 +39,12 @@ def choose_renderer() -> str:
 
 
 def report() -> RendererReport:
-    """What was chosen, and the last line of the error of what was tried and failed."""
+    """Chosen renderer, and the error of each one that failed."""
     return RendererReport(chosen=choose_renderer(), failures=dict(_failures))
 
 
 def process_of(platform: str) -> GlProcess:
-    """A running process of an OpenGL platform, kept for the next pictures.
+    """Running process of an OpenGL platform, reused for later pictures.
 
     Raises:
         GlFailure: none can be started.
@@ -58,7 +58,7 @@ def process_of(platform: str) -> GlProcess:
 
 
 def give_up(platform: str, reason: str) -> None:
-    """Use a platform no more in this process, because it failed."""
+    """Stop using a platform that failed in this process."""
     _failures[platform] = reason
     if (process := _processes.pop(platform, None)) is not None:
         process.close()
@@ -66,7 +66,7 @@ def give_up(platform: str, reason: str) -> None:
 
 @atexit.register
 def forget() -> None:
-    """End the drawing processes, and forget what was tried."""
+    """End the rendering processes and forget what was tried."""
     while _processes:
         _processes.popitem()[1].close()
     _failures.clear()

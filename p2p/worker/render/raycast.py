@@ -1,4 +1,4 @@
-"""Pictures without any graphics library: MuJoCo's own ray caster for shapes, numpy for floor, sky and light.
+"""Rendering without a graphics library: MuJoCo's ray caster for shapes, numpy for floor, sky and light.
 
 Rays are cast only where a shape may be, and once more, four to a pixel, along outlines, which keeps pictures of
 480 x 480 pixels smooth and affordable.
@@ -41,7 +41,7 @@ def frames(model: mujoco.MjModel, qpos: Floats, views: Views, size: tuple[int, i
 
 
 class _Caster:
-    """What stays the same from frame to frame."""
+    """State that does not change between frames."""
 
     def __init__(self, model: mujoco.MjModel, views: Views, size: tuple[int, int]) -> None:
         self._model, self._size, self._forward = model, size, views.axes[0]
@@ -54,7 +54,7 @@ class _Caster:
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
 
     def draw(self, qpos: Floats, views: Views) -> list[Frame]:
-        """Pictures of some frames."""
+        """Render some frames."""
         width, height = self._size
         places, turns = self._poses(qpos)
         batch = Batch(self._model, len(qpos), nthread=self._threads)
@@ -96,7 +96,7 @@ class _Caster:
             picture[outline] = mixed.reshape(-1, len(OFFSETS), 3).mean(axis=1)
 
     def _finer(self, pixels: Indices) -> Floats:
-        """Four rays through each of some pixels."""
+        """Cast four rays for each of some pixels (antialiasing)."""
         rows, columns = np.divmod(pixels, self._size[0])
         centres = np.stack([columns, rows], axis=1)[:, None] + 0.5 + OFFSETS
         return self._lens.through(centres[..., 0].ravel(), centres[..., 1].ravel())

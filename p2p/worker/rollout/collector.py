@@ -1,4 +1,4 @@
-"""Rollouts: a learner acts in its environments, and gets back what its update needs."""
+"""Collect rollouts: the learner acts, and receives what its update needs."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ Floats32 = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class _TimeUp:
-    """Where episodes were cut off that would have gone on."""
+    """Truncated episodes, whose value is bootstrapped."""
 
     t: int
     ids: NDArray[np.intp]
@@ -28,7 +28,7 @@ class _TimeUp:
 
 
 class Collector:
-    """Collects one rollout after the other.
+    """Collect one rollout after another.
 
     Within a rollout nothing is computed step by step but the physics, the observations and the actions. Rewards are
     evaluated at its end, for all steps at once.
@@ -53,7 +53,7 @@ class Collector:
         self._seen = self.observations.update_and_apply(env.observations)
 
     def collect(self) -> Batch:
-        """The next n_steps of all environments.
+        """Collect the next n_steps of all environments.
 
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.
@@ -87,7 +87,7 @@ class Collector:
         )
 
     def state(self) -> State:
-        """All that the next rollout depends on but the learner, between two rollouts."""
+        """State that the next rollout depends on, apart from the learner's."""
         parts = {
             "env": self._env.state(),
             "reward": self._reward.state(),
@@ -98,7 +98,7 @@ class Collector:
         return {"seen": self._seen, **joined(parts)}
 
     def restore(self, state: State) -> None:
-        """Go on where another one stood.
+        """Continue from a saved state.
 
         Raises:
             RewardFailed: the reward raised, or gave no answer.
@@ -112,7 +112,7 @@ class Collector:
         self.log.restore(part(state, "log"))
 
     def _rewards(self, block: Block, cut: list[_TimeUp]) -> Floats32:
-        """Normalised rewards, shape (T, n), with the value of what was cut off added where time was up."""
+        """Normalised rewards, shape (T, n); truncated steps include gamma times the value of the state that follows."""
         table = self._reward.evaluate(block)
         self.term_means = dict(zip(self._reward.names, table[:, 1:].mean(axis=0).tolist(), strict=True))
         raw = block.grid(table[:, 0])

@@ -1,4 +1,4 @@
-"""Evaluation episodes: deterministic actions, Gymnasium's own starts, always run their whole time."""
+"""Evaluation episodes: deterministic actions, Gymnasium's own starts, full length."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -32,16 +32,16 @@ LABELS = {"p10": 0.1, "median": 0.5, "p90": 0.9}
 
 
 class Policy(Protocol):
-    """What acts."""
+    """A policy that acts."""
 
     def act(self, observations: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Actions, shape (B, action_dim), for observations of shape (B, obs_dim); rows do not depend on each other."""
+        """Actions, shape (B, action_dim), for observations, shape (B, obs_dim); rows are independent."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRollout:
-    """One episode, whole."""
+    """One recorded episode."""
 
     seed: int
     episode_return: float
@@ -63,7 +63,7 @@ class RecordedRollout:
 
 
 def judged_config(config: TrainConfig, intent: Intent | None) -> TrainConfig:
-    """The configuration with the episodes an intent is judged by."""
+    """Configuration with the episode length that an intent is judged by."""
     if intent is None:
         return config
     return config.model_copy(update={"episode_s": intent.episode_s, "max_episode_steps": None})
@@ -77,7 +77,7 @@ def run_episodes(
     reward: Reward | None = None,
     besides: frozenset[str] = frozenset(),
 ) -> list[RecordedRollout]:
-    """Run one episode per seed. An episode is the same to the bit whichever others are run with it.
+    """Run one episode per seed; each is bit-identical whichever others run beside it.
 
     Args:
         config: Episode length, side info and `env_kwargs`.
@@ -112,7 +112,7 @@ def asked_by(intent: Intent | None, spec: EnvSpec) -> frozenset[str]:
 
 
 def judged_order(rollouts: Sequence[RecordedRollout], scores: Scores | None) -> list[tuple[float, float]]:
-    """Key of each rollout for `labelled`: how well it does what is judged, never what the trained reward pays for it.
+    """Sort key of each rollout for `labelled`: how well it meets the criteria, never its trained return.
 
     Generated code computes the return, so a return in this key would let it choose what a judge with eyes is shown.
     Among rollouts of the same score, and where code can measure nothing, a draw from the reset seeds decides.
@@ -128,7 +128,7 @@ def judged_order(rollouts: Sequence[RecordedRollout], scores: Scores | None) -> 
 
 
 def _draw(seed: int) -> float:
-    """Uniform in [0, 1), from a seed that generated code never sees."""
+    """Uniform draw in [0, 1), from a seed hidden from generated code."""
     return int.from_bytes(hashlib.sha256(f"shown {seed}".encode()).digest()[:6]) / 2.0**48
 
 

@@ -1,4 +1,4 @@
-"""Reads from simulator states what the features need, at those states and not a sub-step behind."""
+"""Read what features need from simulator states, at those states and not a sub-step behind."""
 
 import mujoco
 import numpy as np
@@ -38,7 +38,7 @@ class Kinematics:
         self._poles = Poles(model, body.pole)
 
     def read(self, qpos: Floats, qvel: Floats) -> States:
-        """What the features need of B states.
+        """Read B states.
 
         Args:
             qpos: Joint positions, shape (B, nq).

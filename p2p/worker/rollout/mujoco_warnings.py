@@ -6,7 +6,7 @@ import mujoco
 
 
 def redirect_warnings() -> None:
-    """From now on, print the warnings of simulations, and drop those about the wording of a model file."""
+    """Print simulation warnings to stderr; drop those about a model file's wording."""
     mujoco.set_mju_user_warning(_print)
 
 

@@ -85,11 +85,11 @@ class PartFeatures:
         return {feature.name: (summed if feature.name in summed else now)[feature.name] for feature in self._asked}
 
     def state(self) -> State:
-        """What is remembered of the blocks so far."""
+        """State carried over from earlier blocks."""
         return joined({"last": dict(self._last or {}), "sums": dict(self._sequences.sums)})
 
     def restore(self, state: State) -> None:
-        """Remember what another one did."""
+        """Continue from a saved state."""
         self._last = part(state, "last") or None
         self._sequences.sums = part(state, "sums")
 

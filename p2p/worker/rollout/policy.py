@@ -1,4 +1,4 @@
-"""A trained policy as plain arrays: acts without torch, and the same way alone or among others."""
+"""Trained policy as numpy arrays: acts without torch, identically alone or in a batch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""Training episodes that begin in the air, pitched and turning: what makes flips learnable."""
+"""Training starts in the air, pitched and rotating, which make flips learnable."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class Root(Protocol):
-    """The joints by which a robot as a whole moves."""
+    """Joints that move the robot as a whole."""
 
     def place(self, qpos: Floats, qvel: Floats, pitch: float, raised: float, pitch_rate: float) -> None:
         """Change a state in place: pitch and pitch rate nose up positive [rad, rad/s], height added [m]."""
@@ -31,7 +31,7 @@ class Root(Protocol):
 
 
 class StartPlacer:
-    """Moves a share of the training resets away from the rest pose.
+    """Move a share of the training resets away from the rest pose.
 
     A state in which the robot would reach into the floor is lifted until it touches it.
 
@@ -63,11 +63,11 @@ class StartPlacer:
         return frame
 
     def state(self) -> State:
-        """Where the draws stand."""
+        """State of the random draws."""
         return {"generator": generator_state(self._rng)}
 
     def restore(self, state: State) -> None:
-        """Draw on from where another one stood."""
+        """Continue from a saved state."""
         restore_generator(self._rng, state["generator"])
 
     def _draw(self) -> tuple[float, float, float]:

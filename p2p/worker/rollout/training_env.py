@@ -1,4 +1,4 @@
-"""The environments a learner learns in: a finished one is reset at once."""
+"""Training environments: finished episodes are reset at once."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Booleans = NDArray[np.bool_]
 
 
 class TrainingEnv:
-    """n environments without an end.
+    """n environments with automatic reset.
 
     The first episodes have staggered lengths, so that the environments are not all in the same phase of an episode.
 
@@ -40,7 +40,7 @@ class TrainingEnv:
 
     @property
     def observations(self) -> Floats:
-        """What the environments show, shape (n, obs_dim)."""
+        """Current observations, shape (n, obs_dim)."""
         return self._env.now.observations
 
     def step(self, actions: NDArray[np.floating]) -> Step:
@@ -57,11 +57,11 @@ class TrainingEnv:
         return self._env.take_block()
 
     def state(self) -> State:
-        """Where the environments are, and the draws of their starts; between two blocks."""
+        """State of the environments and of the draws of their starts, between two blocks."""
         return joined({"envs": self._env.state(), "placer": self._placer.state() if self._placer else {}})
 
     def restore(self, state: State) -> None:
-        """Be where others were.
+        """Continue from a saved state.
 
         Raises:
             ValueError: they cannot be brought there.
@@ -104,7 +104,7 @@ class EpisodeLog:
         """Finished whole episodes; all of them, the shortened first ones included."""
 
     def add(self, rewards: Floats, ends: Booleans) -> None:
-        """Take note of the next steps: rewards, and which were the last of an episode, both of shape (T, n)."""
+        """Count the next steps: rewards and ends of episodes, both of shape (T, n)."""
         for row, last in zip(rewards, ends, strict=True):
             self._returns += row
             self._lengths += 1
@@ -112,7 +112,7 @@ class EpisodeLog:
                 self._finish(np.flatnonzero(last))
 
     def state(self) -> State:
-        """The episodes under way, and what was counted so far."""
+        """Episodes under way and counts so far."""
         return {
             "shortened": self._shortened,
             "returns": self._returns,
@@ -123,7 +123,7 @@ class EpisodeLog:
         }
 
     def restore(self, state: State) -> None:
-        """Go on where another one stood."""
+        """Continue from a saved state."""
         fill(self._shortened, state["shortened"])
         fill(self._returns, state["returns"])
         fill(self._lengths, state["lengths"])

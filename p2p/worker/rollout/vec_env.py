@@ -70,7 +70,7 @@ class Block:
 
 
 class VecEnv:
-    """n environments under one configuration. A finished one goes on until it is reset.
+    """n environments under one configuration; a finished one continues until it is reset.
 
     Args:
         config: Episode length, termination, side info and `env_kwargs`.
@@ -94,7 +94,7 @@ class VecEnv:
 
     @property
     def now(self) -> Frame:
-        """What the environments show.
+        """Current frame.
 
         Raises:
             RuntimeError: no environment was reset yet.
@@ -133,7 +133,7 @@ class VecEnv:
         return step
 
     def take_block(self) -> Block:
-        """The steps since the last call; there must be some."""
+        """Steps since the last call, at least one."""
         steps, self._steps = self._steps, []
         return Block(
             before=Frame.joined([step.before for step in steps]),
@@ -146,12 +146,12 @@ class VecEnv:
         )
 
     def state(self) -> State:
-        """Where the environments are, between two blocks."""
+        """State of the environments, between two blocks."""
         counts = {"elapsed": self._elapsed, "limits": self.limits}
         return counts | joined({"now": self.now.state(), "simulation": self.simulation.state()})
 
     def restore(self, state: State) -> None:
-        """Be where others were.
+        """Continue from a saved state.
 
         Raises:
             ValueError: they cannot be brought there.

@@ -3,6 +3,7 @@
 Landlock refuses what no rule allows. It looks at opening, not at what is open already, and has no right for `stat`,
 `chmod`, `utime` and the like: `seccomp` refuses most of those. Its version (ABI) grows with the kernel: 1 since
 Linux 5.13, 3 (truncation) since 6.2, 4 (TCP) since 6.7, 6 (signals, abstract UNIX sockets) since 6.12.
+https://docs.kernel.org/userspace-api/landlock.html
 """
 
 import os

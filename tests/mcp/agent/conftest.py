@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from agent_sittings import Sittings
 
+from p2p.inference.retry import Patience
+from p2p.service.models import agent_model
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
-from p2p_mcp.agent import claude
 
 
 @pytest.fixture
@@ -17,9 +18,6 @@ def ws(tmp_path: Path) -> Workspace:
 
 @pytest.fixture
 def agent(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sittings]:
-    async def at_once(_: float) -> None:
-        pass
-
-    monkeypatch.setattr(claude.Claude.__init__, "__defaults__", (at_once,))
+    monkeypatch.setattr(agent_model, "PATIENCE", Patience(attempts=4, first_pause_s=0))
     with ExitStack() as stack:
         yield Sittings(ws, monkeypatch, stack)

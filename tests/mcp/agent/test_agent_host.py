@@ -8,10 +8,9 @@ from agent_sittings import KEY, Sittings
 from scripted_claude import Raw, Turn, calls, found, overloaded, results, said, says, text, use
 
 from p2p.contracts.agent import AgentEnding, Limits
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
-from p2p.service.progress.listing import list_sessions
-from p2p.service.sessions.steering import wishes
-from p2p.service.sessions.transcripts import append_transcript, read_transcript
+from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.inference import GIVE_UP_AFTER, Message, ToolCall
+from p2p.contracts.model_problems import AuthenticationFailed, RequestRejected
 from p2p_mcp.agent.calling import LOOP
 
 LOOK = calls("list_environments")
@@ -152,13 +151,13 @@ def test_an_error_in_the_stream_is_asked_again(agent: Sittings) -> None:
 
 def test_a_refused_key_is_a_problem_of_this_machine(agent: Sittings) -> None:
     error = {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}
-    with pytest.raises(EnvironmentProblem, match="invalid x-api-key"):
+    with pytest.raises(AuthenticationFailed, match="invalid x-api-key"):
         agent.run(Raw(401, json.dumps(error)))
 
 
 def test_an_unknown_model_is_named(agent: Sittings) -> None:
     error = {"type": "error", "error": {"type": "not_found_error", "message": "model: claude-x"}}
-    with pytest.raises(InvalidInput, match="knows no model 'claude-x'"):
+    with pytest.raises(RequestRejected, match=r"There is no anthropic:claude-x .* Choose another with --model"):
         agent.run(Raw(404, json.dumps(error)), model="claude-x", token_cap_given=True)
 
 
@@ -173,19 +172,19 @@ def test_a_refused_answer_is_left_out_and_the_model_asked_to_go_on(agent: Sittin
 def test_a_provider_that_goes_on_refusing_ends_it(agent: Sittings) -> None:
     report = agent.run(Turn([], "refusal"))
     assert report.ending is AgentEnding.REFUSED
-    assert len(agent.claude.bodies) == 4
+    assert len(agent.claude.bodies) == GIVE_UP_AFTER
 
 
 def test_an_answer_cut_at_its_length_calls_nothing(agent: Sittings) -> None:
     agent.run(Turn([use("create_session", {"prompt": "ho"})], "max_tokens"), DONE)
     (result,) = results(agent.claude.bodies[1])
     assert "cut off" in said(result)
-    assert list_sessions(agent.ws) == ()
+    assert agent.service.list_sessions() == ()
 
 
 def test_a_paused_turn_goes_on(agent: Sittings) -> None:
     report = agent.run(Turn([text("wait")], "pause_turn"), LOOK, DONE)
-    assert agent.claude.bodies[1]["messages"][-1]["role"] == "assistant"
+    assert [message["role"] for message in agent.claude.bodies[1]["messages"]] == ["user", "assistant", "user"]
     assert report.spending.turns == 4
 
 
@@ -254,19 +253,19 @@ def test_a_line_typed_meanwhile_reaches_the_next_turn_and_the_session(agent: Sit
     assert "The person watching says: bend the knees more" in sent
     assert agent.texts("wish") == ["bend the knees more"]
     assert report.session_id
-    assert "bend the knees more" in str(wishes(agent.ws, report.session_id).wishes)
+    assert "bend the knees more" in str(agent.service.wishes(report.session_id).wishes)
 
 
 def test_the_transcript_lies_beside_the_session_and_holds_no_key(agent: Sittings) -> None:
     report = agent.run(CREATE, calls("get_session", session_id=KEY), DONE)
-    file = agent.ws.settings.runs_dir / str(report.session_id) / "transcript.jsonl"
+    file = agent.service.settings.runs_dir / str(report.session_id) / "transcript.jsonl"
     written = file.read_text()
     assert KEY not in written
     assert "[ANTHROPIC_API_KEY]" in written
-    kinds = [entry.kind for entry in read_transcript(agent.ws, report.transcript_id)]
+    kinds = [entry.kind for entry in agent.service.read_transcript(report.transcript_id)]
     assert kinds[0] == "start"
     assert kinds[-1] == "end"
-    assert not list((agent.ws.settings.runs_dir / "transcripts").iterdir())
+    assert not list((agent.service.settings.runs_dir / "transcripts").iterdir())
 
 
 def test_a_conversation_goes_on_from_its_transcript(agent: Sittings) -> None:
@@ -284,11 +283,11 @@ def test_a_conversation_goes_on_from_its_transcript(agent: Sittings) -> None:
 
 def test_a_call_that_was_never_answered_is_answered_on_resumption(agent: Sittings) -> None:
     first = agent.run(CREATE, DONE, limits=Limits(turns=2))
-    entries = read_transcript(agent.ws, first.transcript_id)
-    call = use("get_session", {"session_id": first.session_id}, "toolu_lost")
-    message = {"role": "assistant", "content": [call]}
-    append_transcript(
-        agent.ws, first.transcript_id, entries[-1].model_copy(update={"kind": "message", "message": message})
+    entries = agent.service.read_transcript(first.transcript_id)
+    call = ToolCall(call_id="toolu_lost", name="get_session", arguments={"session_id": first.session_id})
+    message = Message(role="assistant", parts=(call,))
+    agent.service.append_transcript(
+        first.transcript_id, entries[-1].model_copy(update={"kind": "message", "message": message})
     )
     agent.run(DONE, sentence="", resume="latest")
     last = agent.claude.bodies[0]["messages"][-1]["content"]

@@ -18,18 +18,19 @@ from mcp.types import (
 from replacing import replace_function
 
 from p2p.contracts.agent import AgentEvent, JobProgress, Limits
+from p2p.contracts.inference import ImagePart, Message, ModelRequest, TextPart, ToolCall, ToolResult
+from p2p.service.models.agent_model import tokens_to_read
 from p2p.service.sessions.background import cancel_job
 from p2p.service.workspace import Workspace
 from p2p_mcp.agent.budget import Budget
 from p2p_mcp.agent.calling import LOOP, ToolCaller
-from p2p_mcp.agent.context import CLEARED, estimate_tokens, holds_pictures, without_pictures
-from p2p_mcp.agent.converter import MAX_TEXT, result_blocks
-from p2p_mcp.agent.reading import Call
+from p2p_mcp.agent.converter import CLEARED, MAX_TEXT, holds_pictures, tool_result, without_pictures
 
+CALL = ToolCall(call_id="t", name="view_rollout")
 JPEG = base64.b64encode(b"\xff\xd8\xff\xe0").decode()
 
 
-def test_every_kind_of_content_becomes_a_block_the_provider_takes() -> None:
+def test_every_kind_of_content_becomes_what_a_model_takes() -> None:
     result = CallToolResult(
         content=[
             TextContent(type="text", text="words"),
@@ -42,35 +43,41 @@ def test_every_kind_of_content_becomes_a_block_the_provider_takes() -> None:
             EmbeddedResource(type="resource", resource=BlobResourceContents(uri="p2p://b", blob=JPEG)),
         ]
     )
-    blocks = result_blocks(result)
-    assert [block["type"] for block in blocks] == ["text", "image", *["text"] * 6]
-    assert blocks[1]["source"] == {"type": "base64", "media_type": "image/jpeg", "data": JPEG}
-    assert "p2p://x/rollout.mp4" in blocks[5]["text"]
-    assert blocks[6]["text"] == "inner"
+    made = tool_result(CALL, result)
+    assert made.images == (ImagePart(media_type="image/jpeg", data=JPEG),)
+    lines = made.text.splitlines()
+    assert len(lines) == 7
+    assert lines[0] == "words"
+    assert "image/tiff" in lines[1]
+    assert "p2p://x/rollout.mp4" in lines[4]
+    assert lines[5] == "inner"
 
 
 def test_structured_content_stands_in_where_there_is_no_text() -> None:
     picture = ImageContent(type="image", data=JPEG, mime_type="image/png")
-    (_, block) = result_blocks(CallToolResult(content=[picture], structured_content={"score": 0.5}))
-    assert block["text"] == '{"score": 0.5}'
+    made = tool_result(CALL, CallToolResult(content=[picture], structured_content={"score": 0.5}))
+    assert made.text == '{"score": 0.5}'
+    assert len(made.images) == 1
 
 
 def test_an_empty_result_is_said_to_be_empty_and_a_long_one_is_cut() -> None:
-    assert result_blocks(CallToolResult(content=[]))[0]["text"] == "(nothing)"
-    (block,) = result_blocks(CallToolResult(content=[TextContent(type="text", text="x" * (MAX_TEXT + 7))]))
-    assert block["text"].endswith("[cut: 7 more characters]")
+    assert tool_result(CALL, CallToolResult(content=[])).text == "(nothing)"
+    long = tool_result(CALL, CallToolResult(content=[TextContent(type="text", text="x" * (MAX_TEXT + 7))]))
+    assert long.text.endswith("[cut: 7 more characters]")
 
 
 def test_pictures_are_cleared_and_everything_else_stays() -> None:
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": JPEG * 10_000}}
-    inner = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "a"}, image]}
-    messages = [{"role": "user", "content": [inner, {"type": "text", "text": "b"}]}]
+    image = ImagePart(media_type="image/png", data=JPEG * 10_000)
+    inner = ToolResult(call_id="t", name="view_rollout", text="a", images=(image,))
+    messages = [Message(role="user", parts=(inner, TextPart(text="b")))]
     cleared = without_pictures(messages)
     assert holds_pictures(messages)
     assert not holds_pictures(cleared)
-    assert cleared[0]["content"][0]["content"][1]["text"] == CLEARED
-    assert cleared[0]["content"][1]["text"] == "b"
-    assert 1600 < estimate_tokens(messages) < 1800
+    first, second = cleared[0].parts
+    assert isinstance(first, ToolResult)
+    assert first.text == f"a\n{CLEARED}"
+    assert second == TextPart(text="b")
+    assert 1600 < tokens_to_read(ModelRequest(messages=tuple(messages))) < 1800
 
 
 class Trainings:
@@ -109,10 +116,10 @@ def trainings() -> Trainings:
     return Trainings()
 
 
-def call(trainings: Trainings, ws: Any, budget: Budget, wanted: Call) -> tuple[dict[str, Any], list[AgentEvent]]:
+def call(trainings: Trainings, ws: Any, budget: Budget, wanted: ToolCall) -> tuple[ToolResult, list[AgentEvent]]:
     events: list[AgentEvent] = []
 
-    async def run() -> dict[str, Any]:
+    async def run() -> ToolResult:
         async with Client(trainings.server) as client:
             caller = ToolCaller(client, ws, budget, events.append, lambda _: None)
             await caller.open((*LOOP, "crash"))
@@ -123,16 +130,23 @@ def call(trainings: Trainings, ws: Any, budget: Budget, wanted: Call) -> tuple[d
 
 def test_a_training_is_waited_for_in_code_and_its_steps_are_counted(trainings: Trainings, ws: Workspace) -> None:
     budget = Budget(Limits(), None)
-    result, events = call(trainings, ws, budget, Call("t1", "train_iteration", {"session_id": "s"}, ""))
-    assert '"completed"' in result["content"][0]["text"]
+    result, events = call(
+        trainings, ws, budget, ToolCall(call_id="t1", name="train_iteration", arguments={"session_id": "s"})
+    )
+    assert '"completed"' in result.text
     assert [event.job.step for event in events if isinstance(event.job, JobProgress)] == [0, 100, 200, 300]
     assert budget.spending.environment_steps == 300
 
 
 def test_a_start_carries_the_id_of_its_call_as_key(trainings: Trainings, ws: Workspace) -> None:
     budget = Budget(Limits(), None)
-    call(trainings, ws, budget, Call("t1", "train_iteration", {"session_id": "s"}, ""))
-    call(trainings, ws, budget, Call("t2", "train_iteration", {"session_id": "s", "idempotency_key": "k"}, ""))
+    call(trainings, ws, budget, ToolCall(call_id="t1", name="train_iteration", arguments={"session_id": "s"}))
+    call(
+        trainings,
+        ws,
+        budget,
+        ToolCall(call_id="t2", name="train_iteration", arguments={"session_id": "s", "idempotency_key": "k"}),
+    )
     assert trainings.keys == ["t1", "k"]
 
 
@@ -142,16 +156,18 @@ def test_a_training_over_the_cap_on_steps_is_stopped_at_once(
     cancelled: list[str] = []
     replace_function(monkeypatch, cancel_job, lambda _ws, job_id: cancelled.append(job_id))
     budget = Budget(Limits(environment_steps=299), None)
-    result, _ = call(trainings, ws, budget, Call("t1", "train_iteration", {"session_id": "s"}, ""))
+    result, _ = call(
+        trainings, ws, budget, ToolCall(call_id="t1", name="train_iteration", arguments={"session_id": "s"})
+    )
     assert cancelled == ["job_1"]
-    assert result["is_error"]
-    assert "299 are left" in result["content"][0]["text"]
+    assert result.is_error
+    assert "299 are left" in result.text
 
 
 def test_wrong_arguments_and_a_crash_are_answers_and_no_end(trainings: Trainings, ws: Workspace) -> None:
     budget = Budget(Limits(), None)
-    wrong, _ = call(trainings, ws, budget, Call("t1", "train_iteration", {"session": 3}, ""))
-    crashed, _ = call(trainings, ws, budget, Call("t2", "crash", {}, ""))
-    assert wrong["is_error"]
-    assert "session_id" in wrong["content"][0]["text"]
-    assert crashed["is_error"]
+    wrong, _ = call(trainings, ws, budget, ToolCall(call_id="t1", name="train_iteration", arguments={"session": 3}))
+    crashed, _ = call(trainings, ws, budget, ToolCall(call_id="t2", name="crash", arguments={}))
+    assert wrong.is_error
+    assert "session_id" in wrong.text
+    assert crashed.is_error

@@ -1,9 +1,11 @@
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from p2p.contracts.agent import AgentRequest, Spending, TranscriptEntry
 from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.inference import ImagePart, Message, Part, TextPart, ToolCall, ToolResult
 from p2p.contracts.session import NewSession
 from p2p.redaction import redact
 from p2p.service.sessions.lifecycle import create_session
@@ -14,12 +16,8 @@ from p2p_mcp.agent.transcript import LOST, Transcript, restore
 REQUEST = AgentRequest(sentence="hop", model="claude-a")
 
 
-def entry(role: str, *blocks: dict[str, object]) -> TranscriptEntry:
-    return TranscriptEntry(kind="message", at="now", message={"role": role, "content": list(blocks)})
-
-
-def words(text: str) -> dict[str, object]:
-    return {"type": "text", "text": text}
+def entry(role: Literal["user", "assistant"], *parts: Part) -> TranscriptEntry:
+    return TranscriptEntry(kind="message", at="now", message=Message(role=role, parts=parts))
 
 
 def test_a_transcript_lies_aside_until_there_is_a_session(ws: Workspace) -> None:
@@ -76,8 +74,9 @@ def test_what_has_no_transcript_is_named(ws: Workspace) -> None:
 
 def test_pictures_stay_out_of_the_transcript(ws: Workspace, tmp_path: Path) -> None:
     transcript = Transcript(ws)
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "QUJD" * 100}}
-    transcript.message({"role": "user", "content": [image]}, Spending())
+    image = ImagePart(media_type="image/jpeg", data="QUJD" * 100)
+    result = ToolResult(call_id="t", name="view_rollout", text="seen", images=(image,))
+    transcript.message(Message(role="user", parts=(image, result)), Spending())
     transcript.close()
     assert "QUJD" not in next(tmp_path.rglob("*.jsonl")).read_text()
 
@@ -88,19 +87,16 @@ def test_keys_are_replaced_wherever_they_stand() -> None:
 
 
 def test_a_conversation_is_restored_with_its_parts_joined() -> None:
-    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    call = {"type": "tool_use", "id": "t1", "name": "get_job", "input": {}}
+    call = ToolCall(call_id="t1", name="get_job")
     entries = [
         TranscriptEntry(kind="start", at="now", request=REQUEST),
-        entry("user", words("task")),
-        entry("assistant", thought, call),
+        entry("user", TextPart(text="task")),
+        entry("assistant", call),
         TranscriptEntry(kind="note", at="now", text="something"),
     ]
-    messages = restore(entries, "claude-a")
-    assert [message["role"] for message in messages] == ["user", "assistant", "user"]
-    assert messages[1]["content"] == [thought, call]
-    assert messages[2]["content"][0]["tool_use_id"] == "t1"
-    assert messages[2]["content"][0]["content"][0]["text"] == LOST
-    assert restore(entries, "claude-b")[1]["content"] == [call]
-    joined = restore([*entries[:2], entry("user", words("more"))], "claude-a")
-    assert joined == [{"role": "user", "content": [words("task"), words("more")]}]
+    messages = restore(entries)
+    assert [message.role for message in messages] == ["user", "assistant", "user"]
+    assert messages[1].parts == (call,)
+    assert messages[2].parts == (ToolResult(call_id="t1", name="get_job", text=LOST, is_error=True),)
+    joined = restore([*entries[:2], entry("user", TextPart(text="more"))])
+    assert joined == [Message(role="user", parts=(TextPart(text="task"), TextPart(text="more")))]
