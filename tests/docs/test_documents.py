@@ -1,9 +1,13 @@
+import ast
+import importlib
 import re
 from pathlib import Path
 
 import pytest
 from generated import BLOCKS, ROOT, with_tables
 from reference import PAGES
+
+import p2p
 
 
 @pytest.mark.parametrize("file", sorted(BLOCKS))
@@ -53,6 +57,21 @@ def test_the_numbers_that_the_readme_gives_stand_in_the_pages_it_links_to() -> N
             assert number.replace("passes", "").strip() in " ".join(pages.split()), number
             given += 1
     assert given >= 3
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/rewards.md"])
+def test_the_python_of_a_document_compiles_and_imports_what_there_is(file: str) -> None:
+    blocks = re.findall(r"^```python\n(.+?)^```", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert blocks
+    for node in ast.walk(ast.parse("\n".join(blocks))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            module = importlib.import_module(node.module)
+            assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                importlib.import_module(alias.name)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "p2p":
+            assert hasattr(p2p, node.attr), node.attr
 
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
