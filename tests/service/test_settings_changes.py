@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 from p2p.cli.app import app
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState
+from p2p.contracts.revision import Extension
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.contracts.session_settings import SettingsRequest
@@ -69,6 +70,15 @@ def test_less_is_never_asked_once_a_policy_is_measured(ws):
         change(ws, n_seeds=3, pass_threshold=0.7)
     assert ws.record("pole").read_session().n_seeds == 2
     assert ws.record("pole").read_settings_changes() == ()
+
+
+def test_an_extension_asks_no_less_than_the_session_it_goes_on_from(ws):
+    record = ws.record("pole")
+    extended = record.read_session().model_copy(update={"extends": Extension(session_id="earlier", iteration=1)})
+    record.save_session(extended)
+    with pytest.raises(InvalidInput, match="may be raised and not lowered"):
+        change(ws, pass_threshold=0.7)
+    assert change(ws, pass_threshold=0.9).pass_threshold == 0.9
 
 
 def test_what_would_change_nothing_is_refused_with_words(ws):

@@ -81,8 +81,9 @@ def _refusal(record: SessionRecord, before: SessionSettings, after: SessionSetti
 
 
 def _measured(record: SessionRecord) -> bool:
-    """Whether a policy of the session has been measured by its criteria."""
-    return any(run.measured for iteration in record.iteration_records() for run in all_runs(iteration))
+    """Whether a policy of the session, or of the one it goes on from, has been measured by its criteria."""
+    extends = record.read_session().extends is not None
+    return extends or any(run.measured for iteration in record.iteration_records() for run in all_runs(iteration))
 
 
 def _next_training(record: SessionRecord, backend: Backend) -> int:
