@@ -58,11 +58,56 @@ class MutationFamily(StrEnum):
     OTHER_START = "other start"
     NOISE = "small noise"
     TEMPO = "other tempo"
+    RESTING = "rests on the way"
+    TO_AND_FRO = "goes to and fro"
+    STIFF_LEGS = "half of the legs stiff"
+    SWAYING = "sways or bends slowly"
+    LATE_FALL = "falls at the very end"
+    LOWER = "one more, a little lower"
+    OVERSHOOT = "swings over and comes back"
+    ON_ITS_BACK = "comes down on its back"
+    LEANING = "leans far over"
+    SMALL_LEAN = "leans a little"
+    UNEVEN = "unevenly fast"
+    WEAVING = "weaves a little"
 
     @property
     def harmless(self) -> bool:
         """Whether what is changed never matters: the clip is to pass as before."""
-        return self in (MutationFamily.OTHER_START, MutationFamily.NOISE, MutationFamily.TEMPO)
+        return self in _HARMLESS
+
+    @property
+    def newest(self) -> bool:
+        """Whether it was written after the criteria had been mended for the last time: then it is held out."""
+        return self in _NEWEST
+
+
+_HARMLESS = frozenset(
+    {
+        MutationFamily.OTHER_START,
+        MutationFamily.NOISE,
+        MutationFamily.TEMPO,
+        MutationFamily.SMALL_LEAN,
+        MutationFamily.UNEVEN,
+        MutationFamily.WEAVING,
+    }
+)
+_NEWEST = frozenset(
+    {
+        MutationFamily.RESTING,
+        MutationFamily.TO_AND_FRO,
+        MutationFamily.STIFF_LEGS,
+        MutationFamily.SWAYING,
+        MutationFamily.LATE_FALL,
+        MutationFamily.LOWER,
+        MutationFamily.OVERSHOOT,
+        MutationFamily.ON_ITS_BACK,
+        MutationFamily.LEANING,
+        MutationFamily.SMALL_LEAN,
+        MutationFamily.UNEVEN,
+        MutationFamily.WEAVING,
+    }
+)
 
 
 class Clip(Contract):
@@ -156,11 +201,13 @@ class HeldOut(Contract):
 
     @classmethod
     def drawn(cls, seed: int, opened: bool = False) -> Self:
-        """Three families that spoil a clip, one that does not, and one robot."""
+        """The newest families; of the others three that spoil a clip and one that does not; and one robot."""
         rng = random.Random(seed)
-        spoiling = rng.sample([family for family in MutationFamily if not family.harmless], 3)
-        harmless = rng.sample([family for family in MutationFamily if family.harmless], 1)
-        return cls(seed=seed, families=(*spoiling, *harmless), env_ids=(rng.choice(ROBOTS),), opened=opened)
+        older = [family for family in MutationFamily if not family.newest]
+        spoiling = rng.sample([family for family in older if not family.harmless], 3)
+        harmless = rng.sample([family for family in older if family.harmless], 1)
+        newest = tuple(family for family in MutationFamily if family.newest)
+        return cls(seed=seed, families=(*spoiling, *harmless, *newest), env_ids=(rng.choice(ROBOTS),), opened=opened)
 
     def holds(self, clip: Clip) -> bool:
         """Whether a clip is held out."""

@@ -12,12 +12,13 @@ from p2p.worker.calibration import flipping, jumping, resting, sliding, travelli
 from p2p.worker.calibration.motion import Motion
 from p2p.worker.calibration.mutations.failing import FAILING
 from p2p.worker.calibration.mutations.mutation import Base
+from p2p.worker.calibration.mutations.newest import NEWEST
 from p2p.worker.calibration.mutations.passing import PASSING
 from p2p.worker.calibration.robots import ROBOTS, Robot
 from p2p.worker.calibration.scene import NEGATIVE, Recipe, Scene
 from p2p.worker.calibration.stage import Played, Stage
 
-MUTATIONS = (*FAILING, *PASSING)
+MUTATIONS = (*FAILING, *PASSING, *NEWEST)
 FAMILIES = (resting, travelling, jumping, flipping, turning, sliding)
 
 

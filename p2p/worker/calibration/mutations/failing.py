@@ -62,7 +62,7 @@ def _in_place(_robot: Robot, asked: Asked) -> bool:
 # Stopped ------------------------------------------------------------------------------------------------------------
 def _stopped(base: Base, rng: Random) -> Mutant | None:
     """Go as before, and stand from about half of the time on."""
-    if not _travels(base):
+    if not travels(base):
         return None
     stop = base.seconds * rng.uniform(0.4, 0.55)
     return Mutant(base.stage.play(calmed(along(base.motion, np.minimum(base.t, stop)), stop)), {"stops_at": stop})
@@ -70,7 +70,7 @@ def _stopped(base: Base, rng: Random) -> Mutant | None:
 
 def _hurried(base: Base, rng: Random) -> Mutant | None:
     """Go the whole way in about half of the time, and stand: the mean velocity is as before."""
-    if not _travels(base):
+    if not travels(base):
         return None
     stop = base.seconds * rng.uniform(0.4, 0.5)
     times = np.minimum(base.t * base.seconds / stop, base.seconds)
@@ -79,7 +79,7 @@ def _hurried(base: Base, rng: Random) -> Mutant | None:
 
 def _late(base: Base, rng: Random) -> Mutant | None:
     """Stand for about half of the time, and go the whole way in the rest."""
-    if not _travels(base):
+    if not travels(base):
         return None
     start = base.seconds * rng.uniform(0.45, 0.55)
     times = np.clip((base.t - start) * base.seconds / (base.seconds - start), 0.0, base.seconds)
@@ -189,7 +189,7 @@ def _drifting(base: Base, rng: Random) -> Mutant:
 
 def _askew(base: Base, rng: Random) -> Mutant | None:
     """Drift to the side while going: at least 1 m/s and 1.5 times as fast as it goes; a swimmer three times."""
-    if not base.robot.sideways or not _travels(base):
+    if not base.robot.sideways or not travels(base):
         return None
     gone = np.array([base.motion.x[-1], base.motion.y[-1]]) / base.seconds
     speed = float(np.abs(gone).max())
@@ -204,7 +204,7 @@ def _frozen(held: float, shaking: float) -> Make:
     """Joints that hold one pose while the root goes on; `held` changes the pose, `shaking` lets it vibrate [rad]."""
 
     def make(base: Base, rng: Random) -> Mutant | None:
-        if not _travels(base):
+        if not travels(base):
             return None
         first, qpos = base.stage.first_joint, base.played.qpos.copy()
         joints = qpos.shape[1] - first
@@ -263,7 +263,7 @@ def _motors_off(base: Base, rng: Random) -> Mutant | None:
 
 def _off_at(base: Base, rng: Random) -> float:
     found = events(base.motion)
-    if _travels(base) or not found:
+    if travels(base) or not found:
         return float(base.seconds * rng.uniform(0.3, 0.5))
     if np.ptp(base.motion.yaw) or "hold" in base.scene.parameters:
         start, end = found[0]
@@ -328,7 +328,7 @@ def _undone(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(base.motion.plus(yaw=-back)), {"turned_by": float(base.t[done])})
 
 
-def _travels(base: Base) -> bool:
+def travels(base: Base) -> bool:
     """Whether it gets somewhere."""
     return bool(max(np.ptp(base.motion.x), np.ptp(base.motion.y)) > 0.3)
 
