@@ -17,7 +17,7 @@ from p2p.worker.attack.genes import Gene, play
 from p2p.worker.attack.job import attack
 from p2p.worker.attack.search import Search
 from p2p.worker.calibration.clips import make_clips
-from p2p.worker.calibration.motion import Motion, travel
+from p2p.worker.calibration.motion import Motion, ramp, travel
 from p2p.worker.calibration.robots import ROBOTS
 from p2p.worker.calibration.stage import Stage
 
@@ -67,6 +67,19 @@ def test_no_check_calls_a_motion_wrong_that_does_what_is_asked(env_id: str) -> N
             assert found[0].how_much < 1.0, (one.clip.motion, sentence, found[0])
             checked += 1
     assert checked > 10
+
+
+def test_whoever_lies_first_and_then_rears_is_judged_by_its_pitch_in_the_world() -> None:
+    stage = stage_of("HalfCheetah-v5")
+    asked = next(a for a in CHEETAH.asked if a.sentence == "stand on your hind legs")
+    rest = Motion.standing(stage.spec.dt, 6.0)
+    down = np.pi * (1.0 - ramp(rest.t, 0.2, 0.4))
+    for up, rears in ((np.pi / 2.0, True), (0.3, False)):
+        pitch = down + up * ramp(rest.t, 1.0, 0.3)
+        found = truth.wrongs(CHEETAH, asked, truth.Seen.of(stage, stage.play(rest.plus(pitch=pitch)), 6.0))
+        short = next(wrong for wrong in found if wrong.words == "is up for too short a time")
+        assert (short.how_much < 1.0) is rears
+        assert not rears or found[0].how_much < 1.0
 
 
 def test_checks_find_most_of_what_mutations_spoil() -> None:
