@@ -22,11 +22,11 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from p2p.config_location import VARIABLE as VARIABLE
+from p2p.config_location import folder as folder
+from p2p.config_location import location as location
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidInput, UnknownName
-
-VARIABLE = "P2P_CONFIG"
-"""Names another file; /dev/null for none."""
 
 
 class ConfigFile(Contract):
@@ -43,19 +43,6 @@ class ConfigFile(Contract):
         """What the file says, as variables of the environment."""
         settings = {f"P2P_{name.upper()}": value for name, value in self.settings.items()}
         return {name: str(value) for name, value in {**self.env, **self.keys, **settings}.items()}
-
-
-def location() -> Path:
-    """Where the file is looked for: `P2P_CONFIG`, else p2p/config.toml in the user's folder for configurations."""
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser()
-    return folder() / "config.toml"
-
-
-def folder() -> Path:
-    """The user's folder for the configuration of p2p."""
-    place = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(place) / "p2p"
 
 
 def read(path: Path, settings: Collection[str]) -> ConfigFile:

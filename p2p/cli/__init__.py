@@ -3,9 +3,8 @@
 import signal
 import sys
 from importlib import import_module
-from os import _exit
 
-INTERRUPTED = 130
+from p2p.cli.interrupts import INTERRUPTED, OWN_PROCESS, leaving_at_once
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,14 +17,10 @@ def main(arguments: list[str] | None = None) -> int:
     """
     if arguments is not None:
         return int(import_module("p2p.cli.command").run_command(arguments))
-    asked = signal.getsignal(signal.SIGINT)
-    if asked is signal.default_int_handler:
-        # While modules are loaded, KeyboardInterrupt may come back as another error; nothing has begun that could
-        # be left half done, so the process may just end.
-        signal.signal(signal.SIGINT, lambda *_: _exit(INTERRUPTED))
-    command = import_module("p2p.cli.command")  # about a second
+    OWN_PROCESS.set(True)
     try:
-        signal.signal(signal.SIGINT, asked)
+        with leaving_at_once():
+            command = import_module("p2p.cli.command")
         return int(command.run_command(sys.argv[1:]))
     except KeyboardInterrupt:
         return INTERRUPTED

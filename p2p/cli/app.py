@@ -5,42 +5,8 @@ from typing import Annotated
 import typer
 
 import p2p
-from p2p.cli.agent import AGENT_EXAMPLES, agent
-from p2p.cli.analyze import ANALYZE_EXAMPLES, analyze
-from p2p.cli.attack import ATTACK_EXAMPLES, attack
-from p2p.cli.bench import bench
-from p2p.cli.calibrate import CALIBRATE_EXAMPLES, calibrate
-from p2p.cli.catalog import ENVS_EXAMPLES, envs
-from p2p.cli.check import CHECK_EXAMPLES, check
-from p2p.cli.compare import COMPARE_EXAMPLES, compare
-from p2p.cli.doctor import DOCTOR_EXAMPLES, doctor
-from p2p.cli.export import EXPORT_EXAMPLES, export
-from p2p.cli.extend import EXTEND_EXAMPLES, extend
-from p2p.cli.jobs import JOBS_EXAMPLES, jobs
-from p2p.cli.keeping import DELETE_EXAMPLES, TAG_EXAMPLES, TRASH_EXAMPLES, delete, tag, trash
-from p2p.cli.label import LABEL_EXAMPLES, label
-from p2p.cli.models import models
-from p2p.cli.nodes import nodes
+from p2p.cli.lazy import LazyCommand, LazyGroup
 from p2p.cli.options import examples
-from p2p.cli.preview import CRITERIA_EXAMPLES, criteria
-from p2p.cli.run import RUN_EXAMPLES, TRAIN_EXAMPLES, run, train
-from p2p.cli.sessions import (
-    JUDGE_EXAMPLES,
-    LIST_EXAMPLES,
-    RESUME_EXAMPLES,
-    SHOW_EXAMPLES,
-    STOP_EXAMPLES,
-    WATCH_EXAMPLES,
-    judge,
-    list_sessions,
-    resume,
-    show,
-    stop,
-    watch,
-)
-from p2p.cli.steer import STEER_EXAMPLES, steer
-from p2p.cli.tighten import TIGHTEN_EXAMPLES, tighten
-from p2p.cli.view import PLOT_EXAMPLES, VIEW_EXAMPLES, plot, view
 
 FIRST_STEPS = examples(
     "p2p doctor",
@@ -49,8 +15,160 @@ FIRST_STEPS = examples(
     "p2p --install-completion",
 )
 
+
+class Commands(LazyGroup):
+    """Every command, in the order of the help page."""
+
+    rows = (
+        LazyCommand("run", "p2p.cli.run:run", "Turn a SENTENCE into a trained and judged policy."),
+        LazyCommand(
+            "criteria",
+            "p2p.cli.preview:criteria",
+            "Show what a SENTENCE would be judged by; nothing is trained, and nothing is kept.",
+        ),
+        LazyCommand(
+            "check",
+            "p2p.cli.check:check",
+            "Try a REWARD without keeping it: does it load, what does it pay, and with --probe, "
+            "what is learnt with it?",
+        ),
+        LazyCommand(
+            "agent",
+            "p2p.cli.agent:agent",
+            "Let Claude turn a SENTENCE into a policy: it writes, trains, looks, judges and revises.",
+        ),
+        LazyCommand(
+            "train",
+            "p2p.cli.run:train",
+            "Train a reward you wrote, once, and judge it where a sentence says what it is for.",
+        ),
+        LazyCommand(
+            "judge",
+            "p2p.cli.sessions:judge",
+            "Judge the recorded rollouts again, by the session's criteria or another sentence; nothing is overwritten.",
+        ),
+        LazyCommand(
+            "calibrate",
+            "p2p.cli.calibrate:calibrate",
+            "Measure how often the judges are right, on a thousand generated clips whose truth is known.",
+        ),
+        LazyCommand(
+            "attack",
+            "p2p.cli.attack:attack",
+            "Search for motions that meet the criteria of a sentence and do not do what it asks for.",
+        ),
+        LazyCommand(
+            "list",
+            "p2p.cli.sessions:list_sessions",
+            "List the sessions, the newest first; those in the trash are shown by `p2p trash`.",
+        ),
+        LazyCommand(
+            "show",
+            "p2p.cli.sessions:show",
+            "Show a session in full: criteria, judgment, history, runs and files.",
+        ),
+        LazyCommand(
+            "watch",
+            "p2p.cli.sessions:watch",
+            "Follow a running session to its end; Ctrl-C leaves it running.",
+        ),
+        LazyCommand(
+            "view",
+            "p2p.cli.view:view",
+            "Make pictures of a recorded rollout: a contact sheet of what happens in it, moments, a video "
+            "in slow motion.",
+        ),
+        LazyCommand(
+            "plot",
+            "p2p.cli.view:plot",
+            "Plot how an iteration trained: returns and success, reward terms, or what the learner did.",
+        ),
+        LazyCommand(
+            "compare",
+            "p2p.cli.compare:compare",
+            "Have a model say which of two does better what was asked; both orders are shown, and changing "
+            "sides is a tie.",
+        ),
+        LazyCommand("stop", "p2p.cli.sessions:stop", "Stop a session and its trainings; what is finished stays."),
+        LazyCommand(
+            "resume",
+            "p2p.cli.sessions:resume",
+            "Go on with a session that was stopped, killed or failed; no finished step is repeated.",
+        ),
+        LazyCommand(
+            "extend",
+            "p2p.cli.extend:extend",
+            "Go on from the best reward of an ended session in a new one, by stricter criteria or with a wish.",
+        ),
+        LazyCommand(
+            "tag",
+            "p2p.cli.keeping:tag",
+            "Give a session an alias, a star or tags, or show those it has; `p2p list` shows and filters by them.",
+        ),
+        LazyCommand(
+            "delete",
+            "p2p.cli.keeping:delete",
+            "Put a session into the trash; nothing of it is removed before `p2p trash --empty`.",
+        ),
+        LazyCommand(
+            "trash",
+            "p2p.cli.keeping:trash",
+            "List what lies in the trash, the last deleted first; or restore it, or remove it for good.",
+        ),
+        LazyCommand(
+            "steer",
+            "p2p.cli.steer:steer",
+            "Tell the model that writes a session's next reward what to do differently, or change settings.",
+        ),
+        LazyCommand(
+            "tighten",
+            "p2p.cli.tighten:tighten",
+            "Make criteria stricter, for the next iterations, after eyes refused a policy that met them; never looser.",
+        ),
+        LazyCommand(
+            "analyze",
+            "p2p.cli.analyze:analyze",
+            "Report on a whole session: what was tried, what worked, and what to try next.",
+        ),
+        LazyCommand(
+            "label",
+            "p2p.cli.label:label",
+            "Score a rollout as a person, and see how far the judges agree with people. No verdict changes.",
+        ),
+        LazyCommand(
+            "jobs",
+            "p2p.cli.jobs:jobs",
+            "List the jobs that were started to go on by themselves, the newest first; or show or cancel one.",
+        ),
+        LazyCommand(
+            "export",
+            "p2p.cli.export:export",
+            "Write a trained policy for stable-baselines3, ONNX or TorchScript, with a model card and a replay.",
+        ),
+        LazyCommand(
+            "envs",
+            "p2p.cli.catalog:envs",
+            "List the environments, or describe one: observations, actions, features, termination.",
+        ),
+        LazyCommand(
+            "doctor",
+            "p2p.cli.doctor:doctor",
+            "Look at python, packages, pictures, sandbox, cores, memory, disk and keys, and say what to do "
+            "about problems.",
+        ),
+        LazyCommand(
+            "bench",
+            "p2p.cli.bench:bench",
+            "Measure what p2p claims: how fast it trains, and what its presets learn.",
+        ),
+        LazyCommand("models", "p2p.cli.models:models", "Language models on this machine, served by vLLM."),
+        LazyCommand("nodes", "p2p.cli.nodes:nodes", "Other machines that trainings run on, by SSH."),
+    )
+
+
 app = typer.Typer(
     name="p2p",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -76,36 +194,3 @@ def start(
     Exit codes: 0 passed or done, 2 usage or rejected input, 3 ended without passing, 4 a problem of this machine,
     130 interrupted (trainings go on).
     """
-
-
-app.command(epilog=RUN_EXAMPLES)(run)
-app.command(epilog=CRITERIA_EXAMPLES)(criteria)
-app.command(epilog=CHECK_EXAMPLES)(check)
-app.command(epilog=AGENT_EXAMPLES)(agent)
-app.command(epilog=TRAIN_EXAMPLES)(train)
-app.command(epilog=JUDGE_EXAMPLES)(judge)
-app.command(epilog=CALIBRATE_EXAMPLES)(calibrate)
-app.command(epilog=ATTACK_EXAMPLES)(attack)
-app.command("list", epilog=LIST_EXAMPLES)(list_sessions)
-app.command(epilog=SHOW_EXAMPLES)(show)
-app.command(epilog=WATCH_EXAMPLES)(watch)
-app.command(epilog=VIEW_EXAMPLES)(view)
-app.command(epilog=PLOT_EXAMPLES)(plot)
-app.command(epilog=COMPARE_EXAMPLES)(compare)
-app.command(epilog=STOP_EXAMPLES)(stop)
-app.command(epilog=RESUME_EXAMPLES)(resume)
-app.command(epilog=EXTEND_EXAMPLES)(extend)
-app.command(epilog=TAG_EXAMPLES)(tag)
-app.command(epilog=DELETE_EXAMPLES)(delete)
-app.command(epilog=TRASH_EXAMPLES)(trash)
-app.command(epilog=STEER_EXAMPLES)(steer)
-app.command(epilog=TIGHTEN_EXAMPLES)(tighten)
-app.command(epilog=ANALYZE_EXAMPLES)(analyze)
-app.command(epilog=LABEL_EXAMPLES)(label)
-app.command(epilog=JOBS_EXAMPLES)(jobs)
-app.command(epilog=EXPORT_EXAMPLES)(export)
-app.command(epilog=ENVS_EXAMPLES)(envs)
-app.command(epilog=DOCTOR_EXAMPLES)(doctor)
-app.add_typer(bench)
-app.add_typer(models)
-app.add_typer(nodes)

@@ -8,10 +8,11 @@ from typing import Protocol, runtime_checkable
 
 import typer
 
+from p2p import config_location
 from p2p.cli.app import app
+from p2p.cli.interrupts import leaving_at_once
 from p2p.cli.output import print_error
 from p2p.contracts.errors import INTERRUPTED, P2PError
-from p2p.settings import adopt_config_file
 
 
 @runtime_checkable
@@ -32,7 +33,7 @@ def run_command(words: list[str]) -> int:
     words = _unaliased(words)
     as_json = "--json" in words
     try:
-        adopt_config_file()
+        _adopt_config_file()
         code = app(args=words, prog_name="p2p", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
@@ -46,6 +47,16 @@ def run_command(words: list[str]) -> int:
     except Exception as error:  # the last door
         return _refuse_usage(error, as_json) if isinstance(error, UsageError) else _crash(error, words, as_json)
     return code if isinstance(code, int) else 0
+
+
+def _adopt_config_file() -> None:
+    """Put what the configuration file says into the environment, where there is such a file."""
+    if config_location.absent():
+        return
+    with leaving_at_once():
+        from p2p.settings import adopt_config_file  # noqa: PLC0415  with pydantic, longer to import than typer
+
+    adopt_config_file()
 
 
 def _unaliased(words: list[str]) -> list[str]:

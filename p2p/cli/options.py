@@ -3,15 +3,17 @@
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from p2p.cli.completion import complete_environment, complete_session
 from p2p.cli.counts import steps
+from p2p.cli.interrupts import leaving_at_once
 from p2p.contracts.errors import StorageProblem
-from p2p.service.workspace import Workspace
-from p2p.settings import Settings
+
+if TYPE_CHECKING:
+    from p2p.service.workspace import Workspace
 
 TRAINING, JUDGING = "What is trained", "How it is judged"
 
@@ -144,13 +146,18 @@ BackendFromNowOn = Annotated[
 ]
 
 
-def open_workspace(runs_dir: Path | None, backend: str | None = None, allow_weak_sandbox: bool = False) -> Workspace:
+def open_workspace(runs_dir: Path | None, backend: str | None = None, allow_weak_sandbox: bool = False) -> "Workspace":
     """The service of this process.
 
     Raises:
         InvalidInput: an environment variable holds what it cannot.
         StorageProblem: a file is where sessions are to be kept.
     """
+    # The service takes six times as long to import as typer; a help page needs the options and no service.
+    with leaving_at_once():
+        from p2p.service.workspace import Workspace  # noqa: PLC0415
+        from p2p.settings import Settings  # noqa: PLC0415
+
     if allow_weak_sandbox:
         os.environ["P2P_ALLOW_WEAK_SANDBOX"] = "1"  # jobs inherit it, the session's driver and its trainings
     settings = Settings.from_environment(runs_dir)

@@ -4,11 +4,13 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
 from rich.console import Console, RenderableType
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 PLAIN_WIDTH = 140
 """Columns where there is no terminal to ask."""
@@ -25,7 +27,7 @@ class Output:
         self.as_json = as_json
         self.console = console(stderr=as_json)
 
-    def result(self, value: BaseModel | Mapping[str, Any], *text: RenderableType) -> None:
+    def result(self, value: "BaseModel | Mapping[str, Any]", *text: RenderableType) -> None:
         """Write what the command found: `value` as JSON, or `text` for people."""
         if self.as_json:
             print_json(value)
@@ -44,9 +46,9 @@ def console(stderr: bool) -> Console:
     return Console(stderr=stderr, width=width, highlight=False, emoji=False)
 
 
-def print_json(value: BaseModel | Mapping[str, Any]) -> None:
+def print_json(value: "BaseModel | Mapping[str, Any]") -> None:
     """Print one object on stdout."""
-    text = value.model_dump_json(indent=2) if isinstance(value, BaseModel) else json.dumps(value, indent=2)
+    text = json.dumps(value, indent=2) if isinstance(value, Mapping) else value.model_dump_json(indent=2)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 

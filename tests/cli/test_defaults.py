@@ -32,9 +32,8 @@ def said_by(door: str, runs_dir: Path) -> dict[str, object]:
             name: schema["default"] for name, schema in anyio.run(_offered, runs_dir).items() if "default" in schema
         }
     else:
-        given = {
-            option.name: option.default for option in get_command(app).commands[door].params if not option.required
-        }
+        command = get_command(app).commands[door].load()
+        given = {option.name: option.default for option in command.params if not option.required}
     named = {SPELT.get(name, name): value for name, value in given.items()}
     return {name: value for name, value in named.items() if name in NewSession.model_fields and value is not None}
 

@@ -114,6 +114,7 @@ def _members(group: Any, context: Any) -> Iterator[tuple[str, Any]]:
 def _command(name: str, command: Any, parent: Any) -> Iterator[str]:
     """Heading, help, parameters and examples of a command; of a group, those of its members."""
     with command.make_context(name, [], parent=parent, resilient_parsing=True) as context:
+        command = context.command  # a lazy one has been loaded
         yield f"## {context.command_path}"
         yield inspect.cleandoc(command.help or "")
         if hasattr(command, "list_commands"):

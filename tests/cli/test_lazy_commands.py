@@ -1,0 +1,54 @@
+import json
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from p2p.cli.app import Commands, app
+from p2p.cli.bench import Benches, bench
+from p2p.cli.lazy import LazyCommand, LazyGroup
+
+ROWS = [*Commands.rows, *Benches.rows]
+
+
+def test_the_help_page_imports_no_command_no_service_and_no_pydantic() -> None:
+    loaded = _modules_after(["--help"])
+    assert not {name for name in loaded if name.split(".")[0] in ("pydantic", "pydantic_core", "mcp", "jinja2")}
+    ours = {name for name in loaded if name.startswith("p2p.") and not name.startswith("p2p.cli")}
+    assert ours == {"p2p.config_location", "p2p.contracts", "p2p.contracts.errors"}
+    called = {row.place.split(":")[0] for row in ROWS}
+    assert not called & loaded
+
+
+@pytest.mark.parametrize(("words", "own"), [(["bench", "--help"], "bench"), (["envs", "--help"], "catalog")])
+def test_a_help_page_imports_its_own_command_alone(words: list[str], own: str) -> None:
+    called = {row.place.split(":")[0] for row in ROWS}
+    assert called & _modules_after(words) == {f"p2p.cli.{own}"}
+
+
+@pytest.mark.parametrize("words", [["list", "--json"], ["show"]])
+def test_a_look_at_sessions_loads_no_command_of_another_kind(words: list[str]) -> None:
+    loaded = _modules_after(words)
+    apart = ("agent", "attack", "bench", "calibrate", "export", "models", "nodes")
+    assert not {f"p2p.cli.{name}" for name in apart} & loaded
+    assert not {"p2p.benchmark.throughput", "p2p_mcp", "numpy", "paramiko"} & loaded
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.place)
+def test_the_listed_help_is_the_first_paragraph_of_the_commands_own(row: LazyCommand) -> None:
+    own = row.load().help or ""
+    assert row.help == " ".join(own.split("\n\n")[0].split())
+
+
+@pytest.mark.parametrize(("group", "its_app"), [(Commands, app), (Benches, bench)])
+def test_a_group_lists_its_rows_in_order(group: type[LazyGroup], its_app: typer.Typer) -> None:
+    made = typer.main.get_group(its_app)
+    assert list(made.commands) == [row.name for row in group.rows]
+
+
+def _modules_after(words: list[str]) -> set[str]:
+    """Names of the modules that a process has imported when it has run one command."""
+    code = f"import json, sys; from p2p.cli import main; main({words!r}); print('\\n' + json.dumps([*sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
