@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import json
 from collections.abc import Collection
+from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from p2p_mcp.open_sessions import OpenSessions
 from p2p_mcp.patience import CLIENT
 
 SESSION_HEADER = b"mcp-session-id"
@@ -29,11 +31,19 @@ class Admission:
         token: What clients send as `Authorization: Bearer`; None lets everybody in.
         longest: Longest body [bytes].
         patience_s: How long a body may take to arrive [s].
+        sessions: Those that are open; None limits them nowhere.
     """
 
     def __init__(
-        self, app: ASGIApp, names: Collection[str], token: str | None, longest: int, patience_s: float
+        self,
+        app: ASGIApp,
+        names: Collection[str],
+        token: str | None,
+        longest: int,
+        patience_s: float,
+        sessions: OpenSessions | None = None,
     ) -> None:
+        self._sessions = sessions
         self._app, self._token = app, token.encode() if token is not None else None
         self._places = {place for name in names if (place := parsed_host(name)) is not None}
         self._longest, self._patience_s = longest, patience_s
@@ -98,7 +108,12 @@ class Admission:
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Have a request answered; a call whose client leaves meanwhile is cancelled."""
         client = _client(scope, self._token)
-        scope["user"] = AuthenticatedUser(AccessToken(token=client, client_id=client, scopes=[]))
+        scope["user"] = _user(client)
+        session = Headers(scope=scope).get(SESSION_HEADER.decode())
+        if session is None and _method_of(body) == "initialize" and not await self._make_room(scope, client):
+            full = f"This client has too many open sessions, all of them in use. End one (DELETE {scope['path']})."
+            await PlainTextResponse(full, 429)(scope, receive, send)
+            return
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
         left = answered = False
 
@@ -112,16 +127,43 @@ class Admission:
 
         async def watched(message: Message) -> None:
             nonlocal answered
+            self._note(scope, client, session, message)
             answered = answered or (message["type"] == "http.response.body" and not message.get("more_body", False))
             await send(message)
 
         mark = CLIENT.set(client)
+        in_use = self._sessions.using(session) if self._sessions is not None and session is not None else nullcontext()
         try:
-            await self._app(scope, replay, watched)
+            with in_use:
+                await self._app(scope, replay, watched)
         finally:
             CLIENT.reset(mark)
         if left and not answered and (call := _call_of(scope, body)) is not None:
             await self._cancel(scope, call)
+
+    def _note(self, scope: Scope, client: str, session: str | None, message: Message) -> None:
+        """Keep account of the sessions that begin and end with an answer."""
+        if self._sessions is None or message["type"] != "http.response.start":
+            return
+        begun = Headers(raw=message.get("headers", [])).get(SESSION_HEADER.decode())
+        if session is None and begun is not None and message["status"] < 300:
+            self._sessions.opened(begun, client)
+            return
+        ended = message["status"] == 404 or (scope["method"] == "DELETE" and message["status"] < 300)
+        if ended and session is not None and self._sessions.owner(session) == client:
+            self._sessions.ended(session)
+
+    async def _make_room(self, scope: Scope, client: str) -> bool:
+        """End a session for the one that a client opens, where it must; False where it has its share, all in use."""
+        if self._sessions is None:
+            return True
+        while (oldest := self._sessions.surplus(client)) is not None:
+            owner = self._sessions.owner(oldest)
+            self._sessions.ended(oldest)
+            headers = [(b"host", b"localhost"), (SESSION_HEADER, oldest.encode())]
+            ending = {**scope, "method": "DELETE", "headers": headers, "user": _user(owner or ""), "state": {}}
+            await self._app(ending, _nothing_more, _forget)
+        return not self._sessions.is_full_for(client)
 
     async def _cancel(self, scope: Scope, call: str | int) -> None:
         """Tell the session that the call is no longer wanted, as a client that stays would."""
@@ -132,12 +174,22 @@ class Admission:
         async def give() -> Message:
             return messages.pop() if messages else {"type": "http.disconnect"}
 
-        async def forget(_message: Message) -> None:
-            pass
-
         headers = [(name, value) for name, value in scope["headers"] if name != b"content-length"]
         headers.append((b"content-length", str(len(notice)).encode()))
-        await self._app({**scope, "headers": headers, "state": {}}, give, forget)
+        await self._app({**scope, "headers": headers, "state": {}}, give, _forget)
+
+
+async def _nothing_more() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _forget(_message: Message) -> None:
+    pass
+
+
+def _user(client: str) -> AuthenticatedUser:
+    """A client, as sessions know who began them."""
+    return AuthenticatedUser(AccessToken(token=client, client_id=client, scopes=[]))
 
 
 def parsed_host(text: str) -> tuple[str, int | None] | None:
@@ -176,9 +228,19 @@ def _call_of(scope: Scope, body: bytes) -> str | int | None:
     """Id of the call that a request of a session makes; None for anything else."""
     if not any(name == SESSION_HEADER for name, _ in scope["headers"]):
         return None  # clients of the later era have none, and their calls end with the connection
+    message = _message_of(body)
+    call = message.get("id") if message.get("method") == "tools/call" else None
+    return call if isinstance(call, str | int) else None
+
+
+def _method_of(body: bytes) -> object:
+    return _message_of(body).get("method")
+
+
+def _message_of(body: bytes) -> dict[str, Any]:
+    """A request as an object; empty when it is none."""
     try:
         message: Any = json.loads(body)
     except (ValueError, RecursionError):
-        return None
-    call = message.get("id") if isinstance(message, dict) and message.get("method") == "tools/call" else None
-    return call if isinstance(call, str | int) else None
+        return {}
+    return message if isinstance(message, dict) else {}

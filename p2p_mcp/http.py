@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p_mcp.admission import Admission
+from p2p_mcp.open_sessions import OpenSessions
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PATH = "/mcp"
@@ -28,7 +29,8 @@ HEAD_S, BODY_S = 10.0, 30.0
 """How long the head and the body of a request may take to arrive [s]."""
 IDLE_S = 1800.0
 """After so long without a request a client's session ends [s]; it has to begin another."""
-MOST_SESSIONS = 64
+MOST_SESSIONS, MOST_SESSIONS_EACH = 64, 16
+"""Open sessions of the server, and of one client."""
 MOST_CONNECTIONS = 512
 """More are told 503; each costs some 10 kB."""
 
@@ -122,7 +124,8 @@ def http_app(server: MCPServer[Any], options: HttpOptions, events: EventStore | 
         # Host and Origin are checked by `Admission`: the SDK compares only how they begin
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Admission(app, host_names(options), options.token, options.max_body_bytes, BODY_S)
+    sessions = OpenSessions(MOST_SESSIONS_EACH, MOST_SESSIONS)
+    return Admission(app, host_names(options), options.token, options.max_body_bytes, BODY_S, sessions)
 
 
 def host_names(options: HttpOptions) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProble
 from p2p_mcp import http as http_module
 from p2p_mcp.admission import parsed_host, parsed_origin
 from p2p_mcp.http import HttpOptions, http_app, http_options, serve_http
+from p2p_mcp.open_sessions import OpenSessions
 from p2p_mcp.token_file import kept_token
 
 TOKEN = "a-token-of-this-test-0123456789"
@@ -238,6 +239,65 @@ def test_another_client_cannot_end_a_session(local: Ask) -> None:
     assert asked("DELETE", "another's", session)[0] == 404
     assert asked("DELETE", "mine", session)[0] == 200
     assert asked("DELETE", "mine", session)[0] == 404
+
+
+def _opened(ask: Ask, agent: str, session: str = "", method: str = "POST") -> tuple[int, str]:
+    """Answer to a greeting, or to another request of a session."""
+    headers = {**JSON, "User-Agent": agent, **({"Mcp-Session-Id": session} if session else {})}
+    body = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "ping"} if session else INITIALIZE)
+    where = http.client.HTTPConnection("127.0.0.1", ask.port, timeout=10)  # type: ignore[attr-defined]
+    with closing(where) as connection:
+        connection.request(method, "/mcp", body if method == "POST" else None, headers)
+        response = connection.getresponse()
+        response.read()
+        return response.status, response.headers["Mcp-Session-Id"]
+
+
+def test_one_client_does_not_take_the_sessions_of_all() -> None:
+    """It ends its own that it used longest ago; another's stay."""
+    for ask in _serve(HttpOptions(port=0)):
+        mine = [_opened(ask, "mine")[1] for _ in range(2)]
+        greedy = [_opened(ask, "greedy")[1] for _ in range(http_module.MOST_SESSIONS_EACH)]
+        assert _opened(ask, "greedy", greedy[0])[0] == 200  # used again: the second is the oldest now
+        for _ in range(http_module.MOST_SESSIONS):
+            assert _opened(ask, "greedy")[0] == 200
+        assert _opened(ask, "greedy", greedy[1])[0] == 404
+        assert [_opened(ask, "mine", session)[0] for session in mine] == [200, 200]
+        assert _opened(ask, "new")[0] == 200
+
+
+def test_a_client_whose_sessions_are_all_in_use_gets_no_further_one() -> None:
+    for ask in _serve(HttpOptions(port=0)):
+        streams = []
+        for _ in range(http_module.MOST_SESSIONS_EACH):
+            headers = {
+                "Accept": "text/event-stream",
+                "User-Agent": "greedy",
+                "Mcp-Session-Id": _opened(ask, "greedy")[1],
+            }
+            stream = http.client.HTTPConnection("127.0.0.1", ask.port, timeout=10)  # type: ignore[attr-defined]
+            stream.request("GET", "/mcp", headers=headers)
+            assert stream.getresponse().status == 200
+            streams.append((stream, headers["Mcp-Session-Id"]))
+        assert _opened(ask, "greedy")[0] == 429
+        assert _opened(ask, "another")[0] == 200
+        assert _opened(ask, "greedy", streams[0][1], "DELETE")[0] == 200
+        assert _opened(ask, "greedy")[0] == 200
+        for stream, _ in streams:
+            stream.close()
+
+
+def test_whoever_has_most_sessions_makes_room_where_the_server_is_full() -> None:
+    sessions = OpenSessions(each=3, most=4)
+    for session, client in (("a", "one"), ("b", "two"), ("c", "one"), ("d", "one")):
+        assert sessions.surplus(client) is None
+        sessions.opened(session, client)
+    assert sessions.surplus("three") == "a"
+    with sessions.using("a"), sessions.using("a"):
+        assert sessions.surplus("three") == "c"
+    assert sessions.surplus("three") == "c"  # it was used later than the other
+    sessions.ended("c")
+    assert sessions.surplus("three") is None
 
 
 def test_sessions_are_limited() -> None:
