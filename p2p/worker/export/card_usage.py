@@ -36,6 +36,11 @@ SNIPPETS = {
     "torchscript": ("TorchScript (`pip install torch`): the same as a module.", _TORCHSCRIPT),
 }
 """Format -> what to know about it, and the code that loads it."""
+PICKLES = (
+    "> **Warning.** `model.zip` and `vecnormalize.pkl` hold pickles: whoever loads them runs what they contain. "
+    "Load them only from somebody you trust; `replay.py` loads them too. `policy.npz` is numbers "
+    "alone, and is never unpickled."
+)
 
 
 def usage(interface: Interface, report: ExportReport) -> list[str]:
@@ -46,7 +51,12 @@ def usage(interface: Interface, report: ExportReport) -> list[str]:
         if check.format in SNIPPETS:
             words, code = SNIPPETS[check.format]
             parts += [words, _code(code)]
-    return [*parts, "`policy.npz` holds the same as plain numpy arrays; `open_numpy` in `replay.py` acts by it."]
+    if any(check.format == "sb3" for check in report.checks):
+        parts.append(PICKLES)
+    return [
+        *parts,
+        "`policy.npz` holds the same as plain numpy arrays: `open_numpy` in `replay.py` acts by it.",
+    ]
 
 
 def _code(text: str) -> str:

@@ -105,6 +105,16 @@ def test_the_card_reports_the_verdict_with_measured_values(make_checkpoint, card
     assert "details |" not in card
 
 
+def test_the_card_warns_of_what_is_unpickled(make_checkpoint, card_of):
+    make_checkpoint()
+    assert "whoever loads them runs what they contain" in card_of(ExportFormat.SB3)
+
+
+def test_the_card_of_files_without_pickles_warns_of_none(make_checkpoint, card_of):
+    make_checkpoint()
+    assert "pickles" not in card_of(ExportFormat.ONNX)
+
+
 def test_the_card_of_a_checkpoint_that_was_not_judged_says_so(make_checkpoint, card_of):
     run = make_checkpoint()
     run.save_criteria(INTENT)
