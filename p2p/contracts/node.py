@@ -115,3 +115,5 @@ class RemoteJob(Contract):
     """Whether the node has confirmed that it started this number."""
     ended: JobStatus | None = None
     """How this number ended, once all its files have come back."""
+    seal: str = ""
+    """Proves that this user wrote `node` and `path`: a copied session may name any directory of a node."""

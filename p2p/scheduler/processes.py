@@ -3,6 +3,7 @@
 import fcntl
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,13 +33,31 @@ def unsupervised(directory: Path) -> Iterator[bool]:
         yield taken
 
 
+def ask_for_the_end(directory: Path) -> None:
+    """Leave the file by which a supervisor knows that its job is to end.
+
+    Raises:
+        OSError: the directory cannot be written, or a link is in the way.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    os.close(os.open(directory / supervisor.CANCEL, flags, 0o644))
+
+
 def kill(directory: Path) -> None:
-    """Kill the supervisor in the handle, its job, and processes left by earlier starts."""
+    """Kill the supervisor in the handle, its job, and processes left by earlier starts.
+
+    A process that is no supervisor of this directory is left alone: a copied session may name any.
+    """
     handle = supervisor.read(directory / supervisor.HANDLE)
-    if supervisor.is_alive(handle):
+    if supervisor.is_alive(handle) and _supervises(handle["pid"], directory):
         own, _ = supervisor.descendants(handle["pid"])
         supervisor.send((handle["pid"], *own), signal.SIGKILL)
     supervisor.kill_left_over(directory)
+
+
+def _supervises(pid: int, directory: Path) -> bool:
+    tag = supervisor.variable(pid, supervisor.SUPERVISOR_TAG)
+    return tag == str(directory) or (tag is None and sys.platform != "linux")  # elsewhere it cannot be asked
 
 
 @contextmanager

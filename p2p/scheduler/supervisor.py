@@ -21,6 +21,7 @@ import json
 import os
 import runpy
 import signal
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -39,6 +40,8 @@ JOB_TAG, SUPERVISOR_TAG = "P2P_JOB", "P2P_SUPERVISOR"
 """Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""
 STOPPED = "Its process is stopped and makes no progress; kill -CONT {} lets it go on."
 POLL_S, HEARTBEAT_S, TERM_TO_KILL_S, START_TIMEOUT_S = 0.1, 2.0, 2.0, 15.0
+LONGEST = 1 << 20
+"""Bytes of a JSON file; a longer one is none."""
 PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: None
 
 
@@ -237,7 +240,8 @@ def processes() -> dict[int, tuple[int, str]]:
 
 def is_alive(handle: Mapping[str, Any]) -> bool:
     """Whether the supervisor named in `handle` is alive."""
-    return "pid" in handle and handle["began"] == processes().get(handle["pid"], (0, ""))[1]
+    pid, began = handle.get("pid"), handle.get("began")
+    return isinstance(pid, int) and bool(began) and began == processes().get(pid, (0, ""))[1]
 
 
 def variable(pid: int, name: str) -> str | None:
@@ -257,17 +261,23 @@ def send(pids: Iterable[int], number: int) -> None:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a JSON object; empty if the file is absent or broken."""
+    """Read a JSON object; empty if the file is absent, broken, a link or no regular file."""
     with suppress(OSError, ValueError, RecursionError):
-        if isinstance(value := json.loads(path.read_bytes()), dict):
-            return value
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            if regular and isinstance(value := json.loads(file.read(LONGEST)), dict):
+                return value
     return {}
 
 
 def put(path: Path, value: Mapping[str, Any]) -> None:
     """Write JSON atomically: readers see the old file or the new one, also after a crash."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with temporary.open("w", encoding="utf-8") as file:
+    with suppress(FileNotFoundError):
+        temporary.unlink()  # of a process that had this number before, or a link in a copied session
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(value, file, indent=2)
         file.flush()
         os.fsync(file.fileno())

@@ -179,6 +179,7 @@ MIRROR_LOCK = "mirror.lock"
 # beside the configuration file
 NODES = "nodes.json"
 NODES_LOCK = "nodes.lock"
+NODES_KEY = "nodes_key"
 KNOWN_HOSTS = "known_hosts"
 SERVED_MODELS = "served_models.json"
 SERVED_MODELS_LOCK = "served_models.lock"

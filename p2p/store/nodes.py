@@ -1,5 +1,7 @@
 """The nodes that p2p knows, and whose host keys it trusts."""
 
+import hmac
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +11,7 @@ from pydantic import Field
 from p2p import config_file
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidInput, StorageProblem, UnknownName
-from p2p.contracts.node import Node
+from p2p.contracts.node import Node, RemoteJob
 from p2p.store import files, layout
 
 
@@ -18,7 +20,7 @@ class _Nodes(Contract):
 
 
 class NodeStore:
-    """`nodes.json` and `known_hosts`, beside the configuration file.
+    """`nodes.json`, `nodes_key` and `known_hosts`, beside the configuration file.
 
     Args:
         path: another directory to keep them in.
@@ -27,6 +29,7 @@ class NodeStore:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or default_directory()
         self._nodes_path = self.path / layout.NODES
+        self._key_path = self.path / layout.NODES_KEY
         self.known_hosts_path = self.path / layout.KNOWN_HOSTS
 
     def all(self) -> dict[str, Node]:
@@ -77,6 +80,28 @@ class NodeStore:
         with self._changing() as nodes:
             nodes.pop(name, None)
 
+    def sealed(self, remote: RemoteJob) -> RemoteJob:
+        """The same, with the seal by which `is_sealed` knows it again.
+
+        Raises:
+            StorageProblem: the key cannot be kept.
+        """
+        with files.exclusive(self.path / layout.NODES_LOCK):
+            if (key := self._key()) is None:
+                with files.replacing(self._key_path) as temporary:
+                    temporary.chmod(0o600)
+                    temporary.write_text(key := secrets.token_hex(32), encoding="ascii")
+        return remote.model_copy(update={"seal": _seal(key, remote)})
+
+    def is_sealed(self, remote: RemoteJob) -> bool:
+        """Whether `sealed` of this user wrote where a job is."""
+        key = self._key()
+        return key is not None and hmac.compare_digest(_seal(key, remote).encode(), remote.seal.encode())
+
+    def _key(self) -> str | None:
+        """A secret of this user; None before the first job of a node."""
+        return files.read_text(self._key_path) or None
+
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Node]]:
         """Read, change and write under a lock."""
@@ -84,6 +109,10 @@ class NodeStore:
             nodes = dict(self.all())
             yield nodes
             files.write_model(self._nodes_path, _Nodes(nodes=nodes))
+
+
+def _seal(key: str, remote: RemoteJob) -> str:
+    return hmac.new(key.encode(), f"{remote.node}\0{remote.path}".encode(), "sha256").hexdigest()
 
 
 def default_directory() -> Path:

@@ -12,7 +12,7 @@ from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
 from p2p.scheduler.core_queue import place_of
-from p2p.scheduler.processes import is_supervised, kill, unsupervised
+from p2p.scheduler.processes import ask_for_the_end, is_supervised, kill, unsupervised
 from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
 from p2p.store import files, locks
 from p2p.store.clock import now
@@ -103,7 +103,7 @@ class LocalBackend:
                     kill(directory)
                 if waited > KILL_AFTER_S + LEAVE_S:
                     raise locks.held_up(directory / supervisor.LOCK, waited)
-                (directory / supervisor.CANCEL).touch()
+                ask_for_the_end(directory)
                 time.sleep(0.05)
         except OSError as error:
             raise files.storage_problem(directory / supervisor.CANCEL, error) from error

@@ -84,6 +84,8 @@ class SSHBackend:
             earlier, status = record.read(), _last(record)
             if earlier is None and record.elsewhere:
                 return status
+            if earlier is not None and not self.store.is_sealed(earlier):
+                raise InvalidInput(_foreign(record))
             if earlier is not None and not status.state.finished:
                 return self._look(record, earlier)
             if status.state is JobState.COMPLETED:
@@ -91,7 +93,7 @@ class SSHBackend:
             node = self.node()
             with suppress(NodeUnreachable), self.links.to(node.name) as link:
                 environment(link)  # what a person must put right is said before anything is recorded
-            remote = _placed(node, record, earlier)
+            remote = self.store.sealed(_placed(node, record, earlier))
             record.begin(_as_here(spec), remote)
             return self._look(record, remote)
 
@@ -133,6 +135,8 @@ class SSHBackend:
     def _status(self, record: RemoteJobRecord, fresh_s: float) -> JobStatus:
         if (last := _last(record)).state.finished:
             return last
+        if (remote := record.read()) is not None and not self.store.is_sealed(remote):
+            return JobStatus(state=JobState.UNREACHABLE, error=_foreign(record))
         with record.mirroring() as mine:
             last, remote = _last(record), record.read()
             if remote is None or not mine or last.state.finished or record.looked_at(fresh_s):
@@ -201,6 +205,14 @@ def _record(directory: Path) -> RemoteJobRecord:
     if not record.has_job():
         raise InvalidInput(f"{directory} is not a job: expected job.json in it, as written by its submission.")
     return record
+
+
+def _foreign(record: RemoteJobRecord) -> str:
+    """Why a job is left alone whose `remote.json` somebody else wrote: it may name any directory of a node."""
+    return (
+        f"{record.path / 'remote.json'} was not written by p2p as you run it here (a copied session, or one of an "
+        "earlier version), so nothing is sent to the node that it names. Remove the file to give the job up."
+    )
 
 
 def _as_here(spec: JobSpec) -> JobSpec:

@@ -15,8 +15,8 @@ from job_helpers import shell, until
 from ssh_lab import Lab, make_key
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable
-from p2p.contracts.job import JobSpec, JobState
-from p2p.contracts.node import Node, NodeState
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.node import Node, NodeState, RemoteJob
 from p2p.scheduler.backends.by_directory import open_backend
 from p2p.scheduler.backends.ssh import SSHBackend
 from p2p.scheduler.nodes import environments, transfer
@@ -265,6 +265,32 @@ def test_a_job_whose_directory_on_the_node_is_gone_is_lost(lab: Lab, jobs: Path)
     status = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
     assert status.state is JobState.LOST
     assert "gone" in (status.error or "")
+
+
+@pytest.mark.parametrize("submitted", [True, False])
+def test_a_job_that_a_copied_session_puts_on_a_node_is_left_alone(
+    lab: Lab, jobs: Path, tmp_path: Path, submitted: bool
+) -> None:
+    """It may name any directory there, and a command: a look at it would have uploaded and started it."""
+    backend = open_backend("ssh:attic", lab.store)
+    (home := tmp_path / "home/.ssh").mkdir(parents=True)
+    (home / "id").write_text("a key")
+    (jobs / "a").mkdir(parents=True)
+    (jobs / "a/authorized_keys").write_text("the attacker's")
+    (jobs / "a/job.json").write_text(shell("touch run").model_dump_json())
+    forged = RemoteJob(node="attic", path=str(home), submitted=submitted, seal="0" * 64)
+    (jobs / "a/remote.json").write_text(forged.model_dump_json())
+    status = backend.status(jobs / "a")
+    assert status.state is JobState.UNREACHABLE
+    assert "was not written by p2p as you run it here" in (status.error or "")
+    with pytest.raises(InvalidInput, match="Remove the file to give the job up"):
+        backend.submit(shell("true"), jobs / "a")
+    (jobs / "a/status.json").write_text(JobStatus(state=JobState.FAILED).model_dump_json())
+    with pytest.raises(InvalidInput, match="Remove the file to give the job up"):
+        backend.submit(shell("true"), jobs / "a")
+    backend.cancel(jobs / "a")
+    assert sorted(path.name for path in home.iterdir()) == ["id"]
+    assert not (jobs / "a/id").exists()
 
 
 def test_broken_files_here_start_nothing_again(lab: Lab, jobs: Path) -> None:
