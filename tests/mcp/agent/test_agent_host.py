@@ -11,6 +11,9 @@ from p2p.contracts.agent import AgentEnding, Limits
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.inference import GIVE_UP_AFTER, Message, ToolCall
 from p2p.contracts.model_problems import AuthenticationFailed, RequestRejected
+from p2p.service.progress.listing import list_sessions
+from p2p.service.sessions.steering import wishes
+from p2p.service.sessions.transcripts import append_transcript, read_transcript
 from p2p_mcp.agent.calling import LOOP
 
 LOOK = calls("list_environments")
@@ -179,7 +182,7 @@ def test_an_answer_cut_at_its_length_calls_nothing(agent: Sittings) -> None:
     agent.run(Turn([use("create_session", {"prompt": "ho"})], "max_tokens"), DONE)
     (result,) = results(agent.claude.bodies[1])
     assert "cut off" in said(result)
-    assert agent.service.list_sessions() == ()
+    assert list_sessions(agent.ws) == ()
 
 
 def test_a_paused_turn_goes_on(agent: Sittings) -> None:
@@ -253,19 +256,19 @@ def test_a_line_typed_meanwhile_reaches_the_next_turn_and_the_session(agent: Sit
     assert "The person watching says: bend the knees more" in sent
     assert agent.texts("wish") == ["bend the knees more"]
     assert report.session_id
-    assert "bend the knees more" in str(agent.service.wishes(report.session_id).wishes)
+    assert "bend the knees more" in str(wishes(agent.ws, report.session_id).wishes)
 
 
 def test_the_transcript_lies_beside_the_session_and_holds_no_key(agent: Sittings) -> None:
     report = agent.run(CREATE, calls("get_session", session_id=KEY), DONE)
-    file = agent.service.settings.runs_dir / str(report.session_id) / "transcript.jsonl"
+    file = agent.ws.settings.runs_dir / str(report.session_id) / "transcript.jsonl"
     written = file.read_text()
     assert KEY not in written
     assert "[ANTHROPIC_API_KEY]" in written
-    kinds = [entry.kind for entry in agent.service.read_transcript(report.transcript_id)]
+    kinds = [entry.kind for entry in read_transcript(agent.ws, report.transcript_id)]
     assert kinds[0] == "start"
     assert kinds[-1] == "end"
-    assert not list((agent.service.settings.runs_dir / "transcripts").iterdir())
+    assert not list((agent.ws.settings.runs_dir / "transcripts").iterdir())
 
 
 def test_a_conversation_goes_on_from_its_transcript(agent: Sittings) -> None:
@@ -283,11 +286,11 @@ def test_a_conversation_goes_on_from_its_transcript(agent: Sittings) -> None:
 
 def test_a_call_that_was_never_answered_is_answered_on_resumption(agent: Sittings) -> None:
     first = agent.run(CREATE, DONE, limits=Limits(turns=2))
-    entries = agent.service.read_transcript(first.transcript_id)
+    entries = read_transcript(agent.ws, first.transcript_id)
     call = ToolCall(call_id="toolu_lost", name="get_session", arguments={"session_id": first.session_id})
     message = Message(role="assistant", parts=(call,))
-    agent.service.append_transcript(
-        first.transcript_id, entries[-1].model_copy(update={"kind": "message", "message": message})
+    append_transcript(
+        agent.ws, first.transcript_id, entries[-1].model_copy(update={"kind": "message", "message": message})
     )
     agent.run(DONE, sentence="", resume="latest")
     last = agent.claude.bodies[0]["messages"][-1]["content"]
