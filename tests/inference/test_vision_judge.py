@@ -172,7 +172,7 @@ def _checkpoints(ws: Workspace) -> tuple[Candidate, Candidate]:
     return Candidate(iteration=1, checkpoint=first), Candidate(iteration=1, checkpoint=last)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [MODELS[0], *(pytest.param(name, marks=pytest.mark.nightly) for name in MODELS[1:])])
 def test_of_two_the_one_that_is_better_in_both_orders_is_better(model: str, look: Look) -> None:
     ws, stub = look(model, answers(ABOVE), answers({**ABOVE, "better": "below"}))
     first, last = _checkpoints(ws)

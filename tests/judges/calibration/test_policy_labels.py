@@ -23,6 +23,7 @@ def course(vx: float = 0.0, vy: float = 0.0, **changes: object) -> Course:
         "place": np.stack([vx * t, vy * t, np.full_like(t, 0.6)], axis=1),
         "up": np.full_like(t, 0.98),
         "pitch": 0.1 * np.sin(t),
+        "first_pitch": 0.0,
         "yaw": np.zeros_like(t),
         "touching": np.ones(T + 1, dtype=np.bool_),
         "joints": 0.5 * np.sin(6.0 * t)[:, None],
