@@ -1,6 +1,7 @@
 """What a probe training says of a reward: whether its return can be raised, and whether the criteria rise with it."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from p2p.contracts.intent import Comparison
 from p2p.contracts.judgment import CriterionScore
@@ -30,7 +31,8 @@ def probe_warnings(probe: RewardProbe) -> tuple[str, ...]:
             f"{told}: nothing was learnt, as far as {len(probe.steps)} measurements tell. Make the reward denser, "
             "or its terms larger against the noise of random actions.",
         )
-    return tuple(f"{told} while {words}." for words in (_unasked(probe), _lost(probe)) if words)
+    words = _unasked(probe) or _opposite(probe)
+    return (f"{told} while {words}.",) if words else ()
 
 
 def _unasked(probe: RewardProbe) -> str:
@@ -46,13 +48,17 @@ def _unasked(probe: RewardProbe) -> str:
     )
 
 
-def _lost(probe: RewardProbe) -> str:
-    """What the untrained policy meets and the trained one does not: the reward pays for giving it up."""
-    lost = [one for one in probe.criteria if one.approached is None and not one.met]
+def _opposite(probe: RewardProbe) -> str:
+    """Where what weighs most goes away from what is wanted, on average where several do, whatever else rises."""
+    heaviest = max((criterion.weight for criterion in probe.criteria), default=0.0)
+    goals = [one for one in probe.criteria if one.weight == heaviest and one.approached is not None]
+    if not goals or fmean(max(-1.0, one.approached or 0.0) for one in goals) > -APPROACHED:
+        return ""
     told = ", ".join(
-        f"{one.title}: {one.met_shares[0]:.0%} to {one.met_shares[-1]:.0%} of the rollouts" for one in lost
+        f"{one.title}: {_number(one.values[0])} to {_number(one.values[-1])} {one.unit}, wanted {one.wanted}"
+        for one in goals
     )
-    return f"what was met before is lost ({told})" if lost else ""
+    return f"what was asked for went away ({told}): the reward is earned by the opposite, or by something else"
 
 
 def _rose(probe: RewardProbe) -> bool:
@@ -67,6 +73,7 @@ def _criterion(scores: Sequence[CriterionScore]) -> ProbedCriterion:
         title=last.title,
         unit=last.unit,
         wanted=_wanted(last),
+        weight=last.weight,
         values=tuple(score.value for score in scores),
         met_shares=tuple(score.met_share for score in scores),
         met=last.met,

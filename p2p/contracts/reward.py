@@ -76,6 +76,8 @@ class ProbedCriterion(Contract):
     unit: str
     wanted: str
     """What meets it, in words."""
+    weight: float
+    """In the score; the heaviest say what the sentence is about, the others how it is done."""
     values: tuple[float | None, ...]
     """Mean measured value; None where no rollout could be measured."""
     met_shares: tuple[float, ...]

@@ -53,10 +53,21 @@ def test_what_the_untrained_policy_meets_does_not_hide_that_nothing_else_rises()
     assert probe_warnings(probe((0.0, 10.0), standing)) == (), "all that was asked is met from the start"
 
 
-def test_what_is_lost_while_the_return_rises_is_told():
-    lost, moving = (score(HIGH, 1.2, 1.0, 1.0), score(HIGH, 0.6, 0.5, 0.4)), (score(FAST, 0.0), score(FAST, 1.0))
-    (warning,) = probe_warnings(probe((0.0, 10.0), lost, moving))
-    assert "what was met before is lost (Keeps up: 100% to 50% of the rollouts)" in warning
+def test_what_the_sentence_is_about_going_away_is_told_whatever_else_rises():
+    backward, steps = (
+        (score(FAST | {"weight": 2.0}, 0.0), score(FAST | {"weight": 2.0}, -3.0)),
+        (
+            score(HIGH, 0.5),
+            score(HIGH, 0.9),
+        ),
+    )
+    (warning,) = probe_warnings(probe((0.0, 10.0), steps, backward))
+    assert "what was asked for went away (Runs: 0 to -3 m/s, wanted at least 2 m/s)" in warning
+    equal = (score(FAST, 0.0), score(FAST, -3.0))
+    assert probe_warnings(probe((0.0, 10.0), (score(HIGH, 0.5), score(HIGH, 1.2, 1.0, 1.0)), equal)) == (), (
+        "as far as the other came"
+    )
+    assert probe_warnings(probe((0.0, 10.0), steps, (score(FAST, 0.0), score(FAST, -0.1)))) == ()
 
 
 @pytest.mark.parametrize("returns", [(5.0, 5.5, 6.9), (5.0, 4.0, -3.0)])
