@@ -1,6 +1,33 @@
-"""p2p: one sentence in, a trained and judged policy out."""
+"""p2p: one sentence in, a trained and judged policy out.
+
+import p2p
+
+s = p2p.run("run forward", env="HalfCheetah-v5").wait()
+print(s.judgment.diagnosis, s.video)
+action = s.policy(observation)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from p2p.api import Session, criteria, judge, load_policy, load_session, run, sessions, train
 
 __version__ = "0.1.0"
 
 DISTRIBUTION = "p2p-mcp"
 """Name of the distribution on the package index, where `p2p` is an unrelated project."""
+
+__all__ = ["Session", "criteria", "judge", "load_policy", "load_session", "run", "sessions", "train"]
+
+
+def __getattr__(name: str) -> object:
+    """Load the Python API when one of its names is first used: `import p2p` alone costs next to nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'p2p' has no attribute {name!r}")
+    return getattr(import_module("p2p.api"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, those not yet loaded included."""
+    return sorted({*globals(), *__all__})

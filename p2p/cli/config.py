@@ -3,11 +3,8 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import typer
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from p2p.cli.counts import steps
 from p2p.contracts.errors import InvalidConfig, InvalidInput
@@ -44,24 +41,6 @@ def choose_environment(option: str | None, fields: dict[str, object]) -> str:
     if option is not None and configured not in (None, option):
         raise InvalidInput(f"--env says {option!r}, the configuration says {configured!r}: give one of them.")
     return option or (str(configured) if configured is not None else NewSession().env_id)
-
-
-def new_session(**fields: Any) -> NewSession:
-    """A request from plain values.
-
-    Raises:
-        InvalidInput: a value is out of range.
-    """
-    try:
-        return NewSession(**fields)
-    except ValidationError as error:
-        raise InvalidInput("\n".join(["This cannot be asked for:", *map(_explain, error.errors())])) from error
-
-
-def _explain(problem: ErrorDetails) -> str:
-    if not problem["loc"]:  # a rule over several fields names them itself
-        return f"  {problem['msg'].removeprefix('Value error, ')}"
-    return f"  {'.'.join(map(str, problem['loc']))}: {problem['msg']}, got {problem['input']!r}"
 
 
 def _read(file: Path) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from p2p.cli.config import choose_environment, new_session, read_config
+from p2p.cli.config import choose_environment, read_config
 from p2p.cli.follow import follow
 from p2p.cli.interrupts import held_back
 from p2p.cli.model_options import (
@@ -59,6 +59,7 @@ from p2p.service.rewards.writing import elicit_intent
 from p2p.service.sessions import lifecycle
 from p2p.service.sessions.driving import start_session, stop_session
 from p2p.service.sessions.lifecycle import create_session, discard_unstarted
+from p2p.service.sessions.requests import new_session
 from p2p.service.workspace import Workspace
 
 PASSED, NOT_PASSED = 0, 3

@@ -13,11 +13,11 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.training import TrainConfig
 from p2p.store.evaluations import CheckpointRecord
 from p2p.store.iterations import IterationRecord
+from p2p.store.policy import load_policy
 from p2p.worker.engine.environment import make_environment
 from p2p.worker.export.formats import WRITERS
 from p2p.worker.pictures.report_pictures import film
 from p2p.worker.rollout.evaluate import LABELS
-from p2p.worker.rollout.policy import load_policy
 
 
 def deliver(job_dir: Path) -> None:

@@ -13,13 +13,13 @@ from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.store.iterations import IterationRecord
+from p2p.store.policy import load_policy
 from p2p.worker.calibration.clips import MadeClip
 from p2p.worker.calibration.policy_labels import Course, kinds_of
 from p2p.worker.calibration.robots import Robot
 from p2p.worker.calibration.stage import Played, swings_of
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.rollout.evaluate import Policy, RecordedRollout, run_episodes
-from p2p.worker.rollout.policy import load_policy
 
 EPISODES = 3
 """Of each policy."""

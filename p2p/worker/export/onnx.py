@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 
 import p2p
 from p2p.store.files import replacing
-from p2p.worker.rollout.policy import EPSILON, Floats, NumpyPolicy
+from p2p.store.policy import EPSILON, Floats, NumpyPolicy
 
 INPUT, OUTPUT = "observation", "action"
 OPSET, IR_VERSION = 17, 8

@@ -15,8 +15,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from p2p.contracts.training import TrainConfig
 from p2p.store.files import replacing
+from p2p.store.policy import EPSILON, Floats, NumpyPolicy
 from p2p.worker.learners.sb3_arguments import ppo_arguments
-from p2p.worker.rollout.policy import EPSILON, Floats, NumpyPolicy
 
 Spaces = tuple[Box, Box]
 """Of the observations and of the actions."""

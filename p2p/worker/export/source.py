@@ -15,8 +15,8 @@ from p2p.contracts.rollout import Evaluation, Rollout
 from p2p.contracts.training import TrainConfig
 from p2p.store.arrays import load_arrays
 from p2p.store.iterations import IterationRecord
+from p2p.store.policy import NumpyPolicy, load_policy
 from p2p.worker.rollout.evaluate import Arrays
-from p2p.worker.rollout.policy import NumpyPolicy, load_policy
 
 PREFERRED = ("median", "p10", "p90")
 """Which rollout is replayed: the first of these whose trajectory was kept."""

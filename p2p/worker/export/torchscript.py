@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from p2p.store.files import replacing
-from p2p.worker.rollout.policy import EPSILON, Floats, NumpyPolicy
+from p2p.store.policy import EPSILON, Floats, NumpyPolicy
 
 METADATA = "metadata.json"
 """Name of the extra file in the archive."""

@@ -6,7 +6,7 @@ Its `np.mean` and `np.var` are written out as the sums they make: the same numbe
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.worker.rollout.policy import EPSILON
+from p2p.store.policy import EPSILON
 from p2p.worker.saved_state import State, joined, part
 
 Doubles = NDArray[np.float64]

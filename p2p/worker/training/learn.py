@@ -11,8 +11,8 @@ import numpy as np
 from p2p.contracts.rollout import Purpose, StandardReturns, first_seed
 from p2p.contracts.training import TrainConfig
 from p2p.store.iterations import IterationRecord
+from p2p.store.policy import load_policy
 from p2p.worker.rollout.evaluate import Policy
-from p2p.worker.rollout.policy import load_policy
 from p2p.worker.rollout.vec_env import VecEnv
 from p2p.worker.training.selection import Run
 from p2p.worker.training.train import train_run

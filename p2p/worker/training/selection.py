@@ -18,6 +18,7 @@ from p2p.contracts.rollout import Evaluation, Purpose, first_seed
 from p2p.contracts.training import TrainConfig
 from p2p.store.arrays import save_arrays, save_features
 from p2p.store.iterations import IterationRecord
+from p2p.store.policy import load_policy
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.reward.evaluator import Reward
 from p2p.worker.reward.hosted import HostedReward
@@ -30,7 +31,6 @@ from p2p.worker.rollout.evaluate import (
     run_episodes,
     trajectory,
 )
-from p2p.worker.rollout.policy import load_policy
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from p2p.contracts.resume import ResumePoint
 from p2p.contracts.rollout import Purpose, first_seed
 from p2p.contracts.training import EarlyStop, RunSummary, TrainConfig
 from p2p.store.iterations import IterationRecord
+from p2p.store.policy import NumpyPolicy
 from p2p.worker.code_host.host_process import HostFailed
 from p2p.worker.learners.advantages import explained_variance
 from p2p.worker.learners.learner import Learner
 from p2p.worker.learners.registry import make_learner
 from p2p.worker.reward.evaluator import RewardEvaluator, spec_of
 from p2p.worker.rollout.collector import Collector
-from p2p.worker.rollout.policy import NumpyPolicy
 from p2p.worker.rollout.start_states import StartPlacer
 from p2p.worker.rollout.training_env import TrainingEnv
 from p2p.worker.rollout.vec_env import VecEnv

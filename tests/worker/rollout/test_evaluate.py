@@ -13,6 +13,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
 from p2p.store.arrays import load_arrays, save_arrays
+from p2p.store.policy import NumpyPolicy
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.rollout.evaluate import (
@@ -24,7 +25,6 @@ from p2p.worker.rollout.evaluate import (
     trajectory,
 )
 from p2p.worker.rollout.kinematics import Kinematics
-from p2p.worker.rollout.policy import NumpyPolicy
 
 CONFIG = TrainConfig(episode_s=1.0)
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from p2p.contracts.errors import InvalidInput
-from p2p.worker.rollout.policy import NumpyPolicy, load_policy
+from p2p.store.policy import NumpyPolicy, load_policy
 
 
 def random_policy(seed=0, obs_dim=17, action_dim=6, activation="tanh", bound=1.0):

@@ -15,13 +15,13 @@ from p2p.contracts.work import EvaluateRequest, FilmRequest
 from p2p.judges.code import CodeJudge
 from p2p.store.arrays import load_arrays, load_features
 from p2p.store.iterations import IterationRecord
+from p2p.store.policy import load_policy
 from p2p.store.views import SheetRecord, take_over
 from p2p.worker.deliver import deliver
 from p2p.worker.pictures import report_pictures as pictures
 from p2p.worker.report import report
 from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.rollout.evaluate import judged_config, run_episodes
-from p2p.worker.rollout.policy import load_policy
 from p2p.worker.training.resume import INTERVAL
 from p2p.worker.training.train import train
 

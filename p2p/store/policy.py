@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.errors import InvalidInput
+from p2p.store import layout
 from p2p.store.arrays import load_arrays, save_arrays
 
 Floats = NDArray[np.float32]
@@ -79,6 +80,19 @@ class NumpyPolicy:
                 hidden = np.maximum(hidden, 0.0) if self.activation == "relu" else np.tanh(hidden)
         return np.clip(hidden.astype(np.float32), self.low, self.high)
 
+    def __call__(self, observation: NDArray[np.floating]) -> Floats:
+        """The action for one observation, shape (obs_dim,), or for a batch of them, shape (B, obs_dim).
+
+        Raises:
+            InvalidInput: the observation has another length than those it was trained on.
+        """
+        given = np.asarray(observation)
+        if given.ndim not in (1, 2) or given.shape[-1] != len(self.mean):
+            raise InvalidInput(
+                f"Expected an observation of shape ({len(self.mean)},) or (B, {len(self.mean)}), got {given.shape}."
+            )
+        return self.act(given) if given.ndim == 2 else self.act(given[None])[0]
+
     def save(self, path: Path) -> None:
         """Write the policy as an .npz of plain arrays."""
         arrays: dict[str, NDArray[Any]] = {}
@@ -92,11 +106,12 @@ class NumpyPolicy:
 
 
 def load_policy(path: Path) -> NumpyPolicy:
-    """The policy that was saved to `path`.
+    """The policy that was saved to `path`, or into the directory of a checkpoint or an export.
 
     Raises:
         InvalidInput: there is none, or it is broken.
     """
+    path = path / layout.POLICY if path.is_dir() else path
     arrays = load_arrays(path)
     if arrays is None or "weight_0" not in arrays:
         raise InvalidInput(f"{path} holds no policy: train a checkpoint first.")

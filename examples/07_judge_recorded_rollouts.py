@@ -1,0 +1,23 @@
+"""A trained policy is judged by other sentences, and acts in an environment of one's own. Two minutes on two cores."""
+
+import sys
+
+import gymnasium
+
+import p2p
+
+runs_dir = sys.argv[1] if len(sys.argv) > 1 else "runs"
+session = p2p.run("keep the pole balanced", env="InvertedPendulum-v5", n_report_rollouts=10, runs_dir=runs_dir).wait()
+
+for sentence in ("keep the pole balanced", "keep the pole balanced without moving the cart"):
+    judgment = p2p.judge(session, sentence)
+    print(sentence, "->", judgment.verdict, f"{judgment.success_rate:.0%}")
+
+environment = gymnasium.make("InvertedPendulum-v5")
+observation, _ = environment.reset(seed=1)
+steps, terminated = 0, False
+while not terminated and steps < 300:
+    observation, _, terminated, _, _ = environment.step(session.policy(observation))
+    steps += 1
+print("balanced for", steps, "steps of an episode that nobody judged")
+assert not terminated

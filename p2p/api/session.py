@@ -1,0 +1,218 @@
+"""A session as Python sees it."""
+
+import time
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from p2p.api.notebook import session_html
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.export import Export, ExportFormat, NewExport
+from p2p.contracts.intent import Criterion
+from p2p.contracts.iteration import IterationView
+from p2p.contracts.judgment import Judgment
+from p2p.contracts.session import ExtendSession, SessionStatus, SessionView
+from p2p.service.judging.by_code import rejudge
+from p2p.service.progress.details import view_iteration
+from p2p.service.progress.session_view import view_session
+from p2p.service.sessions.driving import resume_session, start_session, stop_session
+from p2p.service.sessions.export import export_policy
+from p2p.service.sessions.extending import continue_session
+from p2p.service.sessions.steering import steer
+from p2p.service.workspace import Workspace
+from p2p.store.policy import NumpyPolicy, load_policy
+
+POLL_S = 1.0
+"""Between two looks at a session that is waited for [s]."""
+
+
+class Session:
+    """One sentence, pursued until it passes or stops.
+
+    It is driven by a process of its own, which goes on when this one ends: `p2p.load_session(id)` finds it again.
+    Every attribute is read from the session's directory when it is asked for.
+
+    Args:
+        ws: Where it is kept.
+        session_id: Which.
+    """
+
+    def __init__(self, ws: Workspace, session_id: str) -> None:
+        self._ws = ws
+        self.id = session_id
+
+    @property
+    def view(self) -> SessionView:
+        """Everything that `p2p show` tells, as it stands now."""
+        return view_session(self._ws, self.id)
+
+    @property
+    def prompt(self) -> str:
+        """The sentence."""
+        return self.view.session.prompt
+
+    @property
+    def path(self) -> Path:
+        """Directory with all files."""
+        return self._ws.record(self.id).path
+
+    @property
+    def status(self) -> SessionStatus:
+        """Where it stands, such as "running" or "passed"."""
+        return self.view.status
+
+    @property
+    def error(self) -> str | None:
+        """Why it ended before its time; None where it did not."""
+        return self.view.error
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """What it is judged by; empty for a reward without a sentence."""
+        return self.view.criteria
+
+    @property
+    def judgment(self) -> Judgment | None:
+        """The verdict on its best iteration so far; None before the first."""
+        return self.view.judgment
+
+    @property
+    def passed(self) -> bool:
+        """Whether it has ended with a policy that passed."""
+        return self.status is SessionStatus.PASSED
+
+    @property
+    def iterations(self) -> tuple[IterationView, ...]:
+        """Its iterations: reward, configuration, runs, report rollouts."""
+        return tuple(view_iteration(self._ws, self.id, number) for number in range(1, self.view.iteration + 1))
+
+    @property
+    def reward(self) -> str | None:
+        """Source of the reward of its best iteration; None before there is one."""
+        found = self._file(self.view.artefacts.reward)
+        return found.read_text(encoding="utf-8") if found is not None else None
+
+    @property
+    def video(self) -> Path | None:
+        """Video of the median report rollout of its best iteration; None before it is judged."""
+        return self._file(self.view.artefacts.video)
+
+    @property
+    def contact_sheet(self) -> Path | None:
+        """Moments of that rollout as one picture."""
+        return self._file(self.view.artefacts.contact_sheet)
+
+    @property
+    def learning_curve(self) -> Path | None:
+        """Return and criteria over the training, as a picture."""
+        return self._file(self.view.artefacts.learning_curve)
+
+    @cached_property
+    def policy(self) -> NumpyPolicy:
+        """The judged policy of its best iteration, with its normaliser: `action = session.policy(observation)`.
+
+        It takes observations of shape (obs_dim,) or (B, obs_dim) as the environment gives them, and returns float32
+        actions of shape (action_dim,) or (B, action_dim) within the action's bounds. Deterministic.
+
+        Raises:
+            InvalidInput: no policy is judged yet.
+        """
+        found = self._file(self.view.artefacts.policy)
+        if found is None:
+            raise InvalidInput(f"{self.id} has no judged policy yet. Wait for it: session.wait()")
+        return load_policy(found)
+
+    def wait(self, timeout_s: float | None = None) -> "Session":
+        """Wait until nothing drives or trains it any more.
+
+        Args:
+            timeout_s: How long at most [s]; None waits as long as it takes.
+
+        Raises:
+            TimeoutError: the time is up; the session goes on.
+        """
+        begun = time.monotonic()
+        while (now := self.view).alive:
+            if timeout_s is not None and time.monotonic() - begun > timeout_s:
+                raise TimeoutError(f"{self.id} is {now.status} after {timeout_s:g} s, and goes on.")
+            time.sleep(POLL_S)
+        return self
+
+    def stop(self) -> "Session":
+        """End it with all its trainings; what is finished stays."""
+        stop_session(self._ws, self.id)
+        return self
+
+    def resume(self, max_iterations: int | None = None) -> "Session":
+        """Go on after it was stopped, killed, or had used up its iterations; see `max_iterations` of `run`.
+
+        Raises:
+            InvalidInput: it has ended by itself, and no more iterations are asked for.
+        """
+        resume_session(self._ws, self.id, max_iterations)
+        return self
+
+    def steer(self, wish: str) -> "Session":
+        """Tell the model that writes the next reward what to do differently.
+
+        Raises:
+            InvalidInput: nobody would read it; the message says what works instead.
+        """
+        steer(self._ws, self.id, wish)
+        return self
+
+    def extend(self, wish: str = "", criteria: tuple[Criterion, ...] = (), **options: Any) -> "Session":
+        """Go on from the best reward of this ended session in a new one, by stricter criteria or with a wish.
+
+        Args:
+            wish: What to do differently.
+            criteria: Stricter ones, by key, and new ones.
+            options: Fields of `p2p.contracts.session.ExtendSession`.
+
+        Raises:
+            InvalidInput: it runs, has nothing judged, or nothing is asked for that it did not do.
+        """
+        request = ExtendSession(wish=wish, criteria=criteria, **options)
+        made = continue_session(self._ws, self.id, request, driven=True)
+        start_session(self._ws, made.session_id)
+        return Session(self._ws, made.session_id)
+
+    def judge(self, prompt: str | None = None, iteration: int | None = None) -> Judgment:
+        """Judge recorded rollouts again; nothing is simulated, and nothing is overwritten.
+
+        Args:
+            prompt: A sentence whose criteria count; None takes those of the session.
+            iteration: Which; None takes the best one.
+
+        Raises:
+            InvalidInput: it has no recorded rollouts.
+            UnknownPhrase: `prompt` is not understood.
+        """
+        number = iteration or self.view.best_iteration or 1
+        return rejudge(self._ws, self.id, number, prompt)
+
+    def export(self, *formats: str, output: Path | None = None, **options: Any) -> Export:
+        """Write the judged policy in formats that other libraries load, with model card, parity and replay.
+
+        Args:
+            formats: Of "sb3", "onnx" and "torchscript".
+            output: Folder to write; None makes one in the session's directory.
+            options: Other fields of `p2p.contracts.export.NewExport`.
+
+        Raises:
+            InvalidInput: it has no policy yet.
+            MissingExtra: the library of a format is not installed.
+        """
+        names = tuple(ExportFormat(name) for name in formats)
+        return export_policy(self._ws, self.id, NewExport(formats=names, output=output, **options))
+
+    def _file(self, relative: str | None) -> Path | None:
+        return None if relative is None else self._ws.runs.path / relative
+
+    def __repr__(self) -> str:
+        """Id, status and sentence."""
+        view = self.view
+        return f"<p2p.Session {self.id}: {view.status}, {view.session.prompt!r} on {view.session.env_id}>"
+
+    def _repr_html_(self) -> str:
+        return session_html(self.view, video=self.video, curve=self.learning_curve)
