@@ -51,6 +51,8 @@ def train(
 ) -> Session:
     """Start to train a reward of your own, once; by a sentence it is judged too.
 
+    One that does not load, or breaks the contract of rewards, ends the session as "invalid_code"; `.error` says why.
+
     Args:
         reward: Its source, a file that holds it, or the function `reward_fn(obs, action, next_obs, info)` itself.
         prompt: What it is judged by; empty trains without a verdict.
@@ -60,7 +62,6 @@ def train(
 
     Raises:
         InvalidInput: there is no source, or an option has a wrong value.
-        InvalidReward: it does not load, or breaks the contract of rewards.
     """
     return _started(prompt, _source(reward), env, runs_dir, {"max_iterations": 1, **options, "author": "given"})
 
