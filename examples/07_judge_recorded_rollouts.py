@@ -9,7 +9,7 @@ import p2p
 runs_dir = sys.argv[1] if len(sys.argv) > 1 else "runs"
 session = p2p.run("keep the pole balanced", env="InvertedPendulum-v5", n_report_rollouts=10, runs_dir=runs_dir).wait()
 
-for sentence in ("keep the pole balanced", "balance the pole in the middle"):
+for sentence in ("keep the pole balanced", "keep the pole up smoothly"):
     judgment = p2p.judge(session, sentence)
     print(sentence, "->", judgment.verdict, f"{judgment.success_rate:.0%}")
 

@@ -116,7 +116,7 @@ def test_its_policy_balances_in_an_episode_that_nobody_judged(trained: p2p.Sessi
 @pytest.mark.slow
 def test_recorded_rollouts_are_judged_by_another_sentence(trained: p2p.Session) -> None:
     before = trained.judgment
-    other = p2p.judge(trained, "balance the pole in the middle")
+    other = p2p.judge(trained, "keep the pole up smoothly")
     assert before is not None
     assert {one.key for one in other.criteria} != {one.key for one in before.criteria}
     assert trained.judgment == before, "nothing is overwritten"
