@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from p2p.cli import main
-from p2p.contracts.calibration import Calibration, CalibrationRequest, HeldOut
+from p2p.contracts.calibration import Calibration, CalibrationRequest, HeldOut, MutationFamily
 from p2p.store.calibration import ClipsRecord
+
+OUT_OF_ITS_PLANE = {MutationFamily.WEAVING, MutationFamily.SMALL_LEAN, MutationFamily.OVERSHOOT}
+"""Changes of heading or roll, which a robot in a plane cannot make."""
 
 Capture = pytest.CaptureFixture[str]
 
@@ -59,7 +62,7 @@ def test_held_out_clips_are_told_as_rates_and_neither_listed_nor_filmed(runs_dir
     assert sum(rates.false_fails.of for rates in found.never_looked_at[0].by_sentence) > 10
     assert found.never_looked_at[0].mistakes == ()
     assert not {*found.judges[0].by_mutation} & {*held.families}
-    assert {*found.never_looked_at[0].by_mutation} == {*held.families}
+    assert {*found.never_looked_at[0].by_mutation} == {*held.families} - OUT_OF_ITS_PLANE
     clips = ClipsRecord(runs_dir / "calibration" / "halfcheetah-v5").read_clips()
     assert clips is not None
     listed = {mistake.clip_id for mistake in found.judges[0].mistakes}

@@ -39,8 +39,8 @@ CRASHES = "def judge(features):\n    return {'score': 1.0 / 0, 'evidence': ''}\n
 TEXT = "def judge(features):\n    return {'score': 'high', 'evidence': ''}\n"
 LATE = """
 def judge(features):
-    if len(features["time"]) > 100:
-        raise ValueError("too long")
+    if features["time"][0] < 0.045:  # the made-up rollouts have steps of 0.05 s, the recorded ones of 0.04 s
+        raise ValueError("too fine")
     return {"score": 1.0}
 """
 OUTSIDE = "def judge(features):\n    return {'score': 7.0, 'evidence': 'far above 1'}\n"
@@ -105,7 +105,7 @@ def test_whoever_asks_for_the_task_finds_what_the_model_of_the_session_wrote(wri
 
 @pytest.mark.parametrize(
     ("broken", "problem"),
-    [(CRASHES, "ZeroDivisionError"), (TEXT, "expected a dict with a number"), (IMPORTS, "imports"), (LATE, "too long")],
+    [(CRASHES, "ZeroDivisionError"), (TEXT, "expected a dict with a number"), (IMPORTS, "imports"), (LATE, "too fine")],
 )
 def test_code_that_fails_is_mended(broken: str, problem: str, written: Written) -> None:
     ws, stub = written(answers(PLAN), answers(PLAN), source(broken), answers(FINE), source(CALM))

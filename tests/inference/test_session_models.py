@@ -113,7 +113,7 @@ def test_a_fault_that_stays_ends_in_an_error_with_its_name(
     serve: Serve, session_models: Make, model_name: str, fault: Fault
 ) -> None:
     stub = serve(fault, repeat_last=True)
-    models = session_models(model_name, silence_s=0.2)
+    models = session_models(model_name, silence_s=1.0)
     with pytest.raises(ModelProblem):
         models.for_role("reviewer").ask(asked())
     assert len(stub.seen) == 3

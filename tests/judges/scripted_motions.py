@@ -9,6 +9,8 @@ import numpy as np
 from p2p.contracts.env import EnvSpec
 from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
+from p2p.rewards.part_sequences import PartSequences
+from p2p.worker.calibration.stage import swings_of
 from p2p.worker.rollout.kinematics import Kinematics
 
 
@@ -127,7 +129,18 @@ class Stage:
         qpos[:, height] += self.spec.rest_clearance + motion.lift - low
         states = self._kinematics.read(qpos, qvel)
         actions = np.tile(waves[1:, None], (1, self.spec.action_dim))
-        return measure_trajectory(self.spec, states, actions)
+        return measure_trajectory(self.spec, states, actions) | self._swings(qpos)
+
+    def _swings(self, qpos: np.ndarray) -> dict[str, np.ndarray]:
+        """How far joints and legs swing, which criteria of gaits and of standing still read."""
+        angles = {
+            f"joint_angle:{joint.name}": qpos[:, joint.qpos_index]
+            for joint in self.spec.joints
+            if joint.kind in ("hinge", "slide")
+        }
+        before, after = ({name: path[ends] for name, path in angles.items()} for ends in (slice(-1), slice(1, None)))
+        starts = np.arange(len(qpos) - 1)[:, None] == 0
+        return PartSequences(self.spec, 1, swings_of(self.spec)).measure(before, after, starts)
 
     def _place(self, qpos: np.ndarray, motion: Motion) -> int:
         qpos[:, 0] = motion.x

@@ -359,6 +359,7 @@ def doing_it() -> list[Case]:
             "hop forward without falling",
             "hops slowly",
             lambda m: m.plus(x=1.3 * m.t, lift=0.2 * np.maximum(0.0, wave(m, 1.5))),
+            lambda m: {index: share * (1.0 - wave(m, 1.5)) for index, share in {3: -0.2, 4: -0.4, 5: 0.2}.items()},
         ),
         Case(
             CHEETAH,

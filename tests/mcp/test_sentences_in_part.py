@@ -17,19 +17,19 @@ async def test_what_is_understood_is_kept_and_the_rest_is_left_to_eyes(
     connect: Connect, ws: Workspace, caller: Calls
 ) -> None:
     async with connect(ws) as client:
-        new = await caller(client)("create_session", intent="walk forward slowly with small steps")
+        new = await caller(client)("create_session", intent="walk forward slowly with quick steps")
     by_key = {criterion["key"]: criterion for criterion in new["criteria"]}
     assert by_key["moves_forward"]["predicate"] is not None
     assert by_key["also_asked"]["predicate"] is None
-    assert "with small steps" in by_key["also_asked"]["title"]
-    assert "'with small steps'" in new["note"]
+    assert "with quick steps" in by_key["also_asked"]["title"]
+    assert "'with quick steps'" in new["note"]
     assert "also_asked" in new["note"]
 
 
 async def test_predicates_for_the_rest_replace_its_eyes_alone(connect: Connect, ws: Workspace, caller: Calls) -> None:
     mine = {
         "key": "also_asked",
-        "title": "Small steps",
+        "title": "Quick steps",
         "description": "low feet",
         "category": "gait",
         "predicate": {
@@ -39,7 +39,7 @@ async def test_predicates_for_the_rest_replace_its_eyes_alone(connect: Connect, 
     }  # fmt: skip
     async with connect(ws) as client:
         call = caller(client)
-        new = await call("create_session", intent="walk forward slowly with small steps")
+        new = await call("create_session", intent="walk forward slowly with quick steps")
         steered = await call("steer_session", session_id=new["session_id"], criteria=[mine])
     assert {c["key"] for c in steered["criteria"]} == {c["key"] for c in new["criteria"]}
     assert all(criterion["predicate"] is not None for criterion in steered["criteria"])
