@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Each process is given a run of neighbours, and takes from the others once it is done.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all:
+PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --only-binary :all:
 # Each lock lists all that its packages need: pip looks for nothing else, and takes nothing with another hash.
 LOCKED := $(PIP) --no-deps --require-hashes
 OURS := $(PIP) --no-deps --no-build-isolation --editable .
