@@ -294,11 +294,23 @@ def _begins_upside_down(base: Base, _rng: Random) -> Mutant | None:
 
 def _falls_at_the_end(base: Base, rng: Random) -> Mutant | None:
     """Fall over in the last second."""
+    return fallen(base, rng, (0.95, 1.2), 0.35)
+
+
+def fallen(base: Base, rng: Random, before_end: tuple[float, float], seconds: float) -> Mutant | None:
+    """Fall over near the end; nothing for a robot without a floor.
+
+    Args:
+        base: What it does until then.
+        rng: Draws the side and the time.
+        before_end: Between which times before the end it begins to fall [s].
+        seconds: How long it falls [s].
+    """
     if not base.robot.floor:
         return None
     path, angle = base.robot.fall_back if rng.random() < 0.5 else base.robot.fall
-    at = base.seconds - rng.uniform(0.95, 1.2)
-    return Mutant(base.stage.play(base.motion.plus(**{path: angle * ramp(base.t, at, 0.35)})), {"falls_at": at})
+    at = base.seconds - rng.uniform(*before_end)
+    return Mutant(base.stage.play(base.motion.plus(**{path: angle * ramp(base.t, at, seconds)})), {"falls_at": at})
 
 
 def _falls_after_landing(base: Base, rng: Random) -> Mutant | None:

@@ -11,7 +11,7 @@ from p2p.contracts.calibration import MutationFamily as Family
 from p2p.contracts.parts import joints_of_leg
 from p2p.worker.calibration.motion import during, jump, ramp
 from p2p.worker.calibration.mutations.edits import along, events
-from p2p.worker.calibration.mutations.failing import TRAVEL, travels
+from p2p.worker.calibration.mutations.failing import TRAVEL, fallen, travels
 from p2p.worker.calibration.mutations.mutation import Base, Mutant, Mutation, Truth
 from p2p.worker.calibration.robots import Asked, Robot
 from p2p.worker.calibration.scene import EXPLOIT, NEAR_MISS, POSITIVE, Random
@@ -127,11 +127,7 @@ def _feet_apart(base: Base) -> float:
 
 def _falls_late(base: Base, rng: Random) -> Mutant | None:
     """Fall over 0.5 to 0.7 s before the end, so that it lies for the last 0.2 s or more."""
-    if not base.robot.floor:
-        return None
-    path, angle = base.robot.fall_back if rng.random() < 0.5 else base.robot.fall
-    at = base.seconds - rng.uniform(0.5, 0.7)
-    return Mutant(base.stage.play(base.motion.plus(**{path: angle * ramp(base.t, at, 0.3)})), {"falls_at": at})
+    return fallen(base, rng, (0.5, 0.7), 0.3)
 
 
 # Counts -------------------------------------------------------------------------------------------------------------
