@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from statistics import fmean
 
+from p2p.contracts.in_words import needed, number
 from p2p.contracts.intent import Comparison
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.reward import ProbedCriterion, RewardProbe
@@ -42,8 +43,8 @@ def _unasked(probe: RewardProbe) -> str:
         return ""
     worst = min(open_ones, key=lambda criterion: criterion.approached or 0.0)
     return (
-        f"no criterion came nearer to what is wanted ({worst.title}: {_number(worst.values[0])} to "
-        f"{_number(worst.values[-1])} {worst.unit}, wanted {worst.wanted}): the reward is earned by something that was "
+        f"no criterion came nearer to what is wanted ({worst.title}: {number(worst.values[0])} to "
+        f"{number(worst.values[-1])} {worst.unit}, wanted {worst.wanted}): the reward is earned by something that was "
         "not asked for"
     )
 
@@ -55,7 +56,7 @@ def _opposite(probe: RewardProbe) -> str:
     if not goals or fmean(max(-1.0, one.approached or 0.0) for one in goals) > -APPROACHED:
         return ""
     told = ", ".join(
-        f"{one.title}: {_number(one.values[0])} to {_number(one.values[-1])} {one.unit}, wanted {one.wanted}"
+        f"{one.title}: {number(one.values[0])} to {number(one.values[-1])} {one.unit}, wanted {one.wanted}"
         for one in goals
     )
     return f"what was asked for went away ({told}): the reward is earned by the opposite, or by something else"
@@ -72,7 +73,7 @@ def _criterion(scores: Sequence[CriterionScore]) -> ProbedCriterion:
         key=last.key,
         title=last.title,
         unit=last.unit,
-        wanted=_wanted(last),
+        wanted=needed(last.comparison, last.threshold, last.upper, last.unit),
         weight=last.weight,
         values=tuple(score.value for score in scores),
         met_shares=tuple(score.met_share for score in scores),
@@ -104,13 +105,3 @@ def _missing(score: CriterionScore, value: float) -> float:
     if score.comparison is Comparison.AT_MOST:
         return above
     return below + max(0.0, value - (score.threshold if score.upper is None else score.upper))
-
-
-def _wanted(score: CriterionScore) -> str:
-    if score.upper is not None:
-        return f"{score.threshold:g} to {score.upper:g} {score.unit}"
-    return f"{score.comparison.replace('_', ' ')} {score.threshold:g} {score.unit}"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"

@@ -4,6 +4,7 @@ from base64 import b64encode
 from html import escape
 from pathlib import Path
 
+from p2p.contracts.in_words import needed, number
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.session import SessionView
 
@@ -38,14 +39,11 @@ def session_html(view: SessionView, video: Path | None, curve: Path | None) -> s
 
 
 def _row(score: CriterionScore) -> str:
-    value = "–" if score.value is None else f"{score.value:.3g}"
-    if score.low is not None and score.high is not None:
-        value += f" [{score.low:.3g}, {score.high:.3g}]"
-    upper = "" if score.upper is None else f" … {score.upper:g}"
+    spread = "" if score.low is None or score.high is None else f" [{number(score.low)}, {number(score.high)}]"
     cells = (
         score.title + ("" if score.required else " (not required)"),
-        f"{value} {score.unit}",
-        f"{score.comparison} {score.threshold:g}{upper} {score.unit}",
+        number(score.value, score.unit) + spread,
+        needed(score.comparison, score.threshold, score.upper, score.unit),
         f"{score.met_share:.0%} {'✓' if score.met else '✗'}",
     )
     return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from p2p.cli.formats import number, share
+from p2p.cli.formats import share
 from p2p.cli.tables import table
 from p2p.contracts.candidates import CandidateChoice
+from p2p.contracts.in_words import number
 from p2p.contracts.iteration import IterationView
 
 

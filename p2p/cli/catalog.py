@@ -8,11 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from p2p.cli.completion import complete_environment
-from p2p.cli.formats import number
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.in_words import number
 from p2p.contracts.training import TrainConfig
 from p2p.service.training.environments import default_config, describe_environment, list_environments
 

@@ -9,12 +9,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from p2p.cli.completion import complete_format
-from p2p.cli.formats import number, short_path
+from p2p.cli.formats import short_path
 from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.export import Export, ExportFormat, NewExport
+from p2p.contracts.in_words import number
 from p2p.service.progress.listing import find_session
 from p2p.service.sessions.export import export_policy
 

@@ -6,9 +6,10 @@ from datetime import datetime
 
 from rich.live import Live
 
-from p2p.cli.formats import number, plan_in_words, share
+from p2p.cli.formats import plan_in_words, share
 from p2p.cli.live import last_line, picture, time_left
 from p2p.cli.output import Output
+from p2p.contracts.in_words import number
 from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
 from p2p.contracts.waiting import Waiting, WaitsFor, in_words
 from p2p.service.progress.details import said_nothing, why_it_stopped

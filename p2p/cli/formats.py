@@ -1,4 +1,4 @@
-"""Numbers, times and thresholds in words."""
+"""Shares, times and bars in words."""
 
 import math
 from collections.abc import Sequence
@@ -9,14 +9,6 @@ from p2p.contracts.intent import Comparison
 from p2p.contracts.session import SessionView
 
 BARS = "▁▂▃▄▅▆▇█"
-
-
-def number(value: float | None, unit: str = "") -> str:
-    """A measured number with three figures; "–" for none."""
-    if value is None:
-        return "–"
-    shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return shown if unit in ("", "1") else f"{shown} {unit}"
 
 
 def plan_in_words(view: SessionView) -> str:
@@ -37,14 +29,6 @@ def plan_in_words(view: SessionView) -> str:
 def share(value: float | None) -> str:
     """A share in [0, 1] as per cent; "–" for none."""
     return "–" if value is None else f"{value:.0%}".replace("%", " %")
-
-
-def needed(comparison: Comparison, threshold: float, upper: float | None, unit: str) -> str:
-    """What a criterion asks for: "≥ 2 m/s"."""
-    if comparison is Comparison.BETWEEN:
-        return f"{number(threshold)} … {number(upper, unit)}"
-    sign = "≥" if comparison is Comparison.AT_LEAST else "≤"
-    return f"{sign} {number(threshold, unit)}"
 
 
 def meets(value: float, comparison: Comparison, threshold: float, upper: float | None) -> bool:

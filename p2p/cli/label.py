@@ -7,10 +7,10 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from p2p.cli.formats import number
 from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
+from p2p.contracts.in_words import number
 from p2p.contracts.label import Agreement, Labels
 from p2p.service.judging import labelling
 from p2p.service.judging.labelling import label_rollout

@@ -9,7 +9,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from p2p.cli.formats import duration, meets, needed, number, plan_in_words, share, sparkline
+from p2p.cli.formats import duration, meets, plan_in_words, share, sparkline
+from p2p.contracts.in_words import needed, number
 from p2p.contracts.intent import Criterion
 from p2p.contracts.session import RunProgress, SessionView
 from p2p.contracts.waiting import in_words

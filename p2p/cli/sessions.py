@@ -9,7 +9,7 @@ from rich.text import Text
 
 from p2p.cli.candidates import candidate_findings, candidate_table
 from p2p.cli.costs import costs as cost_table
-from p2p.cli.formats import age, number, share, short_path
+from p2p.cli.formats import age, share, short_path
 from p2p.cli.keeping import marks
 from p2p.cli.live import hints, threshold, title
 from p2p.cli.model_options import CapOption, parse_caps
@@ -32,6 +32,7 @@ from p2p.cli.steer import changed_settings
 from p2p.cli.tables import table
 from p2p.cli.verdict import ENDINGS, changes, ending, judged, returns, runs, standing
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.in_words import number
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.reward import RewardReport
 from p2p.contracts.session import Session, SessionStatus, SessionView

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.in_words import needed
 from p2p.contracts.intent import Criterion, Intent
 from p2p.service.progress.listing import find_session
 from p2p.service.rewards.criteria import tighten_criteria
@@ -104,5 +105,4 @@ def _needed(criterion: Criterion) -> str:
     predicate = criterion.predicate
     if predicate is None:
         return "by eyes"
-    upper = "" if predicate.upper is None else f" and {predicate.upper:g}"
-    return f"{predicate.comparison} {predicate.threshold:g}{upper} {predicate.unit}"
+    return needed(predicate.comparison, predicate.threshold, predicate.upper, predicate.unit)

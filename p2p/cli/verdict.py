@@ -8,9 +8,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from p2p.cli.formats import duration, needed, number, share, short_path
+from p2p.cli.formats import duration, share, short_path
 from p2p.cli.live import heading, last_line, title
 from p2p.cli.tables import table
+from p2p.contracts.in_words import needed, number
 from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
 from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
 from p2p.contracts.waiting import in_words

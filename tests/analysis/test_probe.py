@@ -41,7 +41,7 @@ def test_a_return_that_rises_with_a_criterion_is_no_cause_for_a_warning():
 def test_a_return_that_rises_alone_is_earned_by_something_else():
     (warning,) = probe_warnings(probe((0.0, 10.0), (score(FAST, 0.1), score(FAST, -1.0))))
     assert "from 0 to 10 while no criterion came nearer" in warning
-    assert "Runs: 0.1 to -1 m/s, wanted at least 2 m/s" in warning
+    assert "Runs: 0.1 to -1 m/s, wanted ≥ 2 m/s" in warning
 
 
 def test_what_the_untrained_policy_meets_does_not_hide_that_nothing_else_rises():
@@ -62,7 +62,7 @@ def test_what_the_sentence_is_about_going_away_is_told_whatever_else_rises():
         ),
     )
     (warning,) = probe_warnings(probe((0.0, 10.0), steps, backward))
-    assert "what was asked for went away (Runs: 0 to -3 m/s, wanted at least 2 m/s)" in warning
+    assert "what was asked for went away (Runs: 0 to -3 m/s, wanted ≥ 2 m/s)" in warning
     equal = (score(FAST, 0.0), score(FAST, -3.0))
     assert probe_warnings(probe((0.0, 10.0), (score(HIGH, 0.5), score(HIGH, 1.2, 1.0, 1.0)), equal)) == (), (
         "as far as the other came"
