@@ -15,7 +15,7 @@ from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.reward import RewardProbe, RewardReport
 from p2p.service.progress.listing import find_session
-from p2p.service.rewards.drafting import check_reward_source
+from p2p.service.rewards.submission import check_reward_source
 
 CHECK_EXAMPLES = examples(
     "p2p check reward.py --env Hopper-v5",

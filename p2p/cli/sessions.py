@@ -38,7 +38,7 @@ from p2p.contracts.reward import RewardReport
 from p2p.contracts.session import Session, SessionStatus, SessionView
 from p2p.contracts.training import EffectiveConfig
 from p2p.service.judging.by_code import rejudge
-from p2p.service.judging.observing import submit_judgment
+from p2p.service.judging.caller_judgment import submit_judgment
 from p2p.service.machines.setup import require_packages
 from p2p.service.models import session_models
 from p2p.service.models.session_models import set_caps

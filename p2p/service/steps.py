@@ -1,7 +1,7 @@
 """The steps of an iteration, in their order; the loop runs them, and so does a caller who drives by hand."""
 
 from p2p.service.judging.closing import close, outcome
-from p2p.service.judging.verdicts import judge
+from p2p.service.judging.verdict import judge
 from p2p.service.rewards.candidates import choose_reward
 from p2p.service.rewards.repairing import train_or_repair
 from p2p.service.rewards.revision import revise

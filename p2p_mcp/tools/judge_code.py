@@ -7,7 +7,7 @@ from pydantic import Field
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Key
 from p2p.contracts.judge_code import JudgeCodeReport, JudgeCodeTask
-from p2p.service.judging.handed_code import judge_code_task, submit_judge_code
+from p2p.service.judging.caller_code import judge_code_task, submit_judge_code
 from p2p_mcp.fields import SessionId
 from p2p_mcp.toolbox import REPEATABLE, Toolbox
 

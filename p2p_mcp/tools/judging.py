@@ -13,10 +13,10 @@ from p2p.contracts.evidence import Evidence
 from p2p.contracts.intent import Key
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.observation import Observation, Tag
-from p2p.service.judging import observing
+from p2p.service.judging import caller_judgment
+from p2p.service.judging.by_eyes import judge_by_model
+from p2p.service.judging.caller_judgment import judge_evidence
 from p2p.service.judging.eyes import eyes_of
-from p2p.service.judging.looking import judge_by_model
-from p2p.service.judging.observing import judge_evidence
 from p2p.service.progress.details import view_iteration
 from p2p.service.progress.session_view import view_session
 from p2p.service.workspace import Workspace
@@ -156,7 +156,7 @@ def _add_submitting(toolbox: Toolbox) -> None:
             model=model,
         )
         number = judge_evidence(ws, session_id, iteration).iteration
-        judgment = observing.submit_judgment(ws, session_id, number, observation)
+        judgment = caller_judgment.submit_judgment(ws, session_id, number, observation)
         return JudgmentAnswer(
             session_id=session_id,
             iteration=number,
@@ -201,7 +201,7 @@ def _by_sampling(ws: Workspace, evidence: Evidence, replies: list[CreateMessageR
     for one in replies:
         problem = sampling.read(one, evidence)
         if isinstance(problem, Observation):
-            return observing.submit_judgment(ws, evidence.session_id, evidence.iteration, problem), ""
+            return caller_judgment.submit_judgment(ws, evidence.session_id, evidence.iteration, problem), ""
     if replies:
         return None, f"The client's model was asked {len(replies)} times, and its reply could not be read: {problem}"
     return None, ""

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from p2p.contracts.brief import DraftReport, RevisionBrief
 from p2p.contracts.errors import InvalidInput
-from p2p.service.rewards.drafting import check_reward_source, submit_reward
-from p2p.service.rewards.revising import revise_session, revision_brief
+from p2p.service.rewards.caller_revision import revise_session, revision_brief
+from p2p.service.rewards.submission import check_reward_source, submit_reward
 from p2p_mcp.fields import EnvironmentId, Iteration, SessionId
 from p2p_mcp.toolbox import READS, WRITES, Toolbox
 from p2p_mcp.views.rewards import CheckAnswer, RevisionAnswer, RewardAnswer, asked, checked, written

@@ -18,7 +18,7 @@ from p2p.contracts.session import NewSession
 from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
 from p2p.contracts.work import PictureResult
 from p2p.service.judging.report import run_report
-from p2p.service.judging.verdicts import judge
+from p2p.service.judging.verdict import judge
 from p2p.service.models.session_models import set_caps
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.aggregation import aggregate

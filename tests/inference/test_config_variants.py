@@ -25,7 +25,7 @@ from p2p.store.sessions import SessionRecord
 sys.path.append(str(Path(__file__).parents[1] / "session"))
 from finished_iterations import judgment, leave_training
 
-from p2p.service.rewards.revising import revise_session, revision_brief
+from p2p.service.rewards.caller_revision import revise_session, revision_brief
 from p2p.service.rewards.revision import revise
 from p2p.service.sessions.lifecycle import create_session
 

@@ -12,10 +12,10 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.session import NewSession
 from p2p.service.judging.by_code import rejudge
-from p2p.service.judging.handed_code import judge_code_task, submit_judge_code
+from p2p.service.judging.caller_code import judge_code_task, submit_judge_code
+from p2p.service.judging.caller_judgment import judge_evidence
 from p2p.service.judging.judge_code import write_judge_code
-from p2p.service.judging.observing import judge_evidence
-from p2p.service.judging.verdicts import judge
+from p2p.service.judging.verdict import judge
 from p2p.service.models.session_models import costs
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace

@@ -17,9 +17,9 @@ from p2p.contracts.judgment import Verdict
 from p2p.contracts.model_problems import ReplyMalformed
 from p2p.contracts.observation import hash_of
 from p2p.contracts.preference import Candidate
-from p2p.service.judging.looking import judge_by_model
+from p2p.service.judging.by_eyes import judge_by_model
 from p2p.service.judging.preferring import prefer
-from p2p.service.judging.verdicts import judge
+from p2p.service.judging.verdict import judge
 from p2p.service.models.session_models import costs
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings

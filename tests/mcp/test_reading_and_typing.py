@@ -11,7 +11,7 @@ from mcp.types import PromptReference, ResourceTemplateReference, TextContent, T
 from tool_caller import Connect
 
 from p2p.contracts.session import NewSession
-from p2p.service.rewards.drafting import submit_reward
+from p2p.service.rewards.submission import submit_reward
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 

@@ -11,7 +11,7 @@ from task_client import KnowsTasks
 from p2p.contracts.background import JobView, StartTraining
 from p2p.contracts.job import JobState
 from p2p.contracts.session import NewSession
-from p2p.service.rewards.drafting import submit_reward
+from p2p.service.rewards.submission import submit_reward
 from p2p.service.sessions.background import start_training
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace

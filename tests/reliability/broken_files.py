@@ -17,14 +17,14 @@ from watching import processes_of, until
 
 from p2p.contracts.errors import P2PError
 from p2p.contracts.session import NewSession
-from p2p.service.judging.observing import judge_evidence
+from p2p.service.judging.caller_judgment import judge_evidence
 from p2p.service.pictures.artefacts import metrics_table, read_reward
 from p2p.service.progress.details import view_iteration, why_it_stopped
 from p2p.service.progress.job_views import find_job, job_log, list_jobs, wait_for_job
 from p2p.service.progress.listing import find_session, list_sessions
 from p2p.service.progress.metrics import metrics
 from p2p.service.progress.session_view import view_session
-from p2p.service.rewards.revising import revision_brief
+from p2p.service.rewards.caller_revision import revision_brief
 from p2p.service.sessions.background import cancel_job, start_loop, start_training
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.sessions.steering import steer, wishes

@@ -14,11 +14,11 @@ from p2p.contracts.background import JobKind, StartTraining
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.job import JobState
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service.judging.verdicts import judge
+from p2p.service.judging.verdict import judge
 from p2p.service.progress.details import view_iteration
 from p2p.service.progress.job_views import get_job, job_log, list_jobs, wait_for_job
 from p2p.service.progress.session_view import view_session
-from p2p.service.rewards.drafting import submit_reward
+from p2p.service.rewards.submission import submit_reward
 from p2p.service.rewards.writing import write_reward
 from p2p.service.sessions.background import cancel_job, start_loop, start_training
 from p2p.service.sessions.driving import resume_session, stop_session

@@ -17,15 +17,15 @@ from p2p.contracts.judgment import Verdict
 from p2p.contracts.metrics import MetricsKind
 from p2p.contracts.observation import Observation
 from p2p.contracts.session import NewSession, SessionStatus
+from p2p.service.judging.caller_judgment import judge_evidence, submit_judgment
 from p2p.service.judging.closing import outcome
-from p2p.service.judging.observing import judge_evidence, submit_judgment
 from p2p.service.progress.comparing import compare_iterations
 from p2p.service.progress.job_views import wait_for_job
 from p2p.service.progress.metrics import metrics
 from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.caller_revision import revise_session, revision_brief
 from p2p.service.rewards.criteria import replace_criteria
-from p2p.service.rewards.drafting import submit_reward
-from p2p.service.rewards.revising import revise_session, revision_brief
+from p2p.service.rewards.submission import submit_reward
 from p2p.service.sessions.background import cancel_job, start_training
 from p2p.service.sessions.driving import extend_session, stop_session
 from p2p.service.sessions.lifecycle import create_session

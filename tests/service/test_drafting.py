@@ -9,13 +9,13 @@ from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec, RewardTerm, TermStatistics
 from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service.judging.observing import judge_evidence
+from p2p.service.judging.caller_judgment import judge_evidence
 from p2p.service.progress.differences import changes_between, common_share, source_diff
 from p2p.service.progress.metrics import metrics
 from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.caller_revision import revision_brief
 from p2p.service.rewards.criteria import intent_of, replace_criteria
-from p2p.service.rewards.drafting import check_reward_source, submit_reward
-from p2p.service.rewards.revising import revision_brief
+from p2p.service.rewards.submission import check_reward_source, submit_reward
 from p2p.service.rewards.writing import elicit_intent
 from p2p.service.sessions.driving import stop_session
 from p2p.service.sessions.lifecycle import create_session

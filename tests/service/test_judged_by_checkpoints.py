@@ -28,9 +28,9 @@ from p2p.store.sessions import SessionRecord
 sys.path.append(str(Path(__file__).parents[1] / "session"))
 from finished_iterations import FinishedJobs, summary
 
-from p2p.service.judging.observing import judge_evidence, submit_judgment
+from p2p.service.judging.caller_judgment import judge_evidence, submit_judgment
+from p2p.service.rewards.caller_revision import revision_brief
 from p2p.service.rewards.criteria import intent_of
-from p2p.service.rewards.revising import revision_brief
 from p2p.service.rewards.revision import revise
 from p2p.service.sessions.extending import continue_session
 from p2p.service.sessions.lifecycle import create_session

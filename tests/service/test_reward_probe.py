@@ -7,8 +7,8 @@ import pytest
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.service.rewards import probing
-from p2p.service.rewards.drafting import check_reward_source
 from p2p.service.rewards.probing import probe_config
+from p2p.service.rewards.submission import check_reward_source
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings

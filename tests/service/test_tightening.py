@@ -18,7 +18,7 @@ from p2p.judges import synthesis
 from p2p.judges.code import CodeJudge
 from p2p.service.judging.by_code import rejudge
 from p2p.service.rewards.criteria import replace_criteria, tighten_criteria
-from p2p.service.rewards.drafting import lesson_of
+from p2p.service.rewards.submission import lesson_of
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.plan import run_configs, session_for
 from p2p.service.workspace import Workspace

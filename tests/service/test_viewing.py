@@ -15,7 +15,7 @@ from p2p.contracts.pictures import MetricsPlot
 from p2p.contracts.session import NewSession
 from p2p.contracts.work import ViewRequest
 from p2p.envs import catalog
-from p2p.service.judging.observing import judge_evidence
+from p2p.service.judging.caller_judgment import judge_evidence
 from p2p.service.pictures.plotting import plot_metrics
 from p2p.service.pictures.viewing import view_rollout
 from p2p.service.progress.job_views import get_job

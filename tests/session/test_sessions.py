@@ -10,8 +10,8 @@ from p2p.contracts.session import NewSession, SessionStatus, SessionView
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.metrics import metrics
 from p2p.service.progress.session_view import view_session
+from p2p.service.rewards.caller_revision import revision_brief
 from p2p.service.rewards.criteria import intent_of
-from p2p.service.rewards.revising import revision_brief
 from p2p.service.sessions.driving import resume_session, start_session, stop_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from audited_rewards import KEPT, TUNED, Audited
 
 from p2p.contracts.session import NewSession
-from p2p.service.rewards.drafting import check_reward_source
+from p2p.service.rewards.submission import check_reward_source
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings

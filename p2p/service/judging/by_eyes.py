@@ -9,9 +9,9 @@ from p2p.contracts.session import Session
 from p2p.contracts.work import ViewRequest
 from p2p.judges import agreement, synthesis
 from p2p.judges.album import Album, Closer, Shown
+from p2p.service.judging.caller_judgment import chosen_iteration, judge_evidence, require_judgeable, submit_judgment
 from p2p.service.judging.evidence import SHOWN
 from p2p.service.judging.eyes import ROLE, USELESS, keep_picture, requested_view, vision_models
-from p2p.service.judging.observing import chosen_iteration, judge_evidence, require_judgeable, submit_judgment
 from p2p.service.pictures.viewing import view_rollout
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord

@@ -3,8 +3,8 @@
 from p2p.contracts.events import EventName
 from p2p.contracts.judgment import Judgment
 from p2p.service.judging.by_code import annotated, judge_by_code
+from p2p.service.judging.by_eyes import judge_by_eyes
 from p2p.service.judging.judge_code import mend_judge_code
-from p2p.service.judging.looking import judge_by_eyes
 from p2p.service.judging.report import run_report
 from p2p.service.progress.lineage import record_iteration
 from p2p.service.workspace import Workspace

@@ -11,8 +11,8 @@ from p2p.contracts.protocols import Attempt
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.session import IterationData, Session
 from p2p.service.progress.lineage import best_iteration
-from p2p.service.rewards.drafting import Submission, hand_in
 from p2p.service.rewards.revision import attempt
+from p2p.service.rewards.submission import Submission, hand_in
 from p2p.service.rounding import short
 from p2p.service.training.environments import describe_environment
 from p2p.service.wording import reward_constraints
