@@ -10,7 +10,7 @@ OURS := $(PIP) --no-deps --no-build-isolation --editable .
 LOCKS := $(wildcard requirements/*.lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint fast-tests slow-tests test-external nightly reliability docs docs-site bundle registry table lock clean
+.PHONY: help setup demo test check lint fast-tests slow-tests test-external nightly reliability trends docs docs-site bundle registry table lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ fast-tests: $(VENV)/.dev $(VENV)/.sshd
 
 slow-tests: $(VENV)/.dev $(VENV)/.sshd  ## The tests that train a policy or run a whole session
 	$(PYTEST) -m "slow and not nightly"
+
+trends: $(VENV)/.dev  ## How the code is built, as figures to watch: lines by room, helpers called once, cycles
+	$(BIN)/python tests/trends.py
 
 docs: $(VENV)/.dev  ## Write the tables of the documents that are made from the code
 	$(BIN)/python -m p2p_mcp.docs docs/tools.md

@@ -1,7 +1,7 @@
-"""`~/.config/p2p/config.toml`: what the environment does not say.
+"""The configuration file, `~/.config/p2p/config.toml`.
 
 A program with a window starts its servers with six variables and none of the shell's profile, so keys and renderers
-need a place of their own. The file says what variables would; a variable that is set wins::
+need a place of their own. The file sets what variables would; a variable that is set wins::
 
     runs_dir = "~/p2p-runs"          # any of the settings: P2P_RUNS_DIR, P2P_MAX_PARALLEL, ... in small letters
     max_parallel = 2
@@ -40,13 +40,13 @@ class ConfigFile(Contract):
     """Any other variable -> its value."""
 
     def variables(self) -> dict[str, str]:
-        """What the file says, as variables of the environment."""
+        """The file as variables of the environment."""
         settings = {f"P2P_{name.upper()}": value for name, value in self.settings.items()}
         return {name: str(value) for name, value in {**self.env, **self.keys, **settings}.items()}
 
 
 def read(path: Path, settings: Collection[str]) -> ConfigFile:
-    """The file; an absent one says nothing.
+    """Read the file; an absent one is empty.
 
     Args:
         path: Where it is.
@@ -76,7 +76,7 @@ def read(path: Path, settings: Collection[str]) -> ConfigFile:
 
 
 def readable_by_others(path: Path) -> bool:
-    """Whether somebody else on this machine could read the file; never known, so False, on Windows."""
+    """Whether other users can read the file; False on Windows, where that is not known."""
     try:
         return os.name == "posix" and bool(stat.S_IMODE(path.stat().st_mode) & 0o077)
     except OSError:
@@ -84,7 +84,7 @@ def readable_by_others(path: Path) -> bool:
 
 
 def _absolute(path: Path, runs_dir: Any) -> str:
-    """A place that means the same wherever the program starts."""
+    """Open `~`; refuse a path that depends on the current directory."""
     chosen = Path(str(runs_dir)).expanduser()
     if not chosen.is_absolute():
         raise InvalidInput(
@@ -95,7 +95,7 @@ def _absolute(path: Path, runs_dir: Any) -> str:
 
 
 def _in_words(path: Path, error: ValidationError) -> str:
-    """The first thing that is wrong, without the value, which may be a key."""
+    """Word the first error, without the value, which may be a key."""
     wrong = error.errors(include_input=False)[0]
     place = ".".join(str(part) for part in wrong["loc"][:2]).removeprefix("settings.")
     return f"{path}: {place} has a wrong value: {wrong['msg']}. Write texts in quotes."

@@ -1,4 +1,4 @@
-"""What a process is told from outside: variables of the environment first, then the file of `p2p.config_file`."""
+"""Settings of a process: variables of the environment first, then the configuration file."""
 
 import logging
 import os
@@ -15,12 +15,12 @@ API_KEYS = ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY")
 
 
 class Settings(Contract):
-    """What a process is told from outside."""
+    """Settings of a process, each with its variable."""
 
     runs_dir: Path = Path("runs")
     """Where sessions are kept (`P2P_RUNS_DIR`)."""
     backend: str = "local"
-    """Where trainings run (`P2P_BACKEND`): local, ssh:NODE, or pool."""
+    """Where trainings run (`P2P_BACKEND`): local, ssh:NODE, or pool; inline runs every job in this process."""
     nodes_dir: Path | None = None
     """Where nodes and their host keys are kept (`P2P_NODES_DIR`); None means beside the configuration file."""
     max_parallel: int | None = Field(default=None, ge=1)
@@ -44,7 +44,7 @@ class Settings(Contract):
     model_silence_s: float = Field(default=120.0, gt=0)
     """A model that says nothing for so long is asked again [s] (`P2P_MODEL_SILENCE_S`)."""
     agent_model: str = "claude-opus-5-5"
-    """Who works in `p2p agent` (`P2P_AGENT_MODEL`)."""
+    """Model of `p2p agent` (`P2P_AGENT_MODEL`)."""
 
     @classmethod
     def from_environment(cls, runs_dir: Path | None = None) -> "Settings":
@@ -67,7 +67,7 @@ class Settings(Contract):
 
 
 def variables() -> dict[str, str]:
-    """The environment, and under it what the configuration file says; an empty variable says nothing.
+    """Variables of the environment over those of the configuration file; an empty one counts as unset.
 
     Raises:
         InvalidInput: the configuration file is broken.
@@ -77,7 +77,7 @@ def variables() -> dict[str, str]:
 
 
 def adopt_config_file() -> None:
-    """Put what the configuration file says into the environment, for libraries that look there; each door does it once.
+    """Put the variables of the configuration file into the environment, where libraries look; each door does it once.
 
     Raises:
         InvalidInput: the configuration file is broken.
@@ -88,7 +88,7 @@ def adopt_config_file() -> None:
 
 
 def exposed_keys() -> str:
-    """What to say when others on this machine can read the keys in the configuration file; empty when they cannot."""
+    """Warning that other users can read the keys in the configuration file; empty when they cannot."""
     path = config_file.location()
     if config_file.read(path, list(Settings.model_fields)).keys and config_file.readable_by_others(path):
         return f"{path} holds keys, and others on this machine can read it. Run: chmod 600 {path}"
@@ -96,7 +96,7 @@ def exposed_keys() -> str:
 
 
 def api_key(name: str) -> str | None:
-    """The key in a variable, or None; for whoever calls a provider, and for nobody else."""
+    """Read an API key; None if unset."""
     return variables().get(name) or None
 
 

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from p2p_mcp.open_sessions import OpenSessions
-from p2p_mcp.patience import CLIENT
+from p2p_mcp.time_limit import CLIENT
 
 SESSION_HEADER = b"mcp-session-id"
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -44,9 +44,11 @@ class Admission:
         sessions: OpenSessions | None = None,
     ) -> None:
         self._sessions = sessions
-        self._app, self._token = app, token.encode() if token is not None else None
+        self._app = app
+        self._token = token.encode() if token is not None else None
         self._places = {place for name in names if (place := parsed_host(name)) is not None}
-        self._longest, self._patience_s = longest, patience_s
+        self._longest = longest
+        self._patience_s = patience_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or refuse it."""
@@ -199,11 +201,12 @@ def parsed_host(text: str) -> tuple[str, int | None] | None:
     try:
         parts = urlsplit(f"//{text}")
         host = parts.hostname
-        _, _, digits = text.rpartition("]")[2].partition(":")
         port = parts.port
     except ValueError:
         return None
-    if host is None or not (digits.isdecimal() or ":" not in text.rpartition("]")[2]):
+    written, _, after = text.rpartition("]")  # urlsplit drops what stands between "]" and the port
+    colon, digits = (after[:1], after[1:]) if written else after.partition(":")[1:]
+    if host is None or (colon, bool(digits)) not in (("", False), (":", True)) or not (digits or "0").isdecimal():
         return None
     return host, port
 

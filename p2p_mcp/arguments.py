@@ -54,7 +54,8 @@ def _most_items(schema: Mapping[str, Any]) -> int:
 
 def _longest(value: Any) -> int:
     """Items of the longest list or mapping in a value."""
-    longest, rest = 0, [value]
+    longest = 0
+    rest = [value]
     while rest:
         one = rest.pop()
         if isinstance(one, dict | list):

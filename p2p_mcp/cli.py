@@ -16,6 +16,7 @@ from p2p.contracts.errors import INTERRUPTED, P2PError
 from p2p.settings import Settings, adopt_config_file
 from p2p_mcp.filters import TOOLSETS, ServerOptions
 from p2p_mcp.policy_server import Content, PolicyServer
+from p2p_mcp.remedies import in_tools
 from p2p_mcp.token_file import kept_token, location
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
         return _serve(options)
     except P2PError as error:
-        print(error, file=sys.stderr)
+        print(in_tools(str(error)), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -53,5 +53,6 @@ def _iterations(ws: Workspace, given: Given) -> list[str]:
 def _files(ws: Workspace, given: Given) -> list[str]:
     if not {"session_id", "iteration"} <= given.keys():
         return []
-    session_id, number = given["session_id"], int(given["iteration"])
+    session_id = given["session_id"]
+    number = int(given["iteration"])
     return [*media(ws, session_id, number, "frames"), *media(ws, session_id, number, "videos")]

@@ -1,11 +1,29 @@
-"""Arguments that tools share."""
+"""Arguments that tools share, and arguments that are fields of a contract."""
 
 from typing import Annotated
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BaseModel, Field, WithJsonSchema
+from pydantic.fields import FieldInfo
 
+from p2p.contracts.background import StartTraining
+from p2p.contracts.docstrings import description_of
 from p2p.contracts.intent import MOST_CRITERIA, Criterion
-from p2p.contracts.session import Priority
+from p2p.contracts.session import NewSession, Priority
+
+
+def argument(model: type[BaseModel], name: str, description: str | None = None) -> FieldInfo:
+    """Bounds and description of a contract's field, to annotate an argument with.
+
+    Args:
+        model: The contract.
+        name: Its field.
+        description: Read by models in the place of the field's own.
+    """
+    field = model.model_fields[name]
+    made = FieldInfo(description=description or description_of(model, name))
+    made.metadata = list(field.metadata)
+    return made
+
 
 SESSION_ID = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 
@@ -22,7 +40,7 @@ EnvironmentId = Annotated[
 ]
 IdempotencyKey = Annotated[
     str | None,
-    Field(min_length=1, max_length=200, description="Any text; called again with it, nothing is started twice."),
+    argument(StartTraining, "idempotency_key", "Any text; called again with it, nothing is started twice."),
 ]
 Backend = Annotated[
     str | None,
@@ -30,7 +48,7 @@ Backend = Annotated[
 ]
 PriorityChoice = Annotated[
     Priority | None,
-    Field(description="low gives way to other processes; normal is for machines that are never idle. null: as before."),
+    argument(NewSession, "priority", f"{description_of(NewSession, 'priority')} null: as before."),
 ]
 IterationNumber = Annotated[int, Field(ge=1, le=1000, description="Number of an iteration.")]
 RunId = Annotated[

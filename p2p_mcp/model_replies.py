@@ -23,7 +23,8 @@ def read_object(reply: CreateMessageResult, made_of: Callable[[dict[str, Any]], 
         made_of: Takes the object, and raises `ValidationError` where it is not what was asked for.
     """
     text = text_of(reply)
-    start, end = text.find("{"), text.rfind("}")
+    start = text.find("{")
+    end = text.rfind("}")
     if start < 0 or end < start:
         return "there is no JSON object in it."
     try:

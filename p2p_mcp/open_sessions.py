@@ -17,7 +17,8 @@ class OpenSessions:
     """
 
     def __init__(self, each: int, most: int) -> None:
-        self._each, self._most = each, most
+        self._each = each
+        self._most = most
         self._owners: dict[str, str] = {}
         self._in_use: Counter[str] = Counter()
 

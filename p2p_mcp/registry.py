@@ -90,7 +90,8 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print("usage: python -m p2p_mcp.registry ROOT FILE", file=sys.stderr)
         return InvalidInput.exit_code
-    root, path = Path(arguments[0]), Path(arguments[1])
+    root = Path(arguments[0])
+    path = Path(arguments[1])
     try:
         entry = server_entry(tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"])
     except (InvalidInput, OSError) as error:

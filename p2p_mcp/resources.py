@@ -1,7 +1,9 @@
 """What can be read under `p2p://`: environments, sessions, iterations with all they left behind, and jobs."""
 
+import json
 from collections.abc import Callable, Iterator
 from functools import wraps
+from textwrap import shorten
 from typing import Any
 
 from mcp.server import MCPServer
@@ -19,12 +21,15 @@ from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
 from p2p.service.training.environments import list_environments
 from p2p.service.workspace import Workspace
-from p2p_mcp.errors import in_tools
+from p2p_mcp.remedies import data_in_tools, in_tools
+from p2p_mcp.views.answer import untrusted_text
 
 JSON = "application/json"
 LISTED_SESSIONS = 20
 """Newest sessions whose resources are listed; all others can be read too."""
 LISTED_JOBS = 20
+TITLE = 80
+"""Characters of a sentence that stand for its session in a list."""
 LOG_BYTES = 64_000
 """Of a log, from its end."""
 SESSION = "p2p://sessions/{session_id}"
@@ -45,7 +50,7 @@ def add_resources(server: MCPServer[Any], ws: Workspace) -> None:
     def job_log(job_id: str) -> str:
         """What a job printed, the last 64 kB."""
         _, size = job_views.job_log(ws, job_id, 0)
-        return job_views.job_log(ws, job_id, max(0, size - LOG_BYTES))[0]
+        return in_tools(job_views.job_log(ws, job_id, max(0, size - LOG_BYTES))[0])
 
 
 def list_instances(ws: Workspace) -> Iterator[Resource]:
@@ -70,7 +75,7 @@ def _add_nouns(server: MCPServer[Any], ws: Workspace) -> None:
         known = {spec.env_id: spec for spec in list_environments()}
         if env_id not in known:
             raise InvalidInput(f"No environment {env_id!r} is known. Known: {', '.join(known)}.")
-        return _json(known[env_id])
+        return _json(known[env_id], ours=True)
 
     @_resource(server, SESSION, "A session", JSON)
     def session(session_id: str) -> str:
@@ -142,11 +147,14 @@ def _number(text: str) -> int:
 
 
 def _of_session(ws: Workspace, view: SessionView) -> Iterator[Resource]:
-    name, about = view.session.session_id, view.session.prompt or "a reward handed in"
+    name = view.session.session_id
+    asked = " ".join(view.session.prompt.split())
+    about = f"“{shorten(asked, TITLE)}”" if asked else "a reward handed in"
     root = f"p2p://sessions/{name}"
     yield Resource(uri=root, name=name, title=about, description=str(view.status), mime_type=JSON)
     for number in range(1, view.iteration + 1):
-        place, title = f"{root}/iterations/{number}", f"{about}, iteration {number}"
+        place = f"{root}/iterations/{number}"
+        title = f"{about}, iteration {number}"
         kinds = [("", JSON), ("/reward.py", "text/x-python"), ("/metrics.csv", "text/csv")]
         kinds += [("/judgment", JSON)] if any(line.iteration == number for line in view.history) else []
         kinds += [(f"/videos/{file}", "video/mp4") for file in media(ws, name, number, "videos")]
@@ -159,5 +167,9 @@ def _picture_type(name: str) -> str:
     return "image/png" if name.endswith(".png") else "image/jpeg"
 
 
-def _json(value: BaseModel) -> str:
-    return value.model_dump_json(indent=1)
+def _json(value: BaseModel, *, ours: bool = False) -> str:
+    """A value as text; first comes which of its texts others wrote, unless all are p2p's own."""
+    data = data_in_tools(value.model_dump(mode="json"))
+    if not ours and (others := untrusted_text(data)):
+        data = {"untrusted_text": others, **data}
+    return json.dumps(data, ensure_ascii=False, indent=1)

@@ -6,8 +6,8 @@ from typing import Any
 
 from mcp.types import CreateMessageResult, SamplingMessage, TextContent
 
-from p2p.contracts.evidence import Evidence
-from p2p.contracts.observation import Observation
+from p2p.contracts.judgment import Evidence, Observation
+from p2p.service.wording import as_data
 from p2p_mcp.model_replies import read_object, text_of
 from p2p_mcp.views.content import picture_block
 
@@ -28,7 +28,7 @@ def question(evidence: Evidence, sheet: Path) -> list[SamplingMessage]:
         "rollout": [one.model_dump(mode="json") for one in evidence.numbers],
         "moments": [frame.model_dump(mode="json", exclude={"path"}) for frame in evidence.frames],
     }
-    text = f"{evidence.rubric}\n\nMeasurements:\n{json.dumps(facts)}\n\n{_form(evidence)}"
+    text = f"{evidence.rubric}\n\nMeasurements:\n{as_data(json.dumps(facts), 'measured')}\n\n{_form(evidence)}"
     return [SamplingMessage(role="user", content=[picture_block(sheet), TextContent(type="text", text=text)])]
 
 

@@ -5,7 +5,6 @@ from functools import partial
 from p2p.contracts.errors import UnknownName
 from p2p.service.progress.job_views import list_jobs
 from p2p.service.workspace import Workspace
-from p2p_mcp import tools
 from p2p_mcp.completions import Completions
 from p2p_mcp.filters import TOOLSETS, ServerOptions
 from p2p_mcp.live.job_tasks import JobTasks
@@ -13,7 +12,8 @@ from p2p_mcp.live.watcher import watching
 from p2p_mcp.policy_server import Content, PolicyServer
 from p2p_mcp.prompts import add_prompts
 from p2p_mcp.resources import add_resources, list_instances
-from p2p_mcp.toolbox import Toolbox
+from p2p_mcp.toolbox import add_tools
+from p2p_mcp.tools import TOOLS
 from p2p_mcp.views.content import reply
 from p2p_mcp.views.jobs import answer
 
@@ -21,9 +21,9 @@ from p2p_mcp.views.jobs import answer
 def build_server(ws: Workspace, options: ServerOptions | None = None) -> PolicyServer:
     """The server with all it offers.
 
-    Tools are added by the modules of `p2p_mcp.tools`, which `tools.add_all` names; what can be read by `resources`,
-    texts to begin with by `prompts`, ids while they are typed by `completions`. Transports are chosen by whoever runs
-    it: `server.run("stdio")`, `p2p_mcp.http`, or `mcp.Client(server)` in memory.
+    Tools are listed in `p2p_mcp.tools.TOOLS`; resources are in `resources`, prompts in `prompts`, completions of ids in
+    `completions`. The caller chooses the transport: `server.run("stdio")`, `p2p_mcp.http`, or `mcp.Client(server)` in
+    memory.
 
     Args:
         ws: What it is a door to.
@@ -43,9 +43,14 @@ def fill(server: PolicyServer, ws: Workspace, options: ServerOptions) -> Content
     Raises:
         UnknownName: a toolset or tool of the options does not exist.
     """
-    toolbox = Toolbox(server, ws, options)
-    tools.add_all(toolbox)
-    _refuse_unknown(options, toolbox)
+    known = [tool.function.__name__ for tool in TOOLS]
+    for name in options.tools:
+        if name not in known:
+            raise UnknownName("tool", name, known)
+    for name in options.toolsets:
+        if name not in TOOLSETS:
+            raise UnknownName("toolset", name, TOOLSETS)
+    add_tools(server, ws, TOOLS, options)
     add_resources(server, ws)
     add_prompts(server)
     return Content(
@@ -54,13 +59,3 @@ def fill(server: PolicyServer, ws: Workspace, options: ServerOptions) -> Content
         tasks=JobTasks(ws, lambda job: reply(answer(job))),
         watch=watching(partial(list_jobs, ws), server.subscriptions),
     )
-
-
-def _refuse_unknown(options: ServerOptions, toolbox: Toolbox) -> None:
-    known = [*toolbox.offered, *toolbox.refused]
-    for name in options.tools:
-        if name not in known:
-            raise UnknownName("tool", name, known)
-    for name in options.toolsets:
-        if name not in TOOLSETS:
-            raise UnknownName("toolset", name, TOOLSETS)

@@ -1,21 +1,25 @@
-"""How a tool is put on the server: with all four annotations, its toolset, and its failures in words."""
+"""Put tools on a server: bound to a workspace, with annotations, a time limit, and failures in words."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 from anyio import to_thread
 from mcp.server import MCPServer
-from mcp.types import Result, ToolAnnotations
-from pydantic import BaseModel
+from mcp.server.mcpserver import Resolve
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
 
 from p2p.contracts.base import Contract
+from p2p.contracts.errors import P2PError
 from p2p.service.sessions.keeping import session_called
 from p2p.service.workspace import Workspace
-from p2p_mcp.errors import telling
+from p2p_mcp.errors import told
 from p2p_mcp.filters import ServerOptions
-from p2p_mcp.patience import Patience
+from p2p_mcp.time_limit import TimeLimit
+from p2p_mcp.views.answer import Answer
 from p2p_mcp.views.content import reply
 
 
@@ -32,102 +36,117 @@ class Nature(Contract):
 
 
 READS = Nature(read_only=True, idempotent=True)
+ASKS = Nature(read_only=True, idempotent=True, open_world=True)
 WRITES = Nature()
 REPEATABLE = Nature(idempotent=True)
 ENDS = Nature(destructive=True, idempotent=True)
 
 
-def by_id(function: Callable[..., Any], ws: Workspace) -> Callable[..., Any]:
-    """The same function, which may be given a session's alias where it takes its id."""
-    if "session_id" not in inspect.signature(function).parameters:
-        return function
+@dataclass(frozen=True)
+class Tool:
+    """A function that clients can call; its name and docstring are the tool's."""
 
-    def canonical(arguments: dict[str, Any]) -> dict[str, Any]:
-        given = arguments.get("session_id")
-        return arguments if given is None else {**arguments, "session_id": session_called(ws, given)}
-
-    if inspect.iscoroutinefunction(function):
-
-        @wraps(function)
-        async def call_later(*args: Any, **kwargs: Any) -> Any:
-            return await function(*args, **await to_thread.run_sync(canonical, kwargs))
-
-        return call_later
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **canonical(kwargs))
-
-    return call
+    function: Callable[..., Any]
+    """One that is no coroutine may block. A parameter called `ws` is filled with the server's workspace."""
+    title: str
+    toolset: str
+    nature: Nature
+    heavy: bool = False
+    """Keeps a processor busy, or starts a process that does: over HTTP few of them run at a time."""
+    meta: dict[str, Any] | None = None
+    """`_meta` of the tool in the protocol."""
 
 
-def replying(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, whose result is compact text and structure; see `reply`."""
+def add_tools(server: MCPServer[Any], ws: Workspace, tools: Iterable[Tool], options: ServerOptions) -> None:
+    """Offer the tools that the options admit.
 
-    def compact(answer: Any) -> Any:
-        return reply(answer) if isinstance(answer, BaseModel) and not isinstance(answer, Result) else answer
-
-    if inspect.iscoroutinefunction(function):
-
-        @wraps(function)
-        async def call_later(*args: Any, **kwargs: Any) -> Any:
-            return compact(await function(*args, **kwargs))
-
-        return call_later
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return compact(function(*args, **kwargs))
-
-    return call
-
-
-class Toolbox:
-    """Takes the tools that the options allow.
-
-    Args:
-        server: Where they are offered.
-        ws: What they are a door to.
-        options: Which are wanted.
+    A tool that is no coroutine runs in a thread, and its caller gets an answer within 40 s.
     """
-
-    def __init__(self, server: MCPServer[Any], ws: Workspace, options: ServerOptions) -> None:
-        self.server, self.ws, self._options = server, ws, options
-        self._patience = Patience()
-        self.offered: list[str] = []
-        self.refused: list[str] = []
-
-    def add(
-        self,
-        function: Callable[..., Any],
-        title: str,
-        toolset: str,
-        nature: Nature,
-        *,
-        heavy: bool = False,
-        **more: Any,
-    ) -> None:
-        """Offer `function` under its own name, unless the options leave it out; its docstring is the description.
-
-        One that is no coroutine may block: it runs in a thread, and its caller hears of it within 40 s. A heavy one
-        keeps a processor busy, or starts a process that does: over HTTP few of them run at a time.
-        """
-        name = function.__name__
-        if not self._options.admit(name, toolset, read_only=nature.read_only):
-            self.refused.append(name)
-            return
-        self.offered.append(name)
-        told = telling(replying(by_id(function, self.ws)))
-        self.server.add_tool(
-            told if inspect.iscoroutinefunction(told) else self._patience.within_limit(told, heavy=heavy),
-            title=title,
-            description=inspect.getdoc(function),  # without its indentation, which models would read 30 times
+    bindings = _Bindings(ws)
+    time_limit = TimeLimit()
+    for tool in tools:
+        nature = tool.nature
+        name = tool.function.__name__
+        if not options.admit(name, tool.toolset, read_only=nature.read_only):
+            continue
+        bound = bindings.bind(tool.function)
+        server.add_tool(
+            bound if inspect.iscoroutinefunction(bound) else time_limit.limited(bound, heavy=tool.heavy),
+            title=tool.title,
+            description=inspect.getdoc(tool.function),  # without its indentation, which models would read 30 times
             annotations=ToolAnnotations(
-                title=title,
+                title=tool.title,
                 read_only_hint=nature.read_only,
                 destructive_hint=nature.destructive,
                 idempotent_hint=nature.idempotent,
                 open_world_hint=nature.open_world,
             ),
-            **more,
+            meta=tool.meta,
         )
+
+
+class _Bindings:
+    """Functions as the SDK calls them: without `ws`, with ids for aliases, replies, and `ToolError` for `P2PError`.
+
+    The SDK tells functions apart by identity: a resolver that two parameters name is bound once, and so asked once.
+    """
+
+    def __init__(self, ws: Workspace) -> None:
+        self._ws = ws
+        self._bound: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of a tool, or of a resolver that fills one of its parameters."""
+        if function not in self._bound:
+            self._bound[function] = self._with_workspace(function)
+        return self._bound[function]
+
+    def _with_workspace(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(function)
+        takes_workspace = "ws" in signature.parameters
+
+        def complete(arguments: dict[str, Any]) -> dict[str, Any]:
+            if arguments.get("session_id") is not None:
+                arguments = {**arguments, "session_id": session_called(self._ws, arguments["session_id"])}
+            return {**arguments, "ws": self._ws} if takes_workspace else arguments
+
+        if inspect.iscoroutinefunction(function):
+
+            @wraps(function)
+            async def call(**arguments: Any) -> Any:
+                try:
+                    return _replied(await function(**await to_thread.run_sync(complete, arguments)))
+                except P2PError as error:  # any other exception reaches the model as nothing but the tool's name
+                    raise ToolError(told(error)) from error
+        else:
+
+            @wraps(function)
+            def call(**arguments: Any) -> Any:
+                try:
+                    return _replied(function(**complete(arguments)))
+                except P2PError as error:
+                    raise ToolError(told(error)) from error
+
+        # The SDK reads parameters both from the signature and from the annotations.
+        parameters = [
+            parameter.replace(annotation=self._with_bound_resolvers(parameter.annotation))
+            for parameter in signature.parameters.values()
+            if parameter.name != "ws"
+        ]
+        shown = signature.replace(parameters=parameters)
+        vars(call)["__signature__"] = shown
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        call.__annotations__["return"] = signature.return_annotation
+        return call
+
+    def _with_bound_resolvers(self, annotation: Any) -> Any:
+        if get_origin(annotation) is not Annotated:
+            return annotation
+        kind, *notes = get_args(annotation)
+        bound = [Resolve(self.bind(note.fn)) if isinstance(note, Resolve) else note for note in notes]
+        return Annotated[(kind, *bound)]
+
+
+def _replied(answer: Any) -> Any:
+    """A tool's answer as compact text and structure; see `reply`."""
+    return reply(answer) if isinstance(answer, Answer) else answer

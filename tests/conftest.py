@@ -4,12 +4,20 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cpu_times import pytest_addoption, pytest_configure  # noqa: F401  (hooks)
+from hypothesis import HealthCheck, settings
 from shared_sessions import end_films
 
+from p2p.service.workspace import Workspace
+from p2p.settings import Settings
+
+# a loaded machine is slow to make and to try inputs; that is no failure of what is tested
+settings.register_profile("loaded_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("loaded_machine")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("COLUMNS", None)  # with processes beside it, pytest-xdist sets the width of its own terminal
 _CORES = tempfile.TemporaryDirectory(prefix="p2p-cores-")
@@ -20,6 +28,25 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 INSIDE = ip_network("10.99.0.0/30")
 """The network between this machine and its own namespaces, which some tests make."""
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Workspace:
+    """Workspace over an empty runs directory; a test that needs another defines its own."""
+    return Workspace(Settings(runs_dir=tmp_path / "runs"))
+
+
+@pytest.fixture
+def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Runs directory of the commands, which print lines of 160 characters."""
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("P2P_RUNS_DIR", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import pytest
 
 from p2p.cli import main
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.setup import Level
+from p2p.contracts.node import Level
 from p2p.service.machines.setup import check_setup
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings, adopt_config_file, api_key, keys_present

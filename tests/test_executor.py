@@ -3,8 +3,12 @@ import subprocess
 import sys
 
 import pytest
+from replacing import replace_function
 
+from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.remedies import Remedy
 from p2p.executor import __main__ as executor
+from p2p.service.training.environments import describe_environment
 from p2p.store.iterations import IterationRecord
 
 CLASS_REWARD = """
@@ -94,6 +98,15 @@ def test_known_keys_are_told_once_however_many_are_unknown(files, capsys):
     said = capsys.readouterr().err
     assert [said.count(f"{name}: unknown key") for name in ("qqq", "zzz", "xxx")] == [1, 1, 1]
     assert said.count("gae_lambda") == 1
+
+
+def test_an_error_names_commands(files, monkeypatch, capsys):
+    def refuse(*_args):
+        raise EnvironmentProblem(f"The sandbox cannot be set up. See: {Remedy.CHECK_SETUP.of()}")
+
+    replace_function(monkeypatch, describe_environment, refuse)
+    assert executor.main(files()) == 4
+    assert "See: p2p doctor" in capsys.readouterr().err
 
 
 def test_a_training_that_fails_ends_with_its_code_and_status(files, tmp_path, capsys):

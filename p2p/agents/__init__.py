@@ -1,1 +1,1 @@
-"""Who turns a sentence into criteria, writes rewards, and revises them."""
+"""Authors: turn a sentence into criteria, write rewards, and revise them."""

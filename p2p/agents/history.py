@@ -1,4 +1,4 @@
-"""What a reviser may look up of its session, as plain data."""
+"""Session history for a reviser, as plain data."""
 
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher, unified_diff
@@ -8,7 +8,7 @@ from typing import Any
 from p2p.agents.builtin.reviser import best_of
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.protocols import Attempt
-from p2p.contracts.revision import Lineage
+from p2p.contracts.reward import Lineage
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
@@ -55,7 +55,7 @@ class SessionHistory:
         return self._attempts[iteration]
 
     def scores(self) -> dict[str, Any]:
-        """Score and success of every iteration, the trend, and which was best."""
+        """Score and success of every iteration, the trend, and the best one."""
         rows = [
             {
                 "iteration": number,
@@ -75,7 +75,7 @@ class SessionHistory:
         return self.newest - best_of(self._attempts.values()).number
 
     def strategy(self) -> dict[str, Any]:
-        """What kept going wrong: falls of the score, tags that stay, values to and fro, rewards tried before."""
+        """Repeated problems: score drops, lasting tags, oscillating values, rewards tried before."""
         numbers = list(self._attempts)
         score = {number: self._attempts[number].judgment.intent_score or 0.0 for number in numbers}
         tags = [tag for attempt in self._attempts.values() for tag in attempt.judgment.failure_tags]
@@ -98,7 +98,7 @@ class SessionHistory:
         }
 
     def compare(self, first: int, second: int) -> dict[str, Any]:
-        """The difference of two rewards and configurations, and of what they reached."""
+        """Differences of two rewards, configurations and results."""
         one, two = self.attempt(first), self.attempt(second)
         names = f"iteration {first}", f"iteration {second}"
         diff = "\n".join(unified_diff(one.source.splitlines(), two.source.splitlines(), *names, lineterm="", n=1))
@@ -125,7 +125,7 @@ class SessionHistory:
         return self._record.iteration(iteration).runs()
 
     def run(self, iteration: int, run_id: str | None) -> IterationRecord:
-        """One run; None takes the one that was judged.
+        """One run; None takes the judged one.
 
         Raises:
             InvalidInput: there is no such iteration or run.
@@ -137,7 +137,7 @@ class SessionHistory:
         return runs[wanted]
 
     def tree(self) -> dict[str, Any]:
-        """The tree of attempts; of the hyperparameters those in which a configuration differs from the first one."""
+        """Tree of attempts; hyperparameters only if they differ from the first configuration."""
         entries = self.lineage.iterations
         uses = [use for entry in entries.values() for use in entry.configs.values()]
         usual = uses[0].hyperparameters if uses else {}
@@ -148,7 +148,7 @@ class SessionHistory:
         return {"iterations": told, "usual_hyperparameters": usual}
 
     def configs(self, iteration: int) -> dict[str, Any]:
-        """How the configurations of an iteration did, and in which hyperparameters they differ from the first.
+        """Results of an iteration's configurations, and their differences from the first.
 
         Raises:
             InvalidInput: it is not judged, or there is none of this number.
@@ -169,7 +169,7 @@ class SessionHistory:
         return [f"{change.kind} {change.name}" for change in revision.changes] if revision is not None else []
 
     def _oscillating(self) -> list[str]:
-        """Hyperparameters that went from a value to another and back."""
+        """Hyperparameters that changed to another value and back."""
         found: set[str] = set()
         courses: dict[str, list[object]] = {}
         for attempt in self._attempts.values():
@@ -198,7 +198,7 @@ def trend(values: Sequence[float]) -> str:
 
 
 def tag_history(attempts: Sequence[Attempt]) -> Mapping[str, dict[str, Any]]:
-    """Failure tag -> how often it was seen, first and last, and whether the newest iteration still has it."""
+    """Failure tag -> its count, first and last iteration, and whether it is current."""
     table: dict[str, dict[str, Any]] = {}
     for attempt in attempts:
         for tag in attempt.judgment.failure_tags:
@@ -210,7 +210,7 @@ def tag_history(attempts: Sequence[Attempt]) -> Mapping[str, dict[str, Any]]:
 
 
 def _beside(values: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:
-    """Those of the values that are not the usual ones."""
+    """Values other than the defaults."""
     return {name: value for name, value in values.items() if value != usual.get(name)}
 
 

@@ -1,10 +1,10 @@
-"""What a session has taught so far, by how firmly it holds."""
+"""Lessons of a session, by certainty."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.revision import Lesson
+from p2p.contracts.reward import Lesson
 
 Tier = Literal["HARD", "STRONG", "SOFT", "RETIRED"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
@@ -15,7 +15,7 @@ SAME_WORDS = 0.8
 
 
 def with_lesson(lessons: Sequence[Lesson], new: Lesson) -> tuple[Lesson, ...]:
-    """The lessons with one more; one that is said already is kept once, as the firmer and the newer of both."""
+    """Add a lesson; a repeated one is kept once, with the firmer tier and the newer text."""
     text = new.text.strip()
     if not text:
         return tuple(lessons)
@@ -30,7 +30,7 @@ def with_lesson(lessons: Sequence[Lesson], new: Lesson) -> tuple[Lesson, ...]:
 
 
 def with_tier(lessons: Sequence[Lesson], index: int, tier: str, reason: str) -> tuple[Lesson, ...]:
-    """The lessons with one moved to another tier, and why.
+    """Move a lesson to another tier, with the reason.
 
     Args:
         lessons: All of them.
@@ -52,7 +52,7 @@ def with_tier(lessons: Sequence[Lesson], index: int, tier: str, reason: str) -> 
 
 
 def consolidated(lessons: Sequence[Lesson]) -> tuple[Lesson, ...]:
-    """At most `MAX_LESSONS`, in their order: the soft ones go first, of these the oldest; hard ones stay."""
+    """Keep at most `MAX_LESSONS`, in order; drop the loosest tier first, in it the oldest first."""
     kept = list(lessons)
     while len(kept) > MAX_LESSONS:
         loosest = max(range(len(kept)), key=lambda i: (TIERS.index(kept[i].tier), -kept[i].learned_at, -i))
@@ -61,7 +61,7 @@ def consolidated(lessons: Sequence[Lesson]) -> tuple[Lesson, ...]:
 
 
 def in_words(lessons: Sequence[Lesson]) -> str:
-    """All of them, a line each, with the numbers by which they are called."""
+    """All lessons, numbered, one a line."""
     lines = [f"{i}. [{lesson.tier}] {lesson.text} (iteration {lesson.learned_at})" for i, lesson in enumerate(lessons)]
     return "\n".join(lines) or "None yet."
 

@@ -1,1 +1,1 @@
-"""What recorded numbers say: criteria measured on rollouts, intervals, and the course of a training."""
+"""Statistics of recorded numbers: criteria on rollouts, intervals, and the course of a training."""

@@ -1,16 +1,16 @@
-"""Whether two judges agree: by order, and on which side of a threshold."""
+"""Agreement of two judges: in order, and about a threshold."""
 
 from collections.abc import Sequence
 from statistics import correlation
 
-from p2p.contracts.label import Agreement
+from p2p.contracts.judgment import Agreement
 
 ENOUGH = 3
 """Two points always lie on a line."""
 
 
 def agreement(first: Sequence[float], second: Sequence[float], threshold: float) -> Agreement:
-    """How far two judges agree about the same rollouts.
+    """Agreement of two judges about the same rollouts.
 
     Args:
         first: Scores of one judge.
@@ -37,7 +37,7 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
-    """Cohen's kappa of two yes-or-no judges (J. Cohen 1960); None where chance alone would agree always."""
+    """Cohen's kappa of two yes-or-no judges (J. Cohen 1960); None if chance alone would always agree."""
     n = len(pairs)
     if not n:
         return None

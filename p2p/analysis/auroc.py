@@ -1,10 +1,10 @@
-"""How well a score tells right from wrong."""
+"""How well a score separates positives from negatives."""
 
 from collections.abc import Sequence
 
 
 def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float | None:
-    """Area under the ROC curve: that a positive scores higher than a negative, ties counting half.
+    """Area under the ROC curve: probability that a positive scores higher than a negative; ties count half.
 
     By ranks, as the U statistic of Mann and Whitney (1947).
 
@@ -19,7 +19,8 @@ def auroc(positives: Sequence[float], negatives: Sequence[float]) -> float | Non
     for side, values in enumerate((positives, negatives)):
         for value in values:
             counts[place[value]][side] += 1
-    below, won = 0, 0.0
+    below = 0
+    won = 0.0
     for right, wrong in counts:
         won += right * (below + wrong / 2.0)
         below += wrong

@@ -1,4 +1,4 @@
-"""When the verdict on a training is clear before its end.
+"""Decide during a training whether its verdict is already clear.
 
 A checkpoint passes clearly when all of this holds for its selection rollouts:
 
@@ -22,7 +22,7 @@ IN_A_ROW = 2
 
 
 def clearly_passes(intent: Intent, scores: Scores, needed: float) -> bool:
-    """Whether the rollouts of a checkpoint leave no doubt that it does what was asked.
+    """Whether the rollouts of a checkpoint pass beyond doubt.
 
     Args:
         intent: What was asked.

@@ -1,4 +1,4 @@
-"""A sign, while a training goes on, that its reward pays for something else than what is wanted."""
+"""Early sign, during a training, that its reward pays for the wrong thing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ NO_PROGRESS = 0.05
 
 
 def early_hint(intent: Intent | None, evaluations: Sequence[Mapping[str, Any]]) -> str | None:
-    """Name the term that takes the reward while a required criterion has stayed at 0; None where that is not so.
+    """Name the dominating term while a required criterion stays at 0; None otherwise.
 
     Args:
         intent: What is wanted.
@@ -40,8 +40,9 @@ def early_hint(intent: Intent | None, evaluations: Sequence[Mapping[str, Any]]) 
 
 
 def _stays_at_zero(criterion: Criterion, evaluations: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a required criterion has been met by no rollout, and come no nearer, at any evaluation."""
-    predicate, key = criterion.predicate, criterion.key
+    """Whether no rollout met a required criterion, or came nearer to it, at any evaluation."""
+    predicate = criterion.predicate
+    key = criterion.key
     if not criterion.required or predicate is None or not _needed(predicate):
         return False
     rows = [row for row in evaluations if key in (row.get("criteria") or {})]
@@ -50,12 +51,12 @@ def _stays_at_zero(criterion: Criterion, evaluations: Sequence[Mapping[str, Any]
 
 
 def _progress(predicate: Predicate, value: float | None) -> float:
-    """Share of the way from 0 to what is needed; 0 where nothing could be measured."""
+    """Share of the way from 0 to the required value; 0 without measurements."""
     return 0.0 if value is None else value / _needed(predicate)
 
 
 def _needed(predicate: Predicate) -> float:
-    """The value that must be reached from 0; 0 where 0 is good enough, or standing at 0 says nothing."""
+    """Required value, if it must be reached from 0; 0 if 0 is enough or standing at 0 means nothing."""
     low, high = predicate.threshold, predicate.upper
     if predicate.comparison is Comparison.AT_LEAST:
         return max(0.0, low)

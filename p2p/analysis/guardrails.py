@@ -1,6 +1,8 @@
-"""Signs in a training that its reward does not say what was asked."""
+"""Signs in a training that its reward differs from the intent."""
 
 from collections.abc import Sequence
+
+from p2p.contracts.intent import score_in_words
 
 SCORE_RISE = 0.02
 """Rise of the intent score that counts as one."""
@@ -9,7 +11,7 @@ GOOD_SCORE = 0.9
 
 
 def hacking_warning(returns: Sequence[float | None], scores: Sequence[float | None]) -> str | None:
-    """Tells when the return went up over the checkpoints and the intent score did not, or None.
+    """Warning if the return rose over the checkpoints and the intent score did not; None otherwise.
 
     That is what a reward looks like which is earned by something else than what was asked. The rise of the return is
     held against its own range, so the size of the reward does not matter.
@@ -27,7 +29,8 @@ def hacking_warning(returns: Sequence[float | None], scores: Sequence[float | No
     score_rose = max(marks[1:]) - marks[0] > SCORE_RISE
     if not return_rose or score_rose or marks[-1] >= GOOD_SCORE:
         return None
+    first, last = score_in_words(marks[0]), score_in_words(marks[-1])
     return (
-        f"The return rose from {kept[0]:.3g} to {kept[-1]:.3g} while the intent score went from {marks[0]:.2f} to "
-        f"{marks[-1]:.2f}: the reward is earned by something that was not asked for."
+        f"The return rose from {kept[0]:.3g} to {kept[-1]:.3g} while the intent score went from {first} to {last}: "
+        f"the reward is earned by something that was not asked for."
     )

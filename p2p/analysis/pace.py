@@ -1,16 +1,17 @@
-"""How fast a training goes, measured well enough to foretell its end."""
+"""Speed of a training, for estimates of its end."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-SETTLED_S, SETTLED_ROWS = 3.0, 8
+SETTLED_S = 3.0
+SETTLED_ROWS = 8
 """Time and updates after the first one from which the pace is trusted; the first update carries the start."""
 LONG_S = 10.0
 """Time after which one update is enough: the start is a small part of it."""
 
 
 def seconds_per_step(rows: Sequence[Mapping[str, Any]]) -> float | None:
-    """Time one environment step takes now, with all that belongs to it, evaluations included [s].
+    """Current time per environment step, evaluations included [s].
 
     The first third of the updates is left out: it holds the start, and the machine as it was then.
 

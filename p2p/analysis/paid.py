@@ -1,11 +1,11 @@
-"""What a reward pays for a known motion."""
+"""Pay of a reward for a known motion."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """One motion: how much of what was asked it shows, and what the reward pays for it."""
+    """One motion: its score by the criteria, and its pay by the reward."""
 
     name: str
     score: float
@@ -28,10 +28,10 @@ class Paid:
 
     @property
     def plain(self) -> bool:
-        """Whether it is ranked: it is no dash, and its motors do what they should."""
+        """Whether it is ranked: neither an even-pace nor a noisy variant of another motion."""
         return self.even_pace is None and self.noise_on is None
 
     @property
     def earned(self) -> float:
-        """What a robot that does it is paid per step, counting the end of the episode."""
+        """Pay per step, the end of the episode included."""
         return self.total if self.kept is None else self.kept

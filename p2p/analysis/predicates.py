@@ -80,7 +80,7 @@ def measure(intent: Intent, features: Features, dt: float) -> tuple[Measurement,
 
 
 def first_met(predicate: Predicate, prefixes: Floats) -> int | None:
-    """Index into the window at which a predicate was first met, or None when the whole window does not meet it.
+    """Index into the window at which a predicate is first met; None if the whole window does not meet it.
 
     | statistic                       | comparison | first met                                                |
     |---------------------------------|------------|----------------------------------------------------------|
@@ -178,7 +178,7 @@ def _measure_one(criterion: Criterion, features: Features, dt: float, earlier: M
 
 
 def _measured(measure: Measure, features: Features, dt: float, begin: int) -> tuple[slice, Floats] | None:
-    """The window and the statistic of its first 1, 2, … steps; None where it cannot be measured."""
+    """The window and the statistic of its first 1, 2, … steps; None if it cannot be measured."""
     window = window_steps(measure.window, features, dt, begin)
     if window is None or not _finite(measure, features, window):
         return None
@@ -213,13 +213,14 @@ class Phases:
     def __init__(self, flags: Flags, window: slice, least: int) -> None:
         self._before = bool(flags[window.start - 1]) if window.start > 0 else True
         self._after = bool(flags[window.stop]) if window.stop < len(flags) else True
-        self.flags, self.least = flags[window], least
+        self.flags = flags[window]
+        self.least = least
         steps = np.arange(1, len(self.flags) + 1)
         self.ages = steps - np.maximum.accumulate(np.where(self.flags, 0, steps))
         """Length of the run so far at each step [steps]."""
 
     def steps(self) -> Floats:
-        """Steps in runs that count, up to each step; a run counts from the step at which it is long enough."""
+        """Steps in runs that count, up to each step; a run counts once it is long enough."""
         added = np.where(self.ages == self.least, self.least, self.ages > self.least)
         return np.cumsum(added).astype(np.float64)
 
@@ -250,7 +251,7 @@ def _least_steps(least_s: float | None, dt: float) -> int:
 
 
 def _of_values(measure: Measure, values: Floats, times: Floats) -> Floats:
-    """The statistic of the first 1, 2, … values; where only the last of them is ever read, that one everywhere."""
+    """Statistic of the first 1, 2, … values; if only the last is read, that one everywhere."""
     statistic = measure.statistic
     if statistic in _RUNNING:
         return _RUNNING[statistic](values)

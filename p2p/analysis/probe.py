@@ -1,10 +1,9 @@
-"""What a probe training says of a reward: whether its return can be raised, and whether the criteria rise with it."""
+"""Findings from a probe training: can the return be raised, and do the criteria rise with it?"""
 
 from collections.abc import Sequence
 from statistics import fmean
 
-from p2p.contracts.in_words import needed, number
-from p2p.contracts.intent import Comparison
+from p2p.contracts.intent import Comparison, needed, number
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.reward import ProbedCriterion, RewardProbe
 
@@ -24,10 +23,11 @@ def probed_criteria(at_steps: Sequence[Sequence[CriterionScore]]) -> tuple[Probe
 
 
 def probe_warnings(probe: RewardProbe) -> tuple[str, ...]:
-    """What looks wrong in a probe, in words."""
+    """Problems of a probe, in words."""
     first, last = probe.returns[0], probe.returns[-1]
     told = f"In a probe training of {probe.steps[-1]:,} steps the return went from {first:.4g} to {last:.4g}"
-    if not _rose(probe):
+    rose = any(low > probe.intervals[0][1] for low, _ in probe.intervals[1:])  # disjoint intervals
+    if not rose:
         return (
             f"{told}: nothing was learnt, as far as {len(probe.steps)} measurements tell. Make the reward denser, "
             "or its terms larger against the noise of random actions.",
@@ -37,7 +37,7 @@ def probe_warnings(probe: RewardProbe) -> tuple[str, ...]:
 
 
 def _unasked(probe: RewardProbe) -> str:
-    """Where no criterion rises with the return."""
+    """Warn if no criterion rises with the return."""
     open_ones = [criterion for criterion in probe.criteria if criterion.approached is not None]
     if not open_ones or any((criterion.approached or 0.0) >= APPROACHED for criterion in open_ones):
         return ""
@@ -50,7 +50,7 @@ def _unasked(probe: RewardProbe) -> str:
 
 
 def _opposite(probe: RewardProbe) -> str:
-    """Where what weighs most goes away from what is wanted, on average where several do, whatever else rises."""
+    """Warn if the heaviest criteria move away from their targets, on average if several do."""
     heaviest = max((criterion.weight for criterion in probe.criteria), default=0.0)
     goals = [one for one in probe.criteria if one.weight == heaviest and one.approached is not None]
     if not goals or fmean(max(-1.0, one.approached or 0.0) for one in goals) > -APPROACHED:
@@ -60,11 +60,6 @@ def _opposite(probe: RewardProbe) -> str:
         for one in goals
     )
     return f"what was asked for went away ({told}): the reward is earned by the opposite, or by something else"
-
-
-def _rose(probe: RewardProbe) -> bool:
-    """Whether the return of a trained policy lies above the untrained one's, with both intervals apart."""
-    return any(low > probe.intervals[0][1] for low, _ in probe.intervals[1:])
 
 
 def _criterion(scores: Sequence[CriterionScore]) -> ProbedCriterion:
@@ -83,7 +78,7 @@ def _criterion(scores: Sequence[CriterionScore]) -> ProbedCriterion:
 
 
 def _approached(first: CriterionScore, last: CriterionScore) -> float:
-    """How much of the way to what is wanted was covered by value, partial credit or share of rollouts that meet it.
+    """Share of the way to the target, by value, partial credit or share of rollouts that meet it.
 
     The largest counts, as the mean value may move away while more rollouts meet it; where none rose, the smallest.
     """
@@ -98,7 +93,7 @@ def _share(before: float, after: float) -> float:
 
 
 def _missing(score: CriterionScore, value: float) -> float:
-    """How far a value lies outside what is wanted, in its unit."""
+    """Distance of a value from the required range, in its unit."""
     below, above = max(0.0, score.threshold - value), max(0.0, value - score.threshold)
     if score.comparison is Comparison.AT_LEAST:
         return below

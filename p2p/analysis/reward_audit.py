@@ -1,4 +1,4 @@
-"""What a reward that was tried on known motions would teach: found without training, and without a model."""
+"""What a reward would teach, judged by its pay for known motions: without training, without a model."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ SPIKE = 2.0
 
 
 def audit(paid: Sequence[Paid], source: str, severity: str = "error", terminates: bool = False) -> list[RewardIssue]:
-    """What is wrong with a reward, by what it pays.
+    """Problems of a reward, by its pay.
 
     Args:
         paid: All motions it was tried on; none for robots that show none.
@@ -48,7 +48,7 @@ def audit(paid: Sequence[Paid], source: str, severity: str = "error", terminates
 
 
 def term_line(source: str, term: str) -> int | None:
-    """The line that computes a term: where its name is a key of a dict, or is assigned to; None where it is nowhere."""
+    """Line that computes a term: a key of a dict or an assignment; None if absent."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
@@ -58,7 +58,7 @@ def term_line(source: str, term: str) -> int | None:
 
 
 def return_line(source: str) -> int | None:
-    """The line of the last `return` of the function that computes a reward; None where there is none."""
+    """Line of the last `return` of the function that computes a reward; None if there is none."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):

@@ -1,4 +1,4 @@
-"""How a reward ranks known motions, against the criteria: what it cannot tell apart, and what it inverts."""
+"""A reward's ranking of known motions against that of the criteria: ties and inversions."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,7 +26,7 @@ MOST_NAMED = 3
 
 
 def ranking(paid: Sequence[Paid]) -> RewardRanking | None:
-    """How a reward ranks the motions it was tried on; None where they are too few to rank.
+    """A reward's ranking of the motions it was tried on; None for too few motions.
 
     Args:
         paid: All of them; dashes and motions with noise on their motors are left out.
@@ -38,14 +38,15 @@ def ranking(paid: Sequence[Paid]) -> RewardRanking | None:
         MotionPay(name=motion.name, score=motion.score, pay=motion.earned)
         for motion in sorted(shown, key=lambda motion: -motion.earned)
     )
-    scores, pays = [motion.score for motion in shown], [motion.earned for motion in shown]
+    scores = [motion.score for motion in shown]
+    pays = [motion.earned for motion in shown]
     return RewardRanking(
         motions=motions, correlation=rank_correlation(scores, pays), inversions=tuple(_inversions(shown))
     )
 
 
 def audit_ranking(paid: Sequence[Paid], terminates: bool) -> list[RewardIssue]:
-    """What its ranking of known motions says against a reward; warnings alone.
+    """Warnings about a reward's ranking of known motions.
 
     Args:
         paid: All motions it was tried on; none for robots that show none.
@@ -61,7 +62,7 @@ def audit_ranking(paid: Sequence[Paid], terminates: bool) -> list[RewardIssue]:
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Spearman's rank correlation, ties at their mean rank; None where one of the two never changes."""
+    """Spearman's rank correlation, ties at their mean rank; None if one side is constant."""
     first, second = _ranks(np.array(one)), _ranks(np.array(other))
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
@@ -75,11 +76,12 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _flat(shown: Sequence[Paid], terminates: bool) -> Iterator[str]:
-    """Motions of clearly different worth that are paid the same.
+    """Motions of clearly different worth with equal pay.
 
     Where nothing ends an episode, a robot that has fallen goes on and may still find what pays.
     """
-    best, spread = max(shown, key=lambda motion: motion.score), _spread(shown)
+    best = max(shown, key=lambda motion: motion.score)
+    spread = _spread(shown)
     if spread <= 1e-9 * max(1.0, abs(shown[0].earned)):
         yield (
             f"It pays the same ({shown[0].earned:.3g} per step) for every motion it was tried on, {best.name!r} among "
@@ -122,13 +124,14 @@ def _falling(shown: Sequence[Paid], terminates: bool) -> Iterator[str]:
 
 
 def _noise(paid: Sequence[Paid], shown: Sequence[Paid]) -> Iterator[str]:
-    """Whether the price of the actions that exploring takes is more than doing what was asked gains."""
+    """Warn if exploration noise costs more than the wanted motion gains."""
     noisy = next((motion for motion in paid if motion.noise_on is not None), None)
     still = next((motion for motion in shown if noisy is not None and motion.name == noisy.noise_on), None)
     best = max(shown, key=lambda motion: (motion.score, motion.earned))
     if noisy is None or still is None or best is still:
         return
-    cost, gain = still.total - noisy.total, best.total - still.total
+    cost = still.total - noisy.total
+    gain = best.total - still.total
     if cost > NOISE_PRICE * max(gain, 0.0) and cost > 0:
         yield (
             f"Random actions, as a training begins with, cost {cost:.3g} per step, and {best.name!r} gains only "
@@ -138,8 +141,9 @@ def _noise(paid: Sequence[Paid], shown: Sequence[Paid]) -> Iterator[str]:
 
 
 def _against(shown: Sequence[Paid]) -> Iterator[str]:
-    """Whether the ranking as a whole is another one than that of the criteria, or the most is paid for a wrong one."""
-    best, most = max(shown, key=lambda motion: motion.score), max(shown, key=lambda motion: motion.earned)
+    """Warn if the whole ranking contradicts the criteria's, or a wrong motion is paid most."""
+    best = max(shown, key=lambda motion: motion.score)
+    most = max(shown, key=lambda motion: motion.earned)
     ties = [m.name for m in shown if most.earned - m.earned <= SAME * _spread(shown) and best.score - m.score >= 0.3]
     correlation = rank_correlation([motion.score for motion in shown], [motion.earned for motion in shown])
     inverted = list(_inversions(shown))
@@ -157,7 +161,7 @@ def _against(shown: Sequence[Paid]) -> Iterator[str]:
 
 
 def _inversions(shown: Sequence[Paid]) -> Iterator[str]:
-    """The pairs that are paid most against the criteria, in words."""
+    """Pairs paid most against the criteria, in words."""
     spread = _spread(shown)
     pairs = [
         (worse.earned - better.earned, worse, better)

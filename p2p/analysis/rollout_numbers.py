@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from p2p.contracts.env import Feature
-from p2p.contracts.evidence import FeatureNumbers
+from p2p.contracts.judgment import FeatureNumbers
 from p2p.store.arrays import load_features
 from p2p.store.evaluations import ReportRecord
 
@@ -27,7 +27,8 @@ def rollout_numbers(report: Path, label: str, features: Sequence[Feature]) -> tu
         rollout.
     """
     record = ReportRecord(report)
-    evaluation, recorded = record.read_evaluation(), load_features(record.features_path)
+    evaluation = record.read_evaluation()
+    recorded = load_features(record.features_path)
     if evaluation is None or recorded is None:
         return ()
     found = [index for index, rollout in enumerate(evaluation.rollouts) if rollout.label == label]

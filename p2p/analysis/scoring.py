@@ -1,4 +1,4 @@
-"""From measurements of single rollouts to the scores of a checkpoint."""
+"""Scores of a checkpoint from measurements of single rollouts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from p2p.analysis.intervals import mean_interval, share_interval, wilson_interva
 from p2p.analysis.predicates import Measurement
 from p2p.contracts.intent import CONDITIONAL, Criterion, Intent, Statistic
 from p2p.contracts.judgment import MET_SHARE_NEEDED, CriterionScore, RolloutScore
-from p2p.contracts.rollout import Rollout
+from p2p.contracts.training import Rollout
 
 Measurements = Sequence[tuple[Measurement, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How well the rollouts of one checkpoint do what was asked, as far as code can measure it."""
+    """Measured scores of one checkpoint's rollouts against the intent."""
 
     criteria: tuple[CriterionScore, ...]
     """Those that code can measure."""
@@ -35,7 +35,7 @@ def score(
     rollouts: Sequence[Rollout],
     met_share_needed: float = MET_SHARE_NEEDED,
 ) -> Scores:
-    """Aggregate measurements over rollouts. Criteria that only eyes can judge are left out.
+    """Aggregate measurements over rollouts, without criteria that only eyes can judge.
 
     Args:
         intent: What was asked.
@@ -92,7 +92,7 @@ def _criterion(criterion: Criterion, measured: Sequence[Measurement], met_share_
 
 
 def _interval(statistic: Statistic, values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of the mean of a statistic, within what the statistic can be."""
+    """95 % interval of the mean of a statistic, clipped to the statistic's range."""
     low, high = min(values, default=0.0), max(values, default=0.0)  # differences and ratios may leave the usual range
     if statistic is Statistic.FRACTION and low >= 0 and high <= 1:
         return share_interval(values)

@@ -1,4 +1,4 @@
-"""What a reward is to remember and never brings up to date, found in its text."""
+"""Attributes that a reward reads and never updates, found in its source."""
 
 import ast
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ EMPTY = (None, False, 0)
 
 
 def audit_state(source: str) -> list[RewardIssue]:
-    """Attributes that begin empty, are read, and are never assigned to again.
+    """Attributes that begin empty, are read, and are never assigned again.
 
     Args:
         source: Of the reward; nothing is found in what is not valid Python.
@@ -25,7 +25,7 @@ def audit_state(source: str) -> list[RewardIssue]:
 
 
 def remembers(source: str) -> bool:
-    """Whether a reward assigns to an attribute of `self` anywhere but at its beginning."""
+    """Whether a reward assigns to an attribute of `self` outside its initialisation."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):

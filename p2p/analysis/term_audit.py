@@ -1,4 +1,4 @@
-"""What the values of a reward's terms say against it, on recorded transitions and on known motions."""
+"""Problems of a reward's terms, from their values on recorded transitions and known motions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ ACTIVE = 1e-9
 def audit_terms(
     terms: Sequence[TermStatistics], source: str, paid: Sequence[Paid] = (), terminates: bool = False
 ) -> list[RewardIssue]:
-    """Terms without effect: one that dominates, those that were never active, and those that are always the same.
+    """Problematic terms: a dominating one, inactive ones, and constant ones.
 
     What transitions of a robot that has learnt nothing seem to show, the motions may refute.
 
@@ -80,7 +80,7 @@ def _shares(sizes: dict[str, float]) -> dict[str, float]:
 
 
 def _is_price(term: TermStatistics) -> bool:
-    """Whether it only ever takes away: such a term is meant to be small beside what it is the price of."""
+    """Whether the term is never positive: such a term is meant to be small."""
     return term.minimum < -ACTIVE and term.maximum <= ACTIVE
 
 

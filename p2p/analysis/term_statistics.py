@@ -1,4 +1,4 @@
-"""What each term of a reward contributed."""
+"""Contribution of each term of a reward."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from p2p.contracts.reward import TermStatistics
 
 
 def term_statistics(values: Mapping[str, NDArray[np.float64]]) -> tuple[TermStatistics, ...]:
-    """Statistics of every term over the steps it was recorded at.
+    """Statistics of every term over the recorded steps.
 
     Args:
         values: Name -> values per step, any shape. Values that are not finite are left out, and so is a term that

@@ -1,4 +1,4 @@
-"""Which change of criteria only ever makes them stricter: what passes after it would have passed before it."""
+"""Changes of criteria that only make them stricter: whatever passes afterwards would have passed before."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from p2p.contracts.intent import Comparison, Criterion, Predicate
 
 
 def tightened(present: Sequence[Criterion], given: Sequence[Criterion]) -> tuple[Criterion, ...]:
-    """Criteria with some of them made stricter, and others added.
+    """Criteria with some made stricter, and others added.
 
     Allowed are a stricter threshold, an optional criterion that becomes required, other words, and new criteria, which
     are required. Statistic, feature, window, margin and weight of one that is there stay.

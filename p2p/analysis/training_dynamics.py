@@ -62,7 +62,7 @@ def dynamics(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def dynamics_warnings(numbers: Mapping[str, float]) -> tuple[str, ...]:
-    """What looks wrong in the numbers of `dynamics`, in words."""
+    """Problems in the numbers of `dynamics`, in words."""
     return tuple(text.format(**numbers) for name, wrong, text in _WARNINGS if name in numbers and wrong(numbers[name]))
 
 

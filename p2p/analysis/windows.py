@@ -1,4 +1,4 @@
-"""Which steps of a rollout a predicate reads, and at which steps a comparison holds."""
+"""Steps of a rollout that a predicate reads, and steps at which a comparison holds."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ SLACK = 1e-9
 
 
 def window_steps(window: Window, features: Features, dt: float, begin: int) -> slice | None:
-    """The steps of `window` when nothing before step `begin` may count.
+    """Steps of `window` from step `begin` on.
 
     The window starts at the first step at which every bound of `after` holds, is cut to `within_s`, and of what is
     then left the last share is kept: at least one step when there is any.
@@ -41,20 +41,20 @@ def window_steps(window: Window, features: Features, dt: float, begin: int) -> s
 
 
 def all_hold(bounds: tuple[Bound, ...], features: Features) -> Flags:
-    """Where every one of `bounds` holds, shape (T,)."""
+    """Steps at which all `bounds` hold, shape (T,)."""
     flags = [satisfies(values_of(bound, features), bound) for bound in bounds]
     return np.asarray(np.logical_and.reduce(flags), dtype=np.bool_)
 
 
 def values_of(claim: Bound | Measure, features: Features) -> Floats:
-    """Values that a bound, or a predicate with a feature, compares, shape (T,)."""
+    """Values compared by a bound, or by a predicate with a feature, shape (T,)."""
     assert claim.feature is not None, "only a predicate that counts steps has no feature, and its bounds have one"
     values = np.asarray(features[claim.feature], dtype=np.float64)
     return np.abs(values) if claim.absolute else values
 
 
 def satisfies(values: Floats, claim: Bound | Predicate) -> Flags:
-    """Which of `values` satisfy the comparison of `claim`; a value that is not finite never does."""
+    """Which of `values` satisfy the comparison of `claim`; non-finite values never do."""
     low, high = ends(claim)
     above = values >= low - SLACK * max(1.0, abs(low))
     below = values <= high + SLACK * max(1.0, abs(high))

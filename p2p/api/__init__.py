@@ -1,4 +1,4 @@
-"""p2p from Python; everything here is reached as `p2p.<name>`, loaded when it is first named."""
+"""Python API of p2p, exported as `p2p.<name>` and loaded on first use."""
 
 from p2p.api.beginning import criteria, judge, load_policy, load_session, run, sessions, train
 from p2p.api.session import Session

@@ -1,4 +1,4 @@
-"""Where a program begins: sessions started or found, criteria looked at, policies loaded."""
+"""Entry points of the Python API: start or load sessions, preview criteria, load policies."""
 
 import inspect
 import textwrap
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from p2p.api.remedies import worded
 from p2p.api.session import Session
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion
@@ -22,8 +23,9 @@ from p2p.store.policy import NumpyPolicy
 from p2p.store.policy import load_policy as load
 
 
+@worded
 def run(prompt: str, *, env: str | None = None, runs_dir: Path | str | None = None, **options: Any) -> Session:
-    """Start to pursue a sentence, in a process of its own; `.wait()` for its end.
+    """Start a session for a sentence in its own process; `.wait()` waits for its end.
 
     Args:
         prompt: What to do, such as "do a backflip and land on your feet".
@@ -41,6 +43,7 @@ def run(prompt: str, *, env: str | None = None, runs_dir: Path | str | None = No
     return _started(prompt, None, env, runs_dir, options)
 
 
+@worded
 def train(
     reward: str | Path | Callable[..., Any],
     *,
@@ -49,7 +52,7 @@ def train(
     runs_dir: Path | str | None = None,
     **options: Any,
 ) -> Session:
-    """Start to train a reward of your own, once; by a sentence it is judged too.
+    """Start one training with your own reward; a sentence adds a judgment.
 
     One that does not load, or breaks the contract of rewards, ends the session as "invalid_code"; `.error` says why.
 
@@ -66,6 +69,7 @@ def train(
     return _started(prompt, _source(reward), env, runs_dir, {"max_iterations": 1, **options, "author": "given"})
 
 
+@worded
 def judge(session: Session | str, prompt: str | None = None, *, runs_dir: Path | str | None = None) -> Judgment:
     """Judge the recorded rollouts of a session again, by its own criteria or those of another sentence.
 
@@ -83,8 +87,9 @@ def judge(session: Session | str, prompt: str | None = None, *, runs_dir: Path |
     return found.judge(prompt)
 
 
+@worded
 def criteria(prompt: str, *, env: str | None = None, runs_dir: Path | str | None = None) -> tuple[Criterion, ...]:
-    """What a sentence would be judged by; nothing is kept, and nothing trained.
+    """Derive the criteria of a sentence; save and train nothing.
 
     Args:
         prompt: The sentence.
@@ -99,8 +104,9 @@ def criteria(prompt: str, *, env: str | None = None, runs_dir: Path | str | None
     return intent.criteria
 
 
+@worded
 def load_session(session_id: str = "latest", *, runs_dir: Path | str | None = None) -> Session:
-    """A session of before.
+    """Load an existing session.
 
     Args:
         session_id: Its id, its alias, the start or end of its id, or "latest".
@@ -113,8 +119,9 @@ def load_session(session_id: str = "latest", *, runs_dir: Path | str | None = No
     return Session(ws, find_session(ws, session_id))
 
 
+@worded
 def sessions(*, runs_dir: Path | str | None = None) -> tuple[Session, ...]:
-    """All sessions that are not in the trash, newest first.
+    """Sessions outside the trash, newest first.
 
     Args:
         runs_dir: As in `run`.
@@ -123,8 +130,9 @@ def sessions(*, runs_dir: Path | str | None = None) -> tuple[Session, ...]:
     return tuple(Session(ws, view.session.session_id) for view in list_sessions(ws))
 
 
+@worded
 def load_policy(path: Path | str) -> NumpyPolicy:
-    """A policy out of its `policy.npz`, or out of the directory of a checkpoint or an export; see `Session.policy`.
+    """Load a policy from `policy.npz`, or from the directory of a checkpoint or export; see `Session.policy`.
 
     Raises:
         InvalidInput: there is none, or it is broken.
@@ -155,7 +163,7 @@ def _workspace(runs_dir: Path | str | None) -> Workspace:
 
 
 def _source(reward: str | Path | Callable[..., Any]) -> str:
-    """Text of a reward."""
+    """Source text of a reward."""
     if isinstance(reward, str) and "\n" in reward:
         return reward
     if isinstance(reward, str | Path):

@@ -1,10 +1,10 @@
-"""A session as a notebook shows it: verdict, criteria, video and learning curve in one piece of HTML."""
+"""HTML view of a session for notebooks: verdict, criteria, video and learning curve."""
 
 from base64 import b64encode
 from html import escape
 from pathlib import Path
 
-from p2p.contracts.in_words import needed, number
+from p2p.contracts.intent import needed, number, share_in_words
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.session import SessionView
 
@@ -13,14 +13,15 @@ MOST_BYTES = 8_000_000
 
 
 def session_html(view: SessionView, video: Path | None, curve: Path | None) -> str:
-    """HTML that needs no other file; all text is escaped.
+    """Self-contained HTML of a session; all text is escaped.
 
     Args:
         view: The session.
         video: Of its median rollout.
         curve: Its learning curve.
     """
-    session, judgment = view.session, view.judgment
+    session = view.session
+    judgment = view.judgment
     parts = [
         f"<b>{escape(session.prompt or 'a reward of its own')}</b> on {escape(session.env_id)}: "
         f"<b>{escape(str(view.status))}</b> <code>{escape(session.session_id)}</code>"
@@ -44,13 +45,13 @@ def _row(score: CriterionScore) -> str:
         score.title + ("" if score.required else " (not required)"),
         number(score.value, score.unit) + spread,
         needed(score.comparison, score.threshold, score.upper, score.unit),
-        f"{score.met_share:.0%} {'✓' if score.met else '✗'}",
+        f"{share_in_words(score.met_share)} {'✓' if score.met else '✗'}",
     )
     return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
 def _embedded(file: Path | None, media_type: str) -> str:
-    """A file inside the page; empty where there is none, its path where it is large."""
+    """Embed a file in the page; empty if it is missing, its path if it is too large."""
     if file is None or not file.is_file():
         return ""
     if file.stat().st_size > MOST_BYTES:

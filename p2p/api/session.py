@@ -1,4 +1,4 @@
-"""A session as Python sees it."""
+"""Python API of one session."""
 
 import time
 from functools import cached_property
@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from p2p.api.notebook import session_html
+from p2p.api.remedies import in_calls, worded
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.export import Export, ExportFormat, NewExport
 from p2p.contracts.intent import Criterion
-from p2p.contracts.iteration import IterationView
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.session import ExtendSession, SessionStatus, SessionView
+from p2p.contracts.session import ExtendSession, IterationView, SessionStatus, SessionView
+from p2p.contracts.work import Export, ExportFormat, NewExport
 from p2p.service.judging.by_code import rejudge
 from p2p.service.progress.details import view_iteration
 from p2p.service.progress.session_view import view_session
@@ -27,7 +27,7 @@ POLL_S = 1.0
 
 
 class Session:
-    """One sentence, pursued until it passes or stops.
+    """One session: a sentence pursued until it passes or stops.
 
     It is driven by a process of its own, which goes on when this one ends: `p2p.load_session(id)` finds it again.
     Every attribute is read from the session's directory when it is asked for.
@@ -43,7 +43,7 @@ class Session:
 
     @property
     def view(self) -> SessionView:
-        """Everything that `p2p show` tells, as it stands now."""
+        """Current state of the session, as `p2p show` prints it."""
         return view_session(self._ws, self.id)
 
     @property
@@ -53,63 +53,65 @@ class Session:
 
     @property
     def path(self) -> Path:
-        """Directory with all files."""
+        """Directory of the session."""
         return self._ws.record(self.id).path
 
     @property
     def status(self) -> SessionStatus:
-        """Where it stands, such as "running" or "passed"."""
+        """Current status, such as "running" or "passed"."""
         return self.view.status
 
     @property
     def error(self) -> str | None:
-        """Why it ended before its time; None where it did not."""
-        return self.view.error
+        """Error that ended the session; None without one."""
+        error = self.view.error
+        return in_calls(error) if error is not None else None
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """What it is judged by; empty for a reward without a sentence."""
+        """Criteria of the session; empty for a reward without a sentence."""
         return self.view.criteria
 
     @property
     def judgment(self) -> Judgment | None:
-        """The verdict on its best iteration so far; None before the first."""
+        """Judgment of the best iteration; None before the first judgment."""
         return self.view.judgment
 
     @property
     def passed(self) -> bool:
-        """Whether it has ended with a policy that passed."""
+        """Whether the session ended with a policy that passed."""
         return self.status is SessionStatus.PASSED
 
     @property
     def iterations(self) -> tuple[IterationView, ...]:
-        """Its iterations: reward, configuration, runs, report rollouts."""
+        """Iterations with reward, configuration, runs and report rollouts."""
         return tuple(view_iteration(self._ws, self.id, number) for number in range(1, self.view.iteration + 1))
 
     @property
     def reward(self) -> str | None:
-        """Source of the reward of its best iteration; None before there is one."""
+        """Reward source of the best iteration; None before there is one."""
         found = self._file(self.view.artefacts.reward)
         return found.read_text(encoding="utf-8") if found is not None else None
 
     @property
     def video(self) -> Path | None:
-        """Video of the median report rollout of its best iteration; None before it is judged."""
+        """Video of the best iteration's median report rollout; None before the judgment."""
         return self._file(self.view.artefacts.video)
 
     @property
     def contact_sheet(self) -> Path | None:
-        """Moments of that rollout as one picture."""
+        """Contact sheet of that rollout."""
         return self._file(self.view.artefacts.contact_sheet)
 
     @property
     def learning_curve(self) -> Path | None:
-        """Return and criteria over the training, as a picture."""
+        """Plot of the return and the criteria over the training."""
         return self._file(self.view.artefacts.learning_curve)
 
     @cached_property
+    @worded
     def policy(self) -> NumpyPolicy:
-        """The judged policy of its best iteration, with its normaliser: `action = session.policy(observation)`.
+        """Judged policy of the best iteration, with its normaliser: `action = session.policy(observation)`.
 
         It takes observations of shape (obs_dim,) or (B, obs_dim) as the environment gives them, and returns float32
         actions of shape (action_dim,) or (B, action_dim) within the action's bounds. Deterministic.
@@ -123,7 +125,7 @@ class Session:
         return load_policy(found)
 
     def wait(self, timeout_s: float | None = None) -> "Session":
-        """Wait until nothing drives or trains it any more.
+        """Wait until no process drives or trains the session.
 
         Args:
             timeout_s: How long at most [s]; None waits as long as it takes.
@@ -138,13 +140,15 @@ class Session:
             time.sleep(POLL_S)
         return self
 
+    @worded
     def stop(self) -> "Session":
-        """End it with all its trainings; what is finished stays."""
+        """Stop the session and its trainings; finished work is kept."""
         stop_session(self._ws, self.id)
         return self
 
+    @worded
     def resume(self, max_iterations: int | None = None) -> "Session":
-        """Go on after it was stopped, killed, or had used up its iterations; see `max_iterations` of `run`.
+        """Resume a session that was stopped or killed, or has used up its iterations; see `max_iterations` of `run`.
 
         Raises:
             InvalidInput: it has ended by itself, and no more iterations are asked for.
@@ -152,8 +156,9 @@ class Session:
         resume_session(self._ws, self.id, max_iterations)
         return self
 
+    @worded
     def steer(self, wish: str) -> "Session":
-        """Tell the model that writes the next reward what to do differently.
+        """Send a wish to the author of the next reward.
 
         Raises:
             InvalidInput: nobody would read it; the message says what works instead.
@@ -161,8 +166,9 @@ class Session:
         steer(self._ws, self.id, wish)
         return self
 
+    @worded
     def extend(self, wish: str = "", criteria: tuple[Criterion, ...] = (), **options: Any) -> "Session":
-        """Go on from the best reward of this ended session in a new one, by stricter criteria or with a wish.
+        """Start a new session from the best reward of this ended one, with stricter criteria or a wish.
 
         Args:
             wish: What to do differently.
@@ -177,8 +183,9 @@ class Session:
         start_session(self._ws, made.session_id)
         return Session(self._ws, made.session_id)
 
+    @worded
     def judge(self, prompt: str | None = None, iteration: int | None = None) -> Judgment:
-        """Judge recorded rollouts again; nothing is simulated, and nothing is overwritten.
+        """Judge the recorded rollouts again; simulates nothing, overwrites nothing.
 
         Args:
             prompt: A sentence whose criteria count; None takes those of the session.
@@ -191,13 +198,14 @@ class Session:
         number = iteration or self.view.best_iteration or 1
         return rejudge(self._ws, self.id, number, prompt)
 
+    @worded
     def export(self, *formats: str, output: Path | None = None, **options: Any) -> Export:
-        """Write the judged policy in formats that other libraries load, with model card, parity and replay.
+        """Export the judged policy to other formats, with model card, parity check and replay script.
 
         Args:
             formats: Of "sb3", "onnx" and "torchscript".
             output: Folder to write; None makes one in the session's directory.
-            options: Other fields of `p2p.contracts.export.NewExport`.
+            options: Other fields of `p2p.contracts.work.NewExport`.
 
         Raises:
             InvalidInput: it has no policy yet.

@@ -1,1 +1,1 @@
-"""Measured results: sentences x seeds, each a session of its own, in one table."""
+"""Benchmark: sentences × seeds, one session each, in one table."""

@@ -1,4 +1,4 @@
-"""`python -m p2p.benchmark`: run every sentence of a suite for several seeds and print the table.
+"""`python -m p2p.benchmark`: run each sentence of a suite with several seeds and print the table.
 
 A session that is already there is not run again, so an interrupted benchmark goes on where it stopped.
 """
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import get_args
 
 from p2p.benchmark.cases import SUITES, Case
-from p2p.benchmark.learn import TablePlace
 from p2p.benchmark.report import table
-from p2p.contracts.errors import InvalidInput
+from p2p.benchmark.table_place import TablePlace
+from p2p.cli.remedies import in_commands
+from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.session import NewSession, Priority, SessionView
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
@@ -23,25 +24,35 @@ from p2p.settings import Settings
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the chosen cases one after the other; 0 when all passed, 3 otherwise."""
+    """Run the chosen cases one after another. Exit code 0 if all passed, else 3."""
     options = _parse(arguments)
     try:
         place = TablePlace(options.table, "behaviour") if options.table is not None else None
     except (InvalidInput, OSError) as error:
-        print(error, file=sys.stderr)
+        print(in_commands(str(error)), file=sys.stderr)
         return InvalidInput.exit_code
     ws = Workspace(Settings.from_environment(options.runs_dir))
     chosen = [case for case in SUITES[options.suite] if not options.case or case.name in options.case]
+    try:
+        with ws.runs.benchmarking():  # two that look for the same session both find none, and both make it
+            results = _run_all(ws, chosen, options)
+    except P2PError as error:
+        print(in_commands(str(error)), file=sys.stderr)
+        return error.exit_code
+    print(table(results))
+    if place is not None:
+        place.write(table(results))
+    return 0 if all(view.status == "passed" for _, view in results) else 3
+
+
+def _run_all(ws: Workspace, chosen: list[Case], options: argparse.Namespace) -> list[tuple[Case, SessionView]]:
     results = []
     for case in chosen:
         for seed in options.seeds:
             results.append((case, _run(ws, case, seed, options.priority)))
             _, view = results[-1]
             print(f"{case.name} seed {seed}: {view.status}", file=sys.stderr, flush=True)
-    print(table(results))
-    if place is not None:
-        place.write(table(results))
-    return 0 if all(view.status == "passed" for _, view in results) else 3
+    return results
 
 
 def _run(ws: Workspace, case: Case, seed: int, priority: Priority) -> SessionView:

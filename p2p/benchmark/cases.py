@@ -1,10 +1,10 @@
-"""The sentences p2p is measured by."""
+"""Benchmark cases: sentences and their environments."""
 
 from p2p.contracts.base import Contract
 
 
 class Case(Contract):
-    """One sentence for one environment."""
+    """A sentence and its environment."""
 
     name: str
     env_id: str

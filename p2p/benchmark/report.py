@@ -1,8 +1,9 @@
-"""The table of a benchmark, in Markdown."""
+"""Benchmark table in Markdown."""
 
 from collections.abc import Sequence
 
 from p2p.benchmark.cases import Case
+from p2p.contracts.intent import share_in_words
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.session import SessionView
 
@@ -13,7 +14,7 @@ HEADER = (
 
 
 def table(results: Sequence[tuple[Case, SessionView]]) -> str:
-    """One row per session; the measured values are means over the report rollouts with 95 % intervals."""
+    """One row per session: means over the report rollouts, with 95 % intervals."""
     return "\n".join([*HEADER, *(_row(case, view) for case, view in results)])
 
 
@@ -22,9 +23,10 @@ def _row(case: Case, view: SessionView) -> str:
     seconds = round(sum(iteration.elapsed_time_s for iteration in view.history))
     success = measured = "–"
     if judgment is not None and judgment.success_rate is not None:
-        low, high = judgment.success_low, judgment.success_high
+        low = judgment.success_low
+        high = judgment.success_high
         interval = "" if low is None or high is None else f" [{low:.0%}, {high:.0%}]"
-        success = f"{judgment.success_rate:.0%}{interval} of {judgment.n_rollouts}"
+        success = f"{share_in_words(judgment.success_rate)}{interval} of {judgment.n_rollouts}"
         measured = "; ".join(_criterion(criterion) for criterion in judgment.criteria)
     cells = [
         f"“{case.prompt}”",

@@ -1,10 +1,11 @@
-"""The command line: `p2p`."""
+"""The command line: `p2p`.
 
-import signal
+Whatever takes time to import is imported by `main`, which first sees to it that Ctrl-C shows no traceback.
+"""
+
 import sys
 from importlib import import_module
-
-from p2p.cli.interrupts import INTERRUPTED, OWN_PROCESS, leaving_at_once
+from os import _exit
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -17,12 +18,20 @@ def main(arguments: list[str] | None = None) -> int:
     """
     if arguments is not None:
         return int(import_module("p2p.cli.command").run_command(arguments))
-    OWN_PROCESS.set(True)
+    signal = import_module("signal")
+    asked = signal.getsignal(signal.SIGINT)
+    if asked is signal.default_int_handler:  # else it is ignored: nobody at a terminal waits for this process
+        signal.signal(signal.SIGINT, lambda *_: _exit(130))
+    interrupts = import_module("p2p.cli.interrupts")
+    interrupts.OWN_PROCESS.set(True)
     try:
-        with leaving_at_once():
+        signal.signal(signal.SIGINT, asked)
+        with interrupts.leaving_at_once():
             command = import_module("p2p.cli.command")
+        # as Ctrl-C: the session is told that goes on, and the terminal gets its cursor back
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         return int(command.run_command(sys.argv[1:]))
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return int(interrupts.INTERRUPTED)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said; Python only tidies up

@@ -6,13 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from p2p import registry
 from p2p.cli.agent_view import AgentView, ending_lines, plan_lines
 from p2p.cli.completion import complete_environment
 from p2p.cli.model_options import parse_price
 from p2p.cli.options import AsJson, RunsDir, StopOnExit, examples, open_workspace
 from p2p.cli.output import Output
-from p2p.contracts.agent import AgentEnding, AgentReport, AgentRequest, Limits
+from p2p.contracts.agent import AgentEnding, AgentRequest, Limits
 from p2p.contracts.errors import INTERRUPTED, EnvironmentProblem, InvalidInput
 from p2p.contracts.inference import Effort
 from p2p.service.sessions.background import cancel_job
@@ -21,7 +20,8 @@ from p2p.service.workspace import Workspace
 
 PASSED, NOT_PASSED = 0, 3
 CAPS = "What it may spend, over all its sittings"
-LIMITS, DEFAULTS = Limits(), AgentRequest(model="")
+LIMITS = Limits()
+DEFAULTS = AgentRequest(model="")
 
 AGENT_EXAMPLES = examples(
     'p2p agent "do a backflip" --env HalfCheetah-v5 --max-cost 3',
@@ -103,7 +103,8 @@ def agent(  # noqa: PLR0913  typer reads one parameter per option
     """
     if not sentence.strip() and resume is None:
         raise InvalidInput('Say what to do, for example: p2p agent "do a backflip" --env HalfCheetah-v5')
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     caps = {
         "turns": max_turns,
         "tokens": max_tokens,
@@ -121,7 +122,9 @@ def agent(  # noqa: PLR0913  typer reads one parameter per option
     }
     request = _request(_earlier(ws, resume), sentence, resume, choices, caps)
     if dry_run:
-        plan = registry.load("host", registry.HOSTS, "plan")(ws, request)
+        from p2p_mcp.agent.plan import plan as plan_of  # noqa: PLC0415 - the server, for this command alone
+
+        plan = plan_of(ws, request)
         output.result(plan, *plan_lines(plan))
         return
     _work(ws, request, output, stop_on_exit)
@@ -152,9 +155,10 @@ def _request(
 
 def _work(ws: Workspace, request: AgentRequest, output: Output, stop_on_exit: bool) -> None:
     """Run the agent, show how it ended, and leave with the exit code that says so."""
-    converse = registry.load("host", registry.HOSTS, "converse")
+    from p2p_mcp.agent.sitting import converse  # noqa: PLC0415 - the server, for this command alone
+
     with AgentView(output.console, request.limits) as view:
-        report: AgentReport = converse(ws, request, view.show, sys.stdin if sys.stdin.isatty() else None)
+        report = converse(ws, request, view.show, sys.stdin if sys.stdin.isatty() else None)
     if stop_on_exit and report.ending is AgentEnding.INTERRUPTED:
         for job_id in report.running_jobs:
             cancel_job(ws, job_id)

@@ -7,7 +7,8 @@ from rich.status import Status
 
 from p2p.cli.formats import duration
 from p2p.contracts.agent import AgentEvent, AgentPlan, AgentReport, EventKind, JobProgress, Limits, Spending
-from p2p.contracts.usage import Price
+from p2p.contracts.inference import Price
+from p2p.contracts.intent import score_in_words
 
 TENTH = 0.1
 
@@ -21,7 +22,8 @@ class AgentView:
     """
 
     def __init__(self, console: Console, limits: Limits) -> None:
-        self._console, self._limits = console, limits
+        self._console = console
+        self._limits = limits
         self._status: Status | None = None
         self._in_text = False
         self._shown: dict[str, float] = {}
@@ -104,7 +106,7 @@ def spent_in_short(spending: Spending, limits: Limits) -> str:
 
 def ending_lines(report: AgentReport) -> list[str]:
     """How it ended, and how to go on."""
-    best = "nothing was judged" if report.best_score is None else f"best score {report.best_score:.2f}"
+    best = "nothing was judged" if report.best_score is None else f"best score {score_in_words(report.best_score)}"
     lines = [
         f"{report.ending}: {report.reason}",
         f"spent: {spent_in_words(report.spending, report.limits)}",

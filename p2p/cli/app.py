@@ -49,22 +49,22 @@ class Commands(LazyGroup):
         ),
         LazyCommand(
             "calibrate",
-            "p2p.cli.calibrate:calibrate",
+            "p2p.lab.judges.calibrate_command:calibrate",
             "Measure how often the judges are right, on a thousand generated clips whose truth is known.",
         ),
         LazyCommand(
             "attack",
-            "p2p.cli.attack:attack",
+            "p2p.lab.judges.attack_command:attack",
             "Search for motions that meet the criteria of a sentence and do not do what it asks for.",
         ),
         LazyCommand(
             "list",
-            "p2p.cli.sessions:list_sessions",
+            "p2p.cli.listing:list_sessions",
             "List the sessions, the newest first; those in the trash are shown by `p2p trash`.",
         ),
         LazyCommand(
             "show",
-            "p2p.cli.sessions:show",
+            "p2p.cli.show:show",
             "Show a session in full: criteria, judgment, history, runs and files.",
         ),
         LazyCommand(
@@ -158,8 +158,13 @@ class Commands(LazyGroup):
         ),
         LazyCommand(
             "bench",
-            "p2p.cli.bench:bench",
+            "p2p.lab.commands:bench",
             "Measure what p2p claims: how fast it trains, and what its presets learn.",
+        ),
+        LazyCommand(
+            "lab",
+            "p2p.lab.commands:lab",
+            "Measure p2p itself: speed, confinement, presets, learners, and how often its judges are right.",
         ),
         LazyCommand("models", "p2p.cli.models:models", "Language models on this machine, served by vLLM."),
         LazyCommand("nodes", "p2p.cli.nodes:nodes", "Other machines that trainings run on, by SSH."),

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from p2p.cli.formats import share
 from p2p.cli.tables import table
-from p2p.contracts.candidates import CandidateChoice
-from p2p.contracts.in_words import number
-from p2p.contracts.iteration import IterationView
+from p2p.contracts.intent import number, score_in_words
+from p2p.contracts.reward import CandidateChoice
+from p2p.contracts.session import IterationView
 
 
 def candidate_table(view: IterationView) -> Iterable[RenderableType]:
@@ -24,7 +24,7 @@ def candidate_table(view: IterationView) -> Iterable[RenderableType]:
             f"{one.number}, chosen" if chosen else str(one.number),
             f"{one.state}, mended" if one.mended else str(one.state),
             number(one.environment_steps),
-            number(one.score),
+            score_in_words(one.score),
             share(one.success_rate),
             number(one.episode_return),
             Text(", ".join(one.terms) or one.problem.partition("\n")[0]),

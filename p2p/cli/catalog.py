@@ -12,7 +12,7 @@ from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.in_words import number
+from p2p.contracts.intent import number
 from p2p.contracts.training import TrainConfig
 from p2p.service.training.environments import default_config, describe_environment, list_environments
 
@@ -28,7 +28,8 @@ EnvName = Annotated[
 
 def envs(env: EnvName = None, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """List the environments, or describe one: observations, actions, features, termination."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     if env is not None:
         spec = describe_environment(ws, env)
         output.result(spec, *description(spec), *_shortened(default_config(env)))

@@ -36,7 +36,8 @@ def compare(
     runs_dir: RunsDir = None,
 ) -> None:
     """Have a model say which of two does better what was asked; both orders are shown, and changing sides is a tie."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     pair = parse_candidate(first), parse_candidate(second)
     found = prefer(ws, find_session(ws, session), *pair, model=parse_model(judge_model))
     verdict = f"Better: {found.better}." if found.better is not None else "A tie."

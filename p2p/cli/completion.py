@@ -43,7 +43,7 @@ def complete_job(context: typer.Context, incomplete: str) -> list[tuple[str, str
 
 def complete_format(incomplete: str) -> list[str]:
     """Formats of an export."""
-    from p2p.contracts.export import ExportFormat
+    from p2p.contracts.work import ExportFormat
 
     return [name for name in ExportFormat if name.startswith(incomplete)]
 

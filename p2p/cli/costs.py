@@ -7,7 +7,7 @@ from rich.text import Text
 
 from p2p.cli.formats import duration
 from p2p.cli.tables import table
-from p2p.contracts.budget import Caps, Cost, SessionCosts
+from p2p.contracts.inference import Caps, Cost, SessionCosts
 
 NUMBERS = ("calls", "read", "cached", "thought", "written", "dollars", "waited")
 
@@ -16,7 +16,8 @@ def costs(found: SessionCosts) -> list[RenderableType]:
     """A row for each role and iteration, the trainings, and the caps."""
     made = table("role", "iteration", *NUMBERS, right=NUMBERS)
     for cost in (*found.rows, found.total):
-        usage, style = cost.usage, "bold" if cost is found.total else ""
+        usage = cost.usage
+        style = "bold" if cost is found.total else ""
         made.add_row(
             cost.role,
             "" if cost.iteration is None else str(cost.iteration),

@@ -6,8 +6,9 @@ from rich.text import Text
 
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
+from p2p.cli.remedies import in_commands
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.contracts.setup import Level, SetupReport
+from p2p.contracts.node import Level, SetupReport
 from p2p.service.machines.setup import check_setup
 
 DOCTOR_EXAMPLES = examples("p2p doctor", "p2p doctor --runs-dir /data/runs", "p2p doctor --json | jq .usable")
@@ -17,7 +18,8 @@ MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.PROBL
 
 def doctor(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Look at python, packages, pictures, sandbox, cores, memory, disk and keys, and say what to do about problems."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     report = check_setup(ws)
     said = Text("Ready to train.", style="green") if report.usable else Text("Not ready to train.", style="bold red")
     output.result({"usable": report.usable, **report.model_dump(mode="json")}, check_table(report), said)
@@ -33,8 +35,8 @@ def check_table(report: SetupReport) -> Table:
     table.add_column(overflow="fold")
     for check in report.checks:
         mark, style = MARKS[check.level]
-        found = Text(check.found)
+        found = Text(in_commands(check.found))
         if check.remedy:
-            found.append(f"\n→ {check.remedy}", style="dim" if check.level is Level.OK else style)
+            found.append(f"\n→ {in_commands(check.remedy)}", style="dim" if check.level is Level.OK else style)
         table.add_row(Text(mark, style=style), check.name, found)
     return table

@@ -14,8 +14,8 @@ from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, o
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.export import Export, ExportFormat, NewExport
-from p2p.contracts.in_words import number
+from p2p.contracts.intent import number
+from p2p.contracts.work import Export, ExportFormat, NewExport
 from p2p.service.progress.listing import find_session
 from p2p.service.sessions.export import export_policy
 
@@ -66,7 +66,8 @@ def export(  # noqa: PLR0913  typer reads one parameter per option
 
     Each file is checked against the policy on recorded observations before it is handed out.
     """
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     request = _request(
         formats=_formats(formats),
         iteration=iteration,
@@ -82,7 +83,8 @@ def export(  # noqa: PLR0913  typer reads one parameter per option
 
 def exported(made: Export) -> list[RenderableType]:
     """What was written, and how each format did."""
-    episode, report = made.report.episode, made.report
+    episode = made.report.episode
+    report = made.report
     numbers = ("largest difference", "trained reward", "Gymnasium's reward")
     checks = table("replayed by", *numbers, right=numbers)
     checks.add_row("as recorded", "", number(episode.trained_return), number(episode.gymnasium_return))

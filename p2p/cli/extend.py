@@ -12,7 +12,6 @@ from p2p.cli.options import (
     AsJson,
     BackendName,
     Detach,
-    PriorityOption,
     RunsDir,
     StopOnExit,
     examples,
@@ -20,6 +19,7 @@ from p2p.cli.options import (
 )
 from p2p.cli.output import Output
 from p2p.cli.run import launch
+from p2p.cli.session_options import PriorityOption, option
 from p2p.cli.tighten import Required, Thresholds, criteria_from_file, criteria_from_options
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion
@@ -43,7 +43,7 @@ CriteriaFile = Annotated[
 ]
 Iterations = Annotated[
     int | None,
-    typer.Option(min=1, max=100, help="Rewards tried at most, the first included.", show_default="as before, or 3"),
+    option(ExtendSession, "max_iterations", show_default=f"as before, or {ExtendSession.USUAL_ITERATIONS}"),
 ]
 
 NewModel = Annotated[
@@ -76,7 +76,8 @@ def extend(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Go on from the best reward of an ended session in a new one, by stricter criteria or with a wish."""
-    ws, output = open_workspace(runs_dir, allow_weak_sandbox=allow_weak_sandbox), Output(as_json)
+    ws = open_workspace(runs_dir, allow_weak_sandbox=allow_weak_sandbox)
+    output = Output(as_json)
     found = find_session(ws, session)
     wanted = [*_changed(ws, found, threshold, require), *(criteria_from_file(criteria) if criteria else ())]
     request = ExtendSession(
@@ -84,7 +85,7 @@ def extend(  # noqa: PLR0913  typer reads one parameter per option
         criteria=tuple(wanted),
         max_iterations=iterations,
         author=parse_model(model),
-        priority=str(priority) if priority is not None else None,
+        priority=priority,
         caps=parse_caps(cap or ()),
         backend=backend,
     )

@@ -9,9 +9,10 @@ from rich.live import Live
 from p2p.cli.formats import plan_in_words, share
 from p2p.cli.live import last_line, picture, time_left
 from p2p.cli.output import Output
-from p2p.contracts.in_words import number
+from p2p.cli.remedies import in_commands
+from p2p.contracts.intent import number, score_in_words
+from p2p.contracts.job import Waiting, WaitsFor, in_words
 from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
-from p2p.contracts.waiting import Waiting, WaitsFor, in_words
 from p2p.service.progress.details import said_nothing, why_it_stopped
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.driving import resume_session
@@ -101,7 +102,8 @@ def _planned(view: SessionView) -> tuple[int, str] | None:
 
 
 def _judged(line: IterationData) -> str:
-    score, success = number(line.intent_score), share(line.success_rate)
+    score = score_in_words(line.intent_score)
+    success = share(line.success_rate)
     verdict = str(line.verdict).replace("_", " ")
     diagnosis = line.diagnosis.partition("\n")[0]
     return f"iteration {line.iteration} judged: {verdict}, score {score}, success {success}. {diagnosis}"
@@ -113,7 +115,7 @@ def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
         lines.append(f"{now.run_id}: {in_words(now.waiting)}")
     elif before is not None and before.state != now.state:
         failed = now.state in ("failed", "lost", "unreachable")
-        lines.append(f"{now.run_id}: {now.state}{f': {last_line(now.error)}' if failed else ''}")
+        lines.append(f"{now.run_id}: {now.state}{f': {in_commands(last_line(now.error))}' if failed else ''}")
         if now.early_stop is not None:
             lines.append(f"{now.run_id}: {now.early_stop.reason} {now.early_stop.steps_saved:,} steps were saved.")
     if now.hint is not None and (before is None or before.hint is None):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from p2p.contracts.intent import Comparison
+from p2p.contracts.intent import Comparison, share_in_words
 from p2p.contracts.session import SessionView
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -27,8 +27,8 @@ def plan_in_words(view: SessionView) -> str:
 
 
 def share(value: float | None) -> str:
-    """A share in [0, 1] as per cent; "–" for none."""
-    return "–" if value is None else f"{value:.0%}".replace("%", " %")
+    """A share in [0, 1] as per cent, rounded down; "–" for none."""
+    return share_in_words(value).replace("%", " %")
 
 
 def meets(value: float, comparison: Comparison, threshold: float, upper: float | None) -> bool:
@@ -66,7 +66,8 @@ def sparkline(values: Sequence[float], width: int = 20) -> str:
     recent = [value for value in values if math.isfinite(value)][-width:]
     if not recent:
         return ""
-    low, high = min(recent), max(recent)
+    low = min(recent)
+    high = max(recent)
     step = (high - low) / (len(BARS) - 1) or 1.0
     return "".join(BARS[min(len(BARS) - 1, round((value - low) / step))] for value in recent)
 

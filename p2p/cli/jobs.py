@@ -14,7 +14,8 @@ from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.cli.verdict import runs
 from p2p.contracts.background import JobView
-from p2p.contracts.waiting import in_words
+from p2p.contracts.job import in_words
+from p2p.contracts.remedies import end_of
 from p2p.service.progress.job_views import find_job, get_job, job_log, list_jobs
 from p2p.service.sessions.background import cancel_job
 
@@ -35,7 +36,8 @@ Cancel = Annotated[bool, typer.Option("--cancel", help="End it and everything it
 
 def jobs(job: JobId = None, cancel: Cancel = False, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """List the jobs that were started to go on by themselves, the newest first; or show or cancel one."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     if job is None:
         views = list_jobs(ws)
         empty = (
@@ -57,7 +59,7 @@ def _details(view: JobView, log: str) -> list[RenderableType]:
         parts.append(Text(in_words(view.waiting), style="yellow"))
     if view.error:
         parts.append(Text(view.error, style="red"))
-    return [*parts, Text(log[-LOG_TAIL:], style="dim")]
+    return [*parts, Text(end_of(log, LOG_TAIL), style="dim")]
 
 
 def job_table(views: tuple[JobView, ...]) -> Table:

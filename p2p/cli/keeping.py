@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from p2p.cli.formats import age
+from p2p.cli.listing import marks
 from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
@@ -70,7 +71,8 @@ def trash(
     """List what lies in the trash, the last deleted first; or restore it, or remove it for good."""
     if sum(map(bool, (restore, delete, empty))) > 1:
         raise InvalidInput("Give one of --restore, --delete and --empty.")
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     if restore is not None:
         view = restore_session(ws, find_deleted(ws, restore))
         output.result(view, f"{view.session.session_id} is back. To see it: p2p show {view.session.session_id}")
@@ -80,12 +82,6 @@ def trash(
         output.result({"removed": list(removed)}, *(f"Removed {name}." for name in removed or ("nothing",)))
     else:
         _show(list_trash(ws), output)
-
-
-def marks(view: SessionView) -> str:
-    """A session's star, alias and tags: "★ runner #paper"."""
-    kept = view.metadata
-    return " ".join([*(["★"] if kept.starred else []), *filter(None, [kept.alias]), *(f"#{t}" for t in kept.tags)])
 
 
 def _show(views: tuple[SessionView, ...], output: Output) -> None:

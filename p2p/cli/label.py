@@ -10,8 +10,8 @@ from rich.markup import escape
 from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.tables import table
-from p2p.contracts.in_words import number
-from p2p.contracts.label import Agreement, Labels
+from p2p.contracts.intent import score_in_words, share_in_words
+from p2p.contracts.judgment import Agreement, Labels
 from p2p.service.judging import labelling
 from p2p.service.judging.labelling import label_rollout
 from p2p.service.progress.listing import find_session
@@ -57,7 +57,7 @@ def _shown(labels: Labels) -> list[RenderableType]:
         return ["No rollout is labelled yet. Look at one (p2p view), then: p2p label SESSION --score 0.7"]
     rows = table("iteration", "rollout", "by", "score", "judges", "comment", right=("iteration", "score", "judges"))
     for one in labels.labels:
-        scores = number(one.score), number(one.judged)
+        scores = score_in_words(one.score), score_in_words(one.judged)
         rows.add_row(str(one.iteration), one.rollout, escape(one.annotator), *scores, escape(one.comment))
     return [rows, in_words(labels.agreement)]
 
@@ -68,7 +68,7 @@ def in_words(agreement: Agreement) -> str:
     if agreement.same_side is not None:
         side = f"on the same side of {agreement.threshold:g} as the judges"
         one = side if agreement.same_side else f"not {side}"
-        parts.append(one if agreement.n == 1 else f"{agreement.same_side:.0%} {side}")
+        parts.append(one if agreement.n == 1 else f"{share_in_words(agreement.same_side)} {side}")
     parts.append("rank correlation " + ("unknown yet" if agreement.spearman is None else f"{agreement.spearman:.2f}"))
     parts.append(
         "kappa " + ("unknown yet" if agreement.kappa is None or agreement.n == 1 else f"{agreement.kappa:.2f}")

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from p2p.cli.formats import duration, meets, plan_in_words, share, sparkline
-from p2p.contracts.in_words import needed, number
-from p2p.contracts.intent import Criterion
+from p2p.cli.remedies import in_commands
+from p2p.contracts.intent import Criterion, needed, number, score_in_words
+from p2p.contracts.job import in_words
 from p2p.contracts.session import RunProgress, SessionView
-from p2p.contracts.waiting import in_words
 
 STEPS = ("intent", "reward", "train", "judge", "revise")
 STATES = {"completed": "green", "failed": "red", "lost": "red", "running": "cyan"}
@@ -171,7 +171,7 @@ def time_left(run: RunProgress) -> str:
 def _troubles(runs: Iterable[RunProgress]) -> list[Text]:
     """Why runs ended before their time, one line each."""
     badly = (run for run in runs if run.state in ENDED_BADLY)
-    return [Text(f"{run.run_id} {run.state}: {last_line(run.error)}", style="red") for run in badly]
+    return [Text(f"{run.run_id} {run.state}: {in_commands(last_line(run.error))}", style="red") for run in badly]
 
 
 def _criteria(view: SessionView, width: int, detail: Detail) -> Table:
@@ -209,7 +209,8 @@ def _names(runs: Sequence[RunProgress]) -> dict[str, RunProgress]:
 
 def _met(criterion: Criterion, run: RunProgress) -> bool | None:
     """Whether a run met a criterion when it was last measured; None where it was not."""
-    value, wanted = run.criteria.get(criterion.key), criterion.predicate
+    value = run.criteria.get(criterion.key)
+    wanted = criterion.predicate
     return None if value is None or wanted is None else meets(value, wanted.comparison, wanted.threshold, wanted.upper)
 
 
@@ -231,7 +232,8 @@ def _together(criterion: Criterion, runs: Sequence[RunProgress]) -> Text:
     values = [value for run in runs if (value := run.criteria.get(criterion.key)) is not None]
     if not met or not values:
         return Text("–", style="dim")
-    least, most = number(min(values)), number(max(values))
+    least = number(min(values))
+    most = number(max(values))
     between = least if least == most else f"{least} … {most}"
     return Text(f"{between}  {sum(met)}/{len(met)} ✓", style="green" if all(met) else "yellow")
 
@@ -256,4 +258,4 @@ def last_line(error: str | None) -> str:
 
 
 def _past(iteration: int, score: float | None, success: float | None) -> Text:
-    return Text(f"iteration {iteration}: score {number(score)}, success {share(success)}", style="dim")
+    return Text(f"iteration {iteration}: score {score_in_words(score)}, success {share(success)}", style="dim")

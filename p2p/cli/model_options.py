@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from p2p.contracts.budget import Caps
-from p2p.contracts.candidates import MAX_CANDIDATES
+from p2p.cli.session_options import option
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.inference import Effort, ModelName
-from p2p.contracts.usage import Price
+from p2p.contracts.inference import Caps, Effort, ModelName, Price
+from p2p.contracts.session import NewSession
 from p2p.settings import Settings
 
 MODELS = "Which model writes, and what it may cost"
@@ -48,19 +47,8 @@ JudgeAuthor = Annotated[
         rich_help_panel=MODELS,
     ),
 ]
-CandidatesOption = Annotated[
-    int,
-    typer.Option(
-        "--candidates",
-        min=1,
-        max=MAX_CANDIDATES,
-        help="Rewards written for each iteration; a short training of each chooses one.",
-        rich_help_panel=MODELS,
-    ),
-]
-EffortOption = Annotated[
-    str, typer.Option("--effort", help="low, medium, high, xhigh, max, or off.", rich_help_panel=MODELS)
-]
+CandidatesOption = Annotated[int, option(NewSession, "candidates", "--candidates", rich_help_panel=MODELS)]
+EffortOption = Annotated[Effort, option(NewSession, "effort", "--effort", rich_help_panel=MODELS)]
 PriceOption = Annotated[
     str | None,
     typer.Option(
@@ -83,7 +71,7 @@ CapOption = Annotated[
 
 
 def model_fields(
-    settings: Settings, model: str | None, light: str | None, effort: Effort | str, price: str | None
+    settings: Settings, model: str | None, light: str | None, effort: Effort, price: str | None
 ) -> dict[str, Any]:
     """Fields of a session that say which models work for it; none where the built-in author does.
 

@@ -11,7 +11,7 @@ from p2p.cli.options import AsJson, examples
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.contracts.serving import ServedModelView, VllmOptions
+from p2p.contracts.inference import ServedModelView, VllmOptions
 from p2p.service.machines.serving import serve_model, served_models, stop_model
 
 models = typer.Typer(name="models", no_args_is_help=True, help="Language models on this machine, served by vLLM.")

@@ -69,7 +69,8 @@ def add(  # noqa: PLR0913  typer reads one parameter per option
         "max_runs": max_runs,
         "timeout_s": timeout,
     }
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     view = add_node(ws, _node(fields))
     output.result(
         view,
@@ -82,7 +83,8 @@ def add(  # noqa: PLR0913  typer reads one parameter per option
 @nodes.command("list", epilog=examples("p2p nodes list", "p2p nodes list --json | jq '.nodes[].node.name'"))
 def list_nodes(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """List the machines, as they were when last looked at."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     views = service_list_nodes(ws)
     text = node_table(views) if views else "No nodes. To add one: p2p nodes add NODE USER@HOST"
     output.result({"nodes": [view.model_dump(mode="json") for view in views]}, text)
@@ -91,7 +93,8 @@ def list_nodes(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
 @nodes.command(epilog=examples("p2p nodes check attic"))
 def check(name: Name, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Look at a machine now: what it has, and whether a training could start there."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     view = check_node(ws, name)
     output.result(view, node_table((view,)), *([view.problem] if view.problem else []))
     if view.state is not NodeState.READY:
@@ -108,7 +111,8 @@ def trust(
     runs_dir: RunsDir = None,
 ) -> None:
     """Look at the key by which a machine proves who it is, and trust it."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     key = host_key(ws, name)
     if fingerprint is None and not key.trusted:
         output.console.print(f"{name} shows {key.kind} {key.fingerprint}")
@@ -123,7 +127,8 @@ def trust(
 @nodes.command(epilog=examples("p2p nodes bootstrap attic"))
 def bootstrap(name: Name, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Install on a machine what a training needs, once; keys and settings stay here."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     output.console.print(f"Preparing {name}; the first time takes some minutes …")
     view = bootstrap_node(ws, name)
     output.result(view, node_table((view,)), f"Ready. To train there: p2p run … --backend ssh:{name}")
@@ -139,7 +144,8 @@ def remove(
     runs_dir: RunsDir = None,
 ) -> None:
     """Forget a machine."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     ended = remove_node(ws, name, abandon)
     found = {"removed": name, "jobs": [status.model_dump(mode="json") for status in ended]}
     output.result(found, f"Removed {name}." + (f" Jobs given up: {len(ended)}." if ended else ""))
@@ -152,7 +158,8 @@ def node_table(views: tuple[NodeView, ...]) -> Table:
         "node", "address", "state", "python", "cores", "memory", "disk", "gpu", "jobs", "looked at", right=right
     )
     for view in views:
-        facts, state = view.node.facts, str(view.state) if view.state is not None else ""
+        facts = view.node.facts
+        state = str(view.state) if view.state is not None else ""
         if facts is None:
             made.add_row(view.node.name, view.node.address, state or "not prepared", *[""] * 5, str(view.jobs), "never")
             continue

@@ -1,7 +1,6 @@
 """Options that commands share, and the service they open."""
 
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,16 +43,6 @@ EnvId = Annotated[
         autocompletion=complete_environment,
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=99, help="Seed of the session.", rich_help_panel=TRAINING)]
-Seeds = Annotated[int, typer.Option(min=1, max=10, help="Trainings of each configuration.", rich_help_panel=TRAINING)]
-Configs = Annotated[
-    int,
-    typer.Option(min=1, max=8, help="Variants of the hyperparameters, tried side by side.", rich_help_panel=TRAINING),
-]
-RewardOnly = Annotated[
-    bool,
-    typer.Option("--reward-only", help="Authors leave the hyperparameters alone.", rich_help_panel=TRAINING),
-]
 Timesteps = Annotated[
     int | None,
     typer.Option(
@@ -80,18 +69,6 @@ Assignments = Annotated[
         "--set", metavar="KEY=VALUE", help="One field of the training configuration.", rich_help_panel=TRAINING
     ),
 ]
-PassThreshold = Annotated[
-    float, typer.Option(min=0.01, max=1.0, help="Score the rollouts must reach.", rich_help_panel=JUDGING)
-]
-Rollouts = Annotated[int, typer.Option(min=10, max=1000, help="Rollouts that are judged.", rich_help_panel=JUDGING)]
-StopWhenClear = Annotated[
-    bool,
-    typer.Option(
-        "--stop-when-clear",
-        help="End a training at the second checkpoint in a row that clearly passes by measured criteria.",
-        rich_help_panel=TRAINING,
-    ),
-]
 Detach = Annotated[bool, typer.Option("--detach", help="Start it and return; `p2p watch` shows it.")]
 StopOnExit = Annotated[bool, typer.Option("--stop-on-exit", help="Ctrl-C also stops the trainings.")]
 
@@ -106,28 +83,11 @@ AllowWeakSandbox = Annotated[
 ]
 
 
-class PriorityName(StrEnum):
-    """How trainings stand beside the machine's other processes."""
-
-    LOW = "low"
-    NORMAL = "normal"
-
-
-PriorityOption = Annotated[
-    PriorityName | None,
-    typer.Option(
-        "--priority",
-        help="Of trainings: low gives way to other processes; normal is for machines that are never idle.",
-        show_default="low, or what it was",
-        rich_help_panel=TRAINING,
-    ),
-]
-
 BackendName = Annotated[
     str | None,
     typer.Option(
         "--backend",
-        metavar="local|ssh:NODE|pool",
+        metavar="local|inline|ssh:NODE|pool",
         help="Where to train; `p2p nodes` lists other machines.",
         show_default="P2P_BACKEND, or this machine",
         rich_help_panel=TRAINING,
@@ -138,7 +98,7 @@ BackendFromNowOn = Annotated[
     str | None,
     typer.Option(
         "--backend",
-        metavar="local|ssh:NODE|pool",
+        metavar="local|inline|ssh:NODE|pool",
         help="Where to train from now on; `p2p nodes` lists other machines.",
         show_default="where it was",
         rich_help_panel=TRAINING,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from p2p.cli.remedies import in_commands
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -34,7 +36,9 @@ class Output:
             return
         for part in text:
             if isinstance(part, str):  # one line each, so that a path can be copied whole
-                self.console.print(part, soft_wrap=True, markup=False)
+                self.console.print(in_commands(part), soft_wrap=True, markup=False)
+            elif isinstance(part, Text) and "<<" in part.plain:
+                self.console.print(Text(in_commands(part.plain), style=part.style))
             else:
                 self.console.print(part)
 
@@ -49,7 +53,7 @@ def console(stderr: bool) -> Console:
 def print_json(value: "BaseModel | Mapping[str, Any]") -> None:
     """Print one object on stdout."""
     text = json.dumps(value, indent=2) if isinstance(value, Mapping) else value.model_dump_json(indent=2)
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(in_commands(text) + "\n")  # a command holds nothing that JSON would escape
     sys.stdout.flush()
 
 
@@ -58,5 +62,5 @@ def print_error(error: Exception, as_json: bool, kind: str = "") -> None:
     if as_json:
         print_json({"error": {"type": kind or type(error).__name__, "message": str(error)}})
         return
-    text = Text("Error: ", style="bold red").append(Text(str(error), style="red"))
+    text = Text("Error: ", style="bold red").append(Text(in_commands(str(error)), style="red"))
     console(stderr=True).print(text, soft_wrap=True)

@@ -11,7 +11,7 @@ from p2p.cli.config import choose_environment
 from p2p.cli.formats import duration
 from p2p.cli.options import AsJson, EnvId, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
-from p2p.contracts.preview import Preview
+from p2p.contracts.intent import Preview
 from p2p.service.sessions import lifecycle
 from p2p.service.sessions.requests import new_session
 
@@ -25,7 +25,8 @@ Sentence = Annotated[str, typer.Argument(metavar="SENTENCE", help="What the robo
 
 def criteria(sentence: Sentence, env: EnvId = None, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
     """Show what a SENTENCE would be judged by; nothing is trained, and nothing is kept."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     request = new_session(prompt=sentence, env_id=choose_environment(env, {}))
     preview = lifecycle.preview(ws, request)
     output.result(preview, _title(preview), *_judged(preview), *_open(preview))

@@ -29,30 +29,35 @@ from p2p.cli.options import (
     Assignments,
     BackendName,
     ConfigFile,
-    Configs,
     Detach,
     EnvId,
-    PassThreshold,
-    PriorityOption,
-    RewardOnly,
-    Rollouts,
     RunsDir,
-    Seed,
-    Seeds,
     StopOnExit,
-    StopWhenClear,
     Timesteps,
     examples,
     open_workspace,
 )
 from p2p.cli.output import Output
 from p2p.cli.preview import preview_text, summary
+from p2p.cli.session_options import (
+    USUAL,
+    Configs,
+    Iterations,
+    PassThreshold,
+    PriorityOption,
+    RewardOnly,
+    Rollouts,
+    Seed,
+    Seeds,
+    StopWhenClear,
+)
+from p2p.cli.show import report_returns
 from p2p.cli.verdict import ending
 from p2p.contracts.errors import INTERRUPTED, Ambiguous, EnvironmentProblem, InvalidInput, InvalidReward, P2PError
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
 from p2p.service.jobs.free_space import require_free_disk
 from p2p.service.machines.setup import require_training
-from p2p.service.progress.details import error_code, view_iteration
+from p2p.service.progress.details import error_code
 from p2p.service.progress.session_view import view_session
 from p2p.service.rewards.criteria import clarify
 from p2p.service.rewards.writing import elicit_intent
@@ -63,7 +68,6 @@ from p2p.service.sessions.requests import new_session
 from p2p.service.workspace import Workspace
 
 PASSED, NOT_PASSED = 0, 3
-DEFAULTS = NewSession()
 MOST_QUESTIONS = 3
 """That a person is asked about one sentence."""
 SEED_NOTE = "The configuration's seed is not used: --seed and --seeds say which are trained."
@@ -82,7 +86,6 @@ TRAIN_EXAMPLES = examples(
 )
 
 Sentence = Annotated[str, typer.Argument(metavar="SENTENCE", help="What the robot is to do.")]
-Iterations = Annotated[int, typer.Option(min=1, max=100, help="Rewards tried at most.")]
 RewardFile = Annotated[Path, typer.Option("--reward", exists=True, dir_okay=False, help="File with a reward function.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show criteria, reward, configuration, time and cost; train nothing.")
@@ -93,23 +96,23 @@ IntentSentence = Annotated[str, typer.Option("--intent", help="Sentence to judge
 def run(  # noqa: PLR0913  typer reads one parameter per option
     sentence: Sentence,
     env: EnvId = None,
-    seed: Seed = DEFAULTS.seed,
-    seeds: Seeds = DEFAULTS.n_seeds,
-    configs: Configs = DEFAULTS.n_configs,
-    reward_only: RewardOnly = False,
-    iterations: Iterations = DEFAULTS.max_iterations,
+    seed: Seed = USUAL.seed,
+    seeds: Seeds = USUAL.n_seeds,
+    configs: Configs = USUAL.n_configs,
+    reward_only: RewardOnly = USUAL.reward_only,
+    iterations: Iterations = USUAL.max_iterations,
     timesteps: Timesteps = None,
     config: ConfigFile = None,
     assignments: Assignments = None,
-    stop_when_clear: StopWhenClear = False,
-    pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
-    rollouts: Rollouts = DEFAULTS.n_report_rollouts,
+    stop_when_clear: StopWhenClear = USUAL.stop_when_clear,
+    pass_threshold: PassThreshold = USUAL.pass_threshold,
+    rollouts: Rollouts = USUAL.n_report_rollouts,
     model: Model = None,
     light_model: LightModel = None,
     judge_model: JudgeModel = None,
     judge_author: JudgeAuthor = None,
-    candidates: CandidatesOption = DEFAULTS.candidates,
-    effort: EffortOption = DEFAULTS.effort,
+    candidates: CandidatesOption = USUAL.candidates,
+    effort: EffortOption = USUAL.effort,
     price: PriceOption = None,
     cap: CapOption = None,
     priority: PriorityOption = None,
@@ -123,7 +126,8 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
 ) -> None:
     """Turn a SENTENCE into a trained and judged policy."""
     fields = read_config(config, assignments or (), timesteps)
-    ws, output = open_workspace(runs_dir, backend, allow_weak_sandbox), Output(as_json)
+    ws = open_workspace(runs_dir, backend, allow_weak_sandbox)
+    output = Output(as_json)
     request = new_session(
         **model_fields(ws.settings, model, light_model, effort, price),
         **judge_fields(judge_model, judge_author),
@@ -140,7 +144,7 @@ def run(  # noqa: PLR0913  typer reads one parameter per option
         n_report_rollouts=rollouts,
         config=fields,
         stop_when_clear=stop_when_clear,
-        priority=str(priority or DEFAULTS.priority),
+        priority=priority or USUAL.priority,
     )
     preview = lifecycle.preview(ws, request)
     if dry_run:
@@ -154,14 +158,14 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     reward: RewardFile,
     env: EnvId = None,
     intent: IntentSentence = "",
-    seed: Seed = DEFAULTS.seed,
-    seeds: Seeds = DEFAULTS.n_seeds,
+    seed: Seed = USUAL.seed,
+    seeds: Seeds = USUAL.n_seeds,
     timesteps: Timesteps = None,
     config: ConfigFile = None,
     assignments: Assignments = None,
-    stop_when_clear: StopWhenClear = False,
-    pass_threshold: PassThreshold = DEFAULTS.pass_threshold,
-    rollouts: Rollouts = DEFAULTS.n_report_rollouts,
+    stop_when_clear: StopWhenClear = USUAL.stop_when_clear,
+    pass_threshold: PassThreshold = USUAL.pass_threshold,
+    rollouts: Rollouts = USUAL.n_report_rollouts,
     priority: PriorityOption = None,
     backend: BackendName = None,
     allow_weak_sandbox: AllowWeakSandbox = False,
@@ -183,10 +187,11 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
         n_report_rollouts=rollouts,
         config=fields,
         stop_when_clear=stop_when_clear,
-        priority=str(priority or DEFAULTS.priority),
+        priority=priority or USUAL.priority,
         author="given",
     )
-    ws, output = open_workspace(runs_dir, backend, allow_weak_sandbox), Output(as_json)
+    ws = open_workspace(runs_dir, backend, allow_weak_sandbox)
+    output = Output(as_json)
     begin(ws, output, request, source, detach=detach, stop_on_exit=stop_on_exit)
 
 
@@ -284,6 +289,9 @@ def finish(
         with held_back():
             _leave(ws, session_id, output, stop_on_exit)
         raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:  # whoever read has seen enough; the session is told where it is still read
+        typer.echo(going_on(session_id), err=True)
+        raise
     if view.status is SessionStatus.INVALID_CODE and view.session.author == "given":
         raise InvalidReward(f"{view.error or 'The reward cannot be trained.'}\nNothing was trained.")
     output.result(view, *ending(view, ws.runs.path, report_returns(ws, view)))
@@ -297,13 +305,6 @@ def exit_code(ws: Workspace, view: SessionView) -> int:
     if not view.status.finished:  # its caller's next step is awaited
         return NOT_PASSED if view.error else PASSED
     return error_code(ws, view.session.session_id) if view.status is SessionStatus.ERROR else NOT_PASSED
-
-
-def report_returns(ws: Workspace, view: SessionView) -> tuple[float, ...]:
-    """What the report rollouts brought, where there are no criteria to tell."""
-    if view.session.prompt or view.best_iteration is None:
-        return ()
-    return view_iteration(ws, view.session.session_id, view.best_iteration).report_returns
 
 
 def _settle_criteria(ws: Workspace, output: Output, session_id: str) -> None:
@@ -328,15 +329,20 @@ def _leave(ws: Workspace, session_id: str, output: Output, stop: bool) -> None:
         text = f"Stopped {session_id}; what is finished stays. To go on: p2p resume {session_id}"
     else:
         view = view_session(ws, session_id)
-        text = (
-            f"{session_id} goes on without this terminal.\n"
-            f"  see it:    p2p watch {session_id}\n"
-            f"  stop it:   p2p stop {session_id}\n"
-            f"  go on later with one that was stopped: p2p resume {session_id}"
-        )
+        text = going_on(session_id)
     output.console.print(text, soft_wrap=True)
     if output.as_json:
         output.result(view)
+
+
+def going_on(session_id: str) -> str:
+    """What can be done with a session whose terminal is left."""
+    return (
+        f"{session_id} goes on without this terminal.\n"
+        f"  see it:    p2p watch {session_id}\n"
+        f"  stop it:   p2p stop {session_id}\n"
+        f"  go on later with one that was stopped: p2p resume {session_id}"
+    )
 
 
 def read_source(file: Path) -> str:

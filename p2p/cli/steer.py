@@ -1,7 +1,6 @@
 """`p2p steer`: a wish for whoever writes the next reward, and settings that change on the way."""
 
 import getpass
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -10,8 +9,11 @@ from rich.text import Text
 
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
+from p2p.cli.session_options import option
+from p2p.cli.verdict import changed_settings
+from p2p.contracts.docstrings import description_of
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.session_settings import SettingsChange, SettingsRequest
+from p2p.contracts.session import NewSession, SettingsRequest
 from p2p.service.progress.listing import find_session
 from p2p.service.sessions.settings_changes import change_settings
 from p2p.service.sessions.steering import steer as service_steer
@@ -25,13 +27,13 @@ STEER_EXAMPLES = examples(
 
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help='Its id, the start or end of it, or "latest".')]
 Wish = Annotated[str, typer.Argument(metavar="[WISH]", help="What to do differently, in a sentence of 300 characters.")]
-Seeds = Annotated[int | None, typer.Option(min=1, max=10, help="Trainings of each configuration.")]
+Seeds = Annotated[int | None, option(NewSession, "n_seeds")]
 PassThreshold = Annotated[
-    float | None, typer.Option(min=0.01, max=1.0, help="Score needed to pass; only higher once a policy was measured.")
+    float | None,
+    option(NewSession, "pass_threshold", help=description_of(SettingsRequest, "pass_threshold")),
 ]
 StopWhenClear = Annotated[
-    bool | None,
-    typer.Option("--stop-when-clear/--train-to-the-end", help="Whether a training ends when its verdict is clear."),
+    bool | None, option(SettingsRequest, "stop_when_clear", "--stop-when-clear/--train-to-the-end")
 ]
 
 
@@ -62,11 +64,3 @@ def steer(
     wishes = [Text(f"{number}. {text}") for number, text in enumerate(steering.wishes, 1)]
     said: list[RenderableType] = [f"Wishes of {name}:", *wishes] if wishes else []
     Output(as_json).result(steering, *said, *changed_settings(steering.settings_changes))
-
-
-def changed_settings(changes: Sequence[SettingsChange]) -> list[Text]:
-    """One line for each change of a session's settings."""
-    return [
-        Text(f"from iteration {one.from_iteration} on: {', '.join(one.words)} (by {one.by})", style="dim")
-        for one in changes
-    ]

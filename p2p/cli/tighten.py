@@ -11,8 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.in_words import needed
-from p2p.contracts.intent import Criterion, Intent
+from p2p.contracts.intent import Criterion, Intent, needed
 from p2p.service.progress.listing import find_session
 from p2p.service.rewards.criteria import tighten_criteria
 

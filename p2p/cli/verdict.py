@@ -10,11 +10,19 @@ from rich.text import Text
 
 from p2p.cli.formats import duration, share, short_path
 from p2p.cli.live import heading, last_line, title
+from p2p.cli.remedies import in_commands
 from p2p.cli.tables import table
-from p2p.contracts.in_words import needed, number
+from p2p.contracts.intent import needed, number, score_in_words
+from p2p.contracts.job import JobState, in_words
 from p2p.contracts.judgment import CriterionScore, Judgment, Verdict
-from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
-from p2p.contracts.waiting import in_words
+from p2p.contracts.session import (
+    FilmProgress,
+    IterationData,
+    RunProgress,
+    SessionStatus,
+    SessionView,
+    SettingsChange,
+)
 
 COLOURS = {Verdict.PASSED: "green", Verdict.FAILED: "red", Verdict.NO_VERDICT: "yellow"}
 ENDINGS = {
@@ -31,6 +39,16 @@ ENDINGS = {
     SessionStatus.WAITING: ("waiting", "bold yellow"),
     SessionStatus.PENDING: ("not started", "bold"),
     SessionStatus.INTERRUPTED: ("interrupted", "bold yellow"),
+}
+FILM_STATES = {
+    JobState.QUEUED: "about to be made",
+    JobState.SUBMITTING: "about to be made",
+    JobState.RUNNING: "being made, beside whatever else the machine does",
+    JobState.COMPLETED: "made",
+    JobState.FAILED: "could not be made",
+    JobState.CANCELLED: "given up",
+    JobState.LOST: "given up, their process was killed",
+    JobState.UNREACHABLE: "unknown, their machine does not answer",
 }
 NEXT_STEPS = {
     "intent": "say what is wanted",
@@ -61,7 +79,16 @@ def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = 
         parts.append(changes(view.history))
     if files := paths(view, runs_dir):
         parts += ["", *files]
+    if view.film is not None:
+        parts.append(film(view.film))
     return parts
+
+
+def film(progress: FilmProgress) -> Text:
+    """How the videos of all checkpoints stand; p2p makes them when a session has ended, one session after another."""
+    words = in_words(progress.waiting) if progress.waiting is not None else FILM_STATES[progress.state]
+    why = f": {in_commands(progress.error)}" if progress.error else ""
+    return Text(f"videos of all checkpoints: {words}{why}", style="dim")
 
 
 def standing(view: SessionView) -> tuple[str, str]:
@@ -78,11 +105,12 @@ def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableT
     text = Text(str(judgment.verdict).replace("_", " "), style=f"bold {COLOURS[judgment.verdict]}")
     text.append(
         f"  {where}success {share(judgment.success_rate)}{_interval(judgment)} of {judgment.n_rollouts} rollouts, "
-        f"score {number(judgment.intent_score)} (needs {number(judgment.pass_threshold)})",
+        f"score {score_in_words(judgment.intent_score)} (needs {score_in_words(judgment.pass_threshold)})",
         style="not bold default",
     )
     if judgment.measured_success_rate is not None:
-        low, high = share(judgment.measured_success_low), share(judgment.measured_success_high)
+        low = share(judgment.measured_success_low)
+        high = share(judgment.measured_success_high)
         text.append(f"; eyes refused it, by code alone {share(judgment.measured_success_rate)} [{low}, {high}]")
     criteria = [_criteria(judgment.criteria)] if judgment.criteria else []
     return [*criteria, text, Text(judgment.diagnosis.partition("\n")[0])]
@@ -114,7 +142,11 @@ def runs(items: Iterable[RunProgress]) -> Table:
     """Runs, the failed ones with their error."""
     made = table("run", "state", "steps", "return", "success", "error", right=("steps", "return", "success"))
     for run in items:
-        error = Text(last_line(run.error), style="red") if run.state in ("failed", "lost", "unreachable") else ""
+        error = (
+            Text(in_commands(last_line(run.error)), style="red")
+            if run.state in ("failed", "lost", "unreachable")
+            else ""
+        )
         if run.waiting is not None:
             error = Text(in_words(run.waiting), style="dim")
         if run.resumed:
@@ -136,7 +168,12 @@ def changes(history: Iterable[IterationData]) -> Table:
         time = duration(line.elapsed_time_s)
         changed = "\n".join(line.changes) or "–"
         made.add_row(
-            str(line.iteration), verdict, number(line.intent_score), share(line.success_rate), time, Text(changed)
+            str(line.iteration),
+            verdict,
+            score_in_words(line.intent_score),
+            share(line.success_rate),
+            time,
+            Text(changed),
         )
     return made
 
@@ -164,3 +201,11 @@ def _interval(judgment: Judgment) -> str:
     if judgment.success_low is None or judgment.success_high is None:
         return ""
     return f" [{share(judgment.success_low)}, {share(judgment.success_high)}]"
+
+
+def changed_settings(changes: Sequence[SettingsChange]) -> list[Text]:
+    """One line for each change of a session's settings."""
+    return [
+        Text(f"from iteration {one.from_iteration} on: {', '.join(one.words)} (by {one.by})", style="dim")
+        for one in changes
+    ]

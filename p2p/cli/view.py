@@ -11,10 +11,10 @@ from rich.text import Text
 from p2p.cli.formats import short_path
 from p2p.cli.options import AsJson, Iteration, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
+from p2p.cli.session_options import option
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.pictures import MetricsPlot, RolloutPictures
-from p2p.contracts.work import LEAST_WIDTH, MOST_WIDTH, ViewCamera, ViewRequest
+from p2p.contracts.work import MetricsPlot, RolloutPictures, ViewCamera, ViewRequest
 from p2p.service.pictures.plotting import plot_metrics
 from p2p.service.pictures.viewing import view_rollout
 from p2p.service.progress.listing import find_session
@@ -28,33 +28,34 @@ VIEW_EXAMPLES = examples(
 PLOT_EXAMPLES = examples("p2p plot", "p2p plot latest --what terms", "p2p plot 1a2b3c4d --iteration 3 --compare 1")
 
 CameraName = Annotated[str, typer.Option("--camera", metavar="|".join(ViewCamera), help="Where it is looked at from.")]
-Slow = Annotated[float, typer.Option("--slow", metavar="TIMES", help="Slow motion, 1 to 8: makes a video.")]
+Slow = Annotated[float, option(ViewRequest, "slow_motion", "--slow", help="Slow motion: makes a video.")]
 Compare = Annotated[
-    int | None, typer.Option("--compare", min=1, metavar="ITERATION", help="Another iteration, shown beside it.")
+    int | None,
+    option(ViewRequest, "compare_with", "--compare", metavar="ITERATION", help="Another iteration, shown beside it."),
 ]
 Label = Annotated[str, typer.Option("--label", metavar="p10|median|p90", help="Which of the recorded rollouts.")]
-Frames = Annotated[int, typer.Option("--frames", help="So many moments as pictures of their own, 0 to 12.")]
+Frames = Annotated[int, option(ViewRequest, "frames", "--frames", help="So many moments as pictures of their own.")]
 Video = Annotated[bool, typer.Option("--video", help="Make a video at real speed.")]
-Width = Annotated[
-    int, typer.Option("--width", help=f"Of single moments and videos, {LEAST_WIDTH} to {MOST_WIDTH} pixels.")
-]
+Width = Annotated[int, option(ViewRequest, "width", "--width", help="Of single moments and videos [px].")]
 Plain = Annotated[bool, typer.Option("--plain", help="Videos without time, speed and coloured limbs.")]
 Start = Annotated[float | None, typer.Option("--from", metavar="SECONDS", help="Show only what comes later.")]
 End = Annotated[float | None, typer.Option("--to", metavar="SECONDS", help="Show only what comes before.")]
 PathOf = Annotated[str | None, typer.Option("--path", metavar="BODY", help="Draw the path of a body over them: torso.")]
 What = Annotated[str, typer.Option("--what", metavar="|".join(MetricsPlot), help="What is plotted.")]
 
+USUAL = ViewRequest()
+
 
 def view(  # noqa: PLR0913  typer reads one parameter per option
     session: SessionName = "latest",
     iteration: Iteration = None,
-    label: Label = "median",
-    camera: CameraName = "tracking",
-    slow: Slow = 1.0,
+    label: Label = USUAL.label,
+    camera: CameraName = USUAL.camera,
+    slow: Slow = USUAL.slow_motion,
     compare: Compare = None,
-    frames: Frames = 0,
+    frames: Frames = USUAL.frames,
     video: Video = False,
-    width: Width = 480,
+    width: Width = USUAL.width,
     plain: Plain = False,
     start: Start = None,
     end: End = None,
@@ -63,7 +64,8 @@ def view(  # noqa: PLR0913  typer reads one parameter per option
     runs_dir: RunsDir = None,
 ) -> None:
     """Make pictures of a recorded rollout: a contact sheet of what happens in it, moments, a video in slow motion."""
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     request = _request(
         label=label,
         camera=camera,
@@ -92,7 +94,8 @@ def plot(
     """Plot how an iteration trained: returns and success, reward terms, or what the learner did."""
     if what not in list(MetricsPlot):
         raise UnknownName("plot", what, map(str, MetricsPlot))
-    ws, output = open_workspace(runs_dir), Output(as_json)
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
     chosen = MetricsPlot.COMPARE if compare is not None else MetricsPlot(what)
     made = plot_metrics(ws, find_session(ws, session), iteration, chosen, compare)
     output.result(made, f"  {short_path(ws.runs.path / made.picture.path)}")

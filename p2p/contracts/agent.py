@@ -1,4 +1,4 @@
-"""A language model at the tools: what it may spend, what it has spent, and what it said."""
+"""Language model with tools: limits, spending, transcript, report."""
 
 from enum import StrEnum
 from typing import Literal
@@ -6,10 +6,9 @@ from typing import Literal
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.inference import Effort, Message
+from p2p.contracts.inference import Effort, Message, Price
 from p2p.contracts.job import JobState
 from p2p.contracts.session import SessionStatus
-from p2p.contracts.usage import Price
 
 
 class Limits(Contract):
@@ -39,7 +38,7 @@ class Spending(Contract):
 
     @property
     def environment_steps(self) -> int:
-        """Steps of all trainings it started."""
+        """Environment steps of all its trainings."""
         return sum(self.job_steps.values())
 
 

@@ -1,13 +1,12 @@
-"""Work that goes on when its caller has left, and the handle by which anybody finds it again."""
+"""Background jobs: requests, tickets and views."""
 
 from enum import StrEnum
 
 from pydantic import Field
 
-from p2p.contracts.base import Contract
-from p2p.contracts.job import JobState
+from p2p.contracts.base import Contract, Identifier
+from p2p.contracts.job import JobState, Waiting
 from p2p.contracts.session import Priority, RunProgress
-from p2p.contracts.waiting import Waiting
 
 
 class JobKind(StrEnum):
@@ -39,17 +38,17 @@ class StartTraining(Contract):
 class TrainingRequest(Contract):
     """How an iteration is trained, and by which job (`training_request.json`)."""
 
-    job_id: str
+    job_id: Identifier
     start: StartTraining
 
 
 class JobTicket(Contract):
     """What is known of a job from its start (`ticket.json`)."""
 
-    job_id: str
+    job_id: Identifier
     """"job_" and 32 hexadecimal digits, which are random."""
     kind: JobKind
-    session_id: str
+    session_id: Identifier
     iteration: int | None = None
     """Number of the iteration; None for a session."""
     start: StartTraining | None = None
@@ -63,9 +62,9 @@ class JobTicket(Contract):
 class JobView(Contract):
     """How a job stands."""
 
-    job_id: str
+    job_id: Identifier
     kind: JobKind
-    session_id: str
+    session_id: Identifier
     iteration: int | None
     """The one it trains; of a session the current one."""
     state: JobState

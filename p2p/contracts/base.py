@@ -1,6 +1,29 @@
 """The base class of all contracts."""
 
-from pydantic import BaseModel, ConfigDict
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from p2p.contracts.docstrings import descriptions
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
+
+def _inside(path: str) -> str:
+    if PurePath(path).is_absolute() or ".." in PurePath(path).parts or "\0" in path:
+        raise ValueError(f"{path[:80]!r} leads out of its directory; expected a path below it")
+    return path
+
+
+FileName = Annotated[str, Field(pattern=r"^[^/\\.\x00-\x1f][^/\\\x00-\x1f]*$", max_length=200)]
+"""Name of a file or directory that a record names: one part of a path. Records may come from somebody else."""
+RelativePath = Annotated[str, AfterValidator(_inside)]
+"""Path that a record names, below a directory that its reader knows, and never out of it."""
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+"""Of a session or a job: its directory's name, which tools repeat in what to call next."""
 
 
 class Contract(BaseModel):
@@ -9,4 +32,14 @@ class Contract(BaseModel):
     One class is the JSON file, the REST body, the MCP output and the model's output schema.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: "CoreSchema", handler: "GetJsonSchemaHandler") -> dict[str, Any]:
+        """Add the docstrings of fields to the JSON schema as descriptions."""
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for name, text in descriptions(cls).items():
+            if name in properties:
+                properties[name].setdefault("description", text)
+        return schema

@@ -1,13 +1,11 @@
-"""What the writer of the next reward is told, and what came of a reward that was handed in."""
+"""Brief for the author of the next reward, and report on a submitted reward."""
 
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.judgment import Verdict
-from p2p.contracts.observation import Observation
-from p2p.contracts.revision import Change
-from p2p.contracts.reward import RewardReport, TermStatistics
-from p2p.contracts.session_settings import SettingsChange
+from p2p.contracts.judgment import Observation, Verdict
+from p2p.contracts.reward import Change, RewardReport, TermStatistics
+from p2p.contracts.session import SettingsChange
 from p2p.contracts.training import EarlyStop, EffectiveConfig
 
 

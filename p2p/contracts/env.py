@@ -1,4 +1,7 @@
-"""An environment, described from its live model."""
+"""Environments: their facts, and the parts of a body that sentences and features name."""
+
+from dataclasses import dataclass
+from enum import StrEnum
 
 from pydantic import Field
 
@@ -163,5 +166,158 @@ class EnvSpec(Contract):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the features, in the order they are computed."""
+        """Names of the features, in the order of their computation."""
         return tuple(feature.name for feature in self.features)
+
+
+COM = "com"
+"""The robot's centre of mass, as a part."""
+
+
+class PartKind(StrEnum):
+    """What a quantity can be measured of."""
+
+    POINT = "point"
+    """A body, a geom, or `com`."""
+    BODY = "body"
+    TOUCHING = "touching"
+    """A body or geom of the robot that can touch the floor."""
+    FOOT = "foot"
+    """A foot, by the name in the environment's morphology."""
+    JOINT = "joint"
+    """A hinge or slide; for a slide rad reads m, and N m reads N."""
+    ROBOT = "robot"
+    """The whole of it: the feature has no part."""
+    WALKER = "walker"
+    """The same, of a robot that can leave the floor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A kind of measurement, of any part that has it."""
+
+    name: str
+    unit: str
+    frame: str
+    kind: PartKind
+    description: str
+
+
+_P = PartKind.POINT
+_B = PartKind.BODY
+_T = PartKind.TOUCHING
+_F = PartKind.FOOT
+_J = PartKind.JOINT
+_R = PartKind.ROBOT
+_W = PartKind.WALKER
+QUANTITIES: tuple[Quantity, ...] = (
+    Quantity("position_x", "m", "world", _P, "x of its frame or centre."),
+    Quantity("position_y", "m", "world", _P, "y of its frame or centre."),
+    Quantity("height", "m", "world", _P, "z of its frame or centre."),
+    Quantity("velocity_x", "m/s", "world", _P, "Velocity of that point along x."),
+    Quantity("velocity_y", "m/s", "world", _P, "Velocity of that point along y."),
+    Quantity("velocity_z", "m/s", "world", _P, "Velocity of that point upwards."),
+    Quantity("speed", "m/s", "world", _P, "Horizontal speed of that point, never negative."),
+    Quantity("roll", "rad", "world", _B, "As `roll`, of this body; 0 where the robot stands in its initial pose."),
+    Quantity("pitch", "rad", "heading", _B, "As `pitch`, of this body; 0 as above."),
+    Quantity("yaw", "rad", "world", _B, "As `yaw`, of this body; 0 as above."),
+    Quantity("up", "1", "world", _B, "As `up`, of this body; 1 as above."),
+    Quantity("contact", "1", "-", _T, "1 while it touches the floor, else 0."),
+    Quantity("clearance", "m", "world", _T, "Height of its lowest point over where the robot at rest has its lowest."),
+    Quantity("slip", "m/s", "world", _T, "Horizontal speed of its lowest point while it touches the floor, else 0."),
+    Quantity("contact_force", "N", "world", _B, "Size of the summed contact forces on it, from the floor or a body."),
+    Quantity("touchdowns", "1", "-", _T, "Times it has come down on the floor since the start."),
+    Quantity("step_length", "m", "world", _T, "Horizontal way from last take-off to last touch-down; 0 before."),
+    Quantity("stance_share", "1", "-", _T, "Share of the time since the start in which it touched the floor."),
+    Quantity("leg_swing", "rad", "joint", _F, "Largest joint_swing of the joints between the torso and it."),
+    Quantity("joint_angle", "rad", "joint", _J, "Its position, 0 in the model's zero pose."),
+    Quantity("joint_velocity", "rad/s", "joint", _J, "Its velocity."),
+    Quantity("joint_swing", "rad", "joint", _J, "Standard deviation of its position over about the last second."),
+    Quantity("joint_torque", "N m", "joint", _J, "What the motors exert on it, with the step's action."),
+    Quantity("power", "W", "-", _R, "Sum over the joints of |motor torque times velocity|."),
+    Quantity("energy", "J", "-", _R, "Sum of power times the control period since the start."),
+    Quantity("pose_range", "rad", "joint", _R, "Largest range of a joint's angle since 1 s after the start; 0 before."),
+    Quantity("cost_of_transport", "1", "-", _W, "energy / (weight * displacement), the latter at least 0.1 m."),
+    Quantity("most_leg_swing", "rad", "joint", _W, "Largest leg_swing of its legs."),
+    Quantity("impact", "1", "-", _W, "Mean outer force of the step in weights, gravity apart: 1 at rest, 0 in flight."),
+    Quantity("jerk", "m/s^3", "world", _W, "Size of the change per second of the torso's acceleration; 0 at first."),
+)
+"""All of them, in the order in which they are told."""
+BY_NAME = {quantity.name: quantity for quantity in QUANTITIES}
+
+
+def parts_of(spec: EnvSpec, kind: PartKind) -> tuple[str, ...]:
+    """Names of an environment's parts of a kind."""
+    bodies = tuple(body.name for body in spec.bodies)
+    mine = _robot_bodies(spec)
+    if kind is PartKind.BODY:
+        return bodies
+    if kind is PartKind.FOOT:
+        return spec.morphology.feet
+    if kind is PartKind.JOINT:
+        return tuple(joint.name for joint in spec.joints if joint.kind in ("hinge", "slide"))
+    if kind is PartKind.ROBOT:
+        return ("",)
+    geoms = [geom for geom in spec.geoms if geom.name not in bodies and geom.kind != "plane"]
+    if kind is PartKind.POINT:
+        return (*bodies, *(geom.name for geom in geoms), COM)
+    if "clearance" not in spec.feature_names:
+        return ()
+    if kind is PartKind.WALKER:
+        return ("",)
+    with_geoms = {geom.body for geom in spec.geoms}
+    touching = [body for body in bodies if body in mine and body in with_geoms]
+    return (*touching, *(geom.name for geom in geoms if geom.body in mine))
+
+
+def joints_of_leg(spec: EnvSpec, foot: str) -> tuple[str, ...]:
+    """Hinges between the torso and a foot, without those that move all feet, such as a waist.
+
+    Args:
+        spec: The environment.
+        foot: One of the feet of its morphology.
+    """
+    parents = {body.name: body.parent for body in spec.bodies}
+
+    def way(name: str) -> set[str]:
+        found: set[str] = set()
+        body = next((geom.body for geom in spec.geoms if geom.name == name), name)
+        while body in parents and body != spec.morphology.torso:
+            found.add(body)
+            body = parents[body]
+        return found
+
+    feet = spec.morphology.feet
+    shared = set.intersection(*map(way, feet)) if len(feet) > 1 else set()
+    own = way(foot) - shared
+    return tuple(joint.name for joint in spec.joints if joint.kind == "hinge" and joint.body in own)
+
+
+def inner_joints(spec: EnvSpec) -> tuple[str, ...]:
+    """Hinges between the parts of the robot, without those that move its torso in the world."""
+    mine = _robot_bodies(spec) - {spec.morphology.torso}
+    return tuple(joint.name for joint in spec.joints if joint.kind == "hinge" and joint.body in mine)
+
+
+def parts_in_words(spec: EnvSpec) -> tuple[tuple[str, str], ...]:
+    """Quantities by kind, and their parts, as lines for people and models: (names with units, parts)."""
+    lines = []
+    for kind in PartKind:
+        parts = parts_of(spec, kind)
+        if parts:
+            own = [f"{q.name} [{q.unit}]: {q.description}" for q in QUANTITIES if q.kind is kind]
+            lines.append((" ".join(own), ", ".join(parts) if any(parts) else ""))
+    return tuple(lines)
+
+
+def _robot_bodies(spec: EnvSpec) -> frozenset[str]:
+    """Bodies of the tree that the torso belongs to."""
+    parents = {body.name: body.parent for body in spec.bodies}
+
+    def root(name: str) -> str:
+        while parents.get(name, "world") != "world":
+            name = parents[name]
+        return name
+
+    torso = root(spec.morphology.torso)
+    return frozenset(name for name in parents if root(name) == torso)

@@ -58,7 +58,9 @@ class UnknownName(InvalidInput):
         close = get_close_matches(name, known, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         super().__init__(f"Unknown {kind} {name!r}.{hint} Known: {', '.join(known) or 'none yet'}.")
-        self.kind, self.name, self.known = kind, name, known
+        self.kind = kind
+        self.name = name
+        self.known = known
 
 
 class AmbiguousName(InvalidInput):
@@ -100,7 +102,9 @@ class UnknownPhrase(InvalidInput):
         suggestions: Sequence[str] = (),
     ) -> None:
         super().__init__(message)
-        self.kind, self.words, self.suggestions = kind, tuple(words), tuple(suggestions)
+        self.kind = kind
+        self.words = tuple(words)
+        self.suggestions = tuple(suggestions)
 
 
 class Ambiguous(InvalidInput):

@@ -1,14 +1,82 @@
-"""A request to a language model, its answer, and the one Protocol every provider meets."""
+"""Language models: requests and replies, usage, caps, problems, and servers on this machine."""
 
 import hashlib
+import math
 from enum import StrEnum
 from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.errors import InvalidInput
-from p2p.contracts.usage import Usage
+from p2p.contracts.errors import InvalidInput, P2PError
+
+MILLION = 1_000_000
+
+
+class Price(Contract):
+    """What a model costs [US dollars per million tokens]."""
+
+    input: float = Field(ge=0)
+    """Tokens read for the first time."""
+    output: float = Field(ge=0)
+    """Tokens written, those of thinking included."""
+    cache_read: float = Field(ge=0)
+    """Tokens found in the cache."""
+    cache_write_5m: float = Field(ge=0)
+    """Tokens kept for five minutes."""
+    cache_write_1h: float = Field(ge=0)
+    """Tokens kept for an hour."""
+
+    @property
+    def dearest_input(self) -> float:
+        """Highest price of an input token."""
+        return max(self.input, self.cache_write_5m, self.cache_write_1h)
+
+    def affordable(self, dollars: float, reading: int) -> float:
+        """Output tokens that `dollars` pay for if `reading` input tokens cost the maximum; may be infinite."""
+        left = dollars - reading * self.dearest_input / MILLION
+        if left < 0:
+            return 0
+        return math.inf if self.output == 0 else math.floor(left * MILLION / self.output)
+
+
+class Usage(Contract):
+    """Tokens of one answer, as the provider counted them."""
+
+    input: int = Field(default=0, ge=0)
+    """Read for the first time."""
+    output: int = Field(default=0, ge=0)
+    """Written, those of thinking included."""
+    thinking: int = Field(default=0, ge=0)
+    """Those of `output` that were thought and not said."""
+    cache_read: int = Field(default=0, ge=0)
+    cache_write_5m: int = Field(default=0, ge=0)
+    cache_write_1h: int = Field(default=0, ge=0)
+
+    @property
+    def total(self) -> int:
+        """All input and output tokens."""
+        return self.input + self.output + self.cached
+
+    @property
+    def cached(self) -> int:
+        """Tokens read from the provider's cache, or written to it."""
+        return self.cache_read + self.cache_write_5m + self.cache_write_1h
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
+
+
+def cost(usage: Usage, price: Price) -> float:
+    """Price of an answer [US dollars]."""
+    return (
+        usage.input * price.input
+        + usage.output * price.output
+        + usage.cache_read * price.cache_read
+        + usage.cache_write_5m * price.cache_write_5m
+        + usage.cache_write_1h * price.cache_write_1h
+    ) / MILLION
+
 
 Effort = Literal["low", "medium", "high", "xhigh", "max", "off"]
 """How hard the model thinks; "off" leaves thinking and effort out of the request."""
@@ -26,7 +94,7 @@ class ModelName(Contract):
 
     @classmethod
     def parse(cls, text: str) -> "ModelName":
-        """The name in `provider:model`; the model may hold further colons, as in `ollama:qwen3:32b`.
+        """Parse `provider:model`; the model may hold further colons, as in `ollama:qwen3:32b`.
 
         Raises:
             InvalidInput: it is written otherwise.
@@ -118,7 +186,7 @@ class Message(Contract):
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The tools it calls, in its order."""
+        """Tool calls, in order."""
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
 
@@ -152,7 +220,7 @@ class ModelRequest(Contract):
     """Tells equal requests apart that are to be answered anew, such as for several candidates."""
 
     def digest(self, model: str) -> str:
-        """Hash of the whole request to a model, under which its answer is found again."""
+        """Hash of the whole request to a model: the key of its answer."""
         return hashlib.sha256(f"{model}\n{self.model_dump_json(exclude={'long_conversation'})}".encode()).hexdigest()
 
 
@@ -191,12 +259,12 @@ class ModelReply(Contract):
 
     @property
     def empty(self) -> bool:
-        """Whether it ended by itself and neither says nor calls anything."""
+        """Whether it ended by itself, without text and calls."""
         return self.stop in (StopReason.END, StopReason.TOOL_CALLS) and not (self.text.strip() or self.tool_calls)
 
     @property
     def usable(self) -> bool:
-        """Whether it is whole, and holds something."""
+        """Whether it is whole and not empty."""
         return self.stop in (StopReason.END, StopReason.TOOL_CALLS) and not self.empty
 
 
@@ -204,7 +272,7 @@ class LanguageModel(Protocol):
     """Whoever answers requests: a provider's model, or one that is also counted and written down."""
 
     def complete(self, request: ModelRequest) -> ModelReply:
-        """One answer.
+        """Ask for one answer.
 
         Raises:
             ModelProblem: there is none that can be used; its subclass says why.
@@ -221,5 +289,243 @@ class Provider(LanguageModel, Protocol):
 
 
 def user(text: str, *images: ImagePart) -> Message:
-    """A message of ours."""
+    """Message from us to the model."""
     return Message(role="user", parts=(TextPart(text=text), *images))
+
+
+class ModelProblem(P2PError):
+    """A language model gave no answer that could be used.
+
+    Args:
+        message: What happened.
+        usage: Tokens that were used all the same.
+        retry_after_s: How long the provider asks to wait [s]; None where it does not say.
+    """
+
+    exit_code = 3
+    transient = False
+    """Whether the same request may be answered when it is made again."""
+
+    def __init__(self, message: str, usage: Usage | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
+        self.retry_after_s = retry_after_s
+
+
+class AuthenticationFailed(ModelProblem):
+    """The provider refuses the key, or the account cannot pay."""
+
+    exit_code = 4
+
+
+class RequestRejected(ModelProblem):
+    """The provider refuses the request, or knows no such model."""
+
+    exit_code = 2
+
+
+class RateLimited(ModelProblem):
+    """The provider had too many requests of this account, also after waiting."""
+
+    transient = True
+
+
+class ModelUnavailable(ModelProblem):
+    """The provider is overloaded, failing or out of reach."""
+
+    transient = True
+
+
+class ModelTimeout(ModelProblem):
+    """No answer came within the time limit."""
+
+    transient = True
+
+
+class ModelRefused(ModelProblem):
+    """The provider's filter, or the model itself, refuses to answer."""
+
+
+class ReplyTruncated(ModelProblem):
+    """The answer was cut off at its length limit, so that it is not whole."""
+
+
+class ReplyMalformed(ModelProblem):
+    """The answer is empty, cannot be read, or holds what it may not.
+
+    Args:
+        message: What is wrong with it.
+        usage: Tokens that were used all the same.
+        transient: Whether it was broken on the way, so that asking again may help.
+    """
+
+    def __init__(self, message: str, usage: Usage | None = None, transient: bool = False) -> None:
+        super().__init__(message, usage)
+        self.transient = transient
+
+
+class Caps(Contract):
+    """What a session may spend at most, over all its sittings; None means that nothing caps it."""
+
+    dollars: float | None = Field(default=10.0, ge=0)
+    """For models whose price is known; another needs a cap in tokens."""
+    tokens: int | None = Field(default=None, ge=0)
+    """Read and written, the cached ones included."""
+    calls: int | None = Field(default=1_000, ge=0)
+    """Answers of models."""
+    minutes: float | None = Field(default=None, gt=0)
+    """Time at work, trainings included; breaks between sittings are not counted."""
+    environment_steps: int | None = Field(default=None, ge=0)
+    """Steps of all trainings."""
+
+
+class ModelChoice(Contract):
+    """Which models work for a session, and within which caps."""
+
+    model: str
+    """`provider:model`."""
+    light_model: str = ""
+    """For small tasks; empty means `model`."""
+    effort: Effort = "medium"
+    price: Price | None = None
+    """Of a `model` that the price table does not know."""
+    caps: Caps = Caps()
+
+
+class CallLine(Contract):
+    """One line of a session's ledger: a call has begun, or ended; the last line of a number counts."""
+
+    number: int
+    """From 1."""
+    state: Literal["begun", "ended", "failed"]
+    at: str
+    """UTC, ISO 8601."""
+    role: str
+    iteration: int | None
+    model: str
+    """`provider:model`."""
+    digest: str
+    """Hash of the request, under which its answer is found again."""
+    prompt_hash: str
+    """Hash of the instructions alone: which version of a prompt was used."""
+    usage: Usage
+    """While it has only begun: the most that it can use."""
+    dollars: float | None
+    """None where the price is not known."""
+    seconds: float = 0.0
+    reusable: bool = False
+    """Whether its answer serves the same request again."""
+    problem: str = ""
+
+
+class CallRecord(Contract):
+    """The whole of one call (`calls/<number>.json`), secrets and pictures left out."""
+
+    line: CallLine
+    request: ModelRequest
+    reply: ModelReply | None
+    retries: tuple[str, ...] = ()
+    """What went wrong before the answer came."""
+
+
+class Cost(Contract):
+    """What a role spent in an iteration."""
+
+    role: str
+    iteration: int | None
+    """None for what belongs to the session as a whole."""
+    calls: int
+    failed: int
+    usage: Usage
+    dollars: float | None
+    """None where a price is not known."""
+    seconds: float
+    """Waiting for models."""
+
+
+class TrainingCost(Contract):
+    """What the trainings of an iteration took."""
+
+    iteration: int
+    candidates: int = 0
+    """Short trainings that its reward was chosen by; 0 for those of the reward itself."""
+    environment_steps: int
+    seconds: float
+
+
+class SessionCosts(Contract):
+    """Where the tokens, dollars and seconds of a session went."""
+
+    session_id: str
+    caps: Caps
+    models: tuple[str, ...]
+    """`provider:model` of all that answered."""
+    rows: tuple[Cost, ...]
+    """In the order of their first calls."""
+    trainings: tuple[TrainingCost, ...]
+    total: Cost
+    open_calls: int
+    """Calls that have begun and not ended, counted at the most they can use: under way, or lost in a crash."""
+    seconds_at_work: float
+    """From the session's start to its end, breaks left out."""
+
+
+HOST = "127.0.0.1"
+"""Nobody but this machine reaches them."""
+
+
+class VllmOptions(Contract):
+    """What a vLLM server serves, and how."""
+
+    model: str = Field(min_length=1)
+    port: int = Field(default=8000, ge=1, le=65_535)
+    max_model_len: int = Field(default=32_768, ge=1)
+    """Longest conversation [tokens]."""
+    gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
+    devices: str | None = None
+    """`CUDA_VISIBLE_DEVICES`; None leaves all."""
+    start_s: float = Field(default=600.0, gt=0)
+    """How long it may take until it answers [s]: it loads the model."""
+
+
+class ServedModel(Contract):
+    """A server that was started here and goes on by itself."""
+
+    model: str
+    port: int
+    key: str = Field(repr=False)
+    """What it wants to be shown; made for it, and good for nothing else."""
+    pid: int
+    """Leader of its process group."""
+    began: str
+    """When that process began, which tells it from a later one of the same number."""
+    log: str
+    """File its output goes to."""
+    started_at: str
+    """UTC, ISO 8601."""
+
+    @property
+    def base_url(self) -> str:
+        """Address in the form of OpenAI's library."""
+        return f"http://{HOST}:{self.port}/v1"
+
+
+class ServedModels(Contract):
+    """All of them, the one that was started last at the end (`served_models.json`)."""
+
+    servers: tuple[ServedModel, ...] = ()
+
+
+class ServedModelView(Contract):
+    """How a server stands."""
+
+    model: str
+    name: str
+    """What `--model` calls it."""
+    base_url: str
+    state: Literal["ready", "silent", "ended"]
+    """It answers and serves the model; it lives and does not; its process is gone."""
+    pid: int
+    log: str
+    started_at: str
+    """UTC, ISO 8601."""

@@ -1,11 +1,16 @@
-"""What a person asked for, as criteria that are fixed before anything is trained."""
+"""Intent: a sentence, its criteria, their wording, and how they may be made stricter."""
 
+import math
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
 
 MOST_CRITERIA = 16
 """A sentence of two steps with the guards of both needs up to 14."""
@@ -165,23 +170,23 @@ class Measure(Contract):
         return self
 
     def names(self) -> tuple[str, ...]:
-        """Features and expressions that are read."""
+        """Features and expressions to read."""
         own = () if self.feature is None else (self.feature,)
         return (*own, *(bound.feature for bound in (*self.where, *self.window.after)))
-
-
-def _said_once(schema: dict[str, Any]) -> None:
-    """Leave out of a JSON schema what `Predicate` says of the same fields."""
-    for field in schema["properties"].values():
-        field.pop("description", None)
 
 
 class Comparand(Measure):
     """A second measured value; its fields mean what they mean in the predicate."""
 
-    model_config = ConfigDict(json_schema_extra=_said_once)
-
     combination: Combination
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: "CoreSchema", handler: "GetJsonSchemaHandler") -> dict[str, Any]:
+        """The schema without what `Predicate` says of the same fields."""
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        for field in handler.resolve_ref_schema(schema)["properties"].values():
+            field.pop("description", None)
+        return schema
 
 
 class Predicate(Measure):
@@ -205,7 +210,7 @@ class Predicate(Measure):
         return self
 
     def names(self) -> tuple[str, ...]:
-        """Features and expressions that are read."""
+        """Features and expressions to read."""
         return (*super().names(), *(self.versus.names() if self.versus is not None else ()))
 
 
@@ -262,3 +267,104 @@ def _check_upper(comparison: Comparison, threshold: float, upper: float | None) 
         raise ValueError("`upper` belongs to `between`, and only to it")
     if upper is not None and upper < threshold:
         raise ValueError(f"`upper` {upper} is below `threshold` {threshold}")
+
+
+SLACK = 1e-6
+"""Of what is rounded down: 0.29 is 0.28999… in binary."""
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """A measured number with three figures; "–" for None."""
+    if value is None:
+        return "–"
+    shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return shown if unit in ("", "1") else f"{shown} {unit}"
+
+
+def score_in_words(value: float | None) -> str:
+    """A score in [0, 1], measured or required, with up to three figures; "–" for None.
+
+    It is rounded down: 0.9996 is not shown as 1, and what misses a threshold of three figures is not shown to meet it.
+    """
+    return "–" if value is None else f"{math.floor(value * 1000 + SLACK) / 1000:g}"
+
+
+def share_in_words(value: float | None) -> str:
+    """A share in [0, 1] as per cent, such as "99%"; "–" for none. It is rounded down: 0.996 is not shown as all."""
+    return "–" if value is None else f"{math.floor(value * 100 + SLACK)}%"
+
+
+def needed(comparison: Comparison, threshold: float, upper: float | None, unit: str) -> str:
+    """Required value of a criterion: "≥ 2 m/s"."""
+    if comparison is Comparison.BETWEEN:
+        return f"{number(threshold)} … {number(upper, unit)}"
+    sign = "≥" if comparison is Comparison.AT_LEAST else "≤"
+    return f"{sign} {number(threshold, unit)}"
+
+
+class PreviewTerm(Contract):
+    """One summand of the reward."""
+
+    name: str
+    description: str
+
+
+class Understanding(Contract):
+    """A sentence as an author read it."""
+
+    intent: Intent
+    left_over: tuple[str, ...] = ()
+    """What is not understood, or not measured, and left to eyes; a sentence for each."""
+    assumed: tuple[str, ...] = ()
+    """What the sentence does not say and is taken for granted; a sentence for each."""
+    terms: tuple[PreviewTerm, ...] = ()
+
+
+class Preview(Contract):
+    """What would be judged, rewarded and trained, and what it would take."""
+
+    prompt: str
+    env_id: str
+    author: str
+    """Who would write criteria and rewards: "builtin", or `provider:model`."""
+    intent: Intent | None
+    """None where a language model would say what it is judged by."""
+    left_over: tuple[str, ...] = ()
+    """What is not understood, or not measured, and would be left to eyes; a sentence for each."""
+    assumed: tuple[str, ...] = ()
+    """What the sentence does not say and is taken for granted; a sentence for each."""
+    not_judged: tuple[str, ...] = ()
+    """What this robot measures and no criterion reads, in words."""
+    terms: tuple[PreviewTerm, ...] = ()
+    reward: str = ""
+    """Source of the first reward; empty where a language model would write it."""
+    config: dict[str, object] = {}
+    """Every field of the training configuration."""
+    n_runs: int = 0
+    """Trainings of an iteration."""
+    total_timesteps: int = 0
+    """Steps of each training."""
+    max_iterations: int = 1
+    training_episode_s: float = 0.0
+    """Longest episode while it trains [s]."""
+    expected_s: float | None = None
+    """Expected time of the trainings of one iteration [s]; None where no speed is known of this environment."""
+    expected_from: str = ""
+    """Where the speed behind it was measured."""
+    cost: str = ""
+    """What it costs besides this machine's time, in words."""
+
+
+class Tightening(Contract):
+    """One change of a session's criteria; they only ever get stricter."""
+
+    after_iteration: int
+    """The iteration that eyes refused; later ones are trained and judged by the new criteria."""
+    by: str = Field(min_length=1, max_length=100)
+    """Who made them stricter."""
+    why: str = Field(min_length=1, max_length=500)
+    """What met the criteria and was not what was meant."""
+    before: Intent
+    after: Intent
+    at: str
+    """UTC, ISO 8601."""

@@ -1,4 +1,4 @@
-"""What a backend executes. A job is a directory; whoever started it may die."""
+"""Jobs: their process, status, and what they wait for."""
 
 from enum import StrEnum
 
@@ -7,11 +7,62 @@ from pydantic import Field
 from p2p.contracts.base import Contract
 
 
+class WaitsFor(StrEnum):
+    """What is waited for."""
+
+    TURN = "turn"
+    """A slot among the background jobs of the runs directory (`P2P_MAX_JOBS`), first come, first served."""
+    CORES = "cores"
+    """Cores of this machine, which all runs directories share, first come, first served."""
+    FILM = "film"
+    """Its turn among the sessions of this machine whose checkpoints are filmed, first come, first served."""
+
+
+IN_WORDS = {WaitsFor.TURN: "its turn", WaitsFor.CORES: "cores", WaitsFor.FILM: "its turn to be filmed"}
+
+
+class Holder(Contract):
+    """A job that has what is waited for."""
+
+    runs_dir: str
+    """Its runs directory, which may be another one."""
+    session_id: str | None
+    """None where it belongs to no session."""
+    job: str
+    """Id of the background job, or the directory of the run."""
+
+
+class Waiting(Contract):
+    """Why something does not run yet."""
+
+    waits_for: WaitsFor
+    holders: tuple[Holder, ...]
+    """Empty where nobody can be named."""
+    place: int | None
+    """In the line, from 1, which is next."""
+    since: str | None
+    """UTC, ISO 8601."""
+    estimate_s: float | None
+    """Expected time until it runs [s]; None where the holders do not tell how long they need."""
+
+
+def in_words(waiting: Waiting) -> str:
+    """One line: "waits for cores held by session_a in /home/me/runs, 2 in line, since 03:52 UTC, about 5 min more"."""
+    what = IN_WORDS[waiting.waits_for]
+    names = dict.fromkeys(f"{one.session_id or one.job} in {one.runs_dir}" for one in waiting.holders)
+    held = f" held by {' and '.join(names)}" if names else ""
+    place = f", {waiting.place} in line" if waiting.place is not None else ""
+    since = f", since {waiting.since[11:16]} UTC" if waiting.since is not None else ""
+    left = waiting.estimate_s
+    about = "" if left is None else f", about {left:.0f} s more" if left < 90 else f", about {left / 60:.0f} min more"
+    return f"waits for {what}{held}{place}{since}{about}"
+
+
 class JobState(StrEnum):
     """The life of a job. The last five are final, except that a lost job may be submitted again."""
 
     QUEUED = "queued"
-    """Its supervisor waits for cores."""
+    """Its supervisor waits for cores, or in a line."""
     WAITING = "waiting"
     """What a background job says that waits for its turn or for cores; never written."""
     SUBMITTING = "submitting"
@@ -25,7 +76,7 @@ class JobState(StrEnum):
 
     @property
     def finished(self) -> bool:
-        """True when nothing more will happen by itself."""
+        """True in a final state."""
         return self in (JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED, JobState.LOST)
 
 
@@ -52,6 +103,8 @@ class JobSpec(Contract):
     """Most that the files in its directory may take [MiB]."""
     cores: int = 0
     """How many cores of the machine it owns while it runs, and waits for; 0 for a job that runs beside others."""
+    line: str | None = Field(default=None, pattern=r"^[a-z]+$")
+    """Line in which it waits for its turn on this machine, with cores or without; None for a job that need not."""
     niceness: int = Field(default=0, ge=0, le=19)
     """How far it gives way to other processes, as nice(1) counts."""
 
@@ -77,13 +130,13 @@ class JobStatus(Contract):
     """UTC, ISO 8601."""
     updated_at: str | None = None
     waits_for: tuple[str, ...] = ()
-    """Directories of the jobs that own the cores it waits for."""
+    """Directories of the jobs that have what it waits for: cores, or the places of its line."""
     place: int | None = None
-    """Place among those that wait for cores of this machine, from 1; None when it does not wait."""
+    """Place among those that wait for the same on this machine, from 1; None when it does not wait."""
 
     @property
     def over_a_limit(self) -> bool:
-        """True when its supervisor ended it because it broke a limit; it would again."""
+        """True if its supervisor ended it for breaking a limit; it would again."""
         return self.state is JobState.FAILED and (self.error or "").startswith(LIMIT_BROKEN)
 
 

@@ -1,12 +1,11 @@
-"""Numbers of a training, small enough to be read by a model; and two iterations side by side."""
+"""Training metrics, small enough for a model; comparison of two iterations."""
 
 from enum import StrEnum
 
 from p2p.contracts.base import Contract
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.preference import Preference
-from p2p.contracts.revision import Change
-from p2p.contracts.reward import TermStatistics
+from p2p.contracts.reward import Change, TermStatistics
 from p2p.contracts.session import RunLine
 
 

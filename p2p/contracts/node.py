@@ -1,4 +1,4 @@
-"""Other machines that train: what is known of a node, and where the twin of a job is."""
+"""Machines: the checks of this one, and others reached by SSH."""
 
 import re
 from enum import StrEnum
@@ -7,6 +7,38 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.job import JobStatus
+
+
+class Level(StrEnum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARNING = "warning"
+    """Something works less well without it."""
+    PROBLEM = "problem"
+    """Training is not possible."""
+
+
+class SetupCheck(Contract):
+    """One thing p2p looked at."""
+
+    name: str
+    level: Level
+    found: str
+    remedy: str = ""
+    """What to do; empty when nothing."""
+
+
+class SetupReport(Contract):
+    """All of them."""
+
+    checks: tuple[SetupCheck, ...]
+
+    @property
+    def usable(self) -> bool:
+        """True when training is possible."""
+        return all(check.level is not Level.PROBLEM for check in self.checks)
+
 
 NODE_NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,39}$")
 """What a node may be called."""
@@ -65,7 +97,7 @@ class Node(Contract):
 
     @property
     def address(self) -> str:
-        """user@host:port, as a person would write it."""
+        """user@host:port."""
         at = f"{self.user}@" if self.user else ""
         return f"{at}{self.host}" if self.port == 22 else f"{at}{self.host}:{self.port}"
 

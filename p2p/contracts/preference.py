@@ -1,11 +1,11 @@
-"""Which of two policies does it better, as eyes see it."""
+"""Preference of eyes between two policies."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.observation import Observer, SentPicture
+from p2p.contracts.judgment import Observer, SentPicture
 
 Side = Literal["first", "second", "same"]
 Order = Literal["first", "second"]
@@ -42,13 +42,13 @@ class Compared(Contract):
     """Which does what was meant better."""
 
     def side(self, above: Order) -> Side:
-        """The better one, when `above` is the one that was shown above."""
+        """The better one, if `above` was shown above."""
         below: Order = "second" if above == "first" else "first"
         sides: dict[str, Side] = {"above": above, "below": below, "same": "same"}
         return sides[self.better]
 
     def reason(self, above: Order) -> str:
-        """What was seen of both, in their order, when `above` is the one that was shown above."""
+        """What was seen of both, in their order, if `above` was shown above."""
         one, two = (self.above, self.below) if above == "first" else (self.below, self.above)
         return f"First: {one} Second: {two}"
 
@@ -98,7 +98,7 @@ def preference(
     said: tuple[Compared, Compared],
     **signed: str | None,
 ) -> Preference:
-    """What follows from two answers: the better one where both orders agree, and a tie where they do not.
+    """Preference from two answers: the better one if both orders agree, else a tie.
 
     Args:
         session_id: Whose they are.

@@ -1,22 +1,19 @@
-"""The seams: what may be swapped, and the few methods each must have."""
+"""Protocols of replaceable parts."""
 
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from p2p.contracts.base import Contract
-from p2p.contracts.candidates import CandidatePlace
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.intent import Intent
+from p2p.contracts.intent import Intent, Understanding
 from p2p.contracts.job import Capacity, JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.preview import Understanding
-from p2p.contracts.revision import Revision
-from p2p.contracts.reward import RewardDraft, RewardReport, TermStatistics
+from p2p.contracts.reward import CandidatePlace, Revision, RewardDraft, RewardReport, TermStatistics
 from p2p.contracts.training import EarlyStop, TrainConfig
 
 
 class Attempt(Contract):
-    """One finished iteration, as a reviser sees it."""
+    """One finished iteration, for a reviser."""
 
     number: int
     source: str
@@ -41,7 +38,7 @@ class IntentElicitor(Protocol):
     """Turns a sentence into criteria."""
 
     def elicit(self, prompt: str, env: EnvSpec) -> Intent:
-        """The criteria `prompt` will be judged by.
+        """Criteria for `prompt`.
 
         Raises:
             UnknownPhrase: a part of the sentence is not understood; the message names it.
@@ -58,12 +55,12 @@ class RewardAuthor(Protocol):
 
 
 class Reviser(Protocol):
-    """Learns from the attempts so far."""
+    """Revises rewards, given the attempts so far."""
 
     def revise(
         self, intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...], wishes: tuple[str, ...] = ()
     ) -> Revision:
-        """The next reward and configuration, at most two changes away from one of `attempts`.
+        """Next reward and configuration, at most two changes away from one of `attempts`.
 
         Args:
             intent: What was asked.
@@ -75,11 +72,11 @@ class Reviser(Protocol):
 
 
 class Author(IntentElicitor, RewardAuthor, Reviser, Protocol):
-    """One who plays all three writing roles."""
+    """Author for all three writing roles."""
 
 
 class AuthorLimits(Contract):
-    """What an author keeps to."""
+    """Limits of an author."""
 
     constraints: str
     """What a reward may do, and how far its training may be changed."""
@@ -97,10 +94,10 @@ class AuthorLimits(Contract):
 
 @runtime_checkable
 class SentenceReader(Protocol):
-    """An author that can say what it makes of a sentence, also where it understands a part of it alone."""
+    """Author that can explain its reading of a sentence, even a partial one."""
 
     def understand(self, prompt: str, env: EnvSpec, *, partly: bool = False) -> Understanding:
-        """What the sentence is judged by, what is left over, and what is assumed.
+        """Criteria, the parts left over, and the assumptions.
 
         Raises:
             UnknownPhrase: a part is not understood and `partly` is false, or nothing of it is understood.
@@ -110,19 +107,19 @@ class SentenceReader(Protocol):
 
 @runtime_checkable
 class Repairer(Protocol):
-    """An author that can mend a reward which was refused, or failed in training."""
+    """Author that can repair a reward which was refused, or failed in training."""
 
     def repair(self, intent: Intent, env: EnvSpec, draft: RewardDraft, report: RewardReport) -> RewardDraft:
-        """The reward with what the report holds against it mended."""
+        """Repair the reward, given its report."""
         ...
 
 
 @runtime_checkable
 class CandidateAuthor(Protocol):
-    """An author that can write several different rewards for the same purpose."""
+    """Author that can write several different rewards for the same purpose."""
 
     def write_candidate(self, intent: Intent, env: EnvSpec, place: CandidatePlace) -> RewardDraft:
-        """One of them, unlike the others."""
+        """Write one of several rewards, unlike the others."""
         ...
 
 
@@ -137,15 +134,15 @@ class Judge(Protocol):
         ...
 
     def measure_checkpoint(self, intent: Intent, checkpoint: Path, pass_threshold: float) -> Judgment:
-        """How a checkpoint does on its selection rollouts, in the form of a judgment: to choose by, never a verdict."""
+        """Measure a checkpoint on its selection rollouts, as a judgment: for choosing, never a verdict."""
         ...
 
 
 class Backend(Protocol):
-    """Where jobs run."""
+    """Runs jobs."""
 
     def capacity(self, job_memory_mb: int) -> Capacity:
-        """How many jobs of so much memory [MiB] it takes at a time."""
+        """Number of jobs of so much memory [MiB] at a time."""
         ...
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
@@ -153,11 +150,11 @@ class Backend(Protocol):
         ...
 
     def status(self, directory: Path) -> JobStatus:
-        """How the job stands, from its directory alone."""
+        """Status of the job, from its directory alone."""
         ...
 
     def cancel(self, directory: Path) -> JobStatus:
-        """End the job and everything it started; wait until it is gone."""
+        """End the job and all its processes; wait until they are gone."""
         ...
 
     def logs(self, directory: Path, offset: int = 0) -> tuple[str, int]:

@@ -1,4 +1,7 @@
-"""A reward function: its formula, and what checking it on real transitions showed."""
+"""Rewards: source, check and report; revisions; several candidates for one iteration."""
+
+from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
@@ -126,17 +129,17 @@ class RewardReport(Contract):
 
     @property
     def accepted(self) -> bool:
-        """True when nothing in it stops a training."""
+        """True if nothing in it stops a training."""
         return all(issue.severity != "error" for issue in self.issues)
 
     @property
     def to_mend(self) -> bool:
-        """True when its author should mend it before it is trained."""
+        """True if its author should repair it before training."""
         return any(issue.mend or issue.severity == "error" for issue in self.issues)
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The messages that stop a training."""
+        """Messages that stop a training."""
         return tuple(_with_line(issue) for issue in self.issues if issue.severity == "error")
 
 
@@ -166,3 +169,162 @@ class RewardDraft(Contract):
 
 def _with_line(issue: RewardIssue) -> str:
     return issue.message if issue.line is None else f"line {issue.line}: {issue.message}"
+
+
+class Change(Contract):
+    """One change with its reason."""
+
+    kind: Literal["reward", "config"]
+    name: str
+    """Term of the reward, or field of the training configuration."""
+    old: object
+    new: object
+    reason: str
+    """The measurement that led to it."""
+
+
+class Revision(Contract):
+    """The next reward and configuration (`revision.json`)."""
+
+    based_on: int
+    """Number of the iteration whose reward was changed."""
+    diagnosis: str
+    lesson: str
+    changes: tuple[Change, ...] = Field(max_length=2)
+    source: str
+    """The next reward function."""
+    config_changes: dict[str, object] = {}
+    """Fields of `TrainConfig` the next iteration is trained with, on top of the session's own."""
+    variants: tuple[ConfigVariant, ...] = ()
+    """What is trained beside them, where the session tries several configurations."""
+
+
+class Lesson(Contract):
+    """What an iteration taught."""
+
+    text: str
+    tier: Literal["HARD", "STRONG", "SOFT", "RETIRED"] = "STRONG"
+    learned_at: int
+    """Number of the iteration."""
+    tier_reason: str = ""
+    """Why it was moved to its tier; empty where it never was."""
+
+
+class ConfigUse(Contract):
+    """One configuration of an iteration: what its runs were trained with, and what came of them."""
+
+    directive: str = ""
+    """What it tried, in a few words; empty for the base, and for what a person configured."""
+    hyperparameters: dict[str, object]
+    """All of them, as the runs were really trained."""
+    n_completed: int
+    """Trainings that reached their end."""
+    mean_score: float | None
+    """Over these, each at its best checkpoint, on selection rollouts; None without criteria."""
+    std_score: float | None
+    """None for fewer than two."""
+    mean_return: float | None
+    """Over these, at the end of the training, by the trained reward."""
+    std_return: float | None
+    best: bool
+    """Whether the judged run is one of its own."""
+
+
+class LineageEntry(Contract):
+    """One iteration in the tree of attempts."""
+
+    parent: int | None
+    """Number of the iteration it was made from; None for the first."""
+    score: float | None
+    star: bool
+    """True when it was the best so far."""
+    lesson: str = ""
+    diagnosis: str = ""
+    failure_tags: tuple[str, ...] = ()
+    final_return: float | None = None
+    best_checkpoint: int | None = None
+    best_run_id: str | None = None
+    configs: dict[str, ConfigUse] = {}
+    """Configuration -> how it was used."""
+
+
+class Extension(Contract):
+    """What a session goes on from."""
+
+    session_id: str
+    iteration: int
+    """Whose reward its first iteration trains."""
+
+
+class Lineage(Contract):
+    """The tree of attempts of a session (`lineage.json`)."""
+
+    iterations: dict[str, LineageEntry] = {}
+    lessons: tuple[Lesson, ...] = ()
+    extends: Extension | None = None
+    """The iteration of an earlier session whose reward the first one trains."""
+
+
+MAX_CANDIDATES = 8
+"""Rewards of one iteration; the prompts know as many shapes."""
+
+
+class CandidatePlace(Contract):
+    """Which of several rewards for the same purpose is written."""
+
+    iteration: int
+    number: int = Field(ge=1, le=MAX_CANDIDATES)
+    """From 1."""
+    count: int = Field(ge=1, le=MAX_CANDIDATES)
+    """How many are written."""
+    revision: Revision | None = None
+    """What the iteration before led to, whose reward is the first candidate; None in the first iteration."""
+
+
+class CandidateState(StrEnum):
+    """What became of one of them."""
+
+    TRAINED = "trained"
+    """It had its short training."""
+    FAILED = "failed"
+    """Its short training reached no end."""
+    NO_ROOM = "no room"
+    """The cap on environment steps had no room for its short training beside the trainings of the iteration."""
+    ACCEPTED = "accepted"
+    """It could be trained, and there was no other to compare it with."""
+    REFUSED = "refused"
+    """Its check refused it, also after its author had mended it."""
+    UNWRITTEN = "unwritten"
+    """The model gave no answer that could be used."""
+
+
+class Candidate(Contract):
+    """One of them, and what it reached in its short training; None where there was none."""
+
+    number: int
+    """From 1."""
+    reasoning: str = ""
+    terms: tuple[str, ...] = ()
+    """Names of its terms."""
+    mended: bool = False
+    """Whether its check refused what was written first."""
+    state: CandidateState
+    findings: tuple[str, ...] = ()
+    """What its check says of it."""
+    environment_steps: int | None = None
+    score: float | None = None
+    """Of the judge on selection rollouts, in [0, 1]."""
+    success_rate: float | None = None
+    """Share of the selection rollouts that met every required criterion."""
+    episode_return: float | None = None
+    """By its own reward, on the same rollouts."""
+    problem: str = ""
+    """Why it was refused, failed or was never written; empty where it was not."""
+
+
+class CandidateChoice(Contract):
+    """All of an iteration, and which became its reward (`candidates.json`)."""
+
+    chosen: int
+    """Number of the candidate."""
+    candidates: tuple[Candidate, ...]

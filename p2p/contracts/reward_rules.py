@@ -1,4 +1,4 @@
-"""What is fixed about rewards, in plain Python: processes that run generated code load nothing heavier."""
+"""Rules of rewards, in plain Python: processes that run generated code load nothing heavier."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""How far the worker and the code written by models are confined by the operating system."""
+"""Confinement of the worker and of generated code by the operating system."""
 
 from enum import StrEnum
 
@@ -19,7 +19,7 @@ class SandboxLevel(StrEnum):
 
     @property
     def is_weak(self) -> bool:
-        """True when generated code is run only if somebody allows it."""
+        """True if generated code needs permission to run."""
         return self in (SandboxLevel.BWRAP, SandboxLevel.RLIMITS)
 
 

@@ -1,21 +1,102 @@
-"""One intent, pursued until it passes or stops."""
+"""Sessions: request, settings, status, events, iterations and analysis."""
 
 from enum import StrEnum
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p2p.contracts.base import Contract
-from p2p.contracts.budget import Caps
-from p2p.contracts.candidates import MAX_CANDIDATES
-from p2p.contracts.inference import Effort
+from p2p.contracts.base import Contract, FileName
+from p2p.contracts.inference import Caps, Effort, Price
 from p2p.contracts.intent import Criterion
+from p2p.contracts.job import JobState, Waiting
 from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.revision import Extension
-from p2p.contracts.session_settings import PassThreshold, SeedCount, SettingsChange
-from p2p.contracts.training import EarlyStop, TrainingPlan
-from p2p.contracts.usage import Price
-from p2p.contracts.waiting import Waiting
+from p2p.contracts.reward import MAX_CANDIDATES, CandidateChoice, Extension, Revision, RewardReport
+from p2p.contracts.training import EarlyStop, EffectiveConfig, IterationAggregation, TrainingPlan
+
+SeedCount = Annotated[int, Field(ge=1, le=10, description="Trainings of each configuration.")]
+PassThreshold = Annotated[float, Field(gt=0, le=1, description="Score needed to pass.")]
+"""Which the report rollouts must reach."""
+
+
+class SettingsRequest(Contract):
+    """Settings to change; None leaves one as it is."""
+
+    n_seeds: SeedCount | None = None
+    """Trainings of each configuration."""
+    pass_threshold: PassThreshold | None = None
+    """Score needed to pass; only higher once a policy is measured."""
+    stop_when_clear: bool | None = None
+    """Whether a training ends when its verdict is clear."""
+
+
+class SessionSettings(Contract):
+    """The settings that may change, with their values."""
+
+    n_seeds: int
+    pass_threshold: float
+    stop_when_clear: bool
+
+
+class SettingsChange(Contract):
+    """One change of a session's settings."""
+
+    from_iteration: int
+    """First iteration that is trained and judged by `after`."""
+    by: str = Field(min_length=1, max_length=100)
+    """Who changed them."""
+    before: SessionSettings
+    after: SessionSettings
+    at: str
+    """UTC, ISO 8601."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Each setting that changed, such as "n_seeds 2 → 3"."""
+        old, new = self.before.model_dump(), self.after.model_dump()
+        return tuple(f"{name} {old[name]} → {new[name]}" for name in old if old[name] != new[name])
+
+
+class EventName(StrEnum):
+    """What happened."""
+
+    SESSION_STARTED = "session.started"
+    SESSION_RESUMED = "session.resumed"
+    SESSION_COMPLETED = "session.completed"
+    SESSION_ERROR = "session.error"
+    SETTINGS_CHANGED = "settings.changed"
+    INTENT_ELICITED = "intent.elicited"
+    ITERATION_STARTED = "iteration.started"
+    REWARD_START = "reward.generate.start"
+    REWARD_END = "reward.generate.end"
+    REWARD_ERROR = "reward.generate.error"
+    CANDIDATES_START = "candidates.start"
+    CANDIDATES_END = "candidates.end"
+    """Several rewards have had their short trainings, and one is chosen."""
+    TRAIN_START = "train.start"
+    TRAIN_END = "train.end"
+    CHECKPOINT_JUDGED = "checkpoint.judged"
+    """A run has measured a checkpoint on its selection rollouts."""
+    JUDGE_START = "judge.start"
+    JUDGE_END = "judge.end"
+    GUARDRAIL = "guardrail.warning"
+    ITERATION_COMPLETED = "iteration.completed"
+    REVISE_START = "revise.start"
+    REVISE_END = "revise.end"
+    LLM_CALL = "llm.call"
+    """A language model has answered, or failed to; `number` leads to the whole of it."""
+
+
+class Event(Contract):
+    """One line of the log."""
+
+    seq: int
+    """Gapless, from 1; continues when the log is opened again."""
+    timestamp: str
+    """UTC, ISO 8601."""
+    event: EventName
+    iteration: int | None = None
+    data: dict[str, object] = {}
+    duration_ms: int | None = None
 
 
 class SessionStatus(StrEnum):
@@ -45,7 +126,7 @@ class SessionStatus(StrEnum):
 
     @property
     def finished(self) -> bool:
-        """True when the loop has ended."""
+        """True once the loop has ended."""
         return self not in UNFINISHED
 
 
@@ -59,25 +140,28 @@ Priority = Literal["low", "normal"]
 
 
 class NewSession(Contract):
-    """What is asked for, and the limits it is pursued within."""
+    """What is asked for, and the limits it is pursued within.
+
+    Bounds, defaults and descriptions of the doors' options are those of its fields.
+    """
 
     prompt: str = ""
     """The sentence; empty for a reward trained without an intent."""
     env_id: str = "HalfCheetah-v5"
-    seed: int = Field(default=1, ge=0, lt=100)
-    """Seed of the session; its runs use 10 x seed, 10 x seed + 1 …"""
+    seed: int = Field(default=1, ge=0, lt=100, description="Seed of the session.")
+    """Its runs use 10 x seed, 10 x seed + 1 …"""
     n_seeds: SeedCount = 2
-    """Trainings of each configuration."""
-    max_iterations: int = Field(default=3, ge=1, le=100)
+    max_iterations: int = Field(default=3, ge=1, le=100, description="Rewards tried at most.")
     pass_threshold: PassThreshold = 0.8
-    """Score the report rollouts must reach."""
-    n_report_rollouts: int = Field(default=50, ge=10, le=1000)
+    n_report_rollouts: int = Field(default=50, ge=10, le=1000, description="Rollouts that are judged.")
     config: dict[str, object] = {}
     """Fields of `TrainConfig` set by the user; they win over the author's."""
     configs: dict[str, dict[str, object]] = {"baseline": {}}
     """Named variants trained side by side, each a set of `TrainConfig` fields; the first is the base."""
-    n_configs: int = Field(default=1, ge=1, le=8)
-    """Configurations trained side by side: where it is more than `configs`, the author adds variants of the base."""
+    n_configs: int = Field(
+        default=1, ge=1, le=8, description="Configurations trained side by side: variants of the hyperparameters."
+    )
+    """Where it is more than `configs`, the author adds variants of the base."""
     author: str = "builtin"
     """Who writes: "builtin", "provider:model", or "given" for a reward handed in."""
     model: str = ""
@@ -88,16 +172,24 @@ class NewSession(Contract):
     """`provider:model` that looks at the pictures of each iteration; empty means that nobody does in its loop."""
     judge_author: str = ""
     """`provider:model` that writes code for criteria without a predicate; empty leaves them all to eyes."""
-    candidates: int = Field(default=1, ge=1, le=MAX_CANDIDATES)
-    """Rewards that a model writes for each iteration; a short training of each chooses."""
-    reward_only: bool = False
-    """Whether authors leave the hyperparameters alone, so that variants of them are tried by nobody."""
-    stop_when_clear: bool = False
-    """Whether a training ends as soon as its verdict is clear: `TrainConfig.stop_at_score` at `pass_threshold`."""
-    priority: Priority = "low"
-    """Of its trainings; "normal" for machines that are never idle, where a low one gets next to nothing."""
-    effort: Effort = "medium"
-    """How hard the models think."""
+    candidates: int = Field(
+        default=1,
+        ge=1,
+        le=MAX_CANDIDATES,
+        description="Rewards a model writes for each iteration; short trainings choose.",
+    )
+    reward_only: bool = Field(default=False, description="Leave the hyperparameters alone.")
+    """Then nobody tries variants of them."""
+    stop_when_clear: bool = Field(
+        default=False, description="End a training at the second checkpoint in a row that clearly passes."
+    )
+    """By the measured criteria: `TrainConfig.stop_at_score` at `pass_threshold`."""
+    priority: Priority = Field(
+        default="low",
+        description="low gives way to other processes; normal is for machines that are never idle.",
+    )
+    """Of its trainings; on such a machine a low one gets next to nothing."""
+    effort: Effort = Field(default="medium", description="How hard the models think.")
     price: Price | None = None
     """Of a `model` that the price table does not know."""
     caps: Caps = Caps()
@@ -128,8 +220,9 @@ class ExtendSession(Contract):
     """Read by whoever writes the next reward."""
     criteria: tuple[Criterion, ...] = ()
     """Stricter ones, by key, and new ones."""
-    max_iterations: int | None = Field(default=None, ge=1, le=100)
-    """Rewards tried at most, the first included."""
+    max_iterations: int | None = Field(
+        default=None, ge=1, le=100, description="Rewards tried at most, the first included."
+    )
     author: str = ""
     """`provider:model` that writes from now on."""
     priority: Priority | None = None
@@ -145,7 +238,7 @@ class Session(NewSession):
     created_at: str
     """UTC, ISO 8601."""
     backend: str = ""
-    """Where its trainings run, as last said: "local", "ssh:NODE", "pool"; empty where nobody has kept it."""
+    """Where its trainings run, as last said: "local", "inline", "ssh:NODE", "pool"; empty where nobody has kept it."""
     extends: Extension | None = None
     """The session it goes on from; None where it began with a sentence or a reward."""
 
@@ -189,7 +282,7 @@ class IterationData(Contract):
     success_rate: float | None
     diagnosis: str
     failure_tags: tuple[str, ...]
-    best_run_id: str | None
+    best_run_id: FileName | None
     best_checkpoint: int | None
     final_return: float | None
     elapsed_time_s: float
@@ -259,6 +352,15 @@ class Artefacts(Contract):
     judgment: str | None = None
 
 
+class FilmProgress(Contract):
+    """How the videos of all checkpoints stand, which are made after the end of their session."""
+
+    state: JobState
+    waiting: Waiting | None = None
+    """Whose checkpoints are filmed first; None where it does not wait."""
+    error: str | None = None
+
+
 class SessionView(Contract):
     """A session at a glance: what `show`, `watch` and the MCP tools return."""
 
@@ -287,7 +389,50 @@ class SessionView(Contract):
     """Of the best iteration so far."""
     history: tuple[IterationData, ...]
     artefacts: Artefacts
+    film: FilmProgress | None = None
+    """The videos of all its checkpoints; None before its end, or where none are made."""
     settings_changes: tuple[SettingsChange, ...] = ()
     """How its settings changed on the way, oldest first."""
     metadata: EntityMetadata = EntityMetadata()
     """What a person added: its alias, star and tags."""
+
+
+class IterationView(Contract):
+    """What one iteration tried and reached; None where it has not come that far."""
+
+    session_id: str
+    iteration: int
+    directory: str
+    """Relative to the runs directory."""
+    config: EffectiveConfig | None = None
+    """What its first configuration is trained with, and who set each field; None before its reward is written."""
+    reward_report: RewardReport | None
+    runs: tuple[RunProgress, ...]
+    """All of them, the failed ones with their error."""
+    aggregation: IterationAggregation | None
+    judgment: Judgment | None
+    report_returns: tuple[float, ...]
+    """Return of each report rollout by the trained reward; empty before there are any."""
+    revision: Revision | None
+    """What was changed after it."""
+    candidates: CandidateChoice | None = None
+    """Which of several rewards became its own; None where one was written."""
+    contact_sheet: str | None = None
+    """Frames of a judged rollout, relative to the runs directory; None before there are any."""
+
+
+class SessionAnalysis(Contract):
+    """What was tried, what worked, and what to try next (`analysis.json`)."""
+
+    session_id: str
+    iterations: int
+    """How many were judged when it was written."""
+    analysis: str
+    """In Markdown."""
+    key_findings: tuple[str, ...]
+    """Each with the number it rests on."""
+    recommendations: tuple[str, ...]
+    written_by: str
+    """"builtin", or `provider:model`."""
+    fallback: str = ""
+    """Why the session's model did not write it; empty where it did, or there is none."""

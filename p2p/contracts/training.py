@@ -1,12 +1,14 @@
-"""How a policy is trained, and what came of it. Names as in stable-baselines3 and Gymnasium."""
+"""Trainings: configuration, summary and checkpoints of runs; rollouts; resume points."""
 
+import hashlib
 from collections.abc import Mapping
 from difflib import get_close_matches
+from enum import StrEnum
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from p2p.contracts.base import Contract
+from p2p.contracts.base import Contract, FileName
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.reward_rules import Method
 from p2p.contracts.sandbox import SandboxLevel
@@ -82,7 +84,7 @@ class TrainConfig(Contract):
     device: str = Field(default="cpu", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     iteration_id: str = ""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
@@ -146,7 +148,7 @@ class EarlyStop(Contract):
 
     @property
     def steps_saved(self) -> int:
-        """Steps that were not made."""
+        """Steps not made."""
         return self.planned - self.step
 
 
@@ -211,7 +213,7 @@ class RunResult(Contract):
     One that ended early and is judged by its checkpoints has an error, and the numbers of the best of them.
     """
 
-    run_id: str
+    run_id: FileName
     config_id: str
     seed: int
     status: Literal["completed", "error", "cancelled"]
@@ -236,7 +238,7 @@ class ConfigAggregate(Contract):
 class CheckpointLook(Contract):
     """What eyes said of a checkpoint on its selection rollouts, before one was chosen."""
 
-    run_id: str
+    run_id: FileName
     step: int
     accepted: bool
     """Whether it would pass by what is measured and what was seen."""
@@ -249,7 +251,7 @@ class IterationAggregation(Contract):
     """All runs of an iteration (`aggregation.json`)."""
 
     best_config_id: str
-    best_run_id: str
+    best_run_id: FileName
     best_checkpoint: int
     configs: dict[str, ConfigAggregate]
     by_checkpoints: bool = False
@@ -266,7 +268,7 @@ def known_keys(parent: str = "") -> tuple[str, ...]:
 
 
 def nearest_key(path: tuple[str, ...]) -> str | None:
-    """Known key that resembles an unknown one the most, with the keys above it; None when none does.
+    """Known key most similar to an unknown one, with the keys above it; None if none is similar.
 
     Args:
         path: The unknown key, after those it lies under: `("start_states", "height")`.
@@ -300,7 +302,7 @@ FOREIGN_KEYS = frozenset(
 
 
 def without_foreign_keys(fields: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Fields of a configuration file, and the names of those that are left out as another program's."""
+    """Fields of a configuration file, and the names of those left out as another program's."""
     ignored = tuple(sorted(FOREIGN_KEYS & fields.keys()))
     kept = {name: value for name, value in fields.items() if name not in FOREIGN_KEYS}
     if ignored and "num_minibatches" in kept:
@@ -309,7 +311,7 @@ def without_foreign_keys(fields: Mapping[str, Any]) -> tuple[dict[str, Any], tup
 
 
 def canonical_names(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The same fields under the names of `TrainConfig`."""
+    """Fields under the names of `TrainConfig`."""
     return {_CLEANRL_NAMES.get(key, key): value for key, value in fields.items()}
 
 
@@ -338,3 +340,111 @@ def _from_cleanrl(values: dict[str, Any]) -> dict[str, Any]:
     if {"num_envs", "num_steps"} & values.keys():
         renamed.setdefault("batch_size", min(128, rollout))
     return renamed
+
+
+class Purpose(StrEnum):
+    """Why an episode is run. The seeds of the three purposes never meet."""
+
+    TRAINING = "training"
+    SELECTION = "selection"
+    """Chooses the checkpoint."""
+    REPORT = "report"
+    """Is reported, and chooses nothing."""
+
+
+SEED_BLOCK = 100_000_000
+SESSION_BLOCKS = 1_000_000
+"""Numbers of blocks that the report seeds of sessions are spread over."""
+
+
+def first_seed(purpose: Purpose, seed: int) -> int:
+    """First environment seed for `purpose` under training seed `seed`; each block holds 100,000 of them.
+
+    Raises:
+        ValueError: `seed` is outside [0, 1000), where blocks would meet.
+    """
+    if not 0 <= seed < 1000:
+        raise ValueError(f"seed must lie in [0, 1000), got {seed}")
+    return list(Purpose).index(purpose) * SEED_BLOCK + seed * 100_000
+
+
+def report_seed_offset(session_id: str) -> int:
+    """What a session adds to its first report seed: without it, all sessions of one training seed share their starts.
+
+    A multiple of `SEED_BLOCK` below 1e14: such seeds lie above those of every other purpose, and are exact as doubles.
+    """
+    digest = hashlib.sha256(f"report {session_id}".encode()).digest()
+    return SEED_BLOCK * (int.from_bytes(digest[:4]) % SESSION_BLOCKS)
+
+
+class Rollout(Contract):
+    """One evaluation episode, as recorded."""
+
+    seed: int
+    """Seed of the environment's reset."""
+    episode_return: float
+    """Sum of the trained reward; of Gymnasium's own reward where the reward was not run."""
+    length: int
+    """[steps]."""
+    label: str | None = None
+    """"p10", "median" or "p90" for the three that are kept whole; None for the others."""
+
+
+class StandardReturns(Contract):
+    """Returns by Gymnasium's own reward, in episodes that end by its own rules (`returns.json`)."""
+
+    first_seed: int
+    """Seed of the first episode's reset; the others follow."""
+    returns: tuple[float, ...]
+
+
+class Evaluation(Contract):
+    """The rollouts of one checkpoint for one purpose."""
+
+    run_id: FileName
+    checkpoint: int
+    """Step of the checkpoint."""
+    purpose: Purpose
+    dt: float
+    """Control period [s]."""
+    rollouts: tuple[Rollout, ...]
+    sandbox: SandboxLevel | None = None
+    """How the process that ran them was confined; None when it was not."""
+
+
+class SelectedCheckpoint(Contract):
+    """A checkpoint that was evaluated before, without the values of its terms."""
+
+    step: int
+    mean_return: float
+    intent_score: float | None
+    """In [0, 1]; None without criteria."""
+    success_rate: float | None
+    """In [0, 1]; None without criteria."""
+    terms: tuple[str, ...]
+    """Names of the reward's terms, in order."""
+    row: dict[str, Any]
+    """Its row of metrics."""
+
+
+class ResumePoint(Contract):
+    """A training after a number of rollouts (`resume/point.json`); what it has learned and simulated lies beside it."""
+
+    inputs: dict[str, str]
+    """What is trained and by which versions: a point of anything else is not used."""
+    rollouts: int
+    """So many are learned from."""
+    seconds: float
+    """What they took [s]; work that was lost does not count."""
+    resumed: int
+    """How often the training was resumed."""
+    peak_memory_mb: int
+    """[MiB]."""
+    evaluated: tuple[SelectedCheckpoint, ...]
+    """Checkpoints that have been evaluated, in the order of their steps."""
+    pending: tuple[int, ...]
+    """Steps of checkpoints whose evaluation was under way."""
+    scalars_bytes: int = 0
+    """Length of the metrics then."""
+    digest: str = ""
+    """SHA-256 of the file of arrays."""

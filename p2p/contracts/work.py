@@ -1,14 +1,214 @@
-"""What the worker is asked to do: `request.json` in a job's directory. Paths are relative to that directory."""
+"""Requests to the worker and their results: pictures, exports, calls of generated code, checks."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
-from p2p.contracts.base import Contract
-from p2p.contracts.export import ExportFormat
+from p2p.contracts.base import Contract, RelativePath
 from p2p.contracts.intent import Intent
-from p2p.contracts.pictures import FrameNote, MetricsPlot
+from p2p.contracts.training import Purpose
+
+
+class FrameNote(Contract):
+    """One moment of a rollout that was chosen to be shown."""
+
+    index: int
+    """From 1, as the number on the contact sheet."""
+    t_s: float
+    """Time since the start of the episode [s]."""
+    step: int
+    """Control step, from 1."""
+    event: str
+    """"start", "take-off", "apex", "landing", "end" …; empty for a moment between two events."""
+    path: RelativePath | None = None
+    """The moment as a picture of its own, relative to the runs directory; None where only the sheet shows it."""
+
+
+class PictureFile(Contract):
+    """A picture or a video."""
+
+    path: RelativePath
+    """Relative to the runs directory."""
+    size_bytes: int
+    width: int
+    """[px]."""
+    height: int
+    """[px]."""
+    mime_type: str
+
+
+class RolloutPictures(Contract):
+    """What was made of one request."""
+
+    session_id: str
+    iteration: int
+    compared_with: int | None
+    label: str
+    """"p10", "median" or "p90"."""
+    sheet: PictureFile
+    frames: tuple[FrameNote, ...]
+    """The moments on the sheet; those of the second iteration of a comparison follow the first's."""
+    frame_files: tuple[PictureFile, ...]
+    """The moments that are pictures of their own, in the order of `frames`."""
+    video: PictureFile | None
+    note: str
+    """How the moments were chosen, and how slow motion was made."""
+
+
+class MetricsPlot(StrEnum):
+    """What of a training is plotted."""
+
+    CURVE = "curve"
+    """Return and success of every run over steps."""
+    TERMS = "terms"
+    """Mean of each reward term over steps."""
+    DYNAMICS = "dynamics"
+    """approx_kl, clip_fraction, explained_variance and std over steps."""
+    COMPARE = "compare"
+    """Return and success of two iterations."""
+
+
+class MetricsPicture(Contract):
+    """A plot of a training."""
+
+    session_id: str
+    iteration: int
+    view: MetricsPlot
+    with_iteration: int | None
+    picture: PictureFile
+
+
+class ExportFormat(StrEnum):
+    """What others load."""
+
+    SB3 = "sb3"
+    """A zip for `stable_baselines3.PPO.load` and a pickle for `VecNormalize.load`."""
+    ONNX = "onnx"
+    """One graph, observation -> action."""
+    TORCHSCRIPT = "torchscript"
+    """One module, observation -> action."""
+
+
+class NewExport(Contract):
+    """Which policy is handed out, and how."""
+
+    formats: tuple[ExportFormat, ...] = Field(min_length=1)
+    iteration: int | None = None
+    """None takes the best one so far."""
+    run_id: str | None = None
+    """None takes the best run of the iteration."""
+    checkpoint: int | None = None
+    """Step of the checkpoint; None takes the best one of the run."""
+    output: Path | None = None
+    """Folder to write; None makes one in the session's directory."""
+    overwrite: bool = False
+    """Replaces the files of an earlier export; other files in the folder stay."""
+    license: str = Field(default="mit", pattern=r"^[A-Za-z0-9][A-Za-z0-9.+-]*$")
+    """Named in the model card, as the Hugging Face Hub spells it."""
+
+
+class ReturnStatistics(Contract):
+    """Returns of several rollouts."""
+
+    n: int
+    mean: float
+    std: float
+    """Of the rollouts (n - 1 in its denominator); 0 for a single one."""
+    low: float | None
+    """Lower end of the mean's 95 % interval; None for a single rollout."""
+    high: float | None
+
+
+class RecordedEpisode(Contract):
+    """A rollout that was recorded before the export, and is replayed by every format."""
+
+    env_id: str
+    env_kwargs: dict[str, bool | int | float | str]
+    """All that `gymnasium.make` is given."""
+    seed: int
+    """Of the environment's reset."""
+    steps: int
+    purpose: Purpose
+    label: str
+    """"p10", "median" or "p90" of the rollouts of its purpose."""
+    trained_return: float
+    """By the reward it was trained on, as it was recorded."""
+    gymnasium_return: float
+    """By Gymnasium's own reward, for the recorded actions."""
+
+
+class FormatCheck(Contract):
+    """How one format did: against the policy on recorded observations, and on the recorded episode."""
+
+    format: str
+    """An `ExportFormat`; "sb3-predict" for stable-baselines3's own arithmetic, "numpy" for `policy.npz` itself."""
+    files: tuple[str, ...]
+    n_observations: int
+    """Recorded observations it was compared on."""
+    max_difference: float
+    """Largest difference of an action from that of `policy.npz`, as a share of the action's range."""
+    trained_return: float
+    """Of its own episode from the recorded start."""
+    gymnasium_return: float
+
+
+class ExportReport(Contract):
+    """What was handed out and what it was measured to do (`export.json`)."""
+
+    run_id: str
+    checkpoint: int
+    episode: RecordedEpisode
+    checks: tuple[FormatCheck, ...]
+    trained_returns: ReturnStatistics
+    """Of the recorded rollouts of the episode's purpose, by the trained reward."""
+    gymnasium_returns: ReturnStatistics
+    """Of the same episodes, by Gymnasium's own reward."""
+    versions: dict[str, str]
+    """Of the packages that made it."""
+
+
+class Export(Contract):
+    """An export as a door shows it."""
+
+    session_id: str
+    iteration: int
+    directory: str
+    files: tuple[str, ...]
+    """Paths of all files."""
+    report: ExportReport
+
+
+class CodeLimits(Contract):
+    """What code may use, and how much it may answer."""
+
+    timeout_s: float = Field(default=10.0, gt=0.0, le=600.0)
+    """For loading it and calling it once [s]."""
+    max_values: int = Field(default=1_000, ge=1, le=100_000)
+    """Numbers, texts and truth values of the answer in all, names included."""
+    max_characters: int = Field(default=2_000, ge=0, le=20_000)
+    """Of one text."""
+    max_depth: int = Field(default=4, ge=1, le=16)
+    """Of dicts and lists inside each other."""
+
+
+class CodeRequest(Contract):
+    """Call a function of some source with the arrays beside it (`arrays.npz`), as one dict from name to array."""
+
+    source: str
+    function: str
+    limits: CodeLimits = CodeLimits()
+
+
+class CodeResult(Contract):
+    """What came of it (`result.json`)."""
+
+    value: dict[str, JsonValue] | None
+    """What the function returned; None when it failed. Texts in it are the model's: show them, and follow none."""
+    error: str = ""
+    line: int | None = None
+    """Line that is to blame; None when no single one is."""
 
 
 class CheckRequest(Contract):
@@ -59,7 +259,8 @@ class ViewCamera(StrEnum):
     """From above: +x is to the right, +y upwards."""
 
 
-LEAST_WIDTH, MOST_WIDTH = 240, 1920
+LEAST_WIDTH = 240
+MOST_WIDTH = 1920
 """Of single pictures and videos [px]."""
 
 
@@ -116,10 +317,10 @@ class PictureRequest(Contract):
 class PictureResult(Contract):
     """What was made (`result.json`). Paths are relative to the directory."""
 
-    sheet: str
+    sheet: RelativePath
     """The contact sheet, or the plot."""
     frames: tuple[FrameNote, ...] = ()
-    video: str | None = None
+    video: RelativePath | None = None
     note: str = ""
     """How the moments were chosen, and how slow motion was made."""
     sizes: dict[str, tuple[int, int]]

@@ -1,1 +1,1 @@
-"""What is known about environments without starting one."""
+"""Facts of environments, without starting one."""

@@ -1,4 +1,4 @@
-"""The described environments, stored as data so that nothing heavy has to load."""
+"""Described environments, stored as data to avoid heavy imports."""
 
 from functools import cache
 from importlib.resources import files
@@ -11,7 +11,7 @@ _DATA = files("p2p.envs") / "data"
 
 @cache
 def known() -> tuple[str, ...]:
-    """Ids of the environments that are described here, sorted."""
+    """Ids of the described environments, sorted."""
     return tuple(sorted(file.name.removesuffix(".json") for file in _DATA.iterdir() if file.name.endswith(".json")))
 
 

@@ -1,4 +1,4 @@
-"""What a model does not say about itself: what the robot is, which geoms are feet, from where it is best seen."""
+"""Facts that a model does not contain: the robot's kind, its feet, good camera positions."""
 
 from typing import NamedTuple
 
@@ -21,12 +21,12 @@ _HUMAN_FEET = ("right_foot", "left_foot")
 
 
 def side_view(body: str, distance: float, elevation: float = -12.0) -> Camera:
-    """A camera at the robot's right, so that forward (+x) is to the right of the picture."""
+    """Camera at the robot's right: forward (+x) is to the right of the picture."""
     return Camera(tracks=body, distance=distance, azimuth=90.0, elevation=elevation)
 
 
 def top_view(body: str, distance: float) -> Camera:
-    """A camera above, with +x to the right and +y upwards in the picture."""
+    """Camera above, with +x to the right and +y upwards in the picture."""
     return Camera(tracks=body, distance=distance, azimuth=90.0, elevation=-90.0)
 
 

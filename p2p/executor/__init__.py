@@ -1,1 +1,1 @@
-"""One training from the command line, with a reward of one's own."""
+"""One training from the command line, with a given reward."""

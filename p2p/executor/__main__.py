@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+from p2p.cli.remedies import in_commands
 from p2p.contracts.errors import INTERRUPTED, InvalidConfig, InvalidInput, P2PError
 from p2p.contracts.training import TrainConfig, without_foreign_keys
 from p2p.contracts.work import FilmRequest
@@ -22,21 +23,21 @@ from p2p.store.run_inputs import save_inputs
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train one reward with one configuration; returns the exit code."""
+    """Train one reward with one configuration; return the exit code."""
     options = _parse(arguments)
     try:
         ws = Workspace(Settings.from_environment(options.runs_dir))
         record = _prepare(ws, options)
         code = _train(ws, record)
     except P2PError as error:
-        print(error, file=sys.stderr)
+        print(in_commands(str(error)), file=sys.stderr)
         return error.exit_code
     print(record.path)
     return code
 
 
 def _prepare(ws: Workspace, options: argparse.Namespace) -> IterationRecord:
-    """Write the run's directory.
+    """Write the inputs of the run.
 
     Raises:
         InvalidInput: the reward cannot be read, or the directory holds a finished run or a session.
@@ -58,13 +59,14 @@ def _prepare(ws: Workspace, options: argparse.Namespace) -> IterationRecord:
 
 
 def _train(ws: Workspace, record: IterationRecord) -> int:
-    """Train and film the run as jobs, and pass on what they write; a film that fails ends no training."""
+    """Train and film the run as jobs and copy their logs to stderr; a failed film does not fail the training."""
     film = IterationRecord(record.film_dir)
     film.save_film_request(FilmRequest(runs=("..",)))
     for verb, directory in (("train", record.path), ("film", film.path)):
         try:
             ws.backend.submit(worker_job(verb, memory_share=ws.settings.max_memory_share), directory)
-            _follow(ws, directory)
+            if not ws.runs_inline:  # what it writes has been shown
+                _follow(ws, directory)
         except KeyboardInterrupt:
             ws.backend.cancel(directory)
             return INTERRUPTED
@@ -74,7 +76,7 @@ def _train(ws: Workspace, record: IterationRecord) -> int:
 
 
 def _follow(ws: Workspace, directory: Path) -> None:
-    """Copy a job's log to stderr until the job has ended; its own error is left to who asks for it."""
+    """Copy a job's log to stderr until the job ends; raise nothing for its failure."""
     offset = 0
     told: tuple[str, ...] = ()
 
@@ -84,7 +86,7 @@ def _follow(ws: Workspace, directory: Path) -> None:
             told = waits
             sys.stderr.write(f"Waits for a core held by {', '.join(waits)}\n" if waits else "It has its cores.\n")
         text, offset = ws.backend.logs(directory, offset)
-        sys.stderr.write(text)
+        sys.stderr.write(in_commands(text))
 
     wait([directory], ws.backend, copy)
 

@@ -2,8 +2,9 @@
 
 from pydantic import SecretStr
 
+from p2p.config_location import location
 from p2p.contracts.base import Contract
-from p2p.contracts.model_problems import AuthenticationFailed
+from p2p.contracts.inference import AuthenticationFailed
 from p2p.settings import variables
 from p2p.store.served_models import ServedModelStore
 
@@ -58,12 +59,13 @@ def access_to(provider: str, silence_s: float = 120.0) -> Access:
     key = next((said[name].strip() for name in names if said.get(name, "").strip()), None)
     base_url = said.get(_address(provider))
     if provider == "vllm" and base_url is None and (servers := ServedModelStore().all()):
-        key, base_url = servers[-1].key, servers[-1].base_url
+        key = servers[-1].key
+        base_url = servers[-1].base_url
     base_url = base_url or LOCAL.get(provider)
     if key is None and provider not in LOCAL:
         raise AuthenticationFailed(
             f"{provider} needs a key, and {names[0]} is not set. Set it, or write it under [keys] in the "
-            "configuration file: p2p config."
+            f"configuration file, {location()}."
         )
     return Access(key=SecretStr(key or "none"), base_url=base_url, silence_s=silence_s)
 

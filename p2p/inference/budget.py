@@ -4,10 +4,9 @@ import hashlib
 import math
 from collections.abc import Callable, Sequence
 
-from p2p.contracts.budget import CallLine, Caps
 from p2p.contracts.errors import BudgetExceeded, InvalidInput
-from p2p.contracts.inference import ModelName, ModelRequest
-from p2p.contracts.usage import Price, Usage, cost
+from p2p.contracts.inference import CallLine, Caps, ModelName, ModelRequest, Price, Usage, cost
+from p2p.contracts.remedies import Remedy
 from p2p.inference.estimate import estimate_tokens
 from p2p.store.calls import CallLedger
 from p2p.store.clock import now
@@ -27,8 +26,8 @@ def require_price(name: ModelName, price: Price | None, caps: Caps) -> None:
     """
     if price is None and caps.tokens is None:
         raise InvalidInput(
-            f"The price of {name} is not known. Give --price INPUT,OUTPUT in dollars per million tokens, or cap the "
-            "tokens with --cap tokens=NUMBER."
+            f"The price of {name} is not known. Give it in dollars per million tokens "
+            f"({Remedy.SAY_PRICE.of()}), or cap the tokens ({Remedy.SET_CAP.of(cap='tokens')})."
         )
 
 
@@ -42,7 +41,9 @@ class Budget:
     """
 
     def __init__(self, ledger: CallLedger, caps: Caps, seconds_at_work: Callable[[], float]) -> None:
-        self._ledger, self._caps, self._seconds_at_work = ledger, caps, seconds_at_work
+        self._ledger = ledger
+        self._caps = caps
+        self._seconds_at_work = seconds_at_work
 
     def begin(
         self, role: str, iteration: int | None, name: ModelName, price: Price | None, request: ModelRequest
@@ -69,7 +70,7 @@ class Budget:
                 digest=request.digest(str(name)),
                 prompt_hash=hashlib.sha256(request.system.encode()).hexdigest()[:16],
                 usage=most,
-                dollars=None if price is None else _most(most, price),
+                dollars=None if price is None else cost(most, price.model_copy(update={"input": price.dearest_input})),
             )
             self._ledger.append(line)
         return line
@@ -91,7 +92,8 @@ class Budget:
 
     def what_is_left(self) -> str:
         """Tell a model which caps are nearly reached; empty while there is plenty."""
-        lines, caps = self._ledger.lines(), self._caps
+        lines = self._ledger.lines()
+        caps = self._caps
         tokens, dollars = spent(lines)
         used = (
             ("calls", len(lines), caps.calls),
@@ -140,13 +142,8 @@ def spent(lines: Sequence[CallLine]) -> tuple[int, float]:
     return sum(line.usage.total for line in lines), sum(line.dollars or 0.0 for line in lines)
 
 
-def _most(usage: Usage, price: Price) -> float:
-    return cost(usage, price.model_copy(update={"input": price.dearest_input}))
-
-
 def _used_up(what: str, details: str, name: str) -> BudgetExceeded:
     told = f" ({details})" if details else ""
     return BudgetExceeded(
-        f"The cap of {what} is reached{told}. All that was done is saved. "
-        f"To go on: p2p resume SESSION --cap {name}=MORE"
+        f"The cap of {what} is reached{told}. All that was done is saved. To go on: {Remedy.RAISE_CAP.of(cap=name)}"
     )

@@ -6,12 +6,23 @@ from contextlib import closing
 from functools import cached_property
 
 from p2p import registry
-from p2p.contracts.budget import CallLine, CallRecord, ModelChoice
 from p2p.contracts.errors import BudgetExceeded
-from p2p.contracts.events import EventName
-from p2p.contracts.inference import ModelName, ModelReply, ModelRequest, Provider, StopReason
-from p2p.contracts.model_problems import ModelProblem
-from p2p.contracts.usage import Price, Usage, cost
+from p2p.contracts.inference import (
+    CallLine,
+    CallRecord,
+    ModelChoice,
+    ModelName,
+    ModelProblem,
+    ModelReply,
+    ModelRequest,
+    Price,
+    Provider,
+    StopReason,
+    Usage,
+    cost,
+)
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.session import EventName
 from p2p.inference.access import access_to
 from p2p.inference.budget import Budget
 from p2p.inference.pieces import listening
@@ -47,8 +58,11 @@ class SessionModels:
         patience: Patience | None = None,
         silence_s: float = 120.0,
     ) -> None:
-        self.choice, self.ledger, self.events = choice, ledger, events
-        self.heartbeat, self.patience = heartbeat, patience or Patience()
+        self.choice = choice
+        self.ledger = ledger
+        self.events = events
+        self.heartbeat = heartbeat
+        self.patience = patience or Patience()
         self.budget = Budget(ledger, choice.caps, seconds_at_work)
         self._silence_s = silence_s
 
@@ -105,8 +119,10 @@ class PatientModel:
         problem: Callable[[ModelProblem], None],
         piece: Callable[[str], None],
     ) -> None:
-        self.name, self._patience = name, patience
-        self._problem, self._piece = problem, piece
+        self.name = name
+        self._patience = patience
+        self._problem = problem
+        self._piece = piece
         self._provider = open_provider(name, silence_s)
 
     def complete(self, request: ModelRequest, within_s: float) -> ModelReply:
@@ -136,7 +152,9 @@ class SessionModel:
     """
 
     def __init__(self, models: SessionModels, name: ModelName, role: str, iteration: int | None) -> None:
-        self._models, self._role, self._iteration = models, role, iteration
+        self._models = models
+        self._role = role
+        self._iteration = iteration
         self.name = name
 
     @cached_property
@@ -162,7 +180,7 @@ class SessionModel:
         if reply.stop is StopReason.MAX_TOKENS and line.usage.output < request.max_tokens:
             raise BudgetExceeded(
                 f"The answer of {self.name} was cut off after {line.usage.output:,} tokens: the session's caps leave "
-                "no more. All that was done is saved. To go on, give p2p resume a larger --cap."
+                f"no more. All that was done is saved. To go on: {Remedy.RAISE_CAP.of()}"
             )
         return reply
 
@@ -195,7 +213,8 @@ class SessionModel:
 
     def _ask(self, provider: Provider, line: CallLine, request: ModelRequest) -> ModelReply:
         """Ask and record the outcome."""
-        models, problems = self._models, list[ModelProblem]()
+        models = self._models
+        problems = list[ModelProblem]()
         sent = request.model_copy(update={"max_tokens": line.usage.output})
         total_s = max(min(models.patience.total_s, models.budget.seconds_left()), 1.0)
         patience = models.patience.model_copy(update={"total_s": total_s})

@@ -31,7 +31,8 @@ def _proxy(base_url: str | None) -> str | None:
 
 class _Transport(httpx2.BaseTransport):
     def __init__(self, silence_s: float, proxy: str | None) -> None:
-        self._inner, self._silence_s = httpx2.HTTPTransport(proxy=proxy), silence_s
+        self._inner = httpx2.HTTPTransport(proxy=proxy)
+        self._silence_s = silence_s
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send with our time limits in place of the library's."""

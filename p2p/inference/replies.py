@@ -1,7 +1,6 @@
 """Check that an answer is usable."""
 
-from p2p.contracts.inference import ModelReply, StopReason
-from p2p.contracts.model_problems import ModelRefused, ReplyMalformed, ReplyTruncated
+from p2p.contracts.inference import ModelRefused, ModelReply, ReplyMalformed, ReplyTruncated, StopReason
 
 
 def usable(reply: ModelReply) -> ModelReply:

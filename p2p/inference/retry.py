@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.inference import ModelReply
-from p2p.contracts.model_problems import ModelProblem, ModelTimeout
+from p2p.contracts.inference import ModelProblem, ModelReply, ModelTimeout
 from p2p.inference.deadline import until
 
 HEARTBEAT_S = 5.0

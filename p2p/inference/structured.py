@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from p2p.contracts.inference import Message, ModelReply, ModelRequest, user
-from p2p.contracts.model_problems import ReplyMalformed, RequestRejected
+from p2p.contracts.inference import Message, ModelReply, ModelRequest, ReplyMalformed, RequestRejected, user
 from p2p.inference.client import SessionModel
 
 M = TypeVar("M", bound=BaseModel)

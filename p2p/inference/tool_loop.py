@@ -13,8 +13,10 @@ from p2p.contracts.inference import (
     GIVE_UP_AFTER,
     ImagePart,
     Message,
+    ModelProblem,
     ModelReply,
     ModelRequest,
+    ReplyTruncated,
     StopReason,
     TextPart,
     ToolCall,
@@ -22,7 +24,6 @@ from p2p.contracts.inference import (
     ToolSpec,
     user,
 )
-from p2p.contracts.model_problems import ModelProblem, ReplyTruncated
 from p2p.inference.client import SessionModel
 from p2p.inference.replies import usable
 

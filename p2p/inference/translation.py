@@ -9,17 +9,19 @@ from typing import Any
 
 import httpx2
 
-from p2p.contracts.inference import Part, ToolCall, VideoPart
-from p2p.contracts.model_problems import (
+from p2p.contracts.inference import (
     AuthenticationFailed,
     ModelProblem,
     ModelTimeout,
     ModelUnavailable,
+    Part,
     RateLimited,
     ReplyMalformed,
     RequestRejected,
+    ToolCall,
+    Usage,
+    VideoPart,
 )
-from p2p.contracts.usage import Usage
 from p2p.redaction import redact_text
 
 BAD_KEY = ("api_key_invalid", "api key not valid", "api key expired")

@@ -15,7 +15,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.contracts.serving import HOST, ServedModel, VllmOptions
+from p2p.contracts.inference import HOST, ServedModel, VllmOptions
 
 POLL_S = 0.5
 PROBE_S = 3.0
@@ -36,7 +36,9 @@ class VllmServer:
     """
 
     def __init__(self, options: VllmOptions, log: Path, command: Sequence[str] = COMMAND) -> None:
-        self.options, self._log, self._command = options, log, tuple(command)
+        self.options = options
+        self._log = log
+        self._command = tuple(command)
         self._key = secrets.token_urlsafe(24)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -87,14 +89,16 @@ class VllmServer:
 
     def leave(self) -> int:
         """Detach from the running server; return its process id, which leads its process group."""
-        process, self._process = self._process, None
+        process = self._process
+        self._process = None
         assert process is not None, "there is a server to leave"
         process.returncode = 0  # not ours to wait for any more, which its destructor would mention
         return process.pid
 
     def stop(self) -> None:
         """End the server and its processes, if running."""
-        process, self._process = self._process, None
+        process = self._process
+        self._process = None
         if process is None:
             return
         _signal(process.pid, 15)

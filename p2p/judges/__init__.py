@@ -1,1 +1,1 @@
-"""Who decides whether a policy does what was asked."""
+"""Judges: does a policy do what was asked?"""

@@ -1,4 +1,4 @@
-"""The pictures of an iteration as a judge gets them, and what more it may ask for."""
+"""Pictures of an iteration for a judge, and further ones on request."""
 
 import base64
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.inference import ImagePart, VideoPart
-from p2p.contracts.observation import SentPicture
+from p2p.contracts.judgment import SentPicture
 from p2p.contracts.work import ViewCamera
 
 VIDEO = "video/mp4"
@@ -34,7 +34,7 @@ class Closer(Contract):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One picture or video, with the file that keeps its bytes."""
+    """One picture or video, with the file that holds its bytes."""
 
     data: bytes
     sent: SentPicture
@@ -42,7 +42,7 @@ class Shown:
     """How its moments were chosen."""
 
     def part(self, fps: float | None = None) -> ImagePart | VideoPart:
-        """As it is sent; `fps` is for videos [1/s]."""
+        """Message part of the picture; `fps` is for videos [1/s]."""
         text = base64.b64encode(self.data).decode()
         if self.sent.media_type == VIDEO:
             return VideoPart(data=text, fps=fps)
@@ -51,7 +51,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Album:
-    """What there is to look at.
+    """All pictures of one iteration.
 
     Args:
         sheet: The contact sheet.

@@ -1,4 +1,4 @@
-"""The judge author: a model that writes the code by which one criterion is measured."""
+"""Judge author: a model that writes the code which measures one criterion."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from p2p.agents.model.asking import Asked, Role
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Criterion, Intent
-from p2p.contracts.judge_code import Decomposition, JudgeFunction
+from p2p.contracts.judgment import Decomposition, JudgeFunction
 from p2p.inference.client import SessionModel
 from p2p.prompts import render
 
@@ -22,7 +22,7 @@ Validate = Callable[[str], list[str]]
 
 
 def rules(env: EnvSpec) -> str:
-    """What a judge function gets, returns and may use, for whoever writes one."""
+    """Input, output and allowed names of a judge function, as text for its author."""
     return f"{render('features', env=env)}\n{render('judge_code')}"
 
 
@@ -44,7 +44,7 @@ class Attacked(Contract):
 
 
 class JudgeAuthor:
-    """Decomposes a criterion, reviews that, writes the code, attacks it, and mends what its trial finds.
+    """Decompose a criterion, review that, write the code, attack it, and repair what its trial finds.
 
     Args:
         model: As the role "judge_author" of its session: counted and capped.
@@ -54,10 +54,13 @@ class JudgeAuthor:
     """
 
     def __init__(self, model: SessionModel, env: EnvSpec, intent: Intent, validate: Validate) -> None:
-        self._role, self._env, self._intent, self._validate = Role(model), env, intent, validate
+        self._role = Role(model)
+        self._env = env
+        self._intent = intent
+        self._validate = validate
 
     def write(self, criterion: Criterion) -> JudgeFunction:
-        """The function for one criterion; without a source where it is left to eyes, or no code could be used.
+        """Write the function for one criterion; no source if it is left to eyes or no code was usable.
 
         Raises:
             ModelProblem: the model gives no answer that can be used.
@@ -76,7 +79,7 @@ class JudgeAuthor:
         return self._mended(criterion, plan, source, self._validate(source))
 
     def repair(self, criterion: Criterion, function: JudgeFunction, problem: str) -> JudgeFunction:
-        """A function that failed on rollouts, mended; without a source where that did not succeed.
+        """Repair a function that failed on rollouts; no source if that did not succeed.
 
         Raises:
             ModelProblem: the model gives no answer that can be used.

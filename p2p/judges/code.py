@@ -16,7 +16,7 @@ from p2p.analysis.windows import SLACK
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import MET_SHARE_NEEDED, Judgment, Provenance, Verdict
-from p2p.contracts.rollout import Evaluation, Purpose
+from p2p.contracts.training import Evaluation, Purpose
 from p2p.judges import diagnosis
 from p2p.store.arrays import load_features
 from p2p.store.evaluations import CheckpointRecord, ReportRecord
@@ -27,23 +27,24 @@ _log = logging.getLogger(__name__)
 
 
 class CodeJudge:
-    """Passes a policy whose score reaches the threshold and which does all that is required often enough."""
+    """Passes a policy if its score reaches the threshold and enough rollouts meet every required criterion."""
 
     def judge_report(self, intent: Intent | None, report: Path, pass_threshold: float) -> Judgment:
-        """Judge the report rollouts recorded in the directory `report`; says "no verdict" when they are not there."""
+        """Judge the report rollouts recorded in the directory `report`; "no verdict" if they are missing."""
         record = ReportRecord(report)
         evaluation = record.read_evaluation()
         if intent is None:
             return _no_verdict(None, evaluation, pass_threshold, "There are no criteria to judge by.")
         if evaluation is None:
             return _no_verdict(intent, evaluation, pass_threshold, "The report rollouts are missing or broken.")
-        if (recorded_s := _recorded_s(evaluation)) < intent.episode_s - evaluation.dt:
+        recorded_s = max((rollout.length for rollout in evaluation.rollouts), default=0) * evaluation.dt
+        if recorded_s < intent.episode_s - evaluation.dt:
             reason = f"These criteria need episodes of {intent.episode_s:g} s; {recorded_s:g} s were recorded."
             return _no_verdict(intent, evaluation, pass_threshold, reason)
         return _judge(intent, evaluation, lambda: load_features(record.features_path), pass_threshold)
 
     def measure_checkpoint(self, intent: Intent, checkpoint: Path, pass_threshold: float) -> Judgment:
-        """How a checkpoint does on its selection rollouts, in the form of a judgment: to choose by, never a verdict."""
+        """Measure a checkpoint on its selection rollouts, as a judgment: for choosing, never a verdict."""
         record = CheckpointRecord(checkpoint)
         if (evaluation := record.read_evaluation()) is None:
             return _no_verdict(intent, evaluation, pass_threshold, "The selection rollouts are missing or broken.")
@@ -53,7 +54,7 @@ class CodeJudge:
     def judge(
         self, intent: Intent, evaluation: Evaluation, features: Sequence[Features], pass_threshold: float
     ) -> Judgment:
-        """Judge rollouts nobody selected on.
+        """Judge rollouts that were not used for selection.
 
         Args:
             intent: What was asked.
@@ -67,11 +68,6 @@ class CodeJudge:
             but a required criterion needs eyes.
         """
         return _judge(intent, evaluation, lambda: features, pass_threshold)
-
-
-def _recorded_s(evaluation: Evaluation) -> float:
-    """Length of the longest rollout [s]."""
-    return max((rollout.length for rollout in evaluation.rollouts), default=0) * evaluation.dt
 
 
 def _judge(

@@ -1,4 +1,4 @@
-"""What to do about a judge function that failed, in a sentence."""
+"""Advice on a judge function that failed, in a sentence."""
 
 import re
 
@@ -19,7 +19,7 @@ GATE = "line "
 
 
 def with_fix(problem: str) -> str:
-    """What went wrong, with what to do about it."""
+    """The error with advice."""
     if problem.startswith((GATE, "not valid Python")):
         return problem
     fix = next((fix for pattern, fix in FIXES if re.search(pattern, problem)), "")

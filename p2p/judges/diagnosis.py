@@ -1,4 +1,4 @@
-"""What a judgment says in words, and its stable tags."""
+"""A judgment in words, and its stable tags."""
 
 from p2p.analysis.scoring import Scores
 from p2p.analysis.windows import SLACK
@@ -13,6 +13,7 @@ from p2p.contracts.intent import (
     Predicate,
     Sampling,
     Statistic,
+    score_in_words,
 )
 from p2p.contracts.judgment import MET_SHARE_NEEDED, CriterionScore, Verdict
 
@@ -45,7 +46,7 @@ _SYMBOL = {Comparison.AT_LEAST: ">=", Comparison.AT_MOST: "<="}
 
 
 def describe(intent: Intent, scores: Scores, verdict: Verdict, pass_threshold: float) -> str:
-    """The judgment in words: one line for the whole, then one per criterion with what was measured and wanted."""
+    """Describe the judgment: one line for the whole, then one per criterion, measured against required."""
     known = {criterion.key: criterion for criterion in scores.criteria}
     lines = [_summary(scores, verdict, pass_threshold, complete=len(known) == len(intent.criteria))]
     for criterion in intent.criteria:
@@ -54,7 +55,7 @@ def describe(intent: Intent, scores: Scores, verdict: Verdict, pass_threshold: f
 
 
 def failure_tags(intent: Intent, scores: Scores, verdict: Verdict, pass_threshold: float) -> tuple[str, ...]:
-    """Stable snake_case tags of what is missing, in the criteria's order; none when it passed.
+    """Stable snake_case tags of missed criteria, in their order; none if passed.
 
     `<key>_not_met` for a criterion, with `<key>_too_low`, `<key>_too_high`, `<key>_not_measured` or, when the mean
     is right and too many rollouts are not, `<key>_unsteady`; then `score_too_low` and `not_met_together`.
@@ -79,7 +80,8 @@ def failure_tags(intent: Intent, scores: Scores, verdict: Verdict, pass_threshol
 def _summary(scores: Scores, verdict: Verdict, pass_threshold: float, complete: bool) -> str:
     successes = sum(rollout.success for rollout in scores.rollouts)
     text = (
-        f"{_OPENING[verdict]}: score {scores.intent_score:.2f}, {pass_threshold:.2f} is needed; "
+        f"{_OPENING[verdict]}: score {score_in_words(scores.intent_score)}, "
+        f"{score_in_words(pass_threshold)} is needed; "
         f"{successes} of {len(scores.rollouts)} rollouts met everything required"
         f"{'' if complete else ' that code can measure'} (95 % interval {scores.low:.0%} to {scores.high:.0%}), "
         f"{MET_SHARE_NEEDED:.0%} are needed."
@@ -97,7 +99,8 @@ def _line(criterion: Criterion, result: CriterionScore | None, n_rollouts: int) 
     enough = "" if result.met else ": NOT enough"
     optional = "" if criterion.required else ", optional"
     met = round(result.met_share * n_rollouts)
-    wanted = f"{_claim(criterion.predicate)} {_wanted(result)}"
+    interval = _interval(result.comparison, result.threshold, result.upper)
+    wanted = f"{_claim(criterion.predicate)} wanted {interval}{_unit(result)}"
     return (
         f"{criterion.title} ({criterion.key}{optional}): met in {met} of {n_rollouts}{enough}; {wanted}, "
         f"{_found(result)}."
@@ -132,10 +135,6 @@ def _measure(measure: Measure) -> str:
 
 def _name(claim: Measure | Bound) -> str:
     return f"|{claim.feature}|" if claim.absolute else str(claim.feature)
-
-
-def _wanted(result: CriterionScore) -> str:
-    return f"wanted {_interval(result.comparison, result.threshold, result.upper)}{_unit(result)}"
 
 
 def _unit(result: CriterionScore) -> str:

@@ -1,4 +1,4 @@
-"""The generated-code judge: what functions that a model wrote say of rollouts, made a measurement like any other.
+"""Generated-code judge: values of model-written functions on rollouts, treated as measurements.
 
 What a function says of a rollout becomes a feature of it, and its criterion gets the predicate that this feature is 1
 at the end. All the rest is the judge without eyes, as it is.
@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
-from p2p.contracts.calibration import ClipSet
-from p2p.contracts.code import CodeLimits, CodeRequest
 from p2p.contracts.intent import Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.judge_code import KnownMotion, RolloutFinding
-from p2p.contracts.judgment import Judgment
+from p2p.contracts.judgment import Judgment, KnownMotion, RolloutFinding
+from p2p.contracts.known_motions import ClipSet
+from p2p.contracts.work import CodeLimits, CodeRequest
 from p2p.judges.code import CodeJudge, Features
 from p2p.judges.code_fixes import with_fix
 from p2p.store.arrays import load_features
@@ -47,7 +46,7 @@ Findings = Mapping[str, Sequence[RolloutFinding]]
 
 
 def prepare(directory: Path, source: str, features: Sequence[Features]) -> None:
-    """Write into a job's directory what the worker is to call, and with what."""
+    """Write the functions to call and their inputs into a job's directory."""
     record = CodeCallRecord(directory)
     record.save_request(CodeRequest(source=f"{source}{FOR_ALL}", function=ALL, limits=LIMITS))
     record.save_arrays(
@@ -56,14 +55,14 @@ def prepare(directory: Path, source: str, features: Sequence[Features]) -> None:
 
 
 def prepare_report(directory: Path, source: str, report: Path) -> None:
-    """The same, with the report rollouts of an iteration; nothing where they are missing or broken."""
+    """Like `prepare`, with the report rollouts of an iteration; nothing if they are missing or broken."""
     features = load_features(ReportRecord(report).features_path)
     if features is not None:
         prepare(directory, source, features)
 
 
 def prepare_trial(directory: Path, source: str, names: Sequence[str], known: Path | None) -> None:
-    """The same, with rollouts that are made up, and with known motions where there are some.
+    """Like `prepare`, with synthetic rollouts, and with known motions if there are any.
 
     Args:
         directory: Of the job.
@@ -84,13 +83,15 @@ def prepare_trial(directory: Path, source: str, names: Sequence[str], known: Pat
 
 
 def read(directory: Path) -> tuple[RolloutFinding, ...] | str:
-    """What the call in a job's directory says of each rollout, or in words why not: a crash is no score of 0."""
+    """Read the values of each rollout from a job's directory, or the reason for none: a crash is no score of 0."""
     record = CodeCallRecord(directory)
-    request, result = record.read_request(), record.read_result()
+    request = record.read_request()
+    result = record.read_result()
     if request is None or result is None:
         return "it was not called"
     if result.value is None:
-        words, own_lines = with_fix(result.error), request.source.removesuffix(FOR_ALL).count("\n") + 1
+        words = with_fix(result.error)
+        own_lines = request.source.removesuffix(FOR_ALL).count("\n") + 1
         return words if result.line is None or result.line > own_lines else f"line {result.line}: {words}"
     found = []
     for number in sorted(result.value, key=int):
@@ -105,7 +106,7 @@ def read(directory: Path) -> tuple[RolloutFinding, ...] | str:
 
 
 def problems_of(directory: Path) -> list[str]:
-    """What the trial in a job's directory holds against a source."""
+    """Problems of a source that the trial in a job's directory found."""
     found = read(directory)
     if isinstance(found, str):
         return [found]
@@ -117,7 +118,7 @@ def problems_of(directory: Path) -> list[str]:
 
 
 def on_known_motions(directory: Path, clips: ClipSet) -> tuple[KnownMotion, ...]:
-    """What it scores highest among the known motions that the trial in a job's directory called it on."""
+    """Known motions with the highest scores in the trial in a job's directory."""
     found = read(directory)
     if isinstance(found, str) or len(found) == 2 * len(LENGTHS):
         return ()
@@ -127,9 +128,10 @@ def on_known_motions(directory: Path, clips: ClipSet) -> tuple[KnownMotion, ...]
 
 
 def judge_report(intent: Intent, report: Path, pass_threshold: float, findings: Findings) -> Judgment:
-    """Judge report rollouts by predicates and by what functions said of each of them."""
+    """Judge report rollouts by predicates and by the functions' values."""
     record = ReportRecord(report)
-    evaluation, features = record.read_evaluation(), load_features(record.features_path)
+    evaluation = record.read_evaluation()
+    features = load_features(record.features_path)
     if evaluation is None or features is None or not findings:
         return CodeJudge().judge_report(intent, report, pass_threshold)
     judgment = CodeJudge().judge(
@@ -147,13 +149,13 @@ def judge_report(intent: Intent, report: Path, pass_threshold: float, findings: 
 
 
 def with_predicates(intent: Intent, findings: Findings) -> Intent:
-    """The criteria, where those that functions measure have a predicate."""
+    """Criteria, with predicates on the functions' values."""
     criteria = [_measured(c) if c.key in findings else c for c in intent.criteria]
     return intent.model_copy(update={"criteria": tuple(criteria)})
 
 
 def with_findings(features: Sequence[Features], findings: Findings) -> list[Features]:
-    """The features of each rollout, with what functions said of it."""
+    """Features of each rollout, with the functions' values."""
     found: list[Features] = []
     for number, rollout in enumerate(features):
         length = len(next(iter(rollout.values())))

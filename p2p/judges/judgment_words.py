@@ -1,7 +1,7 @@
 """A judgment of code and eyes, in words."""
 
-from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.observation import Observation, Observer, Sight
+from p2p.contracts.intent import score_in_words, share_in_words
+from p2p.contracts.judgment import Judgment, Observation, Observer, Sight, Verdict
 from p2p.judges.agreement import apart, measured_score, sight
 
 OBSERVERS: dict[Observer, str] = {
@@ -12,7 +12,7 @@ OBSERVERS: dict[Observer, str] = {
 
 
 def describe(judgment: Judgment, code: Judgment, observation: Observation) -> str:
-    """One line for the whole, one per criterion, then what eyes saw."""
+    """Describe it: one line for the whole, one per criterion, then the observation."""
     lines = [_opening(judgment, observation)]
     decided = {score.title for score in judgment.criteria if score.by_eyes}
     lines += [line for line in code.diagnosis.splitlines()[1:] if not _is_about(line, decided)]
@@ -32,7 +32,8 @@ def describe(judgment: Judgment, code: Judgment, observation: Observation) -> st
     if apart(code, observation):
         again = ", also after a second look" if len(observation.scores) > 1 else ""
         lines.append(
-            f"The judges disagree: eyes score it {observation.score:.2f}, code {measured_score(code):.2f}{again}."
+            f"The judges disagree: eyes score it {score_in_words(observation.score)}, "
+            f"code {score_in_words(measured_score(code))}{again}."
         )
     lines += [f"Done otherwise than usual: {observation.fallback}"] if observation.fallback else []
     return "\n".join([*lines, f"Eyes: {observation.diagnosis.strip()}"])
@@ -42,19 +43,19 @@ def _opening(judgment: Judgment, observation: Observation) -> str:
     if judgment.verdict is Verdict.NO_VERDICT:
         return f"No verdict: {_who(observation)} cannot tell from the pictures what only eyes can judge."
     opening = "Passed" if judgment.passed else "Not passed"
+    threshold = score_in_words(judgment.pass_threshold)
+    reached = f"score {score_in_words(judgment.intent_score)}, {threshold} is needed"
     if judgment.measured_success_rate is not None:
         met = round(judgment.measured_success_rate * judgment.n_rollouts)
         low, high = judgment.measured_success_low or 0.0, judgment.measured_success_high or 0.0
         return (
-            f"{opening}: score {judgment.intent_score:.2f}, {judgment.pass_threshold:.2f} is needed; "
-            f"{_who(observation)} looked and did not accept it. By code alone {met} of "
+            f"{opening}: {reached}; {_who(observation)} looked and did not accept it. By code alone {met} of "
             f"{judgment.n_rollouts} rollouts met everything required that is measured (95 % interval {low:.0%} to "
             f"{high:.0%})."
         )
     return (
-        f"{opening}: score {judgment.intent_score:.2f}, {judgment.pass_threshold:.2f} is needed; "
-        f"{judgment.success_rate:.0%} of {judgment.n_rollouts} rollouts do what was asked, measured by code and "
-        f"looked at by {_who(observation)}."
+        f"{opening}: {reached}; {share_in_words(judgment.success_rate)} of {judgment.n_rollouts} rollouts do what was "
+        f"asked, measured by code and looked at by {_who(observation)}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Reading what models write where a number, a state or a tag was asked for."""
+"""Lenient parsing of numbers, states and tags in models' answers."""
 
 import math
 import re
@@ -18,7 +18,7 @@ NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:/\s*(\d+(?:\.\d+)?)|%)?\s*")
 
 
 def score_of(value: Any) -> float:
-    """A score in [0, 1] in steps of 0.1: from 0 to 10 it counts tenths, from there to 100 hundredths.
+    """Score in [0, 1] in steps of 0.1; values above 1 count as tenths, above 10 as hundredths.
 
     Raises:
         ValueError: it is no number, or outside all scales.
@@ -34,7 +34,7 @@ def score_of(value: Any) -> float:
 
 
 def sight_of(value: Any) -> Any:
-    """The name of a state, however it is spelt."""
+    """Name of a state, in any spelling."""
     if not isinstance(value, str):
         return value
     word = re.sub(r"[\s-]+", "_", value.strip().lower())
@@ -42,7 +42,7 @@ def sight_of(value: Any) -> Any:
 
 
 def tag_of(value: Any) -> Any:
-    """A tag in snake_case."""
+    """Tag in snake_case."""
     if not isinstance(value, str):
         return value
     return re.sub(r"[^a-z0-9]+", "_", value.lower()).lstrip("_0123456789")[:60].rstrip("_") or "unnamed"

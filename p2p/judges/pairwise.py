@@ -1,8 +1,8 @@
-"""Two policies held against each other by eyes: in both orders, and a tie where these disagree."""
+"""Comparison of two policies by eyes: in both orders; a tie if these disagree."""
 
 from p2p.agents.model.asking import Asked, Role
 from p2p.contracts.intent import Criterion
-from p2p.contracts.observation import hash_of
+from p2p.contracts.judgment import hash_of
 from p2p.contracts.preference import Candidate, Compared, Preference, preference
 from p2p.inference.client import SessionModel
 from p2p.judges.album import Shown
@@ -10,7 +10,7 @@ from p2p.prompts import render
 
 
 def question(prompt: str, criteria: tuple[Criterion, ...]) -> str:
-    """How two motions are to be compared, whoever looks.
+    """Instructions for comparing two motions, for models and for people.
 
     Args:
         prompt: What was asked for.
@@ -28,10 +28,12 @@ class PairwiseJudge:
     """
 
     def __init__(self, model: SessionModel, question: str) -> None:
-        self._role, self._name, self._system = Role(model), model.name, question
+        self._role = Role(model)
+        self._name = model.name
+        self._system = question
 
     def compare(self, session_id: str, pair: tuple[Candidate, Candidate], pictures: tuple[Shown, Shown]) -> Preference:
-        """Which of the two is better.
+        """Compare two policies.
 
         Args:
             session_id: Whose they are.

@@ -1,4 +1,4 @@
-"""One judgment from two judges: what code measured, and what eyes saw. A fixed rule: the same inputs, the same score.
+"""One judgment from two: measurements and eyes, by a fixed rule. The same inputs give the same score.
 
 1. A measured criterion is decided by its measurement, whatever eyes say.
 2. A criterion that code cannot measure is decided by eyes: met counts 1, partially met 0.5 (and is not met), not met 0.
@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from p2p.analysis.intervals import wilson_interval
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Comparison, Criterion, Intent
-from p2p.contracts.judgment import MET_SHARE_NEEDED, CriterionScore, Judgment, Verdict
-from p2p.contracts.observation import Observation, Sight
+from p2p.contracts.judgment import MET_SHARE_NEEDED, CriterionScore, Judgment, Observation, Sight, Verdict
 from p2p.judges.agreement import apart, gap, sight
 from p2p.judges.judgment_words import describe
 
 SLACK = 1e-9
-BY_EYES_CONFIDENCE, DISAGREEING_CONFIDENCE = 0.8, 0.5
+BY_EYES_CONFIDENCE = 0.8
+DISAGREEING_CONFIDENCE = 0.5
 DISAGREE = "judges_disagree"
 EXPLOIT = "suspected_exploit"
 POOR = "poor_to_eyes"
@@ -35,7 +35,7 @@ NOT_MEANT = "not_what_was_meant"
 
 
 def unseen(intent: Intent, code: Judgment | None = None) -> tuple[Criterion, ...]:
-    """The criteria that only eyes can judge: those without a predicate, and those that come after one of them.
+    """Criteria for eyes alone: those without a predicate, and those that follow one of them.
 
     Args:
         intent: What was asked.
@@ -50,7 +50,7 @@ def unseen(intent: Intent, code: Judgment | None = None) -> tuple[Criterion, ...
 
 
 def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgment:
-    """The judgment of both.
+    """Combine both judgments.
 
     Args:
         intent: What was asked.
@@ -67,7 +67,8 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
         InvalidInput: the observation says nothing of a criterion that only eyes can judge.
         UnknownName: it decides a criterion that there is not.
     """
-    measured, for_eyes = {score.key: score for score in code.criteria}, unseen(intent, code)
+    measured = {score.key: score for score in code.criteria}
+    for_eyes = unseen(intent, code)
     _check(intent, for_eyes, observation)
     if any(criterion not in for_eyes and criterion.key not in measured for criterion in intent.criteria):
         return _signed(code, observation)
@@ -102,7 +103,7 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What the verdict follows from."""
+    """Inputs of the verdict."""
 
     by_numbers: float | None
     """Weighted mean of what is decided; None where nothing is."""
@@ -198,7 +199,7 @@ def _by_eyes(criterion: Criterion, state: Sight | None) -> CriterionScore | None
 
 
 def _tags(code: Judgment, parts: _Parts, scores: Sequence[CriterionScore], observation: Observation) -> tuple[str, ...]:
-    """Those of code, then of criteria that eyes decided, then of the observation; each once."""
+    """Tags of code, of criteria decided by eyes, and of the observation, without repetition."""
     decided = {f"{score.key}_needs_eyes" for score in scores if score.by_eyes}
     tags = [tag for tag in code.failure_tags if tag not in decided]
     tags += [f"{score.key}_not_met" for score in scores if score.by_eyes and not score.met]

@@ -1,4 +1,4 @@
-"""The judge with eyes: a session's model looks at pictures, with the measurements and a rubric."""
+"""Vision judge: a session's model looks at pictures, with the measurements and a rubric."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -8,10 +8,8 @@ from pydantic import BeforeValidator, Field
 from p2p.agents.model.asking import Asked, Role
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.evidence import Evidence
-from p2p.contracts.inference import ModelName
-from p2p.contracts.model_problems import RequestRejected
-from p2p.contracts.observation import Finding, Observation, SentPicture, Sight, Tag, hash_of
+from p2p.contracts.inference import ModelName, RequestRejected
+from p2p.contracts.judgment import Evidence, Finding, Observation, SentPicture, Sight, Tag, hash_of
 from p2p.inference.client import SessionModel
 from p2p.inference.tool_loop import Tool, ToolOutput
 from p2p.judges.agreement import TOLERANCE, measured_score
@@ -66,10 +64,12 @@ class VisionJudge:
     """
 
     def __init__(self, model: SessionModel, album: Album) -> None:
-        self._role, self._album, self._name = Role(model), album, model.name
+        self._role = Role(model)
+        self._album = album
+        self._name = model.name
 
     def look(self, evidence: Evidence) -> Observation:
-        """What the model sees.
+        """Ask the model for its observation.
 
         Raises:
             ModelProblem: it gives no answer that can be used.
@@ -78,7 +78,7 @@ class VisionJudge:
         return self._observe(evidence, render("vision_evidence", **_facts(evidence), first=None))
 
     def look_again(self, evidence: Evidence, first: Observation) -> Observation:
-        """What it sees when it is told that its score and the measured one lie apart, and sees the evidence of both.
+        """Ask again, with the gap between its score and the measured one, and the evidence of both.
 
         Raises:
             ModelProblem: it gives no answer that can be used.
@@ -109,7 +109,7 @@ class VisionJudge:
             )
 
     def _video(self) -> tuple[Shown | None, str]:
-        """The video to send, or in words why there is none where there should be."""
+        """The video to send; or the reason for its absence."""
         if self._name.provider not in TAKE_VIDEO:
             return None, ""
         video = self._album.video
@@ -133,14 +133,16 @@ class VisionJudge:
 
 
 class _Requests:
-    """Pictures asked for on the way, counted; each is added to what was shown."""
+    """Pictures that the model asked for, counted; each is added to the shown ones."""
 
     def __init__(self, album: Album, shown: list[Shown]) -> None:
-        self._album, self._shown, self._asked = album, shown, 0
+        self._album = album
+        self._shown = shown
+        self._asked = 0
 
     @property
     def tool(self) -> Tool:
-        """What the model may call."""
+        """Tool for the model."""
         about = f"Another picture of what was recorded, drawn for you. At most {MOST_REQUESTS} times."
         return Tool("show_more", about, Closer, self._show)
 
@@ -158,7 +160,7 @@ class _Requests:
 
 
 def problems_of(seen: Seen, evidence: Evidence) -> list[str]:
-    """What the model is told to mend: criteria that nobody else can judge, and are left out."""
+    """Problems for the model to fix: missing answers on criteria that only eyes can judge."""
     said = {finding.key for finding in seen.findings}
     missing = [key for key in evidence.unjudged if key not in said]
     return [f"findings does not decide {', '.join(missing)}, which only you can judge."] if missing else []

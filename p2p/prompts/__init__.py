@@ -1,4 +1,4 @@
-"""Words for models: templates, and how measured data and logs are set apart in them."""
+"""Prompt templates for models; measured data and logs are set apart in them."""
 
 from p2p.prompts.rendering import render
 

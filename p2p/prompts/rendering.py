@@ -1,4 +1,4 @@
-"""Templates filled in; what was measured, logged or typed goes through `data`, and is never read as an instruction."""
+"""Fill in templates; measured, logged or typed text goes through `data` and is never read as an instruction."""
 
 import re
 import unicodedata
@@ -6,8 +6,9 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateNotFound
 
+from p2p.contracts.env import parts_in_words
 from p2p.contracts.errors import UnknownName
-from p2p.contracts.parts import parts_in_words
+from p2p.contracts.intent import score_in_words
 
 MAX_DATA = 20_000
 """Characters of one piece of data, about 7,000 tokens."""
@@ -20,7 +21,7 @@ TAG = re.compile(r"<(?=\s*/?\s*data\b)", re.IGNORECASE)
 
 
 def render(name: str, /, **values: object) -> str:
-    """The text of the template `name`.md.j2.
+    """Render the template `name`.md.j2.
 
     Templates have the filters `data("name")` for text that nobody vouches for, and `number` for measured values; the
     partials `environment.md.j2` and `features.md.j2` read `env`, and `criteria.md.j2` reads `intent`.
@@ -42,7 +43,7 @@ def render(name: str, /, **values: object) -> str:
 
 
 def data(text: object, name: str = "data", most: int = MAX_DATA) -> str:
-    """A text marked as data: invisible characters stripped, cut where it is too long, and unable to end its mark.
+    """Mark a text as data: strip invisible characters, cut what is too long, escape tags.
 
     Args:
         text: What was measured, logged, or written by somebody else.
@@ -53,13 +54,13 @@ def data(text: object, name: str = "data", most: int = MAX_DATA) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without characters that cannot be seen; lines and tabs stay."""
+    """Remove invisible characters; lines and tabs stay."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in INVISIBLE)
 
 
 def clip(text: str, most: int) -> str:
-    """The text, or its beginning and end where it is longer than `most` characters."""
+    """Shorten a text of more than `most` characters to its beginning and end."""
     if len(text) <= most:
         return text
     half = most // 2
@@ -68,7 +69,7 @@ def clip(text: str, most: int) -> str:
 
 
 def number(value: float | None) -> str:
-    """A measured value with four significant digits; "–" where there is none."""
+    """Format a value with four significant digits; "–" for None."""
     return "–" if value is None else f"{value:.4g}"
 
 
@@ -83,5 +84,5 @@ def _templates() -> Environment:
         autoescape=False,  # the texts are Markdown for a model, and no page
     )
     environment.globals |= {"parts_in_words": parts_in_words}
-    environment.filters |= {"data": data, "number": number}
+    environment.filters |= {"data": data, "number": number, "score": score_in_words}
     return environment

@@ -1,1 +1,1 @@
-"""What rewards are made of: named features, tolerances and templates."""
+"""Building blocks of rewards: named features, tolerances and templates."""

@@ -1,4 +1,4 @@
-"""What each feature means: unit, frame and sign, and which robots have it."""
+"""Definition of each feature: unit, frame and sign, and the robots that have it."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from p2p.contracts.env import Feature, Morphology
 
 
 class Base(StrEnum):
-    """How a robot's torso can move."""
+    """Degrees of freedom of a robot's torso in the world."""
 
     FREE = "free"
     """In all six directions."""
@@ -92,7 +92,7 @@ _POLE = (
 
 
 def features_of(base: Base, morphology: Morphology, floor: bool) -> tuple[Feature, ...]:
-    """The features a robot has, in the order they are computed.
+    """Features of a robot, in the order of their computation.
 
     Args:
         base: How its torso can move.

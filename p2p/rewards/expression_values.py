@@ -22,7 +22,7 @@ def evaluate(expression: Expression, features: Mapping[str, Floats]) -> Floats:
 
 
 def _value(node: ast.expr, features: Mapping[str, Floats]) -> Any:
-    """Value of a part of a tree that was checked."""
+    """Value of a checked subtree."""
     match node:
         case ast.Constant(value=int() | float() as value):
             return float(value)

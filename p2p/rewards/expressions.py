@@ -1,4 +1,4 @@
-"""Derived features as data: a small arithmetic expression over features, checked for units, never run as code.
+"""Derived features as data: arithmetic expressions over features, checked for units, never run as code.
 
 `height + 0.6 * sin(pitch)` is read by Python's parser and then interpreted: numbers, features, `+ - * / **`, and
 the functions of `FUNCTIONS`. Anything else is refused with its position.
@@ -45,12 +45,12 @@ class Expression:
 
 
 def is_expression(name: str) -> bool:
-    """Whether a feature's name is meant as an expression: it has an operator or a bracket."""
+    """Whether a feature's name is an expression: it has an operator or a bracket."""
     return any(character in name for character in "+*/()") or " - " in name
 
 
 def parse_expression(text: str, units: Mapping[str, str]) -> Expression:
-    """The derived feature that a text describes.
+    """Parse a derived feature.
 
     Args:
         text: At most `MAX_CHARACTERS` characters.
@@ -77,7 +77,7 @@ def parse_expression(text: str, units: Mapping[str, str]) -> Expression:
 
 
 def parse_unit(text: str) -> Unit:
-    """The unit that a text names, such as "m/s", "N m" or "rad/s^2"; "1" has none.
+    """Parse a unit such as "m/s", "N m" or "rad/s^2"; "1" is dimensionless.
 
     Raises:
         ValueError: it names none.
@@ -97,7 +97,7 @@ def parse_unit(text: str) -> Unit:
 
 
 def unit_text(unit: Unit) -> str:
-    """A unit as text, "1" where it is none."""
+    """Unit as text; "1" if dimensionless."""
     for name, known in _BASES.items():
         if unit == known:
             return name
@@ -111,7 +111,7 @@ def _power(base: str, exponent: Fraction) -> str:
 
 
 class _Checker:
-    """Reads a tree once: which features it names, and what unit each part has.
+    """Walks a tree once: collects its features and computes the unit of each part.
 
     Args:
         text: As it was given.
@@ -120,11 +120,13 @@ class _Checker:
     """
 
     def __init__(self, text: str, shown: str, units: Mapping[str, str]) -> None:
-        self._text, self._shown, self._units = text, shown.encode(), units
+        self._text = text
+        self._shown = shown.encode()
+        self._units = units
         self.names: list[str] = []
 
     def unit(self, node: ast.expr) -> Unit | None:
-        """Unit of a part; None for a number, which takes any.
+        """Unit of a part; None for a number, which fits any.
 
         Raises:
             InvalidInput: the part is not allowed, or its units do not fit.

@@ -1,4 +1,4 @@
-"""Named measurements of a robot, computed in one place for one step and for whole trajectories.
+"""Named measurements of a robot, for single steps and whole trajectories.
 
 A sample describes the state after a control step, and depends only on that state, the one before it, the last two
 actions, and sums over the episode. Signs: pitch is positive nose up, yaw to the left, roll with the right side down.
@@ -29,7 +29,7 @@ rad lift a cheetah's foot by 1 cm."""
 
 
 class FeatureTracker:
-    """The features of n environments that are stepped side by side, measured a block of steps at a time.
+    """Features of n environments stepped together, computed block by block.
 
     A block is T steps of all n environments, flattened in time order: row t * n + i is step t of environment i.
 
@@ -39,14 +39,15 @@ class FeatureTracker:
     """
 
     def __init__(self, spec: "EnvSpec", n: int) -> None:
-        self._meter, self._n = _Meter(spec), n
+        self._meter = _Meter(spec)
+        self._n = n
         self._sums = _nothing_yet(np.zeros((n, 3)), len(spec.morphology.feet))
         self._action = np.zeros((n, spec.action_dim))
 
     def measure(
         self, before: States, after: States, actions: NDArray[np.floating], starts: NDArray[np.bool_]
     ) -> Features:
-        """Features after every step of the block that follows the last one.
+        """Features after every step of the next block.
 
         Args:
             before: States before each step, B = T * n; after a reset the state it led to.
@@ -57,7 +58,8 @@ class FeatureTracker:
         Returns:
             Name -> values, shape (T * n,), in the order of the environment's feature list.
         """
-        meter, first = self._meter, starts.ravel()
+        meter = self._meter
+        first = starts.ravel()
         action = meter.scaled(actions)
         previous = np.concatenate([self._action, action[: -self._n]])
         change = np.where(first[:, None], 0.0, action - previous)
@@ -67,17 +69,17 @@ class FeatureTracker:
         return meter.measure(before, after, turned, rows, action, change)
 
     def state(self) -> dict[str, NDArray[np.float64]]:
-        """What is remembered of the blocks so far, as named arrays."""
+        """State between two blocks, as named arrays."""
         return {"action": self._action, **{field.name: getattr(self._sums, field.name) for field in fields(Sums)}}
 
     def restore(self, state: Mapping[str, NDArray[np.float64]]) -> None:
-        """Remember what another one did."""
+        """Continue from another tracker's state."""
         self._action = state["action"]
         self._sums = Sums(**{field.name: state[field.name] for field in fields(Sums)})
 
 
 def measure_trajectory(spec: "EnvSpec", states: States, actions: NDArray[np.floating]) -> Features:
-    """Features of one whole episode, to the bit what its steps give among others.
+    """Features of one whole episode, equal to the bit to those of single steps.
 
     Args:
         spec: The environment it was made in.
@@ -93,8 +95,10 @@ def measure_trajectory(spec: "EnvSpec", states: States, actions: NDArray[np.floa
 
 
 def _nothing_yet(start: Floats, n_feet: int) -> Sums:
-    """The sums of n episodes that begin at the places `start`, shape (n, 3)."""
-    n, zeros, feet = len(start), np.zeros_like(start), np.zeros((len(start), n_feet))
+    """Initial sums of n episodes that begin at the places `start`, shape (n, 3)."""
+    n = len(start)
+    zeros = np.zeros_like(start)
+    feet = np.zeros((len(start), n_feet))
     return Sums(np.zeros(n), start, zeros, zeros, feet + np.inf, feet, feet)
 
 
@@ -105,7 +109,7 @@ def _accumulated(
     after: States,
     starts: NDArray[np.bool_],
 ) -> tuple[Sums, Sums]:
-    """The sums after every row of a block, and those of its last step.
+    """Sums after every row of a block, and those after its last step.
 
     Between two resets the rows are summed in one go, in the order of stepping, so that the result is the same to the
     bit however the steps are cut into blocks.
@@ -155,10 +159,11 @@ def _since(before: Floats, events: NDArray[np.bool_]) -> Floats:
 
 
 class _Meter:
-    """What is constant while an environment is measured."""
+    """Constants of an environment's measurement."""
 
     def __init__(self, spec: "EnvSpec") -> None:
-        self._spec, self._names = spec, spec.feature_names
+        self._spec = spec
+        self._names = spec.feature_names
         self._formulas = formulas_for(self._names)
         self._low = np.array([actuator.low for actuator in spec.action])
         span = np.array([actuator.high for actuator in spec.action]) - self._low

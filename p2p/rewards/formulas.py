@@ -12,7 +12,7 @@ Formula = Callable[[Sample], Features]
 
 
 def place(sample: Sample) -> Features:
-    """Where the torso is, and how far from where it began."""
+    """Position of the torso, and distance from its start."""
     x, y, z = sample.after.position.T
     start_x, start_y, _ = sample.sums.start.T
     return {
@@ -27,7 +27,7 @@ def place(sample: Sample) -> Features:
 
 
 def motion(sample: Sample) -> Features:
-    """How the torso moved over the last step, in the world and along its heading.
+    """Motion of the torso over the last step, in the world and along its heading.
 
     The heading is square to the body's left axis, so that it does not turn round when the robot flips over.
     """
@@ -48,7 +48,7 @@ def motion(sample: Sample) -> Features:
 
 
 def attitude(sample: Sample) -> Features:
-    """How the torso leans: Euler angles in the order yaw, roll, pitch, singular only on its side."""
+    """Attitude of the torso: Euler angles in the order yaw, roll, pitch, singular only on its side."""
     quaternion = sample.after.quaternion
     up = upness(quaternion)
     return {
@@ -59,7 +59,7 @@ def attitude(sample: Sample) -> Features:
 
 
 def rotation(sample: Sample) -> Features:
-    """What has been turned since the episode's start, never wrapped."""
+    """Accumulated rotation since the episode's start, never wrapped."""
     features: Features = {f"rotation_{axis}": sample.sums.rotation[:, i] for i, axis in enumerate("xyz")}
     for i, name in enumerate(("roll", "pitch", "yaw")):
         features[f"{name}_turns"] = sample.sums.turned[:, i] / (2.0 * np.pi)
@@ -68,8 +68,9 @@ def rotation(sample: Sample) -> Features:
 
 
 def floor(sample: Sample) -> Features:
-    """What touches the floor, and how far the rest is above it."""
-    after, feet = sample.after, sample.spec.morphology.feet
+    """Floor contacts, and clearance of the other parts."""
+    after = sample.after
+    feet = sample.spec.morphology.feet
     return {
         "clearance": after.low - sample.spec.rest_clearance,
         "airborne": 1.0 - after.touching,
@@ -85,7 +86,7 @@ def floor(sample: Sample) -> Features:
 
 
 def effort(sample: Sample) -> Features:
-    """Time, and what the motors do."""
+    """Time, and effort of the motors."""
     return {
         "time": sample.sums.steps * sample.spec.dt,
         "joint_speed": sample.after.joint_speed,
@@ -112,5 +113,5 @@ GROUPS: Mapping[frozenset[str], Formula] = {
 
 
 def formulas_for(names: tuple[str, ...]) -> tuple[Formula, ...]:
-    """The groups needed for the features `names`."""
+    """Groups needed for the features `names`."""
     return tuple(formula for members, formula in GROUPS.items() if not members.isdisjoint(names))

@@ -1,13 +1,12 @@
-"""Features of parts by name, and what a set of names asks for."""
+"""Features of parts by name, and what a set of names requires."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from p2p.contracts.env import Feature
+from p2p.contracts.env import BY_NAME, COM, QUANTITIES, Feature, PartKind, parts_of
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.parts import BY_NAME, COM, QUANTITIES, PartKind, parts_of
 from p2p.rewards.expressions import Expression, is_expression, parse_expression, parse_unit
 
 if TYPE_CHECKING:  # see `p2p.rewards.features`
@@ -30,7 +29,7 @@ class PartFeature:
 
 
 def part_feature(name: str, spec: "EnvSpec") -> PartFeature | None:
-    """The feature of a part that a name stands for; None where it stands for none of this environment."""
+    """Part feature of a name; None if this environment has none of that name."""
     quantity, _, part = name.partition(":")
     known = BY_NAME.get(quantity)
     if known is None or name in spec.feature_names or part not in parts_of(spec, known.kind):
@@ -51,7 +50,7 @@ def part_feature_units(spec: "EnvSpec") -> dict[str, str]:
 
 
 def described(name: str, spec: "EnvSpec") -> Feature:
-    """What a feature's name, or an expression, stands for in an environment.
+    """Description of a feature or an expression in an environment.
 
     Raises:
         InvalidInput: there is no such feature, or the expression is wrong.
@@ -76,13 +75,13 @@ def described(name: str, spec: "EnvSpec") -> Feature:
 
 
 def all_units(spec: "EnvSpec") -> dict[str, str]:
-    """Unit of everything that can be measured in an environment."""
+    """Units of everything measurable in an environment."""
     return {**part_feature_units(spec), **{feature.name: feature.unit for feature in spec.features}}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is to be measured beside the features that are always there."""
+    """Measurements beyond an environment's own features."""
 
     parts: tuple[PartFeature, ...]
     expressions: tuple[Expression, ...]
@@ -91,7 +90,7 @@ class Asked:
 
 
 def asked_for(names: Iterable[str], spec: "EnvSpec") -> Asked:
-    """Sort out which of `names` have to be computed beside an environment's own features; others are passed over."""
+    """Select those of `names` that need computation beyond an environment's own features; ignore unknown ones."""
     found = sorted(set(names) - set(spec.feature_names))
     texts = [name for name in found if is_expression(name)]
     units = all_units(spec) if texts else {}
@@ -102,13 +101,13 @@ def asked_for(names: Iterable[str], spec: "EnvSpec") -> Asked:
 
 
 def read_besides(predicates: "Iterable[Predicate | None]", spec: "EnvSpec") -> tuple[Feature, ...]:
-    """What predicates read beside an environment's own features, in the order of their first mention."""
+    """Names in predicates beyond an environment's own features, in the order of first mention."""
     names = dict.fromkeys(name for predicate in predicates if predicate is not None for name in predicate.names())
     return tuple(described(name, spec) for name in names if name not in spec.feature_names)
 
 
 def problem_of(predicate: "Predicate", spec: "EnvSpec") -> str:
-    """What is wrong with what a predicate reads in an environment; empty where nothing is.
+    """Problem of a predicate's names in an environment; empty if there is none.
 
     The unit of an expression is known, so it has to be the one the predicate's threshold is given in, where the
     statistic keeps it.
@@ -131,7 +130,7 @@ def problem_of(predicate: "Predicate", spec: "EnvSpec") -> str:
 
 
 def names_for_code(spec: "EnvSpec") -> frozenset[str]:
-    """Features of parts that code reads which judges by them: of feet, head, centre of mass, joints and the whole."""
+    """Part features offered to judge code: of feet, head, centre of mass, joints and the whole."""
     chosen = {*spec.morphology.feet, "head", COM}
     kinds = {quantity.name: quantity.kind for quantity in QUANTITIES}
     return frozenset(

@@ -1,11 +1,11 @@
-"""Features of parts that depend on the episode so far: counts, shares, steps, swings, energy, impact and jerk."""
+"""Part features that depend on the episode so far: counts, shares, steps, swings, energy, impact and jerk."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.parts import COM, inner_joints, joints_of_leg
+from p2p.contracts.env import COM, inner_joints, joints_of_leg
 from p2p.rewards.part_features import PartFeature
 from p2p.rewards.states import Floats
 
@@ -30,8 +30,9 @@ _SUMMED = (*_OF_CONTACT, *_OF_ENERGY, *_OF_JOINTS, "impact", "jerk")
 
 
 def read_by(feature: PartFeature, spec: "EnvSpec") -> tuple[PartFeature, ...]:
-    """The features of single states that a feature is computed from; itself where it is one."""
-    torso, part = spec.morphology.torso, feature.part
+    """Single-state features that a feature is computed from; itself if it is one."""
+    torso = spec.morphology.torso
+    part = feature.part
     if feature.quantity not in _SUMMED:
         return (feature,)
     if feature.quantity in ("touchdowns", "stance_share"):
@@ -57,7 +58,7 @@ def _joints(feature: PartFeature, spec: "EnvSpec") -> tuple[str, ...]:
 
 
 class PartSequences:
-    """Sums over the episodes of n environments that are stepped side by side.
+    """Sums over the episodes of n environments stepped together.
 
     A step is computed for all environments at once, and steps one after the other, so that the result is the same to
     the bit however they are cut into blocks.
@@ -69,7 +70,8 @@ class PartSequences:
     """
 
     def __init__(self, spec: "EnvSpec", n: int, asked: tuple[PartFeature, ...]) -> None:
-        self._spec, self._n = spec, n
+        self._spec = spec
+        self._n = n
         self._asked = tuple(feature for feature in asked if feature.quantity in _SUMMED)
         swinging = {f.name: _joints(f, spec) for f in self._asked if f.quantity in _OF_JOINTS}
         self._angles = sorted({f"joint_angle:{joint}" for joints in swinging.values() for joint in joints})
@@ -82,11 +84,11 @@ class PartSequences:
 
     @property
     def any(self) -> bool:
-        """Whether there is anything to sum."""
+        """Whether anything must be summed."""
         return bool(self._asked)
 
     def measure(self, before: Features, after: Features, starts: NDArray[np.bool_]) -> Features:
-        """Features after every step of the block that follows the last one.
+        """Features after every step of the next block.
 
         Args:
             before: Features of the states before each step, shape (T * n,); after a reset of the state it led to.
@@ -117,7 +119,8 @@ class PartSequences:
         return self._of_acceleration(feature, old, new, first)
 
     def _of_contact(self, feature: PartFeature, old: Features, new: Features, first: NDArray[np.bool_]) -> Floats:
-        part, key = feature.part, feature.name
+        part = feature.part
+        key = feature.name
         was, down = old[f"contact:{part}"] > 0.5, new[f"contact:{part}"] > 0.5
         landed = down & ~was
         if feature.quantity == "touchdowns":
@@ -129,7 +132,8 @@ class PartSequences:
         length = self._kept(key, first)
         lifted = {}
         for axis in "xy":
-            place, name = f"position_{axis}:{part}", f"{key}.lift_{axis}"
+            place = f"position_{axis}:{part}"
+            name = f"{key}.lift_{axis}"
             # the place of the last step on the floor; before the first take-off the one of the start
             begun = np.where(first, old[place], self._kept(name, np.zeros_like(first)))
             lifted[axis] = np.where(was, old[place], begun)
@@ -139,7 +143,7 @@ class PartSequences:
         return self.sums[key]
 
     def _spreads(self, old: Features, new: Features, first: NDArray[np.bool_]) -> dict[str, Floats]:
-        """How each angle varies, shape (n, angles) [rad].
+        """Spread of each angle, shape (n, angles) [rad].
 
         Its swing is the root of the exponentially weighted variance; mean and variance begin at the angle of the start
         and 0. Its range begins at the first angle after `SETTLED_S`.
@@ -168,7 +172,8 @@ class PartSequences:
             return energy
         moved = []
         for axis in "xy":
-            place, name = f"position_{axis}:{self._spec.morphology.torso}", f"{key}.start_{axis}"
+            place = f"position_{axis}:{self._spec.morphology.torso}"
+            name = f"{key}.start_{axis}"
             self.sums[name] = np.where(first, old[place], self._kept(name, np.zeros_like(first)))
             moved.append(new[place] - self.sums[name])
         way = np.maximum(np.hypot(*moved), LEAST_WAY)
@@ -188,6 +193,6 @@ class PartSequences:
         return np.asarray(np.sqrt(changes[0] ** 2 + changes[1] ** 2 + changes[2] ** 2))
 
     def _kept(self, name: str, first: NDArray[np.bool_]) -> Floats:
-        """A remembered number of each environment; 0 where its episode begins."""
+        """Stored number of each environment; 0 at the start of its episode."""
         kept = self.sums.get(name)
         return np.zeros(self._n) if kept is None else np.where(first, 0.0, kept)

@@ -1,4 +1,4 @@
-"""The values features are computed from."""
+"""Inputs of features."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ class Rows:
     """Arrays with a common leading axis."""
 
     def replaced(self, index: NDArray[np.intp], rows: Self) -> Self:
-        """New arrays with `rows` in the places `index`; what was handed out earlier stays as it is."""
+        """Copy with `rows` at the places `index`; earlier arrays stay unchanged."""
         arrays = []
         for field in fields(self):
             array = getattr(self, field.name).copy()
@@ -34,7 +34,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class States(Rows):
-    """What is read from B simulator states; a leading axis B everywhere. What a robot lacks is 0."""
+    """Quantities of B simulator states, leading axis B everywhere; 0 for parts that a robot lacks."""
 
     position: Floats
     """Torso in the world, shape (B, 3) [m]."""
@@ -70,7 +70,7 @@ class States(Rows):
 
 @dataclass(frozen=True, slots=True)
 class Sums(Rows):
-    """What has accumulated since the episode's start, with a leading axis B."""
+    """Accumulated quantities since the episode's start, with a leading axis B."""
 
     steps: Floats
     """Control steps, shape (B,)."""
@@ -90,7 +90,7 @@ class Sums(Rows):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Everything the features of B samples depend on."""
+    """All inputs of the features of B samples."""
 
     spec: "EnvSpec"
     before: States

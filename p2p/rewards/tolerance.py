@@ -1,4 +1,4 @@
-"""Partial credit: how close a value is to a wanted interval."""
+"""Partial credit: closeness of a value to a target interval."""
 
 from typing import overload
 

@@ -1,7 +1,9 @@
 """Ownership of this machine's cores: a job locks its cores until it ends, across sessions and runs directories.
 
-    core_<n>       locked (flock) by the job that owns core n; holds the job's directory
-    queue/<when>   locked by a job that waits; the names sort by arrival
+    core_<n>            locked (flock) by the job that owns core n; holds the job's directory
+    queue/<when>        locked by a job that waits; the names sort by arrival
+    film_<n>            the same for jobs that own no core, of which only a few may run at a time: the line of films
+    film_queue/<when>
 
 The kernel opens the locks of a dead process, so nobody has to tidy up. Needs nothing but Python 3.11: the supervisor
 runs this file from beside itself.
@@ -25,7 +27,9 @@ PLACE = "P2P_CORES_DIR"
 """Variable: where the locks are kept; the same for all that are to share the machine's cores."""
 TEMPORARY = Path("/tmp")
 QUEUE = "queue"
+LINE_QUEUE = "{line}_queue"
 POLL_S = 0.1
+LINE_POLL_S = 0.5
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 """For levels above ours, which we may not be allowed to list; macOS has no O_PATH."""
 _ENTER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -33,7 +37,7 @@ _OTHERS_WRITE = 0o022
 
 
 def own(wanted: int, holder: str, queued: Callable[..., None], unwanted: Callable[[], bool]) -> bool:
-    """Wait in line for cores, lock them until this process ends, and pin the process to them where possible.
+    """Wait for cores, lock them until this process ends, and pin the process to them where possible.
 
     Args:
         wanted: How many.
@@ -47,18 +51,57 @@ def own(wanted: int, holder: str, queued: Callable[..., None], unwanted: Callabl
     Raises:
         OSError: the machine never has so many cores; or the place of the locks cannot be written, or is not ours.
     """
-    usable, told = usable_cores(), None
+    usable = usable_cores()
     if wanted > len(usable):
         raise OSError(f"it asks for {wanted} cores, and this machine has {len(usable)}")
-    with _opened() as (_, place), _waiting(place) as is_first:
-        while not (is_first() and _take(place, usable, wanted, holder)):
-            if (found := _holders(place)) != told:
+    locks = {f"core_{core}": core for core in usable}
+    taken = _in_turn(QUEUE, tuple(locks), wanted, holder, queued, unwanted, POLL_S)
+    if taken is None:
+        return False
+    if sys.platform == "linux" and len(usable) == len(_affinity()):  # a share of a machine's time is of no core
+        os.sched_setaffinity(0, [locks[name] for name in taken])
+    return True
+
+
+def join(line: str, holder: str, queued: Callable[..., None], unwanted: Callable[[], bool]) -> bool:
+    """Wait in a line of jobs that own no core; half as many run at a time as there are cores.
+
+    Args:
+        line: Its name, such as "film".
+        holder, queued, unwanted: As in `own`.
+
+    Returns:
+        False when it was given up.
+
+    Raises:
+        OSError: the place of the locks cannot be written, or is not ours.
+    """
+    seats = tuple(f"{line}_{number}" for number in range(max(1, len(usable_cores()) // 2)))
+    queue = LINE_QUEUE.format(line=line)
+    return _in_turn(queue, seats, 1, holder, queued, unwanted, LINE_POLL_S) is not None
+
+
+def _in_turn(
+    queue: str,
+    names: Sequence[str],
+    wanted: int,
+    holder: str,
+    queued: Callable[..., None],
+    unwanted: Callable[[], bool],
+    poll_s: float,
+) -> Sequence[str] | None:
+    """Wait for `wanted` of the locks `names` and hold them until this process ends; None if given up."""
+    told = None
+    with _opened() as (_, place), _waiting(place, queue) as is_first:
+        while True:
+            if is_first() and (taken := _take(place, names, wanted, holder)):
+                return taken
+            if (found := _holders(place, names)) != told:
                 told = found
                 queued(waits_for=found)
-            time.sleep(POLL_S)
+            time.sleep(poll_s)
             if unwanted():
-                return False
-    return True
+                return None
 
 
 def directory() -> Path:
@@ -72,13 +115,14 @@ def directory() -> Path:
 
 
 def holders() -> tuple[str, ...]:
-    """Owner of each core: core number -> directory of its job.
+    """Job directory of each owned core, by core number.
 
     Raises:
         OSError: as `directory`.
     """
     with _opened() as (_, place):
-        return _holders(place)
+        names = sorted(name for name in os.listdir(place) if name.startswith("core_"))  # noqa: PTH208 - a descriptor
+        return _holders(place, names)
 
 
 def usable_cores(root: Path = ROOT) -> tuple[int, ...]:
@@ -187,7 +231,7 @@ def _open_level(parent: int, name: str, flags: int) -> int:
 
 
 def _make_private(level: int) -> str | None:
-    """Close our directory to other users' writing; return what is wrong where that fails."""
+    """Remove other users' write access to our directory; return the problem if that fails."""
     status = os.fstat(level)
     if status.st_uid != os.geteuid():
         return f"is not ours but of user {status.st_uid}"
@@ -207,14 +251,14 @@ def _fault_above(level: int, trusted: set[int]) -> str | None:
 
 
 @contextmanager
-def _waiting(place: int) -> Iterator[Callable[[], bool]]:
-    """Hold a ticket in the queue while the block runs; yield a test whether ours is the oldest live one."""
-    queue = _open_level(place, QUEUE, _ENTER)
+def _waiting(place: int, queue_name: str) -> Iterator[Callable[[], bool]]:
+    """Hold a ticket in a queue while the block runs; yield a test whether ours is the oldest live one."""
+    queue = _open_level(place, queue_name, _ENTER)
     lock = None
     name = f"{time.monotonic_ns():020d}_{os.getpid()}"  # since the machine's start, for every process alike
     try:
         if fault := _make_private(queue):
-            raise PermissionError(f"{QUEUE} in the place of the locks {fault}; choose another place with {PLACE}")
+            raise PermissionError(f"{queue_name} in the place of the locks {fault}; choose another place with {PLACE}")
         lock = os.open(f".{name}", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=queue)
         fcntl.flock(lock, fcntl.LOCK_EX)  # nobody else knows the file
         os.rename(f".{name}", name, src_dir_fd=queue, dst_dir_fd=queue)  # seen by others only when it is locked
@@ -236,46 +280,45 @@ def _is_first(queue: int, ticket: str) -> bool:
             if not _is_free(lock):
                 return False
             os.unlink(name, dir_fd=queue)
-    raise FileNotFoundError(f"somebody has removed {ticket} from the queue for cores")
+    raise FileNotFoundError(f"somebody has removed {ticket} from its queue in the place of the locks")
 
 
-def _holders(place: int) -> tuple[str, ...]:
+def _holders(place: int, names: Sequence[str]) -> tuple[str, ...]:
+    """Job directories that hold any of the locks."""
     found = []
-    for name in sorted(name for name in os.listdir(place) if name.startswith("core_")):
+    for name in names:
         with suppress(OSError), _regular(place, name, os.O_RDONLY) as lock:
             if not _is_free(lock):
                 found.append(os.pread(lock, 4096, 0).decode(errors="replace").strip())
     return tuple(dict.fromkeys(name for name in found if name))
 
 
-def _take(place: int, usable: Sequence[int], wanted: int, holder: str) -> bool:
-    """Lock `wanted` free cores until this process ends; False if too few are free."""
-    taken: dict[int, int] = {}
-    for core in usable:
-        lock = _open_regular(place, f"core_{core}", os.O_RDWR | os.O_CREAT)
+def _take(place: int, names: Sequence[str], wanted: int, holder: str) -> Sequence[str]:
+    """Take `wanted` free locks until this process ends; none if too few are free."""
+    taken: dict[str, int] = {}
+    for name in names:
+        lock = _open_regular(place, name, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(lock)
             continue
-        taken[core] = lock
+        taken[name] = lock
         if len(taken) == wanted:
             break
     if len(taken) < wanted:
         for lock in taken.values():
             os.close(lock)
-        return False
+        return ()
     for lock in taken.values():
         os.ftruncate(lock, 0)
         os.pwrite(lock, holder.encode(), 0)
-    if sys.platform == "linux" and len(usable) == len(_affinity()):  # a share of a machine's time is of no core
-        os.sched_setaffinity(0, taken)
-    return True
+    return tuple(taken)
 
 
 @contextmanager
 def _regular(place: int, name: str, flags: int) -> Iterator[int]:
-    """`_open_regular` for the length of a block."""
+    """Context manager around `_open_regular`."""
     descriptor = _open_regular(place, name, flags)
     try:
         yield descriptor
@@ -318,5 +361,6 @@ def _quota(group: Path) -> float | None:
         return None if quota == "max" else int(quota) / int(period)
     except (OSError, ValueError):
         pass
-    quota_us, period_us = positive_number(group / "cpu.cfs_quota_us"), positive_number(group / "cpu.cfs_period_us")
+    quota_us = positive_number(group / "cpu.cfs_quota_us")
+    period_us = positive_number(group / "cpu.cfs_period_us")
     return quota_us / period_us if quota_us and period_us else None

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, StorageProblem
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler.limits import ALWAYS_MB
 from p2p.scheduler.resources import disk_free_mb, memory_mb
@@ -25,7 +26,7 @@ def require_disk(directory: Path, floor_gb: float) -> None:
     if free < floor_gb:
         raise StorageProblem(
             f"{free:.2f} GiB are free on the disk of {directory}; a training starts with {floor_gb:g} GiB or more. "
-            "Free some space (p2p trash --empty), choose another place with --runs-dir, "
+            f"Free some space ({Remedy.EMPTY_TRASH.of()}), choose another place with --runs-dir, "
             "or lower P2P_MIN_FREE_DISK_GB."
         )
 
@@ -65,5 +66,5 @@ def require_memory(needed_mb: int, share: float = 1.0) -> None:
     if free is not None and needed_mb > free:
         raise EnvironmentProblem(
             f"A training needs {needed_mb:,} MiB of memory; {free:,} of {total:,} are free. "
-            "End other programs or wait for other trainings (p2p list), then go on with: p2p resume"
+            f"End other programs or wait for other trainings ({Remedy.LIST.of()}), then go on: {Remedy.RESUME.of()}"
         )

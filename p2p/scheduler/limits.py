@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 LOG = "output.log"
-LOOK_S, LOOK_AT_FILES_S = 0.5, 5.0
+LOOK_S = 0.5
+LOOK_AT_FILES_S = 5.0
 ALWAYS_MB = 1024
 """Memory that a share allows on any machine; where there is less, the kernel decides."""
 REMEDY = {"max_memory_share": " Set fewer n_envs or n_steps, or P2P_MAX_MEMORY_SHARE higher."}
@@ -39,7 +40,8 @@ class Limits:
     """
 
     def __init__(self, spec: Mapping[str, Any], directory: Path) -> None:
-        self._spec, self._directory = dict(spec), directory
+        self._spec = dict(spec)
+        self._directory = directory
         if share := spec.get("max_memory_share"):
             self._spec["max_memory_share"] = round(max(ALWAYS_MB, share * machine_mb()))
         self._begun = self._looked = self._looked_at_files = time.monotonic()
@@ -51,7 +53,8 @@ class Limits:
 
     def lower(self) -> None:
         """Set kernel limits and niceness for this process and its children."""
-        memory, seconds = (self._spec.get("max_memory_mb") or 0) * MB, self._spec.get("max_cpu_s") or 0
+        memory = (self._spec.get("max_memory_mb") or 0) * MB
+        seconds = self._spec.get("max_cpu_s") or 0
         for number, limit in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, seconds)):
             if limit:
                 resource.setrlimit(number, (limit, limit))
@@ -62,7 +65,8 @@ class Limits:
         """Check the job at intervals; kill the processes of its `family` once it breaks a limit."""
         if time.monotonic() - self._looked < self._pause_s:
             return
-        self._looked, pids = time.monotonic(), list(family())
+        self._looked = time.monotonic()
+        pids = list(family())
         now_mb, peak_mb = memory_mb(pids)
         self.peak_memory_mb = max(self.peak_memory_mb or 0, round(peak_mb)) or None
         self.broken = self.broken or self._reason(now_mb)
@@ -122,13 +126,16 @@ def memory_mb(pids: Iterable[int]) -> tuple[float, float]:
 
     What is shared, code of libraries included, counts once: as much as the one that has most of it.
     """
-    private, private_peak, shared = 0, 0, 0
+    private = 0
+    private_peak = 0
+    shared = 0
     for pid in pids:
         with suppress(OSError, KeyError):  # ended meanwhile, or there is no /proc
             lines = (line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines())
             kib = {words[0]: int(words[1]) for words in lines if words[0].startswith(("Vm", "Rss"))}
             common = kib["RssFile:"] + kib["RssShmem:"]
-            private, private_peak = private + kib["VmRSS:"] - common, private_peak + kib["VmHWM:"] - common
+            private = private + kib["VmRSS:"] - common
+            private_peak = private_peak + kib["VmHWM:"] - common
             shared = max(shared, common)
     return (private + shared) / 1024, (private_peak + shared) / 1024
 

@@ -34,7 +34,7 @@ def unsupervised(directory: Path) -> Iterator[bool]:
 
 
 def ask_for_the_end(directory: Path) -> None:
-    """Leave the file by which a supervisor knows that its job is to end.
+    """Write the file that tells a supervisor to end its job.
 
     Raises:
         OSError: the directory cannot be written, or a link is in the way.

@@ -14,9 +14,9 @@ class Resources(Contract):
     cores: int
     """At least 1."""
     memory_mb: int | None
-    """Largest memory of all processes together [MiB]; None where it cannot be told."""
+    """Memory limit of all processes together [MiB]; None if unknown."""
     memory_free_mb: int | None
-    """What is left of it now [MiB]."""
+    """Free memory [MiB]."""
     disk_free_mb: int
     """Free on the disk of the runs directory [MiB]."""
 
@@ -32,7 +32,7 @@ JOB_MEMORY_MB = 500
 
 
 def parallel_jobs(memory_per_job_mb: int = JOB_MEMORY_MB, cores_per_job: int = 1) -> int:
-    """Number of jobs of this size that run side by side without slowing one another; at least 1."""
+    """Number of jobs of this size that run in parallel without slowing each other down; at least 1."""
     _, free = memory_mb()
     by_memory = cores() if free is None else free // memory_per_job_mb
     return max(1, min(cores() // cores_per_job, by_memory))
@@ -50,12 +50,14 @@ def memory_mb(root: Path = ROOT) -> tuple[int | None, int | None]:
         return pages >> 20, None
     lines = (line.split() for line in (root / "proc/meminfo").read_text().splitlines())
     machine = {line[0]: int(line[1]) << 10 for line in lines if len(line) > 1}
-    total, free = machine["MemTotal:"], machine.get("MemAvailable:", machine["MemFree:"])
+    total = machine["MemTotal:"]
+    free = machine.get("MemAvailable:", machine["MemFree:"])
     for group in control_groups(root, "memory"):
         limit = positive_number(group / "memory.max") or positive_number(group / "memory.limit_in_bytes")
         used = positive_number(group / "memory.current") or positive_number(group / "memory.usage_in_bytes") or 0
         if limit:
-            total, free = min(total, limit), min(free, max(0, limit - used))
+            total = min(total, limit)
+            free = min(free, max(0, limit - used))
     return total >> 20, free >> 20
 
 

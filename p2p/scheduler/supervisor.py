@@ -7,7 +7,7 @@ changes nothing and prints the same handle. Needs Python 3.11 and no more: copie
 SEEN is `updated_at` of the status at the submission: one who comes late starts nothing that has moved on since.
 A job runs in its directory and dies with its supervisor; not so on macOS, which lacks prctl and /proc.
 
-    job.json     what to run: argv, env, secrets, cores (that it is to own), limits (see limits.py)
+    job.json     what to run: argv, env, secrets, cores (that it is to own), line (to wait in), limits (see limits.py)
     lock         held (flock) while the supervisor lives: tells life exactly, without pids, clocks, reboots
     status.json  how the job stands; its modification time is the heartbeat
     handle.json  who supervises, and who is supervised
@@ -32,14 +32,23 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen, SubprocessError, run
 from typing import Any
 
-JOB, LOCK, STATUS, HANDLE, LOG, CANCEL = "job.json", "lock", "status.json", "handle.json", "output.log", "cancel"
+JOB = "job.json"
+LOCK = "lock"
+STATUS = "status.json"
+HANDLE = "handle.json"
+LOG = "output.log"
+CANCEL = "cancel"
 PASSED_ON = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "MUJOCO_GL"}
 PASSED_ON |= {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "P2P_RUNS_DIR", "P2P_BACKEND", "P2P_RENDERER", "P2P_CONFIG"}
 PASSED_ON_PREFIXES = ("LC_", "XDG_", "P2P_MAX_", "P2P_DEBUG", "P2P_CORES_", "P2P_MIN_", "P2P_ALLOW_", "P2P_NODES_")
-JOB_TAG, SUPERVISOR_TAG = "P2P_JOB", "P2P_SUPERVISOR"
+JOB_TAG = "P2P_JOB"
+SUPERVISOR_TAG = "P2P_SUPERVISOR"
 """Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""
 STOPPED = "Its process is stopped and makes no progress; kill -CONT {} lets it go on."
-POLL_S, HEARTBEAT_S, TERM_TO_KILL_S, START_TIMEOUT_S = 0.1, 2.0, 2.0, 15.0
+POLL_S = 0.1
+HEARTBEAT_S = 2.0
+TERM_TO_KILL_S = 2.0
+START_TIMEOUT_S = 15.0
 LONGEST = 1 << 20
 """Bytes of a JSON file; a longer one is none."""
 PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: None
@@ -108,9 +117,10 @@ def start(directory: Path, spec: Mapping[str, Any]) -> None:
 
 
 def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]) -> None:
-    """Run the job to its end; `queued` while its cores are taken."""
+    """Run the job to its end; `queued` while its cores, or the places of its line, are taken."""
     kill_left_over(directory)
-    log_start, handle = os.fstat(1).st_size, {"pid": os.getpid(), "began": processes()[os.getpid()][1]}
+    log_start = os.fstat(1).st_size
+    handle = {"pid": os.getpid(), "began": processes()[os.getpid()][1]}
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: (directory / CANCEL).touch())
     signal.signal(signal.SIGHUP, lambda *_: None)
@@ -119,13 +129,17 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
         while_queued = partial(say, state="queued"), partial(is_unwanted, directory)
         if spec.get("cores") and not beside("cores.py", "own")(spec["cores"], str(directory), *while_queued):
             return say(state="cancelled")
+        if spec.get("line") and not beside("cores.py", "join")(spec["line"], str(directory), *while_queued):
+            return say(state="cancelled")
         limits = beside("limits.py", "Limits")(spec, directory)
         child = spawn(directory, spec, limits)
     except (OSError, ValueError, SubprocessError) as failure:
         return say(state="failed", error=f"Cannot start: {failure}", exit_code=127)
     put(directory / HANDLE, {**handle, "child": child.pid})
     say(state="running")
-    cancelled, code, reason = stand_by(directory, child, limits), child.returncode, limits.broken
+    cancelled = stand_by(directory, child, limits)
+    code = child.returncode
+    reason = limits.broken
     state = "cancelled" if cancelled else "failed" if code or reason else "completed"
     error = reason or last_lines(directory / LOG, log_start) if state == "failed" else None
     end = {"exit_code": code} if code >= 0 else {"signal": -code}
@@ -161,7 +175,10 @@ def spawn(directory: Path, spec: Mapping[str, Any], limits: Any) -> Popen[bytes]
 def stand_by(directory: Path, child: Popen[bytes], limits: Any) -> bool:
     """Wait until the job and all its processes are gone; True if it was cancelled."""
     cancelled_at: float | None = None
-    told, beat, note, noted = set[int](), time.monotonic(), None, None
+    told = set[int]()
+    beat = time.monotonic()
+    note = None
+    noted = None
     while child.returncode is None or end_family(cancelled_at, told):
         time.sleep(POLL_S)
         note = reap(child, note)
@@ -208,12 +225,15 @@ def end_family(cancelled_at: float | None, told: set[int]) -> bool:
 def descendants(root: int) -> tuple[set[int], set[int]]:
     """Processes below `root`; supervisors of other jobs are included, their children are not."""
     table = processes()
-    own, nested, generation = set[int](), set[int](), {root}
+    own = set[int]()
+    nested = set[int]()
+    generation = {root}
     while generation:
         children = {pid for pid, (parent, _) in table.items() if parent in generation}
         supervisors = {pid for pid in children if variable(pid, SUPERVISOR_TAG)}
         generation = children - supervisors
-        own, nested = own | generation, nested | supervisors
+        own = own | generation
+        nested = nested | supervisors
     return own, nested
 
 
@@ -240,7 +260,8 @@ def processes() -> dict[int, tuple[int, str]]:
 
 def is_alive(handle: Mapping[str, Any]) -> bool:
     """Whether the supervisor named in `handle` is alive."""
-    pid, began = handle.get("pid"), handle.get("began")
+    pid = handle.get("pid")
+    began = handle.get("began")
     return isinstance(pid, int) and bool(began) and began == processes().get(pid, (0, ""))[1]
 
 

@@ -1,1 +1,1 @@
-"""What p2p can do: modules of functions over a `Workspace`, one folder per noun."""
+"""The library's operations: modules of functions over a `Workspace`, one folder per noun."""

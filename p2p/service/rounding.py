@@ -1,4 +1,4 @@
-"""Numbers as short as they are read."""
+"""Rounding of numbers for display."""
 
 import math
 from typing import overload
@@ -12,5 +12,5 @@ def short(value: float) -> float: ...
 @overload
 def short(value: None) -> None: ...
 def short(value: float | None) -> float | None:
-    """`value` with four significant digits; None stays None, and what is not finite stays as it is."""
+    """Round `value` to four significant digits; None and non-finite values stay unchanged."""
     return value if value is None or not math.isfinite(value) else float(f"{value:.{DIGITS}g}")

@@ -1,4 +1,4 @@
-"""The steps of an iteration, in their order; the loop runs them, and so does a caller who drives by hand."""
+"""Steps of an iteration in order, used by the session loop and by callers who drive by hand."""
 
 from p2p.service.judging.closing import close, outcome
 from p2p.service.judging.verdict import judge

@@ -1,16 +1,15 @@
-"""The texts of `prompts/`, filled in."""
+"""Fill in the prompt texts of `prompts/`."""
 
 from importlib.resources import files
 from string import Template
 
-from p2p.contracts.env import EnvSpec
-from p2p.contracts.parts import parts_in_words
+from p2p.contracts.env import EnvSpec, parts_in_words
 from p2p.contracts.reward_rules import ALLOWED_IMPORTS
 from p2p.training.tuning import BOUNDS
 
 
 def fill(name: str, **values: object) -> str:
-    """The text `prompts/<name>.md` with its placeholders replaced.
+    """Text `prompts/<name>.md` with its placeholders replaced.
 
     Raises:
         KeyError: a placeholder has no value.
@@ -19,8 +18,15 @@ def fill(name: str, **values: object) -> str:
     return Template(text).substitute({key: str(value) for key, value in values.items()}).strip()
 
 
+def as_data(text: object, name: str) -> str:
+    """Mark a text as data for the reader of a prompt; see `p2p.prompts.rendering.data`."""
+    from p2p.prompts.rendering import data  # noqa: PLC0415  jinja2 comes with it, and the server starts without
+
+    return data(text, name)
+
+
 def reward_constraints(spec: EnvSpec, *, features: bool = True) -> str:
-    """What a reward in an environment may import, read and return, and how far its training may be changed.
+    """Rules for a reward in an environment: imports, inputs, outputs, and limits of configuration changes.
 
     Args:
         spec: The environment.

@@ -1,1 +1,1 @@
-"""The loop that pursues one intent until it passes or stops."""
+"""The session loop and the processes that run it."""

@@ -1,4 +1,4 @@
-"""Intent, then reward, training, judgment and revision until it passes or stops: the straight line."""
+"""The session loop, step by step: intent, reward, training, judgment, revision."""
 
 from itertools import count
 

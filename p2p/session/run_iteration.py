@@ -1,4 +1,4 @@
-"""The process that trains one iteration for a caller: `python -m p2p.session.run_iteration --job-id ID`.
+"""Process of one training job: `python -m p2p.session.run_iteration --job-id ID`.
 
 It waits for its turn, trains, and runs the rollouts that the iteration is judged by. Judging, and what comes after it,
 are the caller's.
@@ -15,7 +15,7 @@ from p2p.settings import Settings
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the job is for; the exit code is 0 when it is done, that of the error otherwise."""
+    """Run the job. Exit code 0 on success, otherwise that of the error."""
     options = _parse(arguments)
     try:
         run_training(Workspace(Settings.from_environment(options.runs_dir)), options.job_id)

@@ -1,4 +1,4 @@
-"""The process that drives one session: `python -m p2p.session.run_session --session-id ID`.
+"""Process of the session driver: `python -m p2p.session.run_session --session-id ID`.
 
 A new session needs `--prompt`; `--loop-config` takes its other fields as JSON. An existing one is continued.
 """
@@ -11,9 +11,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from p2p.contracts.errors import INTERRUPTED, BudgetExceeded, InvalidConfig, InvalidReward, P2PError
-from p2p.contracts.events import EventName
-from p2p.contracts.model_problems import AuthenticationFailed, RateLimited
-from p2p.contracts.session import NewSession, SessionStatus
+from p2p.contracts.inference import AuthenticationFailed, RateLimited
+from p2p.contracts.session import EventName, NewSession, SessionStatus
 from p2p.service.jobs.queue import turn
 from p2p.service.judging.closing import close
 from p2p.service.progress.listing import find_session
@@ -31,7 +30,7 @@ ENDINGS: dict[type[P2PError], SessionStatus] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Drive a session to its end; the exit code is 0 when it passed, 3 when it ended without."""
+    """Drive a session to its end. Exit code 0 if it passed, 3 if it ended without passing, else that of the error."""
     options = _parse(arguments)
     try:
         ws = Workspace(Settings.from_environment(options.runs_dir))
@@ -45,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def drive(ws: Workspace, session_id: str) -> int:
-    """Run the loop and translate its end into the session's status and an exit code."""
+    """Run the loop; translate its end into a session status and an exit code."""
     record = ws.record(session_id)
     session = record.read_session()
     record.events.emit_once(
@@ -55,19 +54,14 @@ def drive(ws: Workspace, session_id: str) -> int:
     try:
         run(ws, session_id)
     except P2PError as error:
-        return _failed(ws, session_id, _ending(error), error)
+        found = (status for kind, status in ENDINGS.items() if isinstance(error, kind))
+        return _failed(ws, session_id, next(found, SessionStatus.ERROR), error)
     except Exception as error:  # the last door: whatever it was, the session must say so
         traceback.print_exc()
         return _failed(ws, session_id, SessionStatus.ERROR, error)
     ended = record.read_status()
     good = ended is not None and ended.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
     return 0 if good else 3
-
-
-def _ending(error: P2PError) -> SessionStatus:
-    """The status of a session that an error ended."""
-    found = (status for kind, status in ENDINGS.items() if isinstance(error, kind))
-    return next(found, SessionStatus.ERROR)
 
 
 def _failed(ws: Workspace, session_id: str, status: SessionStatus, error: Exception) -> int:

@@ -36,9 +36,11 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]] | None:
         with open_to_read(path, LONGEST) as file, np.load(file, allow_pickle=False) as archive:
             if sum(member.file_size for member in archive.zip.infolist()) > LONGEST:
                 return None
-            return {name: archive[name] for name in archive.files}
+            loaded = {name: archive[name] for name in archive.files}
     except _BROKEN:
         return None
+    # numpy gives the bytes of a member that is no array
+    return loaded if all(isinstance(value, np.ndarray) for value in loaded.values()) else None
 
 
 def save_features(path: Path, rollouts: Sequence[Mapping[str, Floats]]) -> None:
@@ -58,7 +60,9 @@ def load_features(path: Path) -> list[dict[str, Floats]] | None:
     arrays = load_arrays(path)
     if arrays is None or not {"names", "lengths", "values"} <= arrays.keys():
         return None
-    names, lengths, values = arrays["names"], arrays["lengths"], arrays["values"]
+    names = arrays["names"]
+    lengths = arrays["lengths"]
+    values = arrays["values"]
     if not _is_table(names, lengths, values):
         return None
     rows = np.split(values, np.cumsum(lengths)[:-1])
@@ -69,7 +73,8 @@ def _is_table(names: NDArray[Any], lengths: NDArray[Any], values: NDArray[Any]) 
     """Whether arrays fit together as the features of rollouts: names, lengths, and a row for each step."""
     kinds = names.dtype.kind == "U" and lengths.dtype.kind in "iu" and values.dtype.kind == "f"
     shapes = names.ndim == lengths.ndim == 1 and values.ndim == 2 and values.shape[1] == len(names)
-    return kinds and shapes and bool((lengths >= 0).all()) and int(lengths.sum()) == len(values)
+    # summed as Python's integers, which do not overflow
+    return kinds and shapes and bool((lengths >= 0).all()) and sum(lengths.tolist()) == len(values)
 
 
 def features_of(trajectory: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:

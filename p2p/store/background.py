@@ -8,14 +8,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from p2p.contracts.background import JobTicket, JobView
-from p2p.contracts.errors import UnknownName
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.store import files, layout, locks
 from p2p.store.index import Index
+from p2p.store.opening import open_to_read
+from p2p.store.records import json_file
 
+Named = TypeVar("Named", JobTicket, JobView)
 KIND = "job"
 _STARTS = threading.local()
 """`here`: the directory of jobs in which this thread starts one."""
@@ -26,24 +30,26 @@ SHOWN = 10
 class BackgroundRecord:
     """One background job: its ticket and, for a training, its job directory."""
 
+    _ticket, save_ticket = json_file(layout.TICKET, JobTicket)
+    _end, save_end = json_file(layout.JOB_END, JobView)
+
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read_ticket(self) -> JobTicket | None:
         """Ticket of the job; None if there is no such job."""
-        return files.read_model(self.path / layout.TICKET, JobTicket)
-
-    def save_ticket(self, ticket: JobTicket) -> None:
-        """Write `ticket.json`."""
-        files.write_model(self.path / layout.TICKET, ticket)
+        return self._named(self._ticket())
 
     def read_end(self) -> JobView | None:
-        """State at the job's end; None before that is recorded."""
-        return files.read_model(self.path / layout.JOB_END, JobView)
+        """State at the job's end, None before; later steps of the session belong to other jobs."""
+        return self._named(self._end())
 
-    def save_end(self, view: JobView) -> None:
-        """Write `end.json`; later steps of the session belong to other jobs."""
-        files.write_model(self.path / layout.JOB_END, view)
+    def _named(self, record: Named | None) -> Named | None:
+        """Record under its directory's name, since a copied record may contain any name."""
+        if record is None:
+            return None
+        own = self.path.name  # that of a driver is "driver", for each of its jobs
+        return record.model_copy(update={"job_id": own}) if re.fullmatch(layout.JOB_ID, own) else record
 
 
 class BackgroundDirectory:
@@ -68,7 +74,13 @@ class BackgroundDirectory:
         return record
 
     def new(self, job_id: str) -> BackgroundRecord:
-        """Record of a job that need not exist yet."""
+        """Record of a job that need not exist yet.
+
+        Raises:
+            InvalidInput: that is no id, but perhaps a path.
+        """
+        if not layout.IDENTIFIER.fullmatch(job_id):
+            raise InvalidInput(f"{job_id[:80]!r} is not the id of a job.")
         return BackgroundRecord(self._path / job_id)
 
     def remove(self, job_id: str) -> None:
@@ -79,7 +91,8 @@ class BackgroundDirectory:
     def tickets(self, session_id: str | None = None) -> list[JobTicket]:
         """Tickets of all jobs or of one session, newest first. They never change, so the index may answer."""
         index = Index(self._path.parent)
-        known, names = index.entries(KIND), self._names()
+        known = index.entries(KIND)
+        names = self._names()
         new = {name: ticket for name in names - known.keys() if (ticket := self.new(name).read_ticket()) is not None}
         fresh = {name: (ticket.session_id, ticket.model_dump_json()) for name, ticket in new.items()}
         index.save(KIND, fresh, known.keys() - names)
@@ -115,8 +128,7 @@ class BackgroundDirectory:
     # keys
     def claimed(self, key: str) -> str | None:
         """Job id bound to a caller's key."""
-        path = self._path / layout.JOB_KEYS / _key_name(key)
-        return path.read_text(encoding="utf-8") if path.exists() else None
+        return _bound(self._path / layout.JOB_KEYS / _key_name(key))
 
     def claim(self, key: str, job_id: str) -> str:
         """Bind a caller's key to a job; the first of several concurrent claims wins.
@@ -129,8 +141,9 @@ class BackgroundDirectory:
         files.write_text(mine, job_id)
         try:
             os.link(mine, path)  # fails when it exists, and never shows half a file
+            files.sync(path.parent)
         except FileExistsError:
-            return path.read_text(encoding="utf-8")
+            return _bound(path) or job_id
         finally:
             mine.unlink()
         return job_id
@@ -153,15 +166,12 @@ class BackgroundDirectory:
         if getattr(_STARTS, "here", None) == self._path:  # this thread does, and therefore nobody else
             return False
         try:
-            handle = os.open(self._path / layout.JOB_STARTING, os.O_RDONLY)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            with open_to_read(self._path / layout.JOB_STARTING) as lock:
+                fcntl.flock(lock.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
-        finally:
-            os.close(handle)
+        except OSError:  # nobody ever started one here
+            return False
         return False
 
     # queue
@@ -217,12 +227,12 @@ class BackgroundDirectory:
         """Ids of the jobs that hold a slot."""
         found = []
         for path in sorted((self._path / layout.JOB_SLOTS).glob("[0-9]*")):
-            with suppress(OSError), path.open() as file:
+            with suppress(OSError), open_to_read(path) as file:
                 try:
                     fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    found.append(file.read().strip())
-        return [job_id for job_id in found if job_id]
+                    found.append(file.read(100).decode(errors="replace").strip())
+        return [job_id for job_id in found if layout.IDENTIFIER.fullmatch(job_id)]
 
     def _names(self) -> set[str]:
         try:
@@ -240,6 +250,12 @@ def _open(path: Path) -> int:
         return locks.open_lock(path)
     except OSError as error:
         raise files.storage_problem(path, error) from error
+
+
+def _bound(path: Path) -> str | None:
+    """Job bound to a key; None if the key is free."""
+    job_id = files.read_text(path)
+    return job_id if job_id is not None and re.fullmatch(layout.JOB_ID, job_id) else None
 
 
 def _key_name(key: str) -> str:

@@ -5,8 +5,7 @@ import json
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from p2p.contracts.budget import CallLine, CallRecord
-from p2p.contracts.inference import ImagePart, Message, ModelRequest, Part, ToolResult, VideoPart
+from p2p.contracts.inference import CallLine, CallRecord, ImagePart, ModelRequest, Part, ToolResult, VideoPart
 from p2p.redaction import redact
 from p2p.store import files, layout
 
@@ -72,12 +71,11 @@ class CallLedger:
 
 
 def _without_pictures(request: ModelRequest) -> ModelRequest:
-    messages = tuple(_plain(message) for message in request.messages)
+    messages = tuple(
+        message.model_copy(update={"parts": tuple(_part(part) for part in message.parts)})
+        for message in request.messages
+    )
     return request.model_copy(update={"messages": messages})
-
-
-def _plain(message: Message) -> Message:
-    return message.model_copy(update={"parts": tuple(_part(part) for part in message.parts)})
 
 
 def _part(part: Part) -> Part:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from p2p.contracts.candidates import CandidateChoice
+from p2p.contracts.reward import CandidateChoice
 from p2p.store import files, layout
 from p2p.store.iterations import IterationRecord
 

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from p2p.contracts.events import Event, EventName
+from p2p.contracts.session import Event, EventName
 from p2p.store import files
 from p2p.store.clock import now
 
@@ -46,7 +46,7 @@ class EventLog:
     def _append(
         self, event: EventName, iteration: int | None, data: dict[str, object], duration_ms: int | None
     ) -> Event:
-        with self._exclusive():
+        with files.exclusive(self.path.with_suffix(".lock")):
             seen = self.read()
             entry = Event(
                 seq=seen[-1].seq + 1 if seen else 1,
@@ -63,9 +63,6 @@ class EventLog:
         """All events, oldest first; broken lines are skipped."""
         values, _ = files.read_lines(self.path)
         return [event for value in values if (event := _event(value))]
-
-    def _exclusive(self) -> AbstractContextManager[None]:
-        return files.exclusive(self.path.with_suffix(".lock"))
 
 
 def _event(value: object) -> Event | None:

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from p2p.contracts.errors import StorageProblem
-from p2p.contracts.export import ExportReport
-from p2p.contracts.work import ExportRequest
+from p2p.contracts.work import ExportReport, ExportRequest
 from p2p.store import files, layout
 from p2p.store.opening import read_bytes
+from p2p.store.records import json_file
 
 LONGEST_FILE = 1 << 30
 """Longest file of an export [bytes]."""
@@ -14,6 +14,8 @@ LONGEST_FILE = 1 << 30
 
 class ExportedFiles:
     """Folder of an export."""
+
+    read_report, save_report = json_file(layout.EXPORT_REPORT, ExportReport)
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -28,14 +30,6 @@ class ExportedFiles:
         self.replay_path = path / layout.REPLAY_SCRIPT
         self.video_path = path / layout.REPLAY_VIDEO
         self.report_path = path / layout.EXPORT_REPORT
-
-    def save_report(self, report: ExportReport) -> None:
-        """Write `export.json`."""
-        files.write_model(self.report_path, report)
-
-    def read_report(self) -> ExportReport | None:
-        """Measured results of the export; None before its end."""
-        return files.read_model(self.report_path, ExportReport)
 
     def save_card(self, text: str) -> None:
         """Write `README.md`."""
@@ -79,7 +73,7 @@ class ExportedFiles:
             cause = error.__cause__ if isinstance(error, StorageProblem) else error
             reason = getattr(cause, "strerror", None) or cause
             raise StorageProblem(
-                f"Cannot write {directory}: {reason}. Choose another folder with --output, or free some space."
+                f"Cannot write {directory}: {reason}. Choose another folder, or free some space."
             ) from error
         return target
 
@@ -87,14 +81,8 @@ class ExportedFiles:
 class ExportRecord:
     """The job directory of an export."""
 
+    read_request, save_request = json_file(layout.REQUEST, ExportRequest)
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.package = ExportedFiles(path / layout.PACKAGE)
-
-    def save_request(self, request: ExportRequest) -> None:
-        """Write what the worker is to do."""
-        files.write_model(self.path / layout.REQUEST, request)
-
-    def read_request(self) -> ExportRequest | None:
-        """What the worker is to do."""
-        return files.read_model(self.path / layout.REQUEST, ExportRequest)

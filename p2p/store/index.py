@@ -6,8 +6,9 @@ or cannot be used costs time and nothing else; one that is broken is set aside, 
 
 import logging
 import sqlite3
+import stat
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from time import time_ns
 from typing import TypeVar
@@ -15,6 +16,7 @@ from zlib import crc32
 
 from p2p.contracts.errors import StorageProblem
 from p2p.store import files, layout
+from p2p.store.opening import without_links
 
 VERSION = 1
 """Of the table; one of another version is made anew."""
@@ -85,8 +87,24 @@ class Index:
         )
 
 
+def _remove_links(path: Path) -> None:
+    """Remove symbolic links in place of a database (copied runs directories): SQLite would follow and write.
+
+    Raises:
+        OSError: a link leads to its directory, or it cannot be removed.
+    """
+    without_links(path.parent)
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        file = path.with_name(path.name + suffix)
+        with suppress(FileNotFoundError):
+            status = file.lstat()
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                file.unlink()
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     """Open the database; create its table if absent."""
+    _remove_links(path)
     database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
     try:
         database.execute("PRAGMA journal_mode = WAL")

@@ -9,13 +9,13 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.revision import Revision
-from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec
+from p2p.contracts.reward import Revision, RewardDraft, RewardReport, RewardSpec
 from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig, TrainingPlan
 from p2p.contracts.work import CheckRequest, DescribeRequest, FilmRequest, RendererReport
 from p2p.store import files, layout
 from p2p.store.clock import now
 from p2p.store.evaluations import CheckpointRecord, ReportRecord
+from p2p.store.records import in_directory, json_file
 from p2p.store.scalars import read_scalars
 
 
@@ -26,33 +26,51 @@ class IterationRecord:
     judgment. A training started alone (`python -m p2p.executor`) is a run with its own reward.
     """
 
+    # what went in
+    read_config, save_config = json_file(layout.CONFIG, TrainConfig)
+    read_env_spec, save_env_spec = json_file("env_spec.json", EnvSpec)
+    read_criteria, save_criteria = json_file(layout.CRITERIA, Intent)
+    """Criteria that select a run's checkpoints; absent for a training without an intent."""
+    read_training_request, save_training_request = json_file(layout.TRAINING_REQUEST, TrainingRequest)
+    """Training request of this iteration and its job; absent if the session's settings apply."""
+    read_check_request, save_check_request = json_file(layout.REQUEST, CheckRequest)
+    read_film_request, save_film_request = json_file(layout.REQUEST, FilmRequest)
+    read_describe_request, save_describe_request = json_file(layout.REQUEST, DescribeRequest)
+
+    # what came out
+    read_renderer_report, save_renderer_report = json_file(layout.RESULT, RendererReport)
+    read_reward_spec, save_reward_spec = json_file("reward_spec.json", RewardSpec)
+    read_reward_report, save_reward_report = json_file("reward_report.json", RewardReport)
+    read_summary, save_summary = json_file("summary.json", RunSummary)
+    read_plan, save_plan = json_file(layout.PLAN, TrainingPlan)
+    read_judgment, save_judgment = json_file("judgment.json", Judgment)
+
+    config_path = in_directory(layout.CONFIG)
+    env_spec_path = in_directory("env_spec.json")
+    reward_fn_path = in_directory(layout.REWARD_FN)
+    reward_spec_path = in_directory("reward_spec.json")
+    reward_report_path = in_directory("reward_report.json")
+    draft_path = in_directory(layout.DRAFT)
+    summary_path = in_directory("summary.json")
+    aggregation_path = in_directory("aggregation.json")
+    judgment_path = in_directory("judgment.json")
+    revision_path = in_directory("revision.json")
+    status_path = in_directory(layout.STATUS)
+    scalars_path = in_directory(f"{layout.METRICS}/{layout.SCALARS}")
+    learning_curve_path = in_directory(layout.LEARNING_CURVE)
+    contact_sheet_path = in_directory(layout.CONTACT_SHEET)
+    videos_dir = in_directory(layout.VIDEOS)
+    trajectories_dir = in_directory(layout.TRAJECTORIES)
+    checkpoints_dir = in_directory("checkpoints")
+    check_dir = in_directory("check")
+    """Job directory of the reward check."""
+    film_dir = in_directory(layout.FILM)
+    """Job directory of the videos of a run without a session."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.iteration_id = path.name
-        self.config_path = path / layout.CONFIG
-        self.env_spec_path = path / layout.ENV_SPEC
-        self.criteria_path = path / layout.CRITERIA
-        self.reward_fn_path = path / layout.REWARD_FN
-        self.reward_spec_path = path / layout.REWARD_SPEC
-        self.reward_report_path = path / layout.REWARD_REPORT
-        self.draft_path = path / layout.DRAFT
-        self.summary_path = path / layout.SUMMARY
-        self.aggregation_path = path / layout.AGGREGATION
-        self.scalars_path = path / layout.METRICS / layout.SCALARS
-        self.prompt_path = path / layout.PROMPT
-        self.videos_dir = path / layout.VIDEOS
-        self.trajectories_dir = path / layout.TRAJECTORIES
-        self.checkpoints_dir = path / layout.CHECKPOINTS
-        self.film_dir = path / layout.FILM
-        """Job directory of the videos of a run that was trained alone."""
-        self.status_path = path / layout.STATUS
-        self.judgment_path = path / layout.JUDGMENT
-        self.revision_path = path / layout.REVISION
-        self.revised_reward_path = path / layout.REVISED_REWARD
-        self.check_dir = path / layout.CHECK
         self.report = ReportRecord(path / layout.REPORT)
-        self.learning_curve_path = path / layout.LEARNING_CURVE
-        self.contact_sheet_path = path / layout.CONTACT_SHEET
 
     @property
     def number(self) -> int:
@@ -71,45 +89,13 @@ class IterationRecord:
 
     @property
     def trajectory_path(self) -> Path | None:
-        """The latest median rollout, or the latest of any label; None before the first evaluation."""
+        """Latest median rollout, else the latest rollout of any label; None before the first evaluation."""
         found = sorted(self.trajectories_dir.glob("trajectory_*.npz"), key=_trajectory_order)
         return found[-1] if found else None
 
-    # what went in
-    def read_config(self) -> TrainConfig | None:
-        """How this run is trained."""
-        return files.read_model(self.config_path, TrainConfig)
-
-    def save_config(self, config: TrainConfig) -> None:
-        """Write `config.json`."""
-        files.write_model(self.config_path, config)
-
-    def read_env_spec(self) -> EnvSpec | None:
-        """The environment's facts."""
-        return files.read_model(self.env_spec_path, EnvSpec)
-
-    def save_env_spec(self, spec: EnvSpec) -> None:
-        """Write `env_spec.json`."""
-        files.write_model(self.env_spec_path, spec)
-
-    def read_criteria(self) -> Intent | None:
-        """What checkpoints are selected by; None for a training without an intent."""
-        return files.read_model(self.criteria_path, Intent)
-
-    def save_criteria(self, intent: Intent) -> None:
-        """Write `criteria.json`."""
-        files.write_model(self.criteria_path, intent)
-
-    def read_training_request(self) -> TrainingRequest | None:
-        """How this iteration is trained and by which job; None where its session's settings hold."""
-        return files.read_model(self.path / layout.TRAINING_REQUEST, TrainingRequest)
-
-    def save_training_request(self, request: TrainingRequest) -> None:
-        """Write `training_request.json`."""
-        files.write_model(self.path / layout.TRAINING_REQUEST, request)
-
+    # the reward
     def read_draft(self) -> RewardDraft | None:
-        """The reward as its author handed it in, with the configuration it asks for."""
+        """Reward draft with the configuration changes its author asks for."""
         return files.read_model(self.draft_path, RewardDraft)
 
     def save_draft(self, draft: RewardDraft) -> None:
@@ -118,7 +104,7 @@ class IterationRecord:
         files.write_model(self.draft_path, draft)
 
     def read_reward_source(self) -> str:
-        """Source of the reward function; empty when there is none yet."""
+        """Source of the reward function; empty if not written yet."""
         return files.read_text(self.reward_fn_path) or ""
 
     def save_reward_source(self, source: str) -> None:
@@ -127,73 +113,9 @@ class IterationRecord:
 
     def save_revised_reward(self, code: str) -> None:
         """Write `reward_fn_revised.py`, the reward the next iteration starts from."""
-        files.write_text(self.revised_reward_path, code)
+        files.write_text(self.path / "reward_fn_revised.py", code)
 
-    def save_check_request(self, request: CheckRequest) -> None:
-        """Write what a reward check is to do."""
-        files.write_model(self.path / layout.REQUEST, request)
-
-    def read_check_request(self) -> CheckRequest | None:
-        """What a reward check is to do."""
-        return files.read_model(self.path / layout.REQUEST, CheckRequest)
-
-    def save_film_request(self, request: FilmRequest) -> None:
-        """Write which runs are to be filmed."""
-        files.write_model(self.path / layout.REQUEST, request)
-
-    def read_film_request(self) -> FilmRequest | None:
-        """Which runs are to be filmed."""
-        return files.read_model(self.path / layout.REQUEST, FilmRequest)
-
-    def save_describe_request(self, request: DescribeRequest) -> None:
-        """Write which environment is to be described."""
-        files.write_model(self.path / layout.REQUEST, request)
-
-    def read_describe_request(self) -> DescribeRequest | None:
-        """Which environment is to be described."""
-        return files.read_model(self.path / layout.REQUEST, DescribeRequest)
-
-    # what came out
-    def read_renderer_report(self) -> RendererReport | None:
-        """What makes pictures on this machine."""
-        return files.read_model(self.path / layout.RESULT, RendererReport)
-
-    def save_renderer_report(self, report: RendererReport) -> None:
-        """Write `result.json` of the renderer probe."""
-        files.write_model(self.path / layout.RESULT, report)
-
-    def read_reward_spec(self) -> RewardSpec | None:
-        """What the reward says about itself."""
-        return files.read_model(self.reward_spec_path, RewardSpec)
-
-    def save_reward_spec(self, spec: RewardSpec) -> None:
-        """Write `reward_spec.json`."""
-        files.write_model(self.reward_spec_path, spec)
-
-    def read_reward_report(self) -> RewardReport | None:
-        """What checking the reward showed."""
-        return files.read_model(self.reward_report_path, RewardReport)
-
-    def save_reward_report(self, report: RewardReport) -> None:
-        """Write `reward_report.json`."""
-        files.write_model(self.reward_report_path, report)
-
-    def read_summary(self) -> RunSummary | None:
-        """What the run reached; None before its end."""
-        return files.read_model(self.summary_path, RunSummary)
-
-    def save_summary(self, summary: RunSummary) -> None:
-        """Write `summary.json`."""
-        files.write_model(self.summary_path, summary)
-
-    def read_plan(self) -> TrainingPlan | None:
-        """How its runs share the machine; None before they are trained."""
-        return files.read_model(self.path / layout.PLAN, TrainingPlan)
-
-    def save_plan(self, plan: TrainingPlan) -> None:
-        """Write `plan.json`."""
-        files.write_model(self.path / layout.PLAN, plan)
-
+    # the best of its runs
     def read_aggregation(self) -> IterationAggregation | None:
         """All runs of the iteration; None while one is unfinished, unless it is judged by its checkpoints."""
         return files.read_model(self.aggregation_path, IterationAggregation)
@@ -201,17 +123,10 @@ class IterationRecord:
     def save_aggregation(self, aggregation: IterationAggregation) -> None:
         """Write `aggregation.json` and `best_run.json`."""
         best = {"best_run_id": aggregation.best_run_id, "best_config_id": aggregation.best_config_id}
-        files.write_json(self.path / layout.BEST_RUN, best)
+        files.write_json(self.path / "best_run.json", best)
         files.write_model(self.aggregation_path, aggregation)
 
-    def read_judgment(self) -> Judgment | None:
-        """The verdict; None before judging."""
-        return files.read_model(self.judgment_path, Judgment)
-
-    def save_judgment(self, judgment: Judgment) -> None:
-        """Write `judgment.json`."""
-        files.write_model(self.judgment_path, judgment)
-
+    # what the next iteration changes
     def read_revision(self) -> Revision | None:
         """What the next iteration changes; None before revising."""
         return files.read_model(self.revision_path, Revision)
@@ -242,7 +157,8 @@ class IterationRecord:
 
     def compute_progress(self) -> float | None:
         """Share of the timesteps done, in [0, 1]; None before the first metrics."""
-        config, (training, _) = self.read_config(), self.parse_scalars()
+        config = self.read_config()
+        training, _ = self.parse_scalars()
         if config is None or not training:
             return None
         return min(1.0, float(training[-1]["global_step"]) / config.total_timesteps)
@@ -255,17 +171,40 @@ class IterationRecord:
         """Append one row of metrics; not synced, so the last rows may be lost with the machine."""
         files.append_line(self.scalars_path, json.dumps(row), durable=False)
 
+    # what is replaced
+    def forget_reward(self) -> None:
+        """Delete a reward with its check and trainings; the draft, which marks it complete, goes first."""
+        names = (layout.DRAFT, "reward_report.json", "reward_spec.json", layout.PLAN, layout.TRAINING_REQUEST)
+        for name in names:
+            files.remove(self.path / name)
+        for directory in (self.check_dir, *(run.path for run in self.runs())):
+            files.discard(directory)
+
+    def forget_aggregation(self) -> None:
+        """Delete the aggregated results and the report rollouts of the best checkpoint."""
+        files.remove(self.aggregation_path)
+        files.remove(self.path / "best_run.json")
+        files.discard(self.report.path)
+
+    def forget_revision(self) -> None:
+        """Delete the revision for the next iteration."""
+        files.remove(self.revision_path)
+
     # what lies in it
+    def judged_dir(self, key: str, code_hash: str) -> Path:
+        """Job directory for a call of a judge function on the report rollouts."""
+        return self.path / "judged" / f"{key}_{code_hash}"
+
     def runs(self) -> list["IterationRecord"]:
-        """The runs of an iteration, by name."""
+        """Runs of the iteration, by name."""
         return [IterationRecord(path) for path in sorted(self.path.glob("*_seed_*")) if layout.RUN.fullmatch(path.name)]
 
     def run(self, config_id: str, seed: int) -> "IterationRecord":
-        """One run of an iteration, whether it exists yet or not."""
+        """A run of the iteration; need not exist."""
         return IterationRecord(self.path / layout.run_name(config_id, seed))
 
     def checkpoint(self, step: int) -> CheckpointRecord:
-        """The checkpoint of `step`, whether it exists yet or not."""
+        """The checkpoint of `step`; need not exist."""
         return CheckpointRecord(self.checkpoints_dir / str(step))
 
     def checkpoints(self) -> list[CheckpointRecord]:

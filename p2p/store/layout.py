@@ -6,18 +6,10 @@ from collections.abc import Sequence
 # a session
 SESSION = "session.json"
 CRITERIA = "criteria.json"
-TIGHTENED = "tightened.jsonl"
-"""How criteria were made stricter on the way."""
-SETTINGS_CHANGES = "settings.jsonl"
-"""How settings changed on the way."""
-JUDGE_CODE = "judge_code.json"
 KNOWN_MOTIONS = "known_motions"
 """Job directory of the motions that judge functions are tried on."""
 STATUS = "status.json"
-HISTORY = "loop_history.json"
 LINEAGE = "lineage.json"
-METADATA = "metadata.json"
-ANALYSIS = "analysis.json"
 EVENTS = "events.jsonl"
 STATUS_LOCK = "status.lock"
 """Held while the status changes."""
@@ -25,11 +17,6 @@ METADATA_LOCK = "metadata.lock"
 CRITERIA_LOCK = "criteria.lock"
 STEP_LOCK = "step.lock"
 """Held while a caller's step changes what the session holds."""
-WISHES = "wishes.jsonl"
-LABELS = "labels.jsonl"
-"""What its person said on the way."""
-PREFERENCES = "preferences.jsonl"
-"""Which of two was found better, by whom."""
 CALLS = "calls"
 """What models were asked and answered, a file for each call."""
 CALL_LEDGER = "ledger.jsonl"
@@ -38,25 +25,13 @@ TRANSCRIPT = "transcript.jsonl"
 """Of the agent that works on it."""
 FILM = "film"
 """Job directory of the videos of all checkpoints, made after the verdict."""
-DRIVER = "driver"
-"""Job directory of the process that drives a session."""
 
 # an iteration
 REWARD_FN = "reward_fn.py"
-REVISED_REWARD = "reward_fn_revised.py"
-REWARD_SPEC = "reward_spec.json"
-REWARD_REPORT = "reward_report.json"
 DRAFT = "draft.json"
 PLAN = "plan.json"
-AGGREGATION = "aggregation.json"
-JUDGMENT = "judgment.json"
-REVISION = "revision.json"
-BEST_RUN = "best_run.json"
 CANDIDATES = "candidates.json"
 """Which of several rewards became that of the iteration."""
-PROMPT = "prompt.txt"
-CHECK = "check"
-"""Job directory of the reward check."""
 REPORT = "report"
 """Job directory of the report rollouts."""
 LEARNING_CURVE = "learning_curve.png"
@@ -65,8 +40,6 @@ CONTACT_SHEET_NOTES = "contact_sheet.json"
 """Which moments the contact sheet shows."""
 FRAMES = "frames"
 """The same moments as pictures of their own."""
-JUDGED = "judged"
-"""Job directories of the judge functions that were called on the report rollouts."""
 SEEN = "seen"
 """Pictures exactly as judges were sent them, each named by the hash of its bytes."""
 VIEWS = "views"
@@ -78,6 +51,8 @@ PLOT = "plot.png"
 # the runs directory itself
 NAMES_LOCK = "names.lock"
 """Held while a session gets another alias, for no two have the same."""
+BENCHMARK_LOCK = "benchmark.lock"
+"""Held by the benchmark that uses the runs directory, whose sessions have the names of their cases."""
 REMOVING = ".removing"
 """Sessions that are being deleted for good."""
 INDEX = "index.sqlite"
@@ -106,13 +81,10 @@ JOB_ID = r"job_[0-9a-f]{32}"
 
 # a run, which is also a job
 CONFIG = "config.json"
-ENV_SPEC = "env_spec.json"
 REQUEST = "request.json"
 RESULT = "result.json"
-SUMMARY = "summary.json"
 METRICS = "metrics"
 SCALARS = "scalars.jsonl"
-CHECKPOINTS = "checkpoints"
 TRAJECTORIES = "trajectories"
 VIDEOS = "videos"
 
@@ -127,35 +99,18 @@ SET_ASIDE = "_unusable"
 # a call of generated code
 ARRAYS = "arrays.npz"
 
-# the calibration of judges
-CALIBRATION = "calibration"
+# known motions
 CLIPS = "clips.json"
 CLIP_STATES = "states.npz"
-CALIBRATION_REPORT = "report.json"
-POLICIES = "policies"
-"""Runs whose policies make clips."""
-ATTACKS = "attacks"
-"""Searches for motions that fool criteria, by robot and sentence."""
-ATTACK_FINDS = "finds"
-"""Clips of what such a search found."""
-JUDGE_FUNCTIONS = "judge_functions"
-"""Folders of judge functions that models wrote."""
-
-# a measurement
-WARM = "warm"
-"""There from when a measurement can begin."""
 
 # a checkpoint
 POLICY = "policy.npz"
 SB3_MODEL = "model.zip"
 SB3_NORMALIZER = "vecnormalize.pkl"
 EVALUATION = "evaluation.json"
-RETURNS = "returns.json"
 FEATURES = "features.npz"
 
 # an export
-EXPORT = "export"
-"""Where a session's exports go when no other place is named."""
 PACKAGE = "package"
 """In the job of an export: what is handed out, under the names the Hugging Face Hub gives its parts."""
 MODEL_CARD = "README.md"
@@ -192,7 +147,7 @@ IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 def iteration_name(number: int) -> str:
-    """Directory of iteration `number`, from 1."""
+    """Directory name of iteration `number`, from 1."""
     return f"iter_{number}"
 
 
@@ -242,5 +197,5 @@ def export_name(iteration_id: str, run_id: str, step: int, formats: Sequence[str
 
 
 def served_model_log(port: int) -> str:
-    """File name of what the server of a language model at a port says."""
+    """Log file of the model server at a port."""
     return f"vllm_{port}.log"

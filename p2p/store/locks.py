@@ -15,7 +15,8 @@ PATIENCE_S = 120.0
 """For locks that are held for milliseconds, on a machine whose disk or processor is busy with something else."""
 STEP_PATIENCE_S = 900.0
 """For locks that are held while a reward is checked, or a model answers."""
-_FIRST_LOOK_S, _LAST_LOOK_S = 0.001, 0.05
+_FIRST_LOOK_S = 0.001
+_LAST_LOOK_S = 0.05
 _OTHERS = 0o077
 _LONGEST_NAME = 200
 
@@ -59,7 +60,8 @@ def wait(descriptor: int, path: Path, patience_s: float = PATIENCE_S) -> None:
     Raises:
         EnvironmentProblem: somebody else holds it for longer than `patience_s`.
     """
-    deadline, pause = time.monotonic() + patience_s, _FIRST_LOOK_S
+    deadline = time.monotonic() + patience_s
+    pause = _FIRST_LOOK_S
     while True:
         with suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""The nodes that p2p knows, and whose host keys it trusts."""
+"""Known nodes and their trusted host keys."""
 
 import hmac
 import secrets
@@ -12,6 +12,7 @@ from p2p import config_file
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidInput, StorageProblem, UnknownName
 from p2p.contracts.node import Node, RemoteJob
+from p2p.contracts.remedies import Remedy
 from p2p.store import files, layout
 
 
@@ -33,7 +34,7 @@ class NodeStore:
         self.known_hosts_path = self.path / layout.KNOWN_HOSTS
 
     def all(self) -> dict[str, Node]:
-        """Every node by name.
+        """All nodes by name.
 
         Raises:
             StorageProblem: the file is there and cannot be understood.
@@ -45,7 +46,7 @@ class NodeStore:
         return found.nodes
 
     def get(self, name: str) -> Node:
-        """The node of this name.
+        """Look up a node by name.
 
         Raises:
             UnknownName: there is none.
@@ -65,12 +66,12 @@ class NodeStore:
             if node.name in nodes:
                 raise InvalidInput(
                     f"There is a node {node.name!r} already, at {nodes[node.name].address}. "
-                    f"Choose another name, or remove it first: p2p nodes remove {node.name}"
+                    f"Choose another name, or remove it first: {Remedy.REMOVE_NODE.of(node=node.name)}"
                 )
             nodes[node.name] = node
 
     def update(self, node: Node) -> None:
-        """Save what is known of a node; a removed one stays removed."""
+        """Update a known node; a removed one stays removed."""
         with self._changing() as nodes:
             if node.name in nodes:
                 nodes[node.name] = node
@@ -81,7 +82,7 @@ class NodeStore:
             nodes.pop(name, None)
 
     def sealed(self, remote: RemoteJob) -> RemoteJob:
-        """The same, with the seal by which `is_sealed` knows it again.
+        """Copy of `remote` with a seal that `is_sealed` checks.
 
         Raises:
             StorageProblem: the key cannot be kept.
@@ -94,17 +95,17 @@ class NodeStore:
         return remote.model_copy(update={"seal": _seal(key, remote)})
 
     def is_sealed(self, remote: RemoteJob) -> bool:
-        """Whether `sealed` of this user wrote where a job is."""
+        """Whether the seal of `remote` was made by this user."""
         key = self._key()
         return key is not None and hmac.compare_digest(_seal(key, remote).encode(), remote.seal.encode())
 
     def _key(self) -> str | None:
-        """A secret of this user; None before the first job of a node."""
+        """Secret of this user; None before the first remote job."""
         return files.read_text(self._key_path) or None
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Node]]:
-        """Read, change and write under a lock."""
+        """Hold the lock for a read-change-write of the nodes."""
         with files.exclusive(self.path / layout.NODES_LOCK):
             nodes = dict(self.all())
             yield nodes
@@ -116,6 +117,6 @@ def _seal(key: str, remote: RemoteJob) -> str:
 
 
 def default_directory() -> Path:
-    """Folder of the configuration file, or the user's default where the file is switched off."""
+    """Folder of the configuration file, or the user's default folder if the file is switched off."""
     file = config_file.location()
     return file.parent if file.suffix == ".toml" else config_file.folder()

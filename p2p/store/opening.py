@@ -1,4 +1,4 @@
-"""Open files of a runs directory safely: sessions in it may come from somebody else.
+"""Safe opening of files in a runs directory: its sessions may come from other users.
 
 A copied session can contain links to anything its reader may read, pipes that never answer, and files of any length.
 Workers cannot make links, and p2p makes none, so none is followed below a runs directory.
@@ -7,8 +7,8 @@ Workers cannot make links, and p2p makes none, so none is followed below a runs 
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 LONGEST = 64 << 20
 """Longest file that is read as a whole [bytes]; a session's longest by far are its logs and videos, of a few MB."""
@@ -51,7 +51,7 @@ def is_readable(path: Path) -> bool:
         return False
 
 
-def open_to_read(path: Path, longest: int | None = LONGEST) -> BinaryIO:
+def open_to_read(path: Path, longest: int | None = LONGEST) -> BufferedReader:
     """Open a regular file for reading.
 
     Raises:

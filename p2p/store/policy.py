@@ -23,7 +23,7 @@ LAYERS = {"weights": "weight", "biases": "bias", "value_weights": "value_weight"
 
 @dataclass(frozen=True, slots=True)
 class NumpyPolicy:
-    """An actor-critic with its normaliser, in float32 as it was trained; what acts is the mean of its Gaussian.
+    """Actor-critic with its observation normaliser, in float32 as trained; acts by the mean of its Gaussian.
 
     The fields with a default are what a training goes on with. A file from before they were kept loads without them.
     """
@@ -34,22 +34,22 @@ class NumpyPolicy:
     activation: str
     """ "relu" or "tanh"."""
     mean: NDArray[np.float64]
-    """Of the observations, shape (obs_dim,)."""
+    """Mean of the observations, shape (obs_dim,)."""
     variance: NDArray[np.float64]
     clip: float
-    """Of the normalised observations; infinite for a policy without normaliser."""
+    """Clip limit of normalised observations; infinite for a policy without normaliser."""
     low: Floats
     """Bounds of the action, shape (action_dim,)."""
     high: Floats
     log_std: Floats | None = None
-    """Logarithm of the Gaussian's standard deviation, shape (action_dim,); None where it was not kept."""
+    """Log standard deviation of the Gaussian, shape (action_dim,); None if not saved."""
     value_weights: tuple[Floats, ...] = ()
     """Of the value network, as `weights`; its last layer has one output. Empty where they were not kept."""
     value_biases: tuple[Floats, ...] = ()
     observation_count: float = 1e-4
     """Observations that `mean` and `variance` were made of; VecNormalize begins with 1e-4."""
     reward_mean: float = 0.0
-    """Of the discounted returns that rewards are normalised by."""
+    """Mean of the discounted returns that rewards are normalised by."""
     reward_variance: float = 1.0
     reward_count: float = 1e-4
     """Returns that these two were made of."""
@@ -60,7 +60,7 @@ class NumpyPolicy:
 
     @property
     def normalizes(self) -> bool:
-        """Whether observations are normalised and clipped before they are seen."""
+        """Whether observations are normalised and clipped before the network."""
         return bool(np.isfinite(self.clip))
 
     def act(self, observations: NDArray[np.floating]) -> Floats:
@@ -81,7 +81,7 @@ class NumpyPolicy:
         return np.clip(hidden.astype(np.float32), self.low, self.high)
 
     def __call__(self, observation: NDArray[np.floating]) -> Floats:
-        """The action for one observation, shape (obs_dim,), or for a batch of them, shape (B, obs_dim).
+        """Action for one observation, shape (obs_dim,), or a batch of them, shape (B, obs_dim).
 
         Raises:
             InvalidInput: the observation has another length than those it was trained on.
@@ -106,7 +106,7 @@ class NumpyPolicy:
 
 
 def load_policy(path: Path) -> NumpyPolicy:
-    """The policy that was saved to `path`, or into the directory of a checkpoint or an export.
+    """Load a policy from `path`, or from the directory of a checkpoint or export.
 
     Raises:
         InvalidInput: there is none, or it is broken.
@@ -115,17 +115,20 @@ def load_policy(path: Path) -> NumpyPolicy:
     arrays = load_arrays(path)
     if arrays is None or "weight_0" not in arrays:
         raise InvalidInput(f"{path} holds no policy: train a checkpoint first.")
-    values: dict[str, Any] = {field: _layers(arrays, name) for field, name in LAYERS.items()}
-    values |= {field.name: _plain(arrays[field.name]) for field in fields(NumpyPolicy) if field.name in arrays}
-    return NumpyPolicy(**values)
+    try:
+        values: dict[str, Any] = {field: _layers(arrays, name) for field, name in LAYERS.items()}
+        values |= {field.name: _plain(arrays[field.name]) for field in fields(NumpyPolicy) if field.name in arrays}
+        return NumpyPolicy(**values)
+    except (KeyError, TypeError) as error:
+        raise InvalidInput(f"{path} holds no whole policy: an array of it is missing. Export it again.") from error
 
 
 def _layers(arrays: Mapping[str, NDArray[Any]], name: str) -> tuple[Floats, ...]:
-    """The arrays `name_0`, `name_1` …, in this order."""
+    """Arrays `name_0`, `name_1` … in order."""
     count = sum(key.rpartition("_")[0] == name for key in arrays)
     return tuple(arrays[f"{name}_{i}"] for i in range(count))
 
 
 def _plain(value: NDArray[Any]) -> Any:
-    """A number or a text out of an array without axes; any other array as it is."""
+    """Convert an array without axes to a number or text; return any other array unchanged."""
     return value.item() if value.ndim == 0 else value

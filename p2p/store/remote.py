@@ -29,8 +29,10 @@ class RemoteJobRecord:
         self.log_path = directory / layout.OUTPUT_LOG
         self.light_paths = (self.log_path, directory / layout.METRICS / layout.SCALARS)
         """What grows while the job runs, and is copied while it does."""
-        self._remote_path, self._status_path = directory / layout.REMOTE, directory / layout.STATUS
-        self._cancel_path, self._lock_path = directory / layout.CANCEL, directory / layout.MIRROR_LOCK
+        self._remote_path = directory / layout.REMOTE
+        self._status_path = directory / layout.STATUS
+        self._cancel_path = directory / layout.CANCEL
+        self._lock_path = directory / layout.MIRROR_LOCK
 
     def read(self) -> RemoteJob | None:
         """Where the job runs; None for a local job or a broken file."""

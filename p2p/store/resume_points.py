@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.resume import ResumePoint
+from p2p.contracts.training import ResumePoint
 from p2p.store import files, layout
 from p2p.store.arrays import load_arrays
 from p2p.store.iterations import IterationRecord
+from p2p.store.opening import open_to_read
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -25,7 +26,8 @@ class ResumeRecord:
     """
 
     def __init__(self, run: IterationRecord) -> None:
-        self._run, self._path = run, run.path / layout.RESUME
+        self._run = run
+        self._path = run.path / layout.RESUME
         self._point_path = self._path / layout.RESUME_POINT
 
     def save(self, point: ResumePoint, arrays: Arrays) -> None:
@@ -87,7 +89,8 @@ class ResumeRecord:
         temporary = self._arrays_path(layout.SAVING)
         try:
             files.make_directory(self._path)
-            with temporary.open("wb") as file:
+            temporary.unlink(missing_ok=True)  # also a link in a copied run
+            with temporary.open("xb") as file:
                 np.savez(file, allow_pickle=False, **arrays)
                 file.flush()
                 os.fsync(file.fileno())
@@ -124,7 +127,7 @@ def steps_of(point: ResumePoint) -> Collection[int]:
 def _digest(path: Path) -> str:
     """SHA-256 of a file; empty if unreadable."""
     try:
-        with path.open("rb") as file:
+        with open_to_read(path, longest=None) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
@@ -151,7 +154,7 @@ def _cut(path: Path, size: int) -> None:
     if not size:
         files.remove(path)
         return
-    with path.open("rb") as file:
+    with open_to_read(path) as file:
         files.write_text(path, file.read(size).decode())
 
 

@@ -9,7 +9,7 @@ from p2p.store.iterations import IterationRecord
 def save_inputs(
     run: IterationRecord, source: str, spec: EnvSpec, config: TrainConfig, intent: Intent | None = None
 ) -> None:
-    """Write a run's inputs; the configuration, which marks them complete, comes last.
+    """Write the inputs of a run; the configuration comes last and marks them complete.
 
     Args:
         run: Which run.

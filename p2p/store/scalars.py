@@ -23,10 +23,12 @@ def _scalars(path: Path) -> "_Scalars":
 
 
 class _Scalars:
-    """One file, read from a place that moves on."""
+    """Incremental reader of one file; remembers its offset."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._lock, self._offset = path, Lock(), 0
+        self._path = path
+        self._lock = Lock()
+        self._offset = 0
         self._begin()
 
     def read(self) -> tuple[Rows, Rows]:
@@ -39,7 +41,8 @@ class _Scalars:
             return self._training.copy(), self._evaluations.copy()
 
     def _begin(self) -> None:
-        self._seen, self._offset = self._identity(), 0
+        self._seen = self._identity()
+        self._offset = 0
         self._training: Rows = []
         self._evaluations: Rows = []
 

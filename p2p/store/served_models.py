@@ -1,10 +1,10 @@
-"""The servers of language models that were started here."""
+"""Language model servers started on this machine."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from p2p.contracts.errors import StorageProblem
-from p2p.contracts.serving import ServedModel, ServedModels
+from p2p.contracts.inference import ServedModel, ServedModels
 from p2p.store import files, layout
 from p2p.store.nodes import default_directory
 
@@ -23,7 +23,7 @@ class ServedModelStore:
         self._path = self._directory / layout.SERVED_MODELS
 
     def all(self) -> Servers:
-        """Every server, including ended ones; the latest is last.
+        """All servers, including ended ones, latest last.
 
         Raises:
             StorageProblem: the file is there and cannot be understood.

@@ -8,45 +8,76 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.brief import Wish
 from p2p.contracts.errors import AmbiguousName, InvalidInput, UnknownName
-from p2p.contracts.intent import Intent
-from p2p.contracts.label import Label
-from p2p.contracts.revision import Lineage
-from p2p.contracts.session import EntityMetadata, History, Session, SessionStatus, StatusRecord
-from p2p.contracts.session_settings import SettingsChange
-from p2p.contracts.tightening import Tightening
+from p2p.contracts.intent import Intent, Tightening
+from p2p.contracts.judgment import JudgeCode, Label
+from p2p.contracts.preference import Preference
+from p2p.contracts.reward import Lineage
+from p2p.contracts.session import (
+    EntityMetadata,
+    History,
+    Session,
+    SessionAnalysis,
+    SessionStatus,
+    SettingsChange,
+    StatusRecord,
+)
 from p2p.store import files, layout, locks
 from p2p.store.clock import now, seconds_between
 from p2p.store.events import EventLog
 from p2p.store.iterations import IterationRecord
 from p2p.store.opening import enclose
+from p2p.store.records import in_directory, json_file, json_file_or_new, json_lines
 
 HEARTBEAT_S = 5.0
 SETTLED_S = 2.0
 """Age from which a later change has another time than this one; file systems count in milliseconds, some in seconds."""
 
+BENCHMARK_PATIENCE_S = 1.0
+"""A benchmark takes minutes to hours: whoever finds another one in its runs directory is told so."""
+
 
 class SessionRecord:
     """Typed access to `runs/<session>/`."""
 
+    read_criteria, save_criteria = json_file(layout.CRITERIA, Intent)
+    """Criteria; absent before they are fixed, and for a training without an intent."""
+    append_tightening, read_tightenings = json_lines("tightened.jsonl", Tightening)
+    """Changes that made the criteria stricter."""
+    append_settings_change, read_settings_changes = json_lines("settings.jsonl", SettingsChange)
+    read_history, save_history = json_file("loop_history.json", History)
+    """The finished iterations."""
+    read_lineage, save_lineage = json_file_or_new(layout.LINEAGE, Lineage)
+    """The tree of attempts."""
+    read_metadata, save_metadata = json_file_or_new("metadata.json", EntityMetadata)
+    """Alias, star and tags."""
+    append_wish, read_wishes = json_lines("wishes.jsonl", Wish)
+    """Wishes sent while the session ran."""
+    append_label, read_labels = json_lines("labels.jsonl", Label)
+    """People's scores of rollouts."""
+    append_preference, read_preferences = json_lines("preferences.jsonl", Preference)
+    """Pairwise preferences between iterations or checkpoints."""
+    read_judge_code, save_judge_code = json_file("judge_code.json", JudgeCode)
+    """Judge functions."""
+    read_analysis, save_analysis = json_file("analysis.json", SessionAnalysis)
+    """Report on the whole session."""
+
+    status_path = in_directory(layout.STATUS)
+    labels_path = in_directory("labels.jsonl")
+    wishes_path = in_directory("wishes.jsonl")
+    driver_dir = in_directory("driver")
+    """Job directory of the driver."""
+    film_dir = in_directory(layout.FILM)
+    """Job directory of the videos of all checkpoints, made after the verdict."""
+    known_motions_dir = in_directory(layout.KNOWN_MOTIONS)
+    """Job directory of the known motions for trials of judge functions."""
+    exports_dir = in_directory("export")
+    """Default folder of exports."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.session_id = path.name
-        self.status_path = path / layout.STATUS
-        self.history_path = path / layout.HISTORY
-        self.metadata_path = path / layout.METADATA
-        self.analysis_path = path / layout.ANALYSIS
-        self.lineage_path = path / layout.LINEAGE
-        self.criteria_path = path / layout.CRITERIA
-        self.tightened_path = path / layout.TIGHTENED
-        self.settings_changes_path = path / layout.SETTINGS_CHANGES
-        self.wishes_path = path / layout.WISHES
-        self.labels_path = path / layout.LABELS
-        self.driver_dir = path / layout.DRIVER
-        self.film_dir = path / layout.FILM
-        self.exports_dir = path / layout.EXPORT
         self.events = EventLog(path / layout.EVENTS)
 
     def exclusive(self) -> AbstractContextManager[None]:
@@ -83,30 +114,6 @@ class SessionRecord:
         with suppress(OSError):  # it was never there, or its place cannot be written
             (self.path / layout.SESSION).unlink()
         files.discard_all(self.path)
-
-    def read_criteria(self) -> Intent | None:
-        """The criteria; None before they are fixed, or for a training without an intent."""
-        return files.read_model(self.criteria_path, Intent)
-
-    def save_criteria(self, intent: Intent) -> None:
-        """Write `criteria.json`."""
-        files.write_model(self.criteria_path, intent)
-
-    def append_tightening(self, tightening: Tightening) -> None:
-        """Add one line to `tightened.jsonl`, on disk when this returns."""
-        files.append_line(self.tightened_path, tightening.model_dump_json())
-
-    def read_tightenings(self) -> tuple[Tightening, ...]:
-        """How the criteria were made stricter, oldest first."""
-        return files.read_models(self.tightened_path, Tightening)
-
-    def append_settings_change(self, change: SettingsChange) -> None:
-        """Add one line to `settings.jsonl`, on disk when this returns."""
-        files.append_line(self.settings_changes_path, change.model_dump_json())
-
-    def read_settings_changes(self) -> tuple[SettingsChange, ...]:
-        """How the settings changed, oldest first; broken lines are skipped."""
-        return files.read_models(self.settings_changes_path, SettingsChange)
 
     def read_status(self) -> StatusRecord | None:
         """Status of the session."""
@@ -148,30 +155,6 @@ class SessionRecord:
     def _write_status(self, status: SessionStatus, error: str | None) -> None:
         files.write_model(self.status_path, StatusRecord(status=status, error=error, updated_at=now()))
 
-    def read_history(self) -> History | None:
-        """The finished iterations."""
-        return files.read_model(self.history_path, History)
-
-    def save_history(self, data: History) -> None:
-        """Write `loop_history.json`."""
-        files.write_model(self.history_path, data)
-
-    def read_lineage(self) -> Lineage:
-        """The tree of attempts; empty at first."""
-        return files.read_model(self.lineage_path, Lineage) or Lineage()
-
-    def save_lineage(self, lineage: Lineage) -> None:
-        """Write `lineage.json`."""
-        files.write_model(self.lineage_path, lineage)
-
-    def read_metadata(self) -> EntityMetadata:
-        """Alias, star and tags; defaults if absent."""
-        return files.read_model(self.metadata_path, EntityMetadata) or EntityMetadata()
-
-    def save_metadata(self, data: EntityMetadata) -> None:
-        """Write `metadata.json`."""
-        files.write_model(self.metadata_path, data)
-
     def signature(self) -> str | None:
         """Fingerprint of the session's files; None while the last change is too recent to tell."""
         return files.signature(self.path, SETTLED_S)
@@ -183,30 +166,6 @@ class SessionRecord:
             metadata = EntityMetadata.model_validate(values)
             self.save_metadata(metadata)
         return metadata
-
-    def append_wish(self, wish: Wish) -> None:
-        """Add one line to `wishes.jsonl`, on disk when this returns."""
-        files.append_line(self.wishes_path, wish.model_dump_json())
-
-    def read_wishes(self) -> tuple[Wish, ...]:
-        """Wishes of the person, oldest first; broken lines are skipped."""
-        return files.read_models(self.wishes_path, Wish)
-
-    def append_label(self, label: Label) -> None:
-        """Add one line to `labels.jsonl`, on disk when this returns."""
-        files.append_line(self.labels_path, label.model_dump_json())
-
-    def read_labels(self) -> tuple[Label, ...]:
-        """People's scores of rollouts, oldest first; broken lines are skipped."""
-        return files.read_models(self.labels_path, Label)
-
-    def read_analysis(self) -> SessionAnalysis | None:
-        """Report on the whole session; None without one."""
-        return files.read_model(self.analysis_path, SessionAnalysis)
-
-    def save_analysis(self, report: SessionAnalysis) -> None:
-        """Write `analysis.json`."""
-        files.write_model(self.analysis_path, report)
 
     def export_dir(self, iteration_id: str, run_id: str, step: int, formats: Sequence[str]) -> Path:
         """Default folder of an export."""
@@ -250,7 +209,7 @@ class RunsDirectory:
         return SessionRecord(self.path / session_id)
 
     def trial_dir(self) -> Path:
-        """New job directory for a reward that is tried and not kept."""
+        """New job directory for a reward check that is not kept."""
         return self.path / layout.TRIALS / secrets.token_hex(8)
 
     def environment_dir(self, env_id: str) -> Path:
@@ -276,12 +235,20 @@ class RunsDirectory:
         return [record for _, record in sorted(deleted, key=lambda item: (item[0], item[1].session_id), reverse=True)]
 
     def called(self, alias: str) -> SessionRecord | None:
-        """Session with an alias, in the trash or not; None if nobody has it."""
+        """Session with this alias, in the trash or not; None if the alias is free."""
         return next((record for record in self.all_sessions() if record.read_metadata().alias == alias), None)
 
     def naming(self) -> AbstractContextManager[None]:
         """Lock under which aliases are given."""
         return files.exclusive(self.path / layout.NAMES_LOCK)
+
+    def benchmarking(self) -> AbstractContextManager[None]:
+        """Lock held while a benchmark runs its cases; a second benchmark fails at once with the holder's name.
+
+        Raises:
+            EnvironmentProblem: another process holds it.
+        """
+        return files.exclusive(self.path / layout.BENCHMARK_LOCK, BENCHMARK_PATIENCE_S)
 
     def remove(self, record: SessionRecord) -> None:
         """Delete a session for good; interrupted, it stays out of the lists.

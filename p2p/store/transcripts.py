@@ -1,4 +1,4 @@
-"""Transcripts of `p2p agent`: beside the session, or aside until there is one."""
+"""Transcripts of `p2p agent`, stored in the session, or separately before it exists."""
 
 import fcntl
 import os
@@ -61,8 +61,9 @@ class Transcripts:
         return lock
 
     def move(self, transcript_id: str, session_id: str) -> None:
-        """Move a transcript to its session, behind one that is there already."""
-        source, target = self._path(transcript_id), self._path(session_id)
+        """Move a transcript to its session; append to an existing one."""
+        source = self._path(transcript_id)
+        target = self._path(session_id)
         if source == target or not source.exists():
             return
         source.with_suffix(".lock").unlink(missing_ok=True)

@@ -7,27 +7,22 @@ from pathlib import Path
 
 from p2p.contracts.work import PictureRequest, PictureResult, PlotRequest
 from p2p.store import files, layout
+from p2p.store.records import json_file
 
 
 class SheetRecord:
     """Contact sheet of an iteration, and the moments it shows."""
 
+    read_result, save_result = json_file(layout.CONTACT_SHEET_NOTES, PictureResult)
+    """Moments on the sheet; absent before the report rollouts are pictured."""
+
     def __init__(self, iteration: Path) -> None:
         self.path = iteration
         self.sheet_path = iteration / layout.CONTACT_SHEET
-        self._notes_path = iteration / layout.CONTACT_SHEET_NOTES
 
     def frame_path(self, index: int) -> Path:
         """The picture of moment `index`, from 1."""
         return self.path / layout.FRAMES / layout.frame_name(index)
-
-    def save_result(self, result: PictureResult) -> None:
-        """Write `contact_sheet.json`."""
-        files.write_model(self._notes_path, result)
-
-    def read_result(self) -> PictureResult | None:
-        """Chosen moments; None before the report rollouts are pictured."""
-        return files.read_model(self._notes_path, PictureResult)
 
 
 def take_over(report: Path, iteration: Path) -> None:
@@ -43,12 +38,16 @@ def take_over(report: Path, iteration: Path) -> None:
                 files.discard_all(iteration / name)
             if made.exists():
                 made.replace(iteration / name)
+                files.sync(iteration)
     except OSError as error:
         raise files.storage_problem(iteration, error) from error
 
 
 class ViewRecord:
     """Job directory of requested pictures."""
+
+    read_picture_request = json_file(layout.REQUEST, PictureRequest)[0]
+    read_plot_request = json_file(layout.REQUEST, PlotRequest)[0]
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -69,14 +68,6 @@ class ViewRecord:
         """Write the request for the worker."""
         files.write_model(self.path / layout.REQUEST, request)
 
-    def read_picture_request(self) -> PictureRequest | None:
-        """Request for pictures."""
-        return files.read_model(self.path / layout.REQUEST, PictureRequest)
-
-    def read_plot_request(self) -> PlotRequest | None:
-        """Request for a plot."""
-        return files.read_model(self.path / layout.REQUEST, PlotRequest)
-
     def save_result(self, result: PictureResult) -> None:
         """Write `result.json`, which marks the pictures as complete."""
         files.write_model(self.path / layout.RESULT, result)
@@ -96,7 +87,7 @@ def path_from_view(iteration: Path, target: Path) -> str:
 
 
 def state_of(paths: Iterable[Path]) -> str:
-    """Fingerprint of files, which changes when one of them does."""
+    """Fingerprint of files; it changes whenever one of them does."""
     found = [path.stat() for path in paths if path.exists()]
     return " ".join(f"{status.st_size}:{status.st_mtime_ns}" for status in found)
 

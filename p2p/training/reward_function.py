@@ -73,5 +73,5 @@ class RewardFunction(ABC):
     def __call__(
         self, obs: Floats, action: Floats, next_obs: Floats, info: Mapping[str, Any]
     ) -> tuple[float, dict[str, float]]:
-        """The same as `compute`."""
+        """Call `compute`."""
         return self.compute(obs, action, next_obs, info)

@@ -1,1 +1,1 @@
-"""The heavy half: simulation, training and evaluation, in processes of their own."""
+"""Simulation, training and evaluation, in processes of their own."""

@@ -1,4 +1,4 @@
-"""The verb `check`: what a reward does on real transitions, before anything is trained on it. Free of torch."""
+"""Verb `check`: try a reward on real transitions before any training. Without torch."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,17 +13,17 @@ from p2p.contracts.reward import RewardIssue, RewardReport
 from p2p.contracts.work import CheckRequest
 from p2p.store.iterations import IterationRecord
 from p2p.worker.reward.hosted import try_hosted
-from p2p.worker.reward.loader import read_source
 from p2p.worker.reward.transitions import record_episodes
 from p2p.worker.reward.trial import refused_with
 from p2p.worker.reward.tried_motions import pay_hosted
+from p2p.worker.reward_source.loader import read_source
 
 TIME_LIMIT_S = 10.0
 """For loading the reward and running it on all transitions."""
 
 
 def check(job_dir: Path) -> None:
-    """Try the reward in `job_dir` and write its report, also when the reward is bad.
+    """Try the reward in `job_dir` and write its report, also for a bad reward.
 
     Raises:
         InvalidInput: the directory lacks a readable environment.
@@ -49,7 +49,7 @@ def check(job_dir: Path) -> None:
 
 
 def _audited(source: str, request: CheckRequest, report: RewardReport, paid: Sequence[Paid]) -> list[RewardIssue]:
-    """What speaks against a reward that runs: its text, its terms, and what it pays for known motions."""
+    """Problems of a runnable reward: in its text, its terms, and its pay for known motions."""
     terminates = request.terminate_when_unhealthy
     severity = "error" if request.refuse_wrong_preferences else "warning"
     return [

@@ -1,4 +1,4 @@
-"""The verb `plot`: the metrics of an iteration's runs, or of two iterations', on one picture."""
+"""Verb `plot`: metrics of the runs of one iteration, or of two, in one picture."""
 
 from pathlib import Path
 

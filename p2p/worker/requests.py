@@ -1,4 +1,4 @@
-"""The verbs `describe` and `probe`: small requests with one file as their answer."""
+"""Verbs `describe` and `probe`: small requests answered with one file."""
 
 from pathlib import Path
 
@@ -23,5 +23,5 @@ def describe_environment(job_dir: Path) -> None:
 
 
 def probe_renderers(job_dir: Path) -> None:
-    """Find out what makes pictures on this machine, into `result.json`."""
+    """Find the renderers that work on this machine; write `result.json`."""
     IterationRecord(job_dir).save_renderer_report(probe.report())

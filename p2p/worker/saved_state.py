@@ -1,4 +1,4 @@
-"""The state of a training as named arrays: what its parts give away to be saved, and take back.
+"""State of a training as named arrays, saved and restored part by part.
 
 Every part has `state()`, which gives arrays that may still be in use, to be written before anything goes on, and
 `restore(state)`, after which it goes on as the one that gave them: to the bit.
@@ -17,18 +17,18 @@ _HALF = (1 << 64) - 1
 
 
 def joined(parts: Mapping[str, Mapping[str, Array]]) -> State:
-    """The states of several parts, each under its name."""
+    """States of several parts, each under its name."""
     return {f"{part}.{name}": array for part, state in parts.items() for name, array in state.items()}
 
 
 def part(state: Mapping[str, Array], name: str) -> State:
-    """The state of one part."""
+    """State of one part."""
     start = f"{name}."
     return {key.removeprefix(start): array for key, array in state.items() if key.startswith(start)}
 
 
 def fill(target: Array, source: Array) -> None:
-    """Put the numbers of `source` into `target`.
+    """Copy the numbers of `source` into `target`.
 
     Raises:
         ValueError: they are of another shape or kind.
@@ -39,7 +39,7 @@ def fill(target: Array, source: Array) -> None:
 
 
 def generator_state(generator: np.random.Generator) -> NDArray[np.uint64]:
-    """Where a generator stands, shape (6,).
+    """State of a random generator, shape (6,).
 
     Raises:
         ValueError: it is not a PCG64, as numpy's default generators are.
@@ -52,7 +52,7 @@ def generator_state(generator: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def restore_generator(generator: np.random.Generator, words: Array) -> None:
-    """Put a generator where another one stood.
+    """Restore a random generator's state.
 
     Raises:
         ValueError: it is not a PCG64.

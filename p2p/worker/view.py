@@ -1,11 +1,10 @@
-"""The verb `view`: pictures of recorded rollouts, as somebody asked for them."""
+"""Verb `view`: requested pictures and videos of recorded rollouts."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.pictures import FrameNote
-from p2p.contracts.work import PictureResult, RecordedFile, ViewCamera, ViewRequest
+from p2p.contracts.work import FrameNote, PictureResult, RecordedFile, ViewCamera, ViewRequest
 from p2p.store.arrays import features_of, load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import ViewRecord
@@ -23,7 +22,7 @@ STATES = ("initial_qpos", "initial_qvel", "qpos", "qvel", "action")
 
 @dataclass(frozen=True)
 class Viewed:
-    """A rollout, the part of it that is shown, and the moments of that part."""
+    """A rollout, its shown part, and the moments of that part."""
 
     title: str
     states: RecordedStates
@@ -45,14 +44,16 @@ def view(job_dir: Path) -> None:
     rollouts = [_open(job_dir, recorded, request.view) for recorded in request.rollouts]
     _write_sheet(record, rollouts, ViewCamera(request.view.camera))
     notes = _write_frames(record, rollouts, request.view)
-    note, video = "; ".join(viewed.frames.note for viewed in rollouts), None
+    note = "; ".join(viewed.frames.note for viewed in rollouts)
+    video = None
     if request.view.path_of is not None:
         note += f"; purple: the path of {request.view.path_of}, thin where it goes after the moment"
     files = [record.sheet_path.name, *(frame.path for frame in notes if frame.path is not None)]
     sizes = {name: size_of(record.path / name) for name in files}
     if request.view.video or request.view.slow_motion > 1:
         parts = [(viewed.title, viewed.states, viewed.shown, viewed.frames) for viewed in rollouts]
-        note, video = f"{note}; {write_view_video(record.video_path, parts, request.view)}", record.video_path.name
+        note = f"{note}; {write_view_video(record.video_path, parts, request.view)}"
+        video = record.video_path.name
         width, height = picture_size(request.view)
         sizes[video] = (len(parts) * width, height)
     record.save_result(PictureResult(sheet=record.sheet_path.name, frames=notes, video=video, note=note, sizes=sizes))
@@ -60,7 +61,8 @@ def view(job_dir: Path) -> None:
 
 def _open(job_dir: Path, recorded: RecordedFile, view: ViewRequest) -> Viewed:
     run = IterationRecord((job_dir / recorded.run_dir).resolve())
-    config, spec = run.read_config(), run.read_env_spec()
+    config = run.read_config()
+    spec = run.read_env_spec()
     arrays = load_arrays(job_dir / recorded.trajectory)
     if config is None or spec is None or arrays is None:
         raise InvalidInput(f"{job_dir / recorded.trajectory} of {run.path} cannot be read: there is nothing to show.")
@@ -74,7 +76,8 @@ def _open(job_dir: Path, recorded: RecordedFile, view: ViewRequest) -> Viewed:
 
 
 def _part(whole: ShownRollout, view: ViewRequest) -> ShownRollout:
-    begin, end = view.start_s or 0.0, view.end_s if view.end_s is not None else float(whole.times[-1])
+    begin = view.start_s or 0.0
+    end = view.end_s if view.end_s is not None else float(whole.times[-1])
     inside = ((whole.times >= begin - 1e-9) & (whole.times <= end + 1e-9)).nonzero()[0]
     if len(inside) < 2:
         raise InvalidInput(
@@ -85,7 +88,7 @@ def _part(whole: ShownRollout, view: ViewRequest) -> ShownRollout:
 
 
 def _renamed(frames: KeyFrames, whole: ShownRollout, shown: ShownRollout) -> KeyFrames:
-    """The moments, where the ends of a part are not called those of the episode."""
+    """Moments with the ends of a part renamed, since they are not those of the episode."""
     names = {"start": "part begins" if shown.times[0] > whole.times[0] else "start"}
     names["end"] = "part ends" if shown.times[-1] < whole.times[-1] else "end"
     return replace(frames, words=tuple(names.get(word, word) for word in frames.words))
@@ -103,7 +106,7 @@ def _write_sheet(record: ViewRecord, rollouts: list[Viewed], camera: ViewCamera)
 
 
 def _write_frames(record: ViewRecord, rollouts: list[Viewed], view: ViewRequest) -> tuple[FrameNote, ...]:
-    """Notes of all moments of all rollouts, numbered on; some of them with a picture of their own."""
+    """Notes of all moments of all rollouts, numbered; some with a picture of their own."""
     notes: list[FrameNote] = []
     for viewed in rollouts:
         before = len(notes)

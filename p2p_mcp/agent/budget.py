@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from p2p.contracts.agent import AgentEnding, Limits, Spending
-from p2p.contracts.usage import Price, Usage, cost
+from p2p.contracts.inference import Price, Usage, cost
 from p2p_mcp.agent.ending import Ended
 
 MAX_ANSWER = 32_000
@@ -30,11 +30,13 @@ class Budget:
         spent: Spending | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.limits, self.price = limits, price
+        self.limits = limits
+        self.price = price
         self._spent = spent or Spending()
         if price is None:
             self._spent = self._spent.model_copy(update={"dollars": None})
-        self._clock, self._started = clock, clock()
+        self._clock = clock
+        self._started = clock()
 
     @property
     def spending(self) -> Spending:
@@ -62,7 +64,8 @@ class Budget:
             Ended: a cap is reached, or would be by this answer.
         """
         self.require_time()
-        spent, limits = self._spent, self.limits
+        spent = self._spent
+        limits = self.limits
         if spent.turns >= limits.turns:
             raise _used_up(f"{limits.turns} turns", "--max-turns")
         if self.steps_left <= 0:

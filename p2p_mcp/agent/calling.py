@@ -76,8 +76,12 @@ class ToolCaller:
         moved: Callable[[str], None],
         model: str | None = None,
     ) -> None:
-        self._client, self._ws, self._budget = client, ws, budget
-        self._show, self._moved, self._model = show, moved, model
+        self._client = client
+        self._ws = ws
+        self._budget = budget
+        self._show = show
+        self._moved = moved
+        self._model = model
         self._tools: dict[str, Tool] = {}
 
     async def open(self, allowed: Sequence[str]) -> tuple[ToolSpec, ...]:

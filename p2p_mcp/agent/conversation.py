@@ -21,7 +21,8 @@ class Conversation:
         self, transcript: Transcript, spending: Callable[[], Spending], messages: Sequence[Message] = ()
     ) -> None:
         self.messages = list(messages)
-        self.transcript, self._spending = transcript, spending
+        self.transcript = transcript
+        self._spending = spending
 
     def add(self, message: Message) -> None:
         """Add what either side said; nothing, where it said nothing."""

@@ -13,4 +13,5 @@ class Ended(Exception):
 
     def __init__(self, ending: AgentEnding, reason: str) -> None:
         super().__init__(reason)
-        self.ending, self.reason = ending, reason
+        self.ending = ending
+        self.reason = reason

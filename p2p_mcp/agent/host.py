@@ -8,8 +8,18 @@ from mcp import Client
 
 from p2p.contracts.agent import AgentEnding, AgentEvent, AgentRequest, EventKind
 from p2p.contracts.errors import P2PError
-from p2p.contracts.inference import GIVE_UP_AFTER, ModelReply, ModelRequest, Part, StopReason, TextPart, ToolSpec
-from p2p.contracts.model_problems import AuthenticationFailed, ModelProblem, RequestRejected
+from p2p.contracts.inference import (
+    GIVE_UP_AFTER,
+    AuthenticationFailed,
+    ModelProblem,
+    ModelReply,
+    ModelRequest,
+    Part,
+    RequestRejected,
+    StopReason,
+    TextPart,
+    ToolSpec,
+)
 from p2p.contracts.session import SessionStatus
 from p2p.service.models.agent_model import agent_model, tokens_to_read
 from p2p.service.progress.session_view import view_session
@@ -55,9 +65,14 @@ class Host:
         show: Callable[[AgentEvent], None],
         session_id: str | None = None,
     ) -> None:
-        self._ws, self._request, self._budget = ws, request, budget
-        self._conversation, self._steering, self._show = conversation, steering, show
-        self.session_id, self.last_words = session_id, ""
+        self._ws = ws
+        self._request = request
+        self._budget = budget
+        self._conversation = conversation
+        self._steering = steering
+        self._show = show
+        self.session_id = session_id
+        self.last_words = ""
         self._model = agent_model(ws.settings, f"{PROVIDER}:{request.model}", self._broken, self._piece)
         self._system = briefing.system_prompt(request.limits, budget.price)
         self._stumbles, self._nudged = 0, False

@@ -17,7 +17,8 @@ from p2p_mcp.agent.prices import PROVIDER, price_for
 def plan(ws: Workspace, request: AgentRequest) -> AgentPlan:
     """Model, caps, tools and the first words; needs no key."""
     price = price_for(request)
-    system, first = briefing.system_prompt(request.limits, price), briefing.first_message(request)
+    system = briefing.system_prompt(request.limits, price)
+    first = briefing.first_message(request)
     tools = anyio.run(_tools, ws, request)
     return AgentPlan(
         model=request.model,

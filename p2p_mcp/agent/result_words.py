@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from p2p.contracts.inference import ToolResult
+from p2p.contracts.intent import score_in_words
 
 Answer = dict[str, Any]
 MOST = 200
@@ -43,7 +44,7 @@ def _object(text: str) -> Answer | None:
 
 def _session(answer: Answer) -> str:
     criteria = ", ".join(one["key"] for one in answer["criteria"]) or "none"
-    best = f", best score {answer['best_score']:.2f}" if answer["best_score"] is not None else ""
+    best = f", best score {score_in_words(answer['best_score'])}" if answer["best_score"] is not None else ""
     where = f"{answer['session_id']}, {answer['environment']}: {answer['status']}"
     return f"{where}, iteration {answer['iteration']} of {answer['max_iterations']}{best}; criteria: {criteria}"
 
@@ -93,7 +94,11 @@ def _judgment(answer: Answer) -> str:
 
 
 def _verdict(said: Answer) -> str:
-    score = f", score {said['score']:.2f} of {said['pass_threshold']:g}" if said["score"] is not None else ""
+    score = (
+        f", score {score_in_words(said['score'])} of {score_in_words(said['pass_threshold'])}"
+        if said["score"] is not None
+        else ""
+    )
     rate = f", success {100 * said['success_rate']:.0f} %" if said["success_rate"] is not None else ""
     return f"{str(said['verdict']).replace('_', ' ')}{score}{rate}"
 
@@ -110,7 +115,8 @@ def _view(answer: Answer) -> str:
 
 
 def _compared(answer: Answer) -> str:
-    one, two = answer["first"]["iteration"], answer["second"]["iteration"]
+    one = answer["first"]["iteration"]
+    two = answer["second"]["iteration"]
     better = f"iteration {answer['better']} did better" if answer["better"] is not None else "neither did better"
     return f"iterations {one} and {two}: {better}"
 

@@ -70,7 +70,8 @@ class Sitting:
         transcript_id = find_transcript(ws, request.resume) if request.resume else None
         self._request = request
         self._budget = Budget(request.limits, price_for(request), entries[-1].spending if entries else None)
-        self._ws, self._transcript = ws, Transcript(ws, transcript_id)
+        self._ws = ws
+        self._transcript = Transcript(ws, transcript_id)
         self._conversation = Conversation(self._transcript, lambda: self._budget.spending, restore(entries))
         session = session_view(ws, transcript_id)
         self._host = Host(

@@ -58,7 +58,8 @@ class Transcript:
         claim = claim_transcript(self._ws, session_id)
         move_transcript(self._ws, self.transcript_id, session_id)
         self.close()
-        self.transcript_id, self._claim = session_id, claim
+        self.transcript_id = session_id
+        self._claim = claim
 
     def _write(self, entry: TranscriptEntry) -> None:
         append_transcript(self._ws, self.transcript_id, entry)

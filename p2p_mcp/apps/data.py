@@ -2,6 +2,7 @@
 
 from p2p.contracts.base import Contract
 from p2p.contracts.metrics import Curve
+from p2p_mcp.views.answer import Answer
 
 
 class CriterionLine(Contract):
@@ -28,7 +29,7 @@ class IterationLine(Contract):
     """What it changed, one line each."""
 
 
-class Dashboard(Contract):
+class Dashboard(Answer):
     """A session at a glance."""
 
     session_id: str

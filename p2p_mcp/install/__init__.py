@@ -1,1 +1,1 @@
-"""How p2p gets into the configuration of a client, and how it is found out whether that works."""
+"""Put p2p into the configuration of a client, and check that it works there."""

@@ -39,7 +39,8 @@ def prepared(root: Path) -> Path:
         CalledProcessError: uv failed, as when a package has another hash than the one that is written down.
     """
     place = root / ENVIRONMENT
-    python, ready = place / "bin/python", place / "p2p-ready"
+    python = place / "bin/python"
+    ready = place / "p2p-ready"
     parts = [(root / name).read_bytes() for name in (*LOCKS, "pyproject.toml")]
     digest = hashlib.sha256(b"\0".join([str(root).encode(), *parts])).hexdigest()
     with (root / f"{ENVIRONMENT}.lock").open("w") as lock:

@@ -1,5 +1,6 @@
-"""A client's configuration changed: worked out first, then written whole, with the old one kept beside it."""
+"""Change a client's configuration: worked out first, then written whole, with the old one kept beside it."""
 
+import json
 import os
 import shutil
 import stat
@@ -11,54 +12,71 @@ from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidInput, StorageProblem
 from p2p_mcp.install.clients import Client, configuration
 from p2p_mcp.install.entry import ServerEntry
-from p2p_mcp.install.json_text import parse, with_member, without_member
+from p2p_mcp.install.json_text import parse, with_section
 from p2p_mcp.install.machine import Machine
 
 
 class Change(Contract):
-    """What is about to be written."""
+    """A change of a client's configuration."""
 
     client: Client
     path: Path
     """The file itself, at the end of any links."""
     before: str | None
     """Its text; None when there is no file."""
-    after: str | None
-    """Its text afterwards; None when there is still no file."""
-    replaces: bool
-    """Whether a server of this name was there."""
+    name: str
+    """Of the server."""
+    entry: ServerEntry | None
+    """What the client shall start; None when the server is taken out."""
+    others: dict[str, object]
+    """Servers of other names."""
+    present: object
+    """What stands under the name; None when there is nothing."""
 
-    adds: bool
-    """Whether one is there afterwards."""
+    @property
+    def wanted(self) -> dict[str, object] | None:
+        """Entry to be written; None to remove it."""
+        return None if self.entry is None else self.entry.written_for(self.client)
 
     @property
     def needed(self) -> bool:
         """False when the file already says this."""
-        return self.before != self.after
+        return self.present != self.wanted
+
+    def after(self) -> str:
+        """The text afterwards.
+
+        Raises:
+            InvalidInput: rewriting would lose a part of the file; says what to paste.
+        """
+        mine = {} if self.wanted is None else {self.name: self.wanted}
+        names = [*parse(self.before or "").get(self.client.section, {})]
+        servers = {**self.others, **mine}
+        order = [name for name in (*names, self.name) if name in servers]
+        try:
+            return with_section(self.before or "", self.client.section, {name: servers[name] for name in order})
+        except InvalidInput as error:
+            raise InvalidInput(f"{self.path} was not touched: {error}. {self._by_hand()}") from error
+
+    def _by_hand(self) -> str:
+        if self.entry is None:
+            return f'Remove "{self.name}" from its "{self.client.section}" yourself.'
+        snippet = json.dumps(self.entry.shown_for(self.client), indent=2, ensure_ascii=False)
+        return f'Add this to its "{self.client.section}" yourself:\n"{self.name}": {snippet}'
 
 
-def adding(client: Client, machine: Machine, name: str, entry: ServerEntry) -> Change:
-    """What adds the server to a client.
+def change_of(client: Client, machine: Machine, name: str, entry: ServerEntry | None) -> Change:
+    """Work out what adds the server to a client, or takes it out.
 
     Raises:
         InvalidInput: its configuration is broken; nothing is touched.
     """
     path, before = _read(client, machine)
-    there = name in servers(client, machine)
-    after = with_member(before or "", (client.section, name), entry.written_for(client))
-    return Change(client=client, path=path, before=before, after=after, replaces=there, adds=True)
-
-
-def removing(client: Client, machine: Machine, name: str) -> Change:
-    """What takes the server out of a client.
-
-    Raises:
-        InvalidInput: its configuration is broken; nothing is touched.
-    """
-    path, before = _read(client, machine)
-    there = name in servers(client, machine)
-    after = None if before is None else without_member(before, (client.section, name))
-    return Change(client=client, path=path, before=before, after=after, replaces=there, adds=False)
+    listed = servers(client, machine)
+    others = {other: written for other, written in listed.items() if other != name}
+    return Change(
+        client=client, path=path, before=before, name=name, entry=entry, others=others, present=listed.get(name)
+    )
 
 
 def servers(client: Client, machine: Machine) -> dict[str, object]:
@@ -81,17 +99,18 @@ def apply(change: Change) -> Path | None:
         The copy of the old file, or None when there was none.
 
     Raises:
-        InvalidInput: somebody changed the file since it was read.
+        InvalidInput: another program changed the file since it was read, or rewriting would lose a part of it.
         StorageProblem: it cannot be written; the old one stays whole.
     """
-    if not change.needed or change.after is None:
+    if not change.needed:
         return None
+    after = change.after()
     try:
         change.path.parent.mkdir(parents=True, exist_ok=True)
         if _text(change.path) != change.before:
             raise InvalidInput(f"{change.path} was changed by another program just now. Run the command again.")
         backup = keep_copy(change)
-        _replace(change.path, change.after.encode())
+        _replace(change.path, after.encode())
     except OSError as error:
         raise StorageProblem(f"Cannot write {change.path}: {error.strerror or error}. It is as it was.") from error
     return backup
@@ -101,7 +120,8 @@ def keep_copy(change: Change) -> Path | None:
     """Keep the file beside itself, under a name that was not taken; None when there is no file."""
     if change.before is None:
         return None
-    stamp, number = f"{change.path.name}.{datetime.now(UTC):%Y%m%dT%H%M%SZ}", 1
+    stamp = f"{change.path.name}.{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    number = 1
     while (copy := change.path.with_name(f"{stamp}{f'-{number}' if number > 1 else ''}.bak")).exists():
         number += 1
     shutil.copy2(change.path, copy)

@@ -24,10 +24,14 @@ class Client(Contract):
     """Patterns of folders and files that are there when it is installed, besides the folder of its configuration."""
     programs: tuple[str, ...] = ()
     """Commands that are there when it is installed."""
+    own_program: str = ""
+    """Command that adds servers to its configuration; empty where there is none."""
     section: str = "mcpServers"
     """Member of the file that lists the servers."""
     entry: dict[str, str] = Field(default={})
     """What each server is written with besides command, args and env."""
+    url_member: str = ""
+    """What holds the address of a server that it does not start; empty where its file lists none."""
     dialect: Dialect = Dialect.STRICT
     """What its configuration may hold besides JSON."""
     then: str
@@ -55,6 +59,7 @@ CLIENTS = {
             file=".claude.json",
             signs=("{home}/.claude", "{home}/.claude.json"),
             programs=("claude",),
+            own_program="claude",
             entry={"type": "stdio"},
             then="Start `claude`, and type /mcp to see it.",
         ),
@@ -65,6 +70,7 @@ CLIENTS = {
             file="mcp.json",
             signs=("{config}/Cursor",),
             programs=("cursor",),
+            url_member="url",
             then="In Cursor, open Settings, then MCP, and switch it on.",
         ),
         Client(
@@ -74,6 +80,8 @@ CLIENTS = {
             file="mcp.json",
             signs=("{config}/Code", "{home}/.vscode"),
             programs=("code",),
+            own_program="code",
+            url_member="url",
             section="servers",
             entry={"type": "stdio"},
             dialect=Dialect.LENIENT,
@@ -85,6 +93,8 @@ CLIENTS = {
             folders=("{home}/.gemini",),
             file="settings.json",
             programs=("gemini",),
+            own_program="gemini",
+            url_member="httpUrl",
             dialect=Dialect.COMMENTED,
             then="Start `gemini` in a folder it trusts, and type /mcp to see it.",
         ),

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
-from p2p.contracts.setup import Level, SetupCheck
+from p2p.contracts.node import Level, SetupCheck
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
-from p2p_mcp.install import claude_code
-from p2p_mcp.install.change import Change, adding, apply, keep_copy, removing
+from p2p_mcp.install import own_program
+from p2p_mcp.install.change import Change, apply, change_of, keep_copy
 from p2p_mcp.install.clients import CLIENTS, client_named, configuration, installed
 from p2p_mcp.install.doctor import checks
-from p2p_mcp.install.entry import ServerEntry, this_installation, variables
+from p2p_mcp.install.entry import this_installation, variables
 from p2p_mcp.install.machine import Machine
+from p2p_mcp.install.over_http import entry_over_http
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 MARKS = {Level.OK: "✓", Level.WARNING: "!", Level.PROBLEM: "✗"}
@@ -44,7 +45,8 @@ def install(arguments: Sequence[str]) -> int:
     options = _install_parser().parse_args(arguments)
     if not NAME.fullmatch(options.name):
         raise InvalidInput(f"A server cannot be called {options.name!r}. Use letters, digits, - and _.")
-    client, machine = client_named(options.client), Machine.this()
+    client = client_named(options.client)
+    machine = Machine.this()
     if not (options.uninstall or options.force or installed(client, machine)):
         raise EnvironmentProblem(
             f"{client.title} does not seem to be installed: neither its program nor its configuration "
@@ -52,19 +54,27 @@ def install(arguments: Sequence[str]) -> int:
             "configuration anyway."
         )
     entry = this_installation(Settings.from_environment(options.runs_dir).runs_dir, variables(options.env))
-    if options.uninstall:
-        change = removing(client, machine, options.name)
-    else:
-        change = adding(client, machine, options.name, entry)
-    commands = [] if options.file else claude_code.commands(change, options.name, entry, machine)
-    copy = None if options.dry_run else _carry_out(change, commands, machine)
-    _tell(change, options.name, entry, commands, options.dry_run)
+    change = change_of(client, machine, options.name, None if options.uninstall else entry)
+    commands = [] if options.file else own_program.commands(change, machine)
+    if change.needed and not commands:
+        change.after()  # refused before anything is said or written
+    copy = None
+    if commands and not options.dry_run:
+        copy = keep_copy(change)
+        own_program.run(commands, change, machine)
+    elif not options.dry_run:
+        copy = apply(change)
+    _tell(change, commands, options.dry_run)
     if copy is not None:
         print(f"The file as it was: {copy}")
     if change.needed and not options.dry_run:
-        print(client.then if change.adds else f"{client.title} starts it no more. Sessions stay where they are.")
-    if change.needed and change.adds and not options.dry_run:
-        print(f'Then try: "{FIRST_PROMPT}"')
+        if options.uninstall:
+            print(f"{client.title} starts it no more. Sessions stay where they are.")
+        else:
+            print(f'{client.then}\nThen try: "{FIRST_PROMPT}"')
+            print(f"{client.title} starts the server itself, over standard input and output: no port, no token.")
+            if over_http := entry_over_http(client):
+                print(f"For a server that runs already (p2p-mcp --http): {over_http}")
     return 0
 
 
@@ -91,28 +101,20 @@ def doctor(arguments: Sequence[str]) -> int:
     return 0 if usable else EnvironmentProblem.exit_code
 
 
-def _carry_out(change: Change, commands: list[list[str]], machine: Machine) -> Path | None:
-    """Make the change; returns the copy of the old file."""
-    if not commands:
-        return apply(change)
-    copy = keep_copy(change)
-    for command in commands:
-        claude_code.run(command, machine)
-    return copy
-
-
-def _tell(change: Change, name: str, entry: ServerEntry, commands: list[list[str]], dry_run: bool) -> None:
+def _tell(change: Change, commands: list[own_program.OwnCommand], dry_run: bool) -> None:
     """Say what comes about; the values of keys are left out."""
     title = change.client.title
+    name = change.name
+    entry = change.entry
     if not change.needed:
-        print(f"{title} {'already has' if change.adds else 'does not have'} {name!r}: {change.path} stays as it is.")
+        print(f"{title} {'does not have' if entry is None else 'already has'} {name!r}: {change.path} stays as it is.")
         return
-    verb = ("replace" if change.replaces else "add") if change.adds else "remove"
+    verb = "remove" if entry is None else "add" if change.present is None else "replace"
     done = f"would {verb}" if dry_run else f"{verb}d" if verb.endswith("e") else f"{verb}ed"
     print(f"{title}: {done} {name!r} in {change.path}")
     for command in commands:
-        print(f"  by: {' '.join(command[:6])}{' …' if command[6:] else ''}")
-    if change.adds:
+        print(f"  by: {command.shown}")
+    if entry is not None:
         print(json.dumps({name: entry.shown_for(change.client)}, indent=2, ensure_ascii=False))
     if dry_run:
         print("Nothing was written (--dry-run).")
@@ -137,7 +139,9 @@ def _install_parser() -> argparse.ArgumentParser:
         help="variable the server starts with; again for more. Keys are better kept in ~/.config/p2p/config.toml",
     )
     parser.add_argument("--name", default="p2p", help="what the client calls it (p2p)")
-    parser.add_argument("--file", action="store_true", help="change ~/.claude.json itself, not through `claude`")
+    parser.add_argument(
+        "--file", action="store_true", help="change the client's file itself, not through the client's own program"
+    )
     parser.add_argument("--force", action="store_true", help="also when the client does not seem to be installed")
     return parser
 

@@ -1,11 +1,11 @@
-"""What `p2p-mcp doctor` looks at: this machine, this server, and every client that is there."""
+"""Checks of `p2p-mcp doctor`: this machine, this server, and every installed client."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from p2p.contracts.errors import P2PError
-from p2p.contracts.setup import Level, SetupCheck
+from p2p.contracts.node import Level, SetupCheck
 from p2p.service.machines.setup import check_setup
 from p2p.service.workspace import Workspace
 from p2p_mcp.install import probe
@@ -13,6 +13,7 @@ from p2p_mcp.install.change import servers
 from p2p_mcp.install.clients import CLIENTS, Client, configuration, installed
 from p2p_mcp.install.entry import ServerEntry
 from p2p_mcp.install.machine import Machine
+from p2p_mcp.install.over_http import check_token
 
 
 def checks(ws: Workspace, entry: ServerEntry, machine: Machine) -> Iterator[SetupCheck]:
@@ -25,6 +26,7 @@ def checks(ws: Workspace, entry: ServerEntry, machine: Machine) -> Iterator[Setu
     """
     yield from check_setup(ws).checks
     yield _started("p2p-mcp", entry, "Run: p2p-mcp --version; reinstall p2p when that fails too.")
+    yield check_token()
     for client in CLIENTS.values():
         yield from _client(client, entry, machine)
 
@@ -75,7 +77,8 @@ def _started(name: str, entry: ServerEntry, remedy: str) -> SetupCheck:
 
 
 def _starts_p2p(written: dict[str, Any]) -> bool:
-    """Whether a server in a client's list is ours, whatever it is called there."""
-    command, args = written.get("command"), written.get("args")
+    """Whether a server in a client's list is p2p, under any name."""
+    command = written.get("command")
+    args = written.get("args")
     words = [Path(str(command)).stem, *(map(str, args) if isinstance(args, list) else ())]
     return "p2p-mcp" in words or "p2p_mcp" in words

@@ -1,4 +1,4 @@
-"""Whether a configured server answers: it is started as a client starts it, asked who it is, and ended."""
+"""Start a configured server as a client does, ask its version and tools, and end it."""
 
 import tempfile
 import time
@@ -17,7 +17,7 @@ TIMEOUT_S = 30.0
 
 
 class Answer(Contract):
-    """What came of starting a server."""
+    """Result of starting a server."""
 
     version: str = ""
     tools: int = 0
@@ -28,7 +28,7 @@ class Answer(Contract):
 
 
 def ask(command: str, args: list[str], env: Mapping[str, str], timeout_s: float = TIMEOUT_S) -> Answer:
-    """Start a server with nothing of the environment but what clients pass on, and hold a conversation's beginning.
+    """Start a server with the few variables that clients pass on, and say hello.
 
     Args:
         command: As it is configured.

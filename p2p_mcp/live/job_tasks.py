@@ -7,8 +7,7 @@ from mcp.types import CallToolResult
 
 from p2p.contracts.background import JobView
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.job import JobState
-from p2p.contracts.waiting import in_words
+from p2p.contracts.job import JobState, in_words
 from p2p.service.progress.job_views import get_job
 from p2p.service.sessions.background import cancel_job
 from p2p.service.workspace import Workspace
@@ -22,7 +21,8 @@ class JobTasks:
 
     def __init__(self, ws: Workspace, tell: Callable[[JobView], CallToolResult]) -> None:
         """Follow the jobs of `ws`; `tell` makes a tool's result of one."""
-        self._ws, self._tell = ws, tell
+        self._ws = ws
+        self._tell = tell
 
     def look(self, task_id: str) -> Task | None:
         """How a job stands, as a task; None where there is no such job."""
@@ -61,4 +61,5 @@ def _message(job: JobView) -> str:
     if job.waiting is not None:
         return in_words(job.waiting)
     eta = f", about {job.eta_s:.0f} s left" if job.eta_s is not None else ""
-    return job.error or f"{job.state}: {job.step:,} of {job.total:,} steps{eta}"
+    why = "; its result says why" if job.error else ""
+    return f"{job.state}: {job.step:,} of {job.total:,} steps{eta}{why}"

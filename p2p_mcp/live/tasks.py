@@ -106,7 +106,8 @@ class TasksExtension(Extension):
 
     def __init__(self, source: TaskSource, required: frozenset[str] = frozenset()) -> None:
         """Serve the tasks of `source`; the tools named in `required` can only be called as tasks."""
-        self.source, self.required = source, required
+        self.source = source
+        self.required = required
 
     async def intercept_tool_call(
         self, params: CallToolRequestParams, ctx: Context, call_next: CallNext

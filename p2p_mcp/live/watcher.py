@@ -67,7 +67,8 @@ async def _watch(turn: anyio.Lock, list_jobs: ListJobs, subscriptions: Subscript
             began = anyio.current_time()
             if subscriptions.wanted:
                 if generation != subscriptions.generation:  # a newcomer may have read before the change last seen
-                    generation, seen = subscriptions.generation, {}
+                    generation = subscriptions.generation
+                    seen = {}
                 try:
                     seen = await _tell(seen, await to_thread.run_sync(list_jobs), subscriptions)
                 except P2PError as problem:  # a full disk ends no connection

@@ -1,30 +1,54 @@
-"""The tools, one file per noun."""
+"""Every tool, in the order of `tools/list`: its function, title, toolset, and what calling it may do."""
 
-from p2p_mcp.toolbox import Toolbox
-from p2p_mcp.tools import (
-    catalog,
-    comparing,
-    create,
-    dashboard,
-    export,
-    jobs,
-    judge_code,
-    judging,
-    keeping,
-    labelling,
-    metrics,
-    nodes,
-    rewards,
-    sessions,
-    training,
-    viewing,
+from p2p_mcp.apps.page import FOR_THE_PAGE, SHOWS_DASHBOARD
+from p2p_mcp.toolbox import ASKS, ENDS, READS, REPEATABLE, WRITES, Tool
+from p2p_mcp.tools.catalog import check_setup, describe_environment, list_environments
+from p2p_mcp.tools.comparing import compare_videos
+from p2p_mcp.tools.create import create_session
+from p2p_mcp.tools.dashboard import read_dashboard, show_dashboard
+from p2p_mcp.tools.export import export_policy
+from p2p_mcp.tools.jobs import cancel_job, get_job, list_jobs
+from p2p_mcp.tools.judge_code import write_judge_code
+from p2p_mcp.tools.judging import judge_videos, submit_judgment
+from p2p_mcp.tools.keeping import extend_session, manage_session
+from p2p_mcp.tools.labelling import label_rollout
+from p2p_mcp.tools.metrics import compare_iterations, get_metrics
+from p2p_mcp.tools.nodes import list_nodes
+from p2p_mcp.tools.rewards import check_reward, revise_reward, write_reward
+from p2p_mcp.tools.sessions import analyze_session, get_session, list_sessions, steer_session
+from p2p_mcp.tools.training import run_session, train_iteration
+from p2p_mcp.tools.viewing import view_rollout
+
+TOOLS = (
+    Tool(list_environments, "List environments", "catalog", READS),
+    Tool(describe_environment, "Describe environment", "catalog", READS, heavy=True),
+    Tool(check_setup, "Check setup", "catalog", READS, heavy=True),
+    Tool(list_nodes, "List nodes", "catalog", ASKS),
+    Tool(create_session, "Create session", "sessions", WRITES),
+    Tool(get_session, "Get session", "sessions", READS),
+    Tool(analyze_session, "Analyze session", "sessions", REPEATABLE, heavy=True),
+    Tool(list_sessions, "List sessions", "sessions", READS),
+    Tool(steer_session, "Steer session", "sessions", WRITES),
+    Tool(manage_session, "Manage session", "sessions", REPEATABLE),
+    Tool(extend_session, "Extend session", "sessions", WRITES),
+    Tool(write_reward, "Write reward", "rewards", WRITES, heavy=True),
+    Tool(check_reward, "Check reward", "rewards", READS, heavy=True),
+    Tool(revise_reward, "Revise reward", "rewards", WRITES, heavy=True),
+    Tool(train_iteration, "Train iteration", "training", REPEATABLE),
+    Tool(run_session, "Run session", "training", REPEATABLE),
+    Tool(get_job, "Get job", "training", READS),
+    Tool(list_jobs, "List jobs", "training", READS),
+    Tool(cancel_job, "Cancel job", "training", ENDS),
+    Tool(get_metrics, "Get metrics", "training", READS, heavy=True),
+    Tool(compare_iterations, "Compare iterations", "training", READS, heavy=True),
+    Tool(judge_videos, "Judge videos", "judging", WRITES, heavy=True),
+    Tool(submit_judgment, "Submit judgment", "judging", REPEATABLE),
+    Tool(write_judge_code, "Write judge code", "judging", REPEATABLE, heavy=True),
+    Tool(compare_videos, "Compare videos", "judging", WRITES, heavy=True),
+    Tool(label_rollout, "Label a rollout", "judging", WRITES),
+    Tool(view_rollout, "View rollout", "viewing", READS, heavy=True),
+    Tool(export_policy, "Export policy", "export", REPEATABLE, heavy=True),
+    Tool(show_dashboard, "Show the dashboard", "viewing", READS, meta=SHOWS_DASHBOARD),
+    Tool(read_dashboard, "Read the dashboard", "viewing", READS, meta=FOR_THE_PAGE),
 )
-
-
-def add_all(toolbox: Toolbox) -> None:
-    """Offer every tool the toolbox wants."""
-    for module in (
-        *(catalog, nodes, create, sessions, keeping, rewards, training, jobs),
-        *(metrics, judging, judge_code, comparing, labelling, viewing, export, dashboard),
-    ):
-        module.add(toolbox)
+"""A heavy tool keeps a processor busy, or starts a process that does: over HTTP few of them run at a time."""

@@ -1,16 +1,19 @@
 """What can be trained on, and what this machine can do."""
 
+from typing import Annotated
+
+from mcp.types import CallToolResult
+
 from p2p.contracts.base import Contract
 from p2p.contracts.env import Actuator, Dimension, Feature, InfoKey
-from p2p.contracts.setup import SetupCheck
+from p2p.contracts.node import SetupCheck
 from p2p.service.machines import setup
-from p2p.service.training.environments import describe_environment as service_describe_environment
-from p2p.service.training.environments import list_environments as service_list_environments
+from p2p.service.training import environments
 from p2p.service.wording import reward_constraints
+from p2p.service.workspace import Workspace
 from p2p_mcp.fields import EnvironmentId
-from p2p_mcp.toolbox import READS, Toolbox
-
-TOOLSET = "catalog"
+from p2p_mcp.views.answer import Answer
+from p2p_mcp.views.content import reply
 
 
 class EnvironmentLine(Contract):
@@ -26,14 +29,14 @@ class EnvironmentLine(Contract):
     """Resource with all its facts."""
 
 
-class EnvironmentList(Contract):
+class EnvironmentList(Answer):
     """What can be trained on."""
 
     environments: tuple[EnvironmentLine, ...]
     next_step: str
 
 
-class EnvironmentFacts(Contract):
+class EnvironmentFacts(Answer):
     """What a reward for an environment can read."""
 
     env_id: str
@@ -53,7 +56,7 @@ class EnvironmentFacts(Contract):
     next_step: str
 
 
-class SetupAnswer(Contract):
+class SetupAnswer(Answer):
     """What this machine has, and what it lacks."""
 
     usable: bool
@@ -66,50 +69,8 @@ MAX_ENTRIES = 60
 """Entries of an observation that are listed; a humanoid has 348."""
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer them."""
-    ws = toolbox.ws
-
-    def list_environments() -> EnvironmentList:
-        """List the robots that can be trained. Call it first when the user names none; then create_session."""
-        return _list()
-
-    def describe_environment(env_id: EnvironmentId) -> EnvironmentFacts:
-        """Observations, actions, features and info keys of one robot, with units: read it before writing a reward."""
-        spec = service_describe_environment(ws, env_id)
-        return EnvironmentFacts(
-            env_id=spec.env_id,
-            description=spec.description,
-            dt=spec.dt,
-            termination=spec.termination,
-            observation=spec.observation[:MAX_ENTRIES],
-            observation_size=spec.obs_dim,
-            action=spec.action,
-            features=spec.features,
-            info=spec.info,
-            reward_rules=reward_constraints(spec, features=False),
-            next_step=f'create_session(intent="...", environment="{spec.env_id}")',
-        )
-
-    def check_setup() -> SetupAnswer:
-        """Look at python, packages, renderer, cores, memory, disk and keys of the machine that trains.
-
-        Call it when a training cannot be started, or before the first one.
-        """
-        report = setup.check_setup(ws)
-        wrong = [check.remedy for check in report.checks if check.remedy]
-        return SetupAnswer(
-            usable=report.usable,
-            checks=report.checks,
-            next_step="create_session" if report.usable else f"Tell the user: {' '.join(wrong)}",
-        )
-
-    toolbox.add(list_environments, "List environments", TOOLSET, READS)
-    toolbox.add(describe_environment, "Describe environment", TOOLSET, READS, heavy=True)
-    toolbox.add(check_setup, "Check setup", TOOLSET, READS, heavy=True)
-
-
-def _list() -> EnvironmentList:
+def list_environments() -> Annotated[CallToolResult, EnvironmentList]:
+    """List the robots that can be trained. Call it first when the user names none; then create_session."""
     lines = tuple(
         EnvironmentLine(
             env_id=spec.env_id,
@@ -119,6 +80,42 @@ def _list() -> EnvironmentList:
             dt=spec.dt,
             uri=f"p2p://environments/{spec.env_id}",
         )
-        for spec in service_list_environments()
+        for spec in environments.list_environments()
     )
-    return EnvironmentList(environments=lines, next_step='create_session(intent="...", environment="...")')
+    answer = EnvironmentList(environments=lines, next_step='create_session(intent="...", environment="...")')
+    return reply(answer, ours=True)
+
+
+def describe_environment(ws: Workspace, env_id: EnvironmentId) -> Annotated[CallToolResult, EnvironmentFacts]:
+    """Observations, actions, features and info keys of one robot, with units: read it before writing a reward."""
+    spec = environments.describe_environment(ws, env_id)
+    facts = EnvironmentFacts(
+        env_id=spec.env_id,
+        description=spec.description,
+        dt=spec.dt,
+        termination=spec.termination,
+        observation=spec.observation[:MAX_ENTRIES],
+        observation_size=spec.obs_dim,
+        action=spec.action,
+        features=spec.features,
+        info=spec.info,
+        reward_rules=reward_constraints(spec, features=False),
+        next_step=f'create_session(intent="...", environment="{spec.env_id}")',
+    )
+    packaged = {known.env_id for known in environments.list_environments()}
+    return reply(facts, ours=spec.env_id in packaged)
+
+
+def check_setup(ws: Workspace) -> Annotated[CallToolResult, SetupAnswer]:
+    """Look at python, packages, renderer, cores, memory, disk and keys of the machine that trains.
+
+    Call it when a training cannot be started, or before the first one.
+    """
+    report = setup.check_setup(ws)
+    wrong = [check.remedy for check in report.checks if check.remedy]
+    answer = SetupAnswer(
+        usable=report.usable,
+        checks=report.checks,
+        next_step="create_session" if report.usable else f"Tell the user: {' '.join(wrong)}",
+    )
+    return reply(answer, ours=True)

@@ -7,19 +7,17 @@ from mcp.server.mcpserver import Context, Resolve, Sample
 from mcp.types import CallToolResult, CreateMessageResult
 from pydantic import Field
 
-from p2p.contracts.base import Contract
+from p2p.contracts.judgment import Observation
 from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference
 from p2p.contracts.work import ViewCamera, ViewRequest
 from p2p.service.judging.preferring import pair_to_compare, prefer, submit_preference
 from p2p.service.workspace import Workspace
 from p2p_mcp import sampling_pairs
-from p2p_mcp.errors import telling
-from p2p_mcp.fields import IterationNumber, SessionId
-from p2p_mcp.toolbox import WRITES, Toolbox
+from p2p_mcp.fields import IterationNumber, SessionId, argument
 from p2p_mcp.tools.judging import asks_a_model
+from p2p_mcp.views.answer import Answer
 from p2p_mcp.views.content import reply
 
-TOOLSET = "judging"
 WAIT_S = 20.0
 """For each picture that a client's model is asked about [s]: the client waits for both."""
 
@@ -38,7 +36,7 @@ Mode = Annotated[
 ]
 
 
-class ComparisonAnswer(Contract):
+class PreferenceAnswer(Answer):
     """Which of the two is better, or what there is to look at."""
 
     preference: Preference | None
@@ -52,50 +50,11 @@ class ComparisonAnswer(Contract):
     next_step: str
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer it."""
-    ws = toolbox.ws
-    ask_one, ask_two = _asking(ws, 0), _asking(ws, 1)
-
-    def compare_videos(  # noqa: PLR0913  two of them are filled by the server
-        session_id: SessionId,
-        first: IterationNumber,
-        second: IterationNumber,
-        one: Annotated[CreateMessageResult | None, Resolve(ask_one)],
-        two: Annotated[CreateMessageResult | None, Resolve(ask_two)],
-        first_checkpoint: Step = None,
-        second_checkpoint: Step = None,
-        camera: Annotated[ViewCamera, Field(description="Where from.")] = ViewCamera.TRACKING,
-        mode: Mode = "auto",
-        looks: Looks = None,
-        model: Annotated[str | None, Field(max_length=100, description="Your model's name, for the record.")] = None,
-    ) -> Annotated[CallToolResult, ComparisonAnswer]:
-        """Have eyes say which of two close iterations or checkpoints does better what was asked.
-
-        Where nobody else looks, two pictures come back to you, with the two changing places: look, then call it again
-        with `looks`. An answer that depends on the order is a tie. No judgment changes.
-        """
-        pair, view = _pair(first, second, first_checkpoint, second_checkpoint), ViewRequest(camera=camera)
-        if looks is not None:
-            return _said(ws, submit_preference(ws, session_id, pair, (looks[0], looks[1]), view, model=model))
-        if asks_a_model(ws, session_id, mode, "compare_videos"):
-            return _said(ws, prefer(ws, session_id, *pair, view))
-        said, note = sampling_pairs.read_both(one, two)
-        if said is not None and one is not None:
-            lent = (one.model or "")[:100] or None
-            return _said(ws, submit_preference(ws, session_id, pair, said, view, "client_sampling", lent))
-        if mode == "client_sampling" and not note:
-            note = "This client lends no model: it declares no sampling capability."
-        return _shown(ws, pair_to_compare(ws, session_id, pair, view), note)
-
-    toolbox.add(compare_videos, "Compare videos", TOOLSET, WRITES, heavy=True)
-
-
-def _asking(ws: Workspace, place: int) -> Callable[..., Sample | None]:
+def _asking(place: int) -> Callable[..., Sample | None]:
     """What asks the client's model about one of the two pictures, which knows nothing of the other."""
 
-    @telling
-    def ask(  # noqa: PLR0913  the arguments of the tool
+    def ask(
+        ws: Workspace,
         session_id: str,
         first: int,
         second: int,
@@ -120,6 +79,44 @@ def _asking(ws: Workspace, place: int) -> Callable[..., Sample | None]:
     return ask
 
 
+ask_one = _asking(0)
+ask_two = _asking(1)
+
+
+def compare_videos(
+    ws: Workspace,
+    session_id: SessionId,
+    first: IterationNumber,
+    second: IterationNumber,
+    one: Annotated[CreateMessageResult | None, Resolve(ask_one)],
+    two: Annotated[CreateMessageResult | None, Resolve(ask_two)],
+    first_checkpoint: Step = None,
+    second_checkpoint: Step = None,
+    camera: Annotated[ViewCamera, Field(description="Where from.")] = ViewCamera.TRACKING,
+    mode: Mode = "auto",
+    looks: Looks = None,
+    model: Annotated[str | None, argument(Observation, "model", "Your model's name, for the record.")] = None,
+) -> Annotated[CallToolResult, PreferenceAnswer]:
+    """Have eyes say which of two close iterations or checkpoints does better what was asked.
+
+    Where nobody else looks, two pictures come back to you, with the two changing places: look, then call it again
+    with `looks`. An answer that depends on the order is a tie. No judgment changes.
+    """
+    pair = _pair(first, second, first_checkpoint, second_checkpoint)
+    view = ViewRequest(camera=camera)
+    if looks is not None:
+        return _said(ws, submit_preference(ws, session_id, pair, (looks[0], looks[1]), view, model=model))
+    if asks_a_model(ws, session_id, mode, "compare_videos"):
+        return _said(ws, prefer(ws, session_id, *pair, view))
+    said, note = sampling_pairs.read_both(one, two)
+    if said is not None and one is not None:
+        lent = (one.model or "")[:100] or None
+        return _said(ws, submit_preference(ws, session_id, pair, said, view, "client_sampling", lent))
+    if mode == "client_sampling" and not note:
+        note = "This client lends no model: it declares no sampling capability."
+    return _shown(ws, pair_to_compare(ws, session_id, pair, view), note)
+
+
 def _pair(
     first: int, second: int, first_checkpoint: int | None, second_checkpoint: int | None
 ) -> tuple[Candidate, Candidate]:
@@ -130,7 +127,7 @@ def _pair(
 
 
 def _shown(ws: Workspace, pair: PairToCompare, note: str) -> CallToolResult:
-    answer = ComparisonAnswer(
+    answer = PreferenceAnswer(
         preference=None,
         pair=pair,
         note=note,
@@ -145,7 +142,7 @@ def _said(ws: Workspace, found: Preference) -> CallToolResult:
     better = f"{found.better} is better" if found.better is not None else "It is a tie"
     why = "" if found.agreed else ": the answer depended on which was shown above"
     last = f'compare_iterations(session_id="{found.session_id}", ...) says what differs.'
-    answer = ComparisonAnswer(
+    answer = PreferenceAnswer(
         preference=found, pair=None, note="", runs_dir=str(ws.runs.path), next_step=f"{better}{why}. {last}"
     )
     return reply(answer)

@@ -1,14 +1,12 @@
 """Sessions: begun with a sentence."""
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, Resolve
 from pydantic import BaseModel, Field, ValidationError
 
-from p2p.contracts.budget import Caps
-from p2p.contracts.candidates import MAX_CANDIDATES
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.inference import Caps
 from p2p.contracts.intent import Criterion, Intent
 from p2p.contracts.session import NewSession, Priority
 from p2p.service.progress.session_view import view_session
@@ -19,12 +17,8 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.wording import reward_constraints
 from p2p.service.workspace import Workspace
 from p2p_mcp.criteria import corrected, derived, form, question
-from p2p_mcp.errors import telling
-from p2p_mcp.fields import Criteria, EnvironmentId, EpisodeLength
-from p2p_mcp.toolbox import WRITES, Toolbox
+from p2p_mcp.fields import Criteria, EnvironmentId, EpisodeLength, argument
 from p2p_mcp.views.sessions import NewSessionAnswer, previewed, state
-
-TOOLSET = "sessions"
 
 Sentence = Annotated[
     str, Field(min_length=3, max_length=2000, description='What the robot is to do, in one sentence: "run forward".')
@@ -33,18 +27,12 @@ ExtendCriteria = Annotated[bool, Field(description="Add `criteria` to the derive
 ConfirmCriteria = Annotated[
     bool, Field(description="Show derived criteria to the user for correction, where the client can.")
 ]
-Seed = Annotated[int, Field(ge=0, lt=100, description="Seed of the session.")]
-SeedCount = Annotated[int, Field(ge=1, le=10, description="Trainings of each configuration.")]
-MaxIterations = Annotated[int, Field(ge=1, le=100, description="Rewards tried at most.")]
-PassThreshold = Annotated[float, Field(gt=0, le=1, description="Score needed to pass.")]
 Config = Annotated[
-    dict[str, Any] | None, Field(description="Fields of the training configuration: total_timesteps ...")
+    dict[str, Any] | None,
+    Field(description='As {"total_timesteps": 500000, "learner": "sb3"}; reward_rules tell the rest.'),
 ]
 DryRun = Annotated[
     bool, Field(description="Answer what it would be judged by, its configuration, time and cost; begin nothing.")
-]
-StopWhenClear = Annotated[
-    bool, Field(description="End a training at the second checkpoint in a row that clearly passes.")
 ]
 JudgeModel = Annotated[
     str, Field(max_length=200, description="provider:model that looks at the pictures; empty: you, or your client's.")
@@ -57,84 +45,89 @@ Author = Annotated[
 JudgeAuthor = Annotated[
     str, Field(max_length=200, description="provider:model that writes code to judge what predicates cannot say.")
 ]
-ConfigCount = Annotated[
-    int, Field(ge=1, le=8, description="Configurations trained side by side: variants of the hyperparameters.")
-]
-RewardOnly = Annotated[bool, Field(description="Leave the hyperparameters alone.")]
-Candidates = Annotated[
-    int, Field(ge=1, le=MAX_CANDIDATES, description="Rewards `author` writes an iteration; short trainings choose.")
-]
 CapsGiven = Annotated[
     dict[str, float | None] | None,
     Field(description="Most that is spent: dollars, tokens, calls, minutes, environment_steps; null lifts one."),
 ]
-PriorityGiven = Annotated[Priority, Field(description="normal: its trainings give way to nobody.")]
+USUAL = NewSession()
+MAX_ITERATIONS = 5
+"""A model in a chat that writes rewards itself may try some more."""
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer it."""
-    ws = toolbox.ws
-    confirm = _confirming(ws)
+def confirm(
+    ws: Workspace,
+    intent: str,
+    environment: str,
+    criteria: tuple[Criterion, ...] | None,
+    confirm_criteria: bool,
+    ctx: Context[Any, Any],
+) -> Elicit[BaseModel] | None:
+    """Ask the user about derived criteria, where the client can."""
+    if criteria or not confirm_criteria or not _shows_forms(ctx):
+        return None
+    found, _ = derived(ws, intent, environment)
+    fields = form(found)
+    return Elicit(question(found), fields) if fields is not None else None
 
-    def create_session(  # noqa: PLR0913  one parameter per field of the request
-        intent: Sentence,
-        answer: Annotated[ElicitationResult[BaseModel], Resolve(confirm)],
-        environment: EnvironmentId = "HalfCheetah-v5",
-        criteria: Criteria = None,
-        extend_criteria: ExtendCriteria = False,
-        confirm_criteria: ConfirmCriteria = True,  # noqa: ARG001  read by `confirm`
-        seed: Seed = 1,
-        n_seeds: SeedCount = 2,
-        max_iterations: MaxIterations = 5,
-        pass_threshold: PassThreshold = 0.8,
-        episode_s: EpisodeLength = None,
-        config: Config = None,
-        judge_model: JudgeModel = "",
-        stop_when_clear: StopWhenClear = False,
-        author: Author = "",
-        judge_author: JudgeAuthor = "",
-        n_configs: ConfigCount = 1,
-        reward_only: RewardOnly = False,
-        candidates: Candidates = 1,
-        caps: CapsGiven = None,
-        priority: PriorityGiven = "low",
-        dry_run: DryRun = False,
-    ) -> NewSessionAnswer:
-        """Begin to pursue one sentence in one environment; nothing is trained yet.
 
-        Returns the criteria it will be judged by: show them to the user, and replace or extend them with steer_session
-        if they miss what is meant. Then write_reward.
-        """
-        request = requested(
-            prompt=intent,
-            env_id=environment,
-            seed=seed,
-            n_seeds=n_seeds,
-            max_iterations=max_iterations,
-            pass_threshold=pass_threshold,
-            config=dict(config or {}),
-            judge_model=judge_model,
-            stop_when_clear=stop_when_clear,
-            author=author or "builtin",
-            model=author,
-            judge_author=judge_author,
-            n_configs=n_configs,
-            reward_only=reward_only,
-            candidates=candidates,
-            caps=dict(caps or {}),
-            priority=priority,
-        )
-        wanted, note = _criteria(ws, request, criteria or (), extend_criteria, episode_s)
-        if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
-            wanted = intent_of(ws, intent, environment, corrected(wanted, answer.data), wanted.episode_s)
-        rules = reward_constraints(describe_environment(ws, environment))
-        if dry_run:
-            return previewed(ws, preview(ws, request, intent=wanted), note, rules)
-        session = lifecycle.create_session(ws, request, intent=wanted)
-        shown = state(ws, view_session(ws, session.session_id))
-        return NewSessionAnswer(**dict(shown), note=note, reward_rules=rules)
+def create_session(
+    ws: Workspace,
+    intent: Sentence,
+    answer: Annotated[ElicitationResult[BaseModel], Resolve(confirm)],
+    environment: EnvironmentId = USUAL.env_id,
+    criteria: Criteria = None,
+    extend_criteria: ExtendCriteria = False,
+    confirm_criteria: ConfirmCriteria = True,  # noqa: ARG001  read by `confirm`
+    seed: Annotated[int, argument(NewSession, "seed")] = USUAL.seed,
+    n_seeds: Annotated[int, argument(NewSession, "n_seeds")] = USUAL.n_seeds,
+    max_iterations: Annotated[int, argument(NewSession, "max_iterations")] = MAX_ITERATIONS,
+    pass_threshold: Annotated[float, argument(NewSession, "pass_threshold")] = USUAL.pass_threshold,
+    episode_s: EpisodeLength = None,
+    config: Config = None,
+    judge_model: JudgeModel = "",
+    stop_when_clear: Annotated[bool, argument(NewSession, "stop_when_clear")] = USUAL.stop_when_clear,
+    author: Author = "",
+    judge_author: JudgeAuthor = "",
+    n_configs: Annotated[int, argument(NewSession, "n_configs")] = USUAL.n_configs,
+    reward_only: Annotated[bool, argument(NewSession, "reward_only")] = USUAL.reward_only,
+    candidates: Annotated[int, argument(NewSession, "candidates")] = USUAL.candidates,
+    caps: CapsGiven = None,
+    priority: Annotated[Priority, argument(NewSession, "priority")] = USUAL.priority,
+    dry_run: DryRun = False,
+) -> NewSessionAnswer:
+    """Begin to pursue one sentence in one environment; nothing is trained yet.
 
-    toolbox.add(create_session, "Create session", TOOLSET, WRITES)
+    Returns the criteria it will be judged by: show them to the user, and replace or extend them with steer_session
+    if they miss what is meant. Then write_reward.
+    """
+    request = requested(
+        prompt=intent,
+        env_id=environment,
+        seed=seed,
+        n_seeds=n_seeds,
+        max_iterations=max_iterations,
+        pass_threshold=pass_threshold,
+        config=dict(config or {}),
+        judge_model=judge_model,
+        stop_when_clear=stop_when_clear,
+        author=author or "builtin",
+        model=author,
+        judge_author=judge_author,
+        n_configs=n_configs,
+        reward_only=reward_only,
+        candidates=candidates,
+        caps=dict(caps or {}),
+        priority=priority,
+    )
+    wanted, note = _criteria(ws, request, criteria or (), extend_criteria, episode_s)
+    if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
+        wanted = intent_of(ws, intent, environment, corrected(wanted, answer.data), wanted.episode_s)
+    rules = reward_constraints(describe_environment(ws, environment))
+    if dry_run:
+        return previewed(ws, preview(ws, request, intent=wanted), note, rules)
+    session = lifecycle.create_session(ws, request, intent=wanted)
+    shown = state(ws, view_session(ws, session.session_id))
+    return NewSessionAnswer(**dict(shown), note=note, reward_rules=rules)
 
 
 def requested(**fields: Any) -> NewSession:
@@ -151,25 +144,6 @@ def requested(**fields: Any) -> NewSession:
         known = f" Caps: {', '.join(Caps.model_fields)}." if where.startswith("caps") else ""
         said = wrong["msg"].removeprefix("Value error, ")
         raise InvalidInput(f"{where}: {said}.{known}" if where else f"{said}.") from error
-
-
-def _confirming(ws: Workspace) -> Callable[..., Elicit[BaseModel] | None]:
-    @telling
-    def confirm(
-        intent: str,
-        environment: str,
-        criteria: tuple[Criterion, ...] | None,
-        confirm_criteria: bool,
-        ctx: Context[Any, Any],
-    ) -> Elicit[BaseModel] | None:
-        """Ask the user about derived criteria, where the client can."""
-        if criteria or not confirm_criteria or not _shows_forms(ctx):
-            return None
-        found, _ = derived(ws, intent, environment)
-        fields = form(found)
-        return Elicit(question(found), fields) if fields is not None else None
-
-    return confirm
 
 
 def _shows_forms(ctx: Context[Any, Any]) -> bool:

@@ -4,14 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from p2p.contracts.base import Contract
 from p2p.contracts.intent import Key
-from p2p.contracts.judge_code import JudgeCodeReport, JudgeCodeTask
+from p2p.contracts.judgment import JudgeCodeReport, JudgeCodeTask
 from p2p.service.judging.caller_code import judge_code_task, submit_judge_code
+from p2p.service.workspace import Workspace
 from p2p_mcp.fields import SessionId
-from p2p_mcp.toolbox import REPEATABLE, Toolbox
-
-TOOLSET = "judging"
+from p2p_mcp.views.answer import Answer
 
 Source = Annotated[
     str | None,
@@ -23,7 +21,7 @@ Source = Annotated[
 ]
 
 
-class JudgeCodeAnswer(Contract):
+class JudgeCodeAnswer(Answer):
     """What the writer of a judge function has to know, or what came of the one that was handed in."""
 
     task: JudgeCodeTask | None
@@ -31,29 +29,24 @@ class JudgeCodeAnswer(Contract):
     next_step: str
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer it."""
-    ws = toolbox.ws
+def write_judge_code(
+    ws: Workspace,
+    session_id: SessionId,
+    criterion: Annotated[Key | None, Field(description="Key of the criterion it measures.")] = None,
+    source: Source = None,
+    reasoning: Annotated[str, Field(max_length=2000, description="How it measures, for the record.")] = "",
+    model: Annotated[str, Field(max_length=100, description="Your model's name, for the record.")] = "",
+) -> JudgeCodeAnswer:
+    """Write the function that one criterion without a predicate is judged by, where eyes are a poor judge of it.
 
-    def write_judge_code(
-        session_id: SessionId,
-        criterion: Annotated[Key | None, Field(description="Key of the criterion it measures.")] = None,
-        source: Source = None,
-        reasoning: Annotated[str, Field(max_length=2000, description="How it measures, for the record.")] = "",
-        model: Annotated[str, Field(max_length=100, description="Your model's name, for the record.")] = "",
-    ) -> JudgeCodeAnswer:
-        """Write the function that one criterion without a predicate is judged by, where eyes are a poor judge of it.
-
-        Call it without `source` first. Then it is gated and tried on known motions, confined; errors come with line
-        and fix, and are no verdict. From then on judge_videos measures by it. Settled by the first judgment.
-        """
-        if source is None or criterion is None:
-            task = judge_code_task(ws, session_id)
-            return JudgeCodeAnswer(task=task, report=None, next_step=_to_write(task))
-        report = submit_judge_code(ws, session_id, criterion, source, reasoning, model)
-        return JudgeCodeAnswer(task=None, report=report, next_step=_after(report))
-
-    toolbox.add(write_judge_code, "Write judge code", TOOLSET, REPEATABLE, heavy=True)
+    Call it without `source` first. Then it is gated and tried on known motions, confined; errors come with line
+    and fix, and are no verdict. From then on judge_videos measures by it. Settled by the first judgment.
+    """
+    if source is None or criterion is None:
+        task = judge_code_task(ws, session_id)
+        return JudgeCodeAnswer(task=task, report=None, next_step=_to_write(task))
+    report = submit_judge_code(ws, session_id, criterion, source, reasoning, model)
+    return JudgeCodeAnswer(task=None, report=report, next_step=_after(report))
 
 
 def _to_write(task: JudgeCodeTask) -> str:

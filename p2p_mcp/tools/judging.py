@@ -1,6 +1,5 @@
 """Judging: what code measured, and what somebody saw in the pictures."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,10 +8,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, CreateMessageResult
 from pydantic import Field
 
-from p2p.contracts.evidence import Evidence
 from p2p.contracts.intent import Key
-from p2p.contracts.judgment import Judgment
-from p2p.contracts.observation import Observation, Tag
+from p2p.contracts.judgment import Evidence, Judgment, Observation, Tag
 from p2p.service.judging import caller_judgment
 from p2p.service.judging.by_eyes import judge_by_model
 from p2p.service.judging.caller_judgment import judge_evidence
@@ -21,13 +18,9 @@ from p2p.service.progress.details import view_iteration
 from p2p.service.progress.session_view import view_session
 from p2p.service.workspace import Workspace
 from p2p_mcp import sampling
-from p2p_mcp.errors import telling
-from p2p_mcp.fields import Iteration, SessionId
-from p2p_mcp.toolbox import REPEATABLE, WRITES, Toolbox
+from p2p_mcp.fields import Iteration, SessionId, argument
 from p2p_mcp.views.content import fitting, reply
 from p2p_mcp.views.evidence import EvidenceAnswer, JudgmentAnswer, after_judging, facts, look, pictures_of
-
-TOOLSET = "judging"
 
 Mode = Annotated[
     Literal["auto", "api", "client_sampling", "calling_agent"],
@@ -37,45 +30,69 @@ Detail = Annotated[
     Literal["sheet", "frames", "none"],
     Field(description="sheet: one picture of eight moments; frames: single moments besides; none: numbers alone."),
 ]
-Exploit = Annotated[str, Field(max_length=1000, description="How the numbers are met without doing what was meant.")]
+Exploit = Annotated[
+    str, argument(Observation, "suspected_exploit", "How the numbers are met without doing what was meant.")
+]
 MaxFrames = Annotated[int, Field(ge=1, le=12, description="Single moments shown at most.")]
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer them."""
-    ws = toolbox.ws
+def ask_client_model(
+    ws: Workspace, session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]
+) -> Sample | None:
+    """Ask the client's model, where there is one and it may be asked."""
+    capabilities = ctx.client_capabilities
+    if mode not in ("auto", "client_sampling") or capabilities is None or capabilities.sampling is None:
+        return None
+    if asks_a_model(ws, session_id, mode, "judge_videos"):
+        return None
+    evidence = judge_evidence(ws, session_id, iteration)
+    if not evidence.contact_sheet or _by_somebody_before(ws, evidence) is not None:
+        return None
+    return Sample(sampling.question(evidence, _sheet(ws, evidence)), max_tokens=sampling.MAX_TOKENS)
 
-    ask = _asking(ws)
-    ask_again = _asking_again(ws, ask)
 
-    def judge_videos(
-        session_id: SessionId,
-        first: Annotated[CreateMessageResult | None, Resolve(ask)],
-        second: Annotated[CreateMessageResult | None, Resolve(ask_again)],
-        iteration: Iteration = None,
-        mode: Mode = "auto",
-        detail: Detail = "sheet",
-        max_frames: MaxFrames = 6,
-    ) -> Annotated[CallToolResult, EvidenceAnswer]:
-        """Measure the judged rollouts of a trained iteration, and have their pictures looked at.
+def ask_client_model_again(
+    ws: Workspace,
+    session_id: str,
+    iteration: int | None,
+    first: Annotated[CreateMessageResult | None, Resolve(ask_client_model)],
+) -> Sample | None:
+    """Ask once more, where the first reply cannot be taken."""
+    if first is None:
+        return None
+    evidence = judge_evidence(ws, session_id, iteration)
+    if isinstance(sampling.read(first, evidence), Observation):
+        return None
+    asked = sampling.question(evidence, _sheet(ws, evidence))
+    return Sample(sampling.correction(evidence, asked, first), max_tokens=sampling.MAX_TOKENS)
 
-        Where nobody else can look, they come back to you with the rubric: look at them, then call submit_judgment.
-        A session passes only by what code measured and what eyes saw together.
-        """
-        asks = asks_a_model(ws, session_id, mode, "judge_videos")
-        evidence = judge_evidence(ws, session_id, iteration)
-        if asks and (mode == "api" or _by_somebody_before(ws, evidence) is None):
-            judge_by_model(ws, session_id, evidence.iteration)
-        judgment, note = _by_sampling(ws, evidence, [one for one in (first, second) if one is not None])
-        if judgment is None and mode != "calling_agent":
-            judgment = _by_somebody_before(ws, evidence)
-        if mode == "client_sampling" and first is None:
-            note = "This client lends no model (it declares no sampling capability), or there is no picture to show."
-        pictures = [] if judgment is not None else pictures_of(evidence, ws.runs.path, detail, max_frames)
-        return reply(_answer(ws, evidence, judgment, note, pictures), pictures)
 
-    toolbox.add(judge_videos, "Judge videos", TOOLSET, WRITES, heavy=True)
-    _add_submitting(toolbox)
+def judge_videos(
+    ws: Workspace,
+    session_id: SessionId,
+    first: Annotated[CreateMessageResult | None, Resolve(ask_client_model)],
+    second: Annotated[CreateMessageResult | None, Resolve(ask_client_model_again)],
+    iteration: Iteration = None,
+    mode: Mode = "auto",
+    detail: Detail = "sheet",
+    max_frames: MaxFrames = 6,
+) -> Annotated[CallToolResult, EvidenceAnswer]:
+    """Measure the judged rollouts of a trained iteration, and have their pictures looked at.
+
+    Where nobody else can look, they come back to you with the rubric: look at them, then call submit_judgment.
+    A session passes only by what code measured and what eyes saw together.
+    """
+    asks = asks_a_model(ws, session_id, mode, "judge_videos")
+    evidence = judge_evidence(ws, session_id, iteration)
+    if asks and (mode == "api" or _by_somebody_before(ws, evidence) is None):
+        judge_by_model(ws, session_id, evidence.iteration)
+    judgment, note = _by_sampling(ws, evidence, [one for one in (first, second) if one is not None])
+    if judgment is None and mode != "calling_agent":
+        judgment = _by_somebody_before(ws, evidence)
+    if mode == "client_sampling" and first is None:
+        note = "This client lends no model (it declares no sampling capability), or there is no picture to show."
+    pictures = [] if judgment is not None else pictures_of(evidence, ws.runs.path, detail, max_frames)
+    return reply(_answer(ws, evidence, judgment, note, pictures), pictures)
 
 
 def asks_a_model(ws: Workspace, session_id: str, mode: str, tool: str) -> bool:
@@ -98,96 +115,45 @@ def asks_a_model(ws: Workspace, session_id: str, mode: str, tool: str) -> bool:
     return mode == "api" or (mode == "auto" and bool(view_session(ws, session_id).session.judge_model))
 
 
-def _asking(ws: Workspace) -> Callable[..., Sample | None]:
-    @telling
-    def ask(session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]) -> Sample | None:
-        """Ask the client's model, where there is one and it may be asked."""
-        evidence = _to_sample(ws, session_id, iteration, mode, ctx)
-        if evidence is None:
-            return None
-        return Sample(sampling.question(evidence, _sheet(ws, evidence)), max_tokens=sampling.MAX_TOKENS)
+def submit_judgment(
+    ws: Workspace,
+    session_id: SessionId,
+    is_what_was_meant: Annotated[bool, Field(description="Would the person who asked be content with it?")],
+    score: Annotated[float, argument(Observation, "score", "How much of what was meant is there.")],
+    diagnosis: Annotated[str, argument(Observation, "diagnosis", "What you saw, in time order, and what is missing.")],
+    criteria: Annotated[
+        dict[Key, bool] | None,
+        Field(description="Met or not, by key: at least those of `only_eyes_can_judge`."),
+    ] = None,
+    failure_tags: Annotated[tuple[Tag, ...], argument(Observation, "failure_tags", "In snake_case.")] = (),
+    suspected_exploit: Exploit = "",
+    model: Annotated[str | None, argument(Observation, "model", "Your model's name, for the record.")] = None,
+    iteration: Iteration = None,
+) -> JudgmentAnswer:
+    """Say what you saw in the pictures of judge_videos; together with the measurements that is the judgment.
 
-    return ask
-
-
-def _asking_again(ws: Workspace, ask: Callable[..., Sample | None]) -> Callable[..., Sample | None]:
-    @telling
-    def ask_again(
-        session_id: str,
-        iteration: int | None,
-        first: Annotated[CreateMessageResult | None, Resolve(ask)],
-    ) -> Sample | None:
-        """Ask once more, where the first reply cannot be taken."""
-        return _once_more(ws, judge_evidence(ws, session_id, iteration), first) if first is not None else None
-
-    return ask_again
-
-
-def _add_submitting(toolbox: Toolbox) -> None:
-    ws = toolbox.ws
-
-    def submit_judgment(  # noqa: PLR0913  one parameter per field of an observation
-        session_id: SessionId,
-        is_what_was_meant: Annotated[bool, Field(description="Would the person who asked be content with it?")],
-        score: Annotated[float, Field(ge=0, le=1, description="How much of what was meant is there.")],
-        diagnosis: Annotated[
-            str, Field(min_length=1, max_length=4000, description="What you saw, in time order, and what is missing.")
-        ],
-        criteria: Annotated[
-            dict[Key, bool] | None,
-            Field(description="Met or not, by key: at least those of `only_eyes_can_judge`."),
-        ] = None,
-        failure_tags: Annotated[tuple[Tag, ...], Field(max_length=12, description="In snake_case.")] = (),
-        suspected_exploit: Exploit = "",
-        model: Annotated[str | None, Field(max_length=100, description="Your model's name, for the record.")] = None,
-        iteration: Iteration = None,
-    ) -> JudgmentAnswer:
-        """Say what you saw in the pictures of judge_videos; together with the measurements that is the judgment.
-
-        Measured criteria stay as measured. Passed: the session ends. Not passed: revise_reward.
-        """
-        observation = Observation(
-            is_what_was_meant=is_what_was_meant,
-            score=score,
-            diagnosis=diagnosis,
-            criteria=criteria or {},
-            failure_tags=failure_tags,
-            suspected_exploit=suspected_exploit,
-            model=model,
-        )
-        number = judge_evidence(ws, session_id, iteration).iteration
-        judgment = caller_judgment.submit_judgment(ws, session_id, number, observation)
-        return JudgmentAnswer(
-            session_id=session_id,
-            iteration=number,
-            judgment=facts(judgment),
-            observation=judgment.observation,
-            passed=judgment.passed,
-            uri=f"p2p://sessions/{session_id}/iterations/{number}/judgment",
-            next_step=after_judging(session_id, judgment),
-        )
-
-    toolbox.add(submit_judgment, "Submit judgment", TOOLSET, REPEATABLE)
-
-
-def _to_sample(
-    ws: Workspace, session_id: str, iteration: int | None, mode: str, ctx: Context[Any, Any]
-) -> Evidence | None:
-    """What a client's model would be shown; None where it is not to be asked."""
-    capabilities = ctx.client_capabilities
-    if mode not in ("auto", "client_sampling") or capabilities is None or capabilities.sampling is None:
-        return None
-    if asks_a_model(ws, session_id, mode, "judge_videos"):
-        return None
-    evidence = judge_evidence(ws, session_id, iteration)
-    return evidence if evidence.contact_sheet and _by_somebody_before(ws, evidence) is None else None
-
-
-def _once_more(ws: Workspace, evidence: Evidence, first: CreateMessageResult) -> Sample | None:
-    if isinstance(sampling.read(first, evidence), Observation):
-        return None
-    asked = sampling.question(evidence, _sheet(ws, evidence))
-    return Sample(sampling.correction(evidence, asked, first), max_tokens=sampling.MAX_TOKENS)
+    Measured criteria stay as measured. Passed: the session ends. Not passed: revise_reward.
+    """
+    observation = Observation(
+        is_what_was_meant=is_what_was_meant,
+        score=score,
+        diagnosis=diagnosis,
+        criteria=criteria or {},
+        failure_tags=failure_tags,
+        suspected_exploit=suspected_exploit,
+        model=model,
+    )
+    number = judge_evidence(ws, session_id, iteration).iteration
+    judgment = caller_judgment.submit_judgment(ws, session_id, number, observation)
+    return JudgmentAnswer(
+        session_id=session_id,
+        iteration=number,
+        judgment=facts(judgment),
+        observation=judgment.observation,
+        passed=judgment.passed,
+        uri=f"p2p://sessions/{session_id}/iterations/{number}/judgment",
+        next_step=after_judging(session_id, judgment),
+    )
 
 
 def _sheet(ws: Workspace, evidence: Evidence) -> Path:

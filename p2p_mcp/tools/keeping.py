@@ -12,12 +12,8 @@ from p2p.service.sessions import driving
 from p2p.service.sessions.extending import continue_session
 from p2p.service.sessions.keeping import delete_session, edit_session, restore_session
 from p2p.service.workspace import Workspace
-from p2p_mcp.fields import OtherCriteria, SessionId, Wish
-from p2p_mcp.toolbox import REPEATABLE, WRITES, Toolbox
+from p2p_mcp.fields import OtherCriteria, SessionId, Wish, argument
 from p2p_mcp.views.sessions import ManagedSession, SessionState, managed, state
-
-TOOLSET = "sessions"
-
 
 Action = Annotated[
     Literal["delete", "restore", "rename", "star", "unstar", "tag", "untag"],
@@ -27,43 +23,38 @@ Value = Annotated[
     str, Field(max_length=64, description="For rename the alias, good wherever an id is; for tag and untag the tag.")
 ]
 Iterations = Annotated[
-    int | None, Field(ge=1, le=100, description="How many rewards may be tried; alone, with those so far.")
+    int | None, argument(ExtendSession, "max_iterations", "How many rewards may be tried; alone, with those so far.")
 ]
 NewAuthor = Annotated[str, Field(max_length=200, description="provider:model that writes from now on in run_session.")]
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer them."""
-    ws = toolbox.ws
+def manage_session(ws: Workspace, session_id: SessionId, action: Action, value: Value = "") -> ManagedSession:
+    """Delete a session into the trash, restore it, or give it an alias, a star or tags. Nothing is lost by it.
 
-    def manage_session(session_id: SessionId, action: Action, value: Value = "") -> ManagedSession:
-        """Delete a session into the trash, restore it, or give it an alias, a star or tags. Nothing is lost by it.
+    What runs or waits is not deleted: cancel_job first. Only a person empties the trash.
+    """
+    return managed(_done(ws, session_id, action, value))
 
-        What runs or waits is not deleted: cancel_job first. Only a person empties the trash.
-        """
-        return managed(_done(ws, session_id, action, value))
 
-    def extend_session(
-        session_id: SessionId,
-        iterations: Iterations = None,
-        wish: Wish = "",
-        criteria: OtherCriteria = None,
-        author: NewAuthor = "",
-    ) -> SessionState:
-        """Go on with an ended session: by iterations alone it is allowed more of them, and revise_reward goes on.
+def extend_session(
+    ws: Workspace,
+    session_id: SessionId,
+    iterations: Iterations = None,
+    wish: Wish = "",
+    criteria: OtherCriteria = None,
+    author: NewAuthor = "",
+) -> SessionState:
+    """Go on with an ended session: by iterations alone it is allowed more of them, and revise_reward goes on.
 
-        With a wish, or stricter or further criteria, a linked new session begins with its best reward: train_iteration,
-        or run_session. Its criteria are never looser.
-        """
-        if not wish.strip() and not criteria and not author and iterations is not None:
-            return state(ws, driving.extend_session(ws, session_id, iterations))
-        request = ExtendSession(wish=wish, criteria=criteria or (), max_iterations=iterations, author=author)
-        name = continue_session(ws, session_id, request, driven=False).session_id
-        write_reward(ws, name, 1)
-        return state(ws, view_session(ws, name))
-
-    toolbox.add(manage_session, "Manage session", TOOLSET, REPEATABLE)
-    toolbox.add(extend_session, "Extend session", TOOLSET, WRITES)
+    With a wish, or stricter or further criteria, a linked new session begins with its best reward: train_iteration,
+    or run_session. Its criteria are never looser.
+    """
+    if not wish.strip() and not criteria and not author and iterations is not None:
+        return state(ws, driving.extend_session(ws, session_id, iterations))
+    request = ExtendSession(wish=wish, criteria=criteria or (), max_iterations=iterations, author=author)
+    name = continue_session(ws, session_id, request, driven=False).session_id
+    write_reward(ws, name, 1)
+    return state(ws, view_session(ws, name))
 
 
 def _done(ws: Workspace, session_id: str, action: str, value: str) -> SessionView:

@@ -4,45 +4,39 @@ from typing import Annotated
 
 from pydantic import Field
 
-from p2p.contracts.label import Labels
+from p2p.contracts.judgment import Label, Labels
 from p2p.service.judging import labelling
-from p2p_mcp.fields import Iteration, SessionId
-from p2p_mcp.toolbox import WRITES, Toolbox
+from p2p.service.workspace import Workspace
+from p2p_mcp.fields import Iteration, SessionId, argument
+from p2p_mcp.views.answer import Answer
 
-TOOLSET = "judging"
-
-Score = Annotated[float, Field(ge=0, le=1, description="The person's score: how much of what was meant is there.")]
+Score = Annotated[float, argument(Label, "score", "The person's score: how much of what was meant is there.")]
 Rollout = Annotated[str, Field(pattern="^(p10|median|p90)$", description="Which of the recorded rollouts was seen.")]
-Annotator = Annotated[str, Field(min_length=1, max_length=100, description="Who said so: a person, never a model.")]
+Annotator = Annotated[str, argument(Label, "annotator", "Who said so: a person, never a model.")]
 
 
-class LabelAnswer(Labels):
+class LabelAnswer(Labels, Answer):
     """All labels of the session, and the judges' agreement with them."""
 
     next_step: str
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer it."""
-    ws = toolbox.ws
+def label_rollout(
+    ws: Workspace,
+    session_id: SessionId,
+    score: Score,
+    annotator: Annotator,
+    rollout: Rollout = "median",
+    iteration: Iteration = None,
+    comment: Annotated[str, argument(Label, "comment", "What the person saw.")] = "",
+) -> LabelAnswer:
+    """Record what a person thinks of a judged rollout, and see how far the judges agree with people.
 
-    def label_rollout(
-        session_id: SessionId,
-        score: Score,
-        annotator: Annotator,
-        rollout: Rollout = "median",
-        iteration: Iteration = None,
-        comment: Annotated[str, Field(max_length=1000, description="What the person saw.")] = "",
-    ) -> LabelAnswer:
-        """Record what a person thinks of a judged rollout, and see how far the judges agree with people.
-
-        For a score the user gave after looking at the video; your own opinion belongs into submit_judgment.
-        No verdict changes. A later score of the same person replaces the earlier one.
-        """
-        labels = labelling.label_rollout(ws, session_id, score, annotator, rollout, iteration, comment)
-        return LabelAnswer(
-            **labels.model_dump(),
-            next_step="Tell the user how far the judges agree; view_rollout shows another rollout to score.",
-        )
-
-    toolbox.add(label_rollout, "Label a rollout", TOOLSET, WRITES)
+    For a score the user gave after looking at the video; your own opinion belongs into submit_judgment.
+    No verdict changes. A later score of the same person replaces the earlier one.
+    """
+    labels = labelling.label_rollout(ws, session_id, score, annotator, rollout, iteration, comment)
+    return LabelAnswer(
+        **labels.model_dump(),
+        next_step="Tell the user how far the judges agree; view_rollout shows another rollout to score.",
+    )

@@ -3,10 +3,9 @@
 from p2p.contracts.base import Contract
 from p2p.contracts.node import NodeState, NodeView
 from p2p.service.machines.nodes import check_nodes
-from p2p_mcp.toolbox import Nature, Toolbox
+from p2p.service.workspace import Workspace
+from p2p_mcp.views.answer import Answer
 
-TOOLSET = "catalog"
-ASKS = Nature(read_only=True, idempotent=True, open_world=True)
 ADD = "A person adds, trusts and prepares them: p2p nodes --help"
 
 
@@ -28,25 +27,19 @@ class NodeLine(Contract):
     """What it lacks, and what the user can do."""
 
 
-class NodeList(Contract):
+class NodeList(Answer):
     """Machines besides the one that this server runs on."""
 
     nodes: tuple[NodeLine, ...]
     next_step: str
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer it."""
-    ws = toolbox.ws
-
-    def list_nodes() -> NodeList:
-        """List the other machines that can train, asked just now: cores, free memory, whether they are prepared."""
-        lines = tuple(_line(view) for view in check_nodes(ws))
-        ready = next((line.backend for line in lines if line.prepared), None)
-        step = f'train_iteration(session_id="...", backend="{ready}")' if ready else f"Train here. {ADD}"
-        return NodeList(nodes=lines, next_step=step)
-
-    toolbox.add(list_nodes, "List nodes", TOOLSET, ASKS)
+def list_nodes(ws: Workspace) -> NodeList:
+    """List the other machines that can train, asked just now: cores, free memory, whether they are prepared."""
+    lines = tuple(_line(view) for view in check_nodes(ws))
+    ready = next((line.backend for line in lines if line.prepared), None)
+    step = f'train_iteration(session_id="...", backend="{ready}")' if ready else f"Train here. {ADD}"
+    return NodeList(nodes=lines, next_step=step)
 
 
 def _line(view: NodeView) -> NodeLine:

@@ -11,71 +11,69 @@ from p2p.contracts.background import JobView, StartTraining
 from p2p.contracts.training import EffectiveConfig
 from p2p.service.progress.details import view_iteration
 from p2p.service.sessions.background import start_loop, start_training
-from p2p_mcp.fields import Backend, IdempotencyKey, PriorityChoice, SessionId, WaitSeconds
+from p2p.service.workspace import Workspace
+from p2p_mcp.fields import Backend, IdempotencyKey, PriorityChoice, SessionId, WaitSeconds, argument
 from p2p_mcp.live.tasks import TASK_HANDLE
-from p2p_mcp.toolbox import REPEATABLE, Toolbox
 from p2p_mcp.views.content import reply
 from p2p_mcp.views.jobs import JobAnswer, TrainingAnswer, answer, follow
 
-TOOLSET = "training"
+
+async def train_iteration(
+    ws: Workspace,
+    session_id: SessionId,
+    ctx: Context[Any, Any],
+    seeds: Annotated[
+        tuple[int, ...] | None, argument(StartTraining, "seeds", "Training seeds, each below 1000.")
+    ] = None,
+    configs: Annotated[
+        dict[str, dict[str, Any]] | None,
+        argument(
+            StartTraining,
+            "configs",
+            "Named variants trained side by side, each with fields of the training configuration.",
+        ),
+    ] = None,
+    timesteps: Annotated[
+        int | None, Field(ge=1000, le=1_000_000_000, description="Environment steps of each run; null: what suits.")
+    ] = None,
+    backend: Backend = None,
+    priority: PriorityChoice = None,
+    idempotency_key: IdempotencyKey = None,
+    wait_seconds: WaitSeconds = 0,
+) -> Annotated[CallToolResult, TrainingAnswer]:
+    """Train the newest reward in the background, and return a job at once; it goes on whatever happens to you.
+
+    Follow it with get_job until it has ended, then get_metrics and judge_videos.
+    """
+    request = StartTraining(
+        seeds=seeds,
+        configs=configs,
+        total_timesteps=timesteps,
+        backend=backend,
+        priority=priority,
+        idempotency_key=idempotency_key,
+    )
+    job = await to_thread.run_sync(start_training, ws, session_id, request)
+    job = await follow(ws, job, wait_seconds, ctx)
+    number = job.iteration or 1
+    trained = await to_thread.run_sync(view_iteration, ws, session_id, number)
+    return started(job, trained.config)
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer them."""
-    ws = toolbox.ws
+async def run_session(
+    ws: Workspace,
+    session_id: SessionId,
+    ctx: Context[Any, Any],
+    priority: PriorityChoice = None,
+    idempotency_key: IdempotencyKey = None,
+    wait_seconds: WaitSeconds = 0,
+) -> Annotated[CallToolResult, JobAnswer]:
+    """Hand the loop to the session's author: reward, training, judgment and revision until it passes or stops.
 
-    async def train_iteration(  # noqa: PLR0913  one parameter per choice
-        session_id: SessionId,
-        ctx: Context[Any, Any],
-        seeds: Annotated[
-            tuple[int, ...] | None, Field(min_length=1, max_length=10, description="Training seeds, each below 1000.")
-        ] = None,
-        configs: Annotated[
-            dict[str, dict[str, Any]] | None,
-            Field(description="Named variants trained side by side, each with fields of the training configuration."),
-        ] = None,
-        timesteps: Annotated[
-            int | None, Field(ge=1000, le=1_000_000_000, description="Environment steps of each run; null: what suits.")
-        ] = None,
-        backend: Backend = None,
-        priority: PriorityChoice = None,
-        idempotency_key: IdempotencyKey = None,
-        wait_seconds: WaitSeconds = 0,
-    ) -> Annotated[CallToolResult, TrainingAnswer]:
-        """Train the newest reward in the background, and return a job at once; it goes on whatever happens to you.
-
-        Follow it with get_job until it has ended, then get_metrics and judge_videos.
-        """
-        request = StartTraining(
-            seeds=seeds,
-            configs=configs,
-            total_timesteps=timesteps,
-            backend=backend,
-            priority=priority,
-            idempotency_key=idempotency_key,
-        )
-        job = await to_thread.run_sync(start_training, ws, session_id, request)
-        job = await follow(ws, job, wait_seconds, ctx)
-        number = job.iteration or 1
-        trained = await to_thread.run_sync(view_iteration, ws, session_id, number)
-        return started(job, trained.config)
-
-    async def run_session(
-        session_id: SessionId,
-        ctx: Context[Any, Any],
-        priority: PriorityChoice = None,
-        idempotency_key: IdempotencyKey = None,
-        wait_seconds: WaitSeconds = 0,
-    ) -> Annotated[CallToolResult, JobAnswer]:
-        """Hand the loop to the session's author: reward, training, judgment and revision until it passes or stops.
-
-        The built-in author needs a sentence it understands. No further calls are needed; follow it with get_job.
-        """
-        job = await to_thread.run_sync(start_loop, ws, session_id, idempotency_key, priority)
-        return started(await follow(ws, job, wait_seconds, ctx))
-
-    toolbox.add(train_iteration, "Train iteration", TOOLSET, REPEATABLE)
-    toolbox.add(run_session, "Run session", TOOLSET, REPEATABLE)
+    The built-in author needs a sentence it understands. No further calls are needed; follow it with get_job.
+    """
+    job = await to_thread.run_sync(start_loop, ws, session_id, idempotency_key, priority)
+    return started(await follow(ws, job, wait_seconds, ctx))
 
 
 def started(job: JobView, config: EffectiveConfig | None = None) -> CallToolResult:

@@ -7,28 +7,24 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.pictures import RolloutPictures
-from p2p.contracts.work import LEAST_WIDTH, MOST_WIDTH, ViewCamera, ViewRequest
+from p2p.contracts.work import RolloutPictures, ViewCamera, ViewRequest
 from p2p.service.pictures import viewing
-from p2p_mcp.fields import Iteration, SessionId
-from p2p_mcp.toolbox import READS, Toolbox
+from p2p.service.workspace import Workspace
+from p2p_mcp.fields import Iteration, SessionId, argument
+from p2p_mcp.views.answer import Answer
 from p2p_mcp.views.content import reply
 
-TOOLSET = "viewing"
-
-
 SlowMotion = Annotated[
-    float, Field(ge=1, le=8, description="How much slower the video is; simulated again for smoothness.")
+    float, argument(ViewRequest, "slow_motion", "How much slower the video is; simulated again for smoothness.")
 ]
-
-
 PathOf = Annotated[
     str | None,
-    Field(min_length=1, max_length=80, description='Draw the path of this body over the pictures, e.g. "torso".'),
+    argument(ViewRequest, "path_of", 'Draw the path of this body over the pictures, e.g. "torso".'),
 ]
+USUAL = ViewRequest()
 
 
-class ViewAnswer(RolloutPictures):
+class ViewAnswer(RolloutPictures, Answer):
     """The pictures of this result: the contact sheet, then single moments."""
 
     runs_dir: str
@@ -36,60 +32,53 @@ class ViewAnswer(RolloutPictures):
     next_step: str
 
 
-def add(toolbox: Toolbox) -> None:
-    """Offer them."""
-    ws = toolbox.ws
+def view_rollout(
+    ws: Workspace,
+    session_id: SessionId,
+    iteration: Annotated[
+        int | None, Field(ge=1, le=1000, description="Number of the iteration; null means the best one.")
+    ] = None,
+    label: Annotated[
+        Literal["p10", "median", "p90"], Field(description="Which of the recorded rollouts, by its success.")
+    ] = "median",
+    camera: Annotated[ViewCamera, Field(description="Where from; all cameras follow the robot.")] = (
+        ViewCamera.TRACKING
+    ),
+    frames: Annotated[int, argument(ViewRequest, "frames", "Single moments besides the contact sheet.")] = USUAL.frames,
+    compare_with: Iteration = None,
+    start_s: Annotated[float | None, argument(ViewRequest, "start_s", "Show from here [s].")] = None,
+    end_s: Annotated[float | None, argument(ViewRequest, "end_s", "Show until here [s].")] = None,
+    video: Annotated[bool, Field(description="Make a video file too; its path is in the result.")] = False,
+    slow_motion: SlowMotion = USUAL.slow_motion,
+    path_of: PathOf = None,
+    width: Annotated[int, argument(ViewRequest, "width", "Of single moments and video [px].")] = USUAL.width,
+    plain: Annotated[bool, Field(description="Video without time, speed and coloured limbs.")] = False,
+) -> Annotated[CallToolResult, ViewAnswer]:
+    """Look at a recorded rollout again: other camera, other part, a body's path, or below another iteration's.
 
-    def view_rollout(  # noqa: PLR0913  one parameter per choice
-        session_id: SessionId,
-        iteration: Annotated[
-            int | None, Field(ge=1, le=1000, description="Number of the iteration; null means the best one.")
-        ] = None,
-        label: Annotated[
-            Literal["p10", "median", "p90"], Field(description="Which of the recorded rollouts, by its success.")
-        ] = "median",
-        camera: Annotated[ViewCamera, Field(description="Where from; all cameras follow the robot.")] = (
-            ViewCamera.TRACKING
-        ),
-        frames: Annotated[int, Field(ge=0, le=12, description="Single moments besides the contact sheet.")] = 0,
-        compare_with: Iteration = None,
-        start_s: Annotated[float | None, Field(ge=0, description="Show from here [s].")] = None,
-        end_s: Annotated[float | None, Field(gt=0, description="Show until here [s].")] = None,
-        video: Annotated[bool, Field(description="Make a video file too; its path is in the result.")] = False,
-        slow_motion: SlowMotion = 1.0,
-        path_of: PathOf = None,
-        width: Annotated[
-            int, Field(ge=LEAST_WIDTH, le=MOST_WIDTH, description="Of single moments and video [px].")
-        ] = 480,
-        plain: Annotated[bool, Field(description="Video without time, speed and coloured limbs.")] = False,
-    ) -> Annotated[CallToolResult, ViewAnswer]:
-        """Look at a recorded rollout again: other camera, other part, a body's path, or below another iteration's.
-
-        Made once and kept. It judges nothing: judge_videos does.
-        """
-        _require_order(start_s, end_s)
-        request = ViewRequest(
-            label=label,
-            camera=camera,
-            slow_motion=slow_motion,
-            frames=frames,
-            video=video,
-            compare_with=compare_with,
-            width=width,
-            plain=plain,
-            start_s=start_s,
-            end_s=end_s,
-            path_of=path_of,
-        )
-        shown = viewing.view_rollout(ws, session_id, iteration, request)
-        answer = ViewAnswer(
-            **{name: getattr(shown, name) for name in RolloutPictures.model_fields},
-            runs_dir=str(ws.runs.path),
-            next_step=f'get_session(session_id="{session_id}") says how it stands.',
-        )
-        return reply(answer, _paths(ws.runs.path, shown))
-
-    toolbox.add(view_rollout, "View rollout", TOOLSET, READS, heavy=True)
+    Made once and kept. It judges nothing: judge_videos does.
+    """
+    _require_order(start_s, end_s)
+    request = ViewRequest(
+        label=label,
+        camera=camera,
+        slow_motion=slow_motion,
+        frames=frames,
+        video=video,
+        compare_with=compare_with,
+        width=width,
+        plain=plain,
+        start_s=start_s,
+        end_s=end_s,
+        path_of=path_of,
+    )
+    shown = viewing.view_rollout(ws, session_id, iteration, request)
+    answer = ViewAnswer(
+        **{name: getattr(shown, name) for name in RolloutPictures.model_fields},
+        runs_dir=str(ws.runs.path),
+        next_step=f'get_session(session_id="{session_id}") says how it stands.',
+    )
+    return reply(answer, _paths(ws.runs.path, shown))
 
 
 def _paths(runs_dir: Path, shown: RolloutPictures) -> list[Path]:

@@ -4,12 +4,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from p2p.contracts.base import Contract
-from p2p.contracts.evidence import Evidence, FeatureNumbers
 from p2p.contracts.intent import Criterion
-from p2p.contracts.judge_code import CodeFinding
-from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
-from p2p.contracts.observation import Observation
-from p2p.contracts.pictures import FrameNote
+from p2p.contracts.judgment import (
+    CodeFinding,
+    CriterionScore,
+    Evidence,
+    FeatureNumbers,
+    Judgment,
+    Observation,
+    Provenance,
+    Verdict,
+)
+from p2p.contracts.work import FrameNote
+from p2p_mcp.views.answer import Answer
 
 
 class JudgmentFacts(Contract):
@@ -43,7 +50,7 @@ class JudgmentFacts(Contract):
     """What functions said that a model wrote for criteria without a predicate (write_judge_code)."""
 
 
-class EvidenceAnswer(Contract):
+class EvidenceAnswer(Answer):
     """The report rollouts of an iteration: measured, shown, and judged where somebody else could look."""
 
     session_id: str
@@ -79,7 +86,7 @@ class EvidenceAnswer(Contract):
     next_step: str
 
 
-class JudgmentAnswer(Contract):
+class JudgmentAnswer(Answer):
     """A judgment that is kept."""
 
     session_id: str

@@ -7,11 +7,12 @@ from anyio import to_thread
 from mcp.server.mcpserver import Context
 
 from p2p.contracts.background import JobView
+from p2p.contracts.job import in_words
+from p2p.contracts.remedies import end_of
 from p2p.contracts.training import EffectiveConfig
-from p2p.contracts.waiting import in_words
 from p2p.service.progress import job_views
 from p2p.service.workspace import Workspace
-from p2p_mcp.errors import in_tools
+from p2p_mcp.views.answer import Answer
 from p2p_mcp.views.next_steps import after_job
 
 POLL_S = 0.5
@@ -20,7 +21,7 @@ POLL_AFTER_S = 15.0
 """How long a caller is told to wait before it looks again [s]."""
 
 
-class JobAnswer(JobView):
+class JobAnswer(JobView, Answer):
     """How a job stands."""
 
     poll_after_s: float | None
@@ -39,9 +40,11 @@ class TrainingAnswer(JobAnswer):
 def answer(job: JobView) -> JobAnswer:
     """A job as tools show it: without the curves of its runs, which get_metrics gives."""
     shown = {name: getattr(job, name) for name in JobView.model_fields}
-    shown["runs"] = tuple(run.model_copy(update={"returns": (), "error": _end_of(run.error, 300)}) for run in job.runs)
+    shown["runs"] = tuple(
+        run.model_copy(update={"returns": (), "error": _end_of_error(run.error, 300)}) for run in job.runs
+    )
     shown["eta_s"] = round(job.eta_s, 1) if job.eta_s is not None else None
-    shown["error"] = in_tools(job.error[-1000:]) if job.error else None
+    shown["error"] = _end_of_error(job.error, 1000)
     return JobAnswer(
         **shown,
         poll_after_s=None if job.state.finished else min(POLL_AFTER_S, job.eta_s or POLL_AFTER_S),
@@ -50,8 +53,8 @@ def answer(job: JobView) -> JobAnswer:
     )
 
 
-def _end_of(text: str | None, length: int) -> str | None:
-    return text[-length:] if text else text
+def _end_of_error(error: str | None, length: int) -> str | None:
+    return end_of(error, length) if error else None
 
 
 async def follow(ws: Workspace, job: JobView, seconds: float, ctx: Context[Any, Any]) -> JobView:

@@ -1,10 +1,9 @@
 """What to call next, in words a model can follow."""
 
 from p2p.contracts.background import JobKind, JobView
-from p2p.contracts.job import JobState
+from p2p.contracts.job import JobState, in_words
 from p2p.contracts.metrics import MetricsView
 from p2p.contracts.session import SessionStatus, SessionView
-from p2p.contracts.waiting import in_words
 from p2p.service.progress.details import view_iteration
 from p2p.service.progress.job_views import list_jobs
 from p2p.service.progress.session_view import view_session
@@ -50,7 +49,9 @@ def after_job(job: JobView) -> str:
     if job.waiting is not None:
         return f'get_job(job_id="{job.job_id}", wait_seconds=45) looks again: it {in_words(job.waiting)}.'
     if not job.state.finished:
-        return f'get_job(job_id="{job.job_id}", wait_seconds=45)'
+        again = f'get_job(job_id="{job.job_id}", wait_seconds=45)'
+        trained = job.kind is JobKind.TRAINING and 0 < job.total <= job.step
+        return f"{again} looks again: it is trained, and evaluated for the judgment." if trained else again
     if job.state is JobState.FAILED:
         return (
             f'Read the error; write_reward(session_id="{name}", source="...") replaces the reward, '

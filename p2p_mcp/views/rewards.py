@@ -1,14 +1,14 @@
 """Rewards and revisions as tools show them."""
 
-from p2p.contracts.base import Contract
 from p2p.contracts.brief import DraftReport, RevisionBrief
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.reward import RewardProbe, RewardRanking, RewardReport, RewardSpec, TermStatistics
 from p2p.contracts.training import EffectiveConfig
 from p2p.service.rounding import short
+from p2p_mcp.views.answer import Answer
 
 
-class CheckAnswer(Contract):
+class CheckAnswer(Answer):
     """What trying a reward showed."""
 
     accepted: bool
@@ -48,7 +48,7 @@ class RewardAnswer(CheckAnswer):
     uri: str
 
 
-class RevisionAnswer(Contract):
+class RevisionAnswer(Answer):
     """What the writer of the next reward has to know, or what came of the reward that was handed in."""
 
     brief: RevisionBrief | None
@@ -92,7 +92,7 @@ def asked(brief: RevisionBrief) -> RevisionAnswer:
     if brief.verdict is Verdict.PASSED:
         call = f'It has passed: export_policy(session_id="{brief.session_id}").'
     elif brief.iterations_left < 1:
-        call = "All iterations are used up: create_session begins again, with what was learnt."
+        call = f'All iterations are used up: extend_session(session_id="{brief.session_id}") goes on.'
     elif brief.suggestion is not None:
         call += ", or built_in_author=true takes the suggestion."
     rules = f"reward_rules of describe_environment(env_id={brief.env_id!r})"

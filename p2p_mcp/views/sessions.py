@@ -1,19 +1,18 @@
 """Sessions as tools show them."""
 
 from p2p.contracts.base import Contract
-from p2p.contracts.intent import Criterion
-from p2p.contracts.preview import Preview
-from p2p.contracts.revision import Extension
+from p2p.contracts.intent import Criterion, Preview
+from p2p.contracts.job import in_words
+from p2p.contracts.reward import Extension
 from p2p.contracts.session import IterationData, SessionView
 from p2p.contracts.training import EffectiveConfig
-from p2p.contracts.waiting import in_words
 from p2p.service.sessions import steering
 from p2p.service.workspace import Workspace
-from p2p_mcp.errors import in_tools
+from p2p_mcp.views.answer import Answer
 from p2p_mcp.views.next_steps import after_session
 
 
-class SessionState(Contract):
+class SessionState(Answer):
     """Where a session stands."""
 
     session_id: str
@@ -59,7 +58,7 @@ class NewSessionAnswer(SessionState):
     """Of a dry run, which begins nothing and has no session_id: config, n_runs, expected_s, cost, not_judged ..."""
 
 
-class SteeringAnswer(Contract):
+class SteeringAnswer(Answer):
     """What is wanted of a session now."""
 
     session_id: str
@@ -71,7 +70,7 @@ class SteeringAnswer(Contract):
     next_step: str
 
 
-class ManagedSession(Contract):
+class ManagedSession(Answer):
     """A session as it is kept."""
 
     session_id: str
@@ -99,7 +98,7 @@ class SessionLine(Contract):
     extends: Extension | None
 
 
-class SessionList(Contract):
+class SessionList(Answer):
     """Sessions, newest first."""
 
     sessions: tuple[SessionLine, ...]
@@ -110,7 +109,8 @@ class SessionList(Contract):
 
 def state(ws: Workspace, view: SessionView) -> SessionState:
     """A session as tools show it."""
-    session, judgment = view.session, view.judgment
+    session = view.session
+    judgment = view.judgment
     return SessionState(
         session_id=session.session_id,
         intent=session.prompt,
@@ -128,7 +128,7 @@ def state(ws: Workspace, view: SessionView) -> SessionState:
         uri=f"p2p://sessions/{session.session_id}",
         wishes=steering.wishes(ws, session.session_id).wishes,
         extends=session.extends,
-        error=in_tools(view.error) if view.error else None,
+        error=view.error or None,
         next_step=after_session(ws, view),
     )
 
@@ -163,7 +163,8 @@ def previewed(ws: Workspace, preview: Preview, note: str, rules: str) -> NewSess
 
 def line(view: SessionView) -> SessionLine:
     """A session in a list."""
-    session, judgment = view.session, view.judgment
+    session = view.session
+    judgment = view.judgment
     return SessionLine(
         session_id=session.session_id,
         intent=session.prompt,
@@ -181,7 +182,8 @@ def line(view: SessionView) -> SessionLine:
 
 def managed(view: SessionView) -> ManagedSession:
     """What a person added to a session."""
-    name, kept = view.session.session_id, view.metadata
+    name = view.session.session_id
+    kept = view.metadata
     again = f'manage_session(session_id="{name}", action="restore") brings it back.'
     return ManagedSession(
         session_id=name,

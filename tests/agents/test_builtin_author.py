@@ -431,3 +431,12 @@ def test_a_turn_to_either_side_is_done_whichever_way_it_went(way: float) -> None
     assert reward(obs, action, obs, standing("Ant-v5") | {"_episode_start": True})[1]["progress"] == 0.0
     turned = standing("Ant-v5", yaw_turns=1.1 * way) | {"_episode_start": False}
     assert reward(obs, action, obs, turned)[1]["progress"] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("sentence", "env_id"), [("hop forward", "Hopper-v5"), ("do a backflip", "Hopper-v5"), ("spin left", "Ant-v5")]
+)
+def test_shares_in_criteria_have_no_needless_digits(sentence: str, env_id: str) -> None:
+    told = [criterion.description for criterion in BuiltinAuthor().elicit(sentence, load(env_id)).criteria]
+    assert any("% of the" in text for text in told)
+    assert not [text for text in told if ".0%" in text]

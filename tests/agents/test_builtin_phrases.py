@@ -112,8 +112,8 @@ def test_what_is_not_understood_is_named(env: str, sentence: str, named: str) ->
     message = str(caught.value)
     assert named in message.splitlines()[0]
     assert env in message
-    assert "p2p train --reward" in message
-    assert "--model" in message
+    assert "<<train_reward env=" in message
+    assert "<<choose_author>>" in message
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from p2p.agents.builtin.edits import NewTerm, add_term, read_table, set_number, 
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
 from p2p.contracts.protocols import Attempt
-from p2p.contracts.revision import Revision
-from p2p.contracts.reward import TermStatistics
+from p2p.contracts.reward import Revision, TermStatistics
 from p2p.contracts.training import EarlyStop, TrainConfig
 from p2p.envs.catalog import load
 

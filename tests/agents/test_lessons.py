@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from p2p.agents.lessons import MAX_LESSONS, TIERS, consolidated, in_words, with_lesson, with_tier
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.revision import Lesson
+from p2p.contracts.reward import Lesson
 
 FAST = Lesson(text="A larger speed term makes it fall on its nose", learned_at=1)
 CALM = Lesson(text="The effort term hardly matters", learned_at=2, tier="SOFT")

@@ -14,7 +14,7 @@ from p2p.envs.catalog import known, load
 from p2p.rewards.part_features import part_feature_units
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.body_table import body_of
-from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.reward_source.loader import LoadedReward
 
 AUTHOR = BuiltinAuthor()
 Motion = Mapping[str, np.ndarray]

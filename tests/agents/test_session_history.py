@@ -10,7 +10,7 @@ from session_attempts import ATTEMPTS, SOURCE
 from p2p.agents.history import SessionHistory, tag_history, trend
 from p2p.agents.model.revise_tools import revise_tools
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.revision import Change, Lesson, Lineage, Revision
+from p2p.contracts.reward import Change, Lesson, Lineage, Revision
 from p2p.contracts.training import TrainConfig
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord

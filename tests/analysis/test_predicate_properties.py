@@ -22,14 +22,14 @@ from p2p.contracts.intent import (
     Statistic,
     Window,
 )
-from p2p.contracts.rollout import Rollout
+from p2p.contracts.training import Rollout
 
 DT = 0.05
 VALUES = st.integers(-8, 8).map(lambda n: n / 2)
 ROLLOUTS = st.integers(1, 40).flatmap(lambda n: arrays(np.float64, n, elements=VALUES))
 THRESHOLDS = st.tuples(VALUES, VALUES).map(sorted)
 STATISTICS = st.sampled_from(list(Statistic))
-fast = settings(max_examples=60, deadline=None)
+fast = settings(max_examples=60)
 
 
 def predicate(statistic: Statistic, comparison: Comparison, threshold: float, **more: Any) -> Predicate:

@@ -3,7 +3,7 @@ import pytest
 from p2p.analysis.predicates import Measurement
 from p2p.analysis.scoring import score
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.rollout import Rollout
+from p2p.contracts.training import Rollout
 
 SPEED = Predicate(
     statistic=Statistic.MEAN, feature="speed", comparison=Comparison.AT_LEAST, threshold=1.0, unit="m/s", margin=1.0

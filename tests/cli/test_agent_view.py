@@ -74,7 +74,7 @@ def test_the_end_says_why_what_it_cost_and_how_to_go_on() -> None:
     text = "\n".join(ending_lines(report))
     for part in (
         "interrupted: Interrupted.",
-        "best score 0.40",
+        "best score 0.4",
         "still at work: job_a",
         "p2p agent --resume session_1",
     ):

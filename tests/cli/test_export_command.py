@@ -8,14 +8,8 @@ import pytest
 
 from p2p.cli import main
 
+pytestmark = pytest.mark.usefixtures("runs_dir")
 Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setenv("P2P_RUNS_DIR", str(tmp_path / "runs"))
-    return tmp_path / "runs"
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@ from datetime import UTC, datetime
 import pytest
 
 from p2p.cli.formats import age, duration, meets, share, sparkline
-from p2p.contracts.in_words import needed, number
-from p2p.contracts.intent import Comparison
+from p2p.contracts.intent import Comparison, needed, number
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from p2p.cli import main
 from p2p.cli.interrupts import held_back
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.session import SessionStatus
+from p2p.service.jobs.worker_jobs import run_to_end, wait
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions import driving
@@ -56,7 +57,17 @@ def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
 
 
 @pytest.mark.parametrize(
-    "module", ["p2p.cli.command", "typer", "pydantic", "pydantic_core", "rich.console", "p2p.cli.app", "p2p.service"]
+    "module",
+    [
+        "p2p.cli.interrupts",
+        "p2p.cli.command",
+        "typer",
+        "pydantic",
+        "pydantic_core",
+        "rich.console",
+        "p2p.cli.app",
+        "p2p.service",
+    ],
 )
 def test_ctrl_c_while_modules_are_loaded_leaves_without_a_word(module: str) -> None:
     done = subprocess.run([sys.executable, "-c", AT_IMPORT, module], capture_output=True, text=True, check=False)
@@ -171,6 +182,50 @@ def test_a_refused_reward_leaves_no_session(
     assert main(words) == 2
     assert "Nothing was trained" in capsys.readouterr().err
     assert list(ws.runs.path.glob("session_*")) == []
+
+
+def test_a_job_that_is_waited_for_ends_with_ctrl_c(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = ws.runs.path / "job"
+    replace_function(monkeypatch, wait, interrupted(wait, before=True))
+    with pytest.raises(KeyboardInterrupt):
+        run_to_end(ws.backend, "describe", job)
+    assert ws.backend.status(job).state.finished
+
+
+SLEEPING_DRIVER = f"""
+import sys
+from p2p.cli import main, run
+from p2p.service.sessions import driving
+
+driving.DRIVER = ("{{python}}", "-c", "import time; time.sleep(600)")
+sys.argv = ["p2p", *{RUN}]
+"""
+"""A command of its own, whose driver does nothing."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_command_tells_the_session_that_goes_on(ws: Workspace, number: signal.Signals) -> None:
+    script = f"{SLEEPING_DRIVER}sys.exit(main())"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None
+        while "session session_" not in (line := command.stdout.readline()):
+            assert line, "it ended before it had a session"
+        command.send_signal(number)
+        said = command.stdout.read()
+    assert command.returncode == 130
+    (view,) = list_sessions(ws)
+    assert f"{view.session.session_id} goes on without this terminal" in said
+    assert view.alive
+
+
+def test_a_closed_pipe_tells_the_session_that_goes_on(ws: Workspace) -> None:
+    closed = "def closed(*_):\n    raise BrokenPipeError\nrun.follow = closed\nsys.exit(main())"
+    script = [sys.executable, "-c", SLEEPING_DRIVER + closed]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (view,) = list_sessions(ws)
+    assert f"{view.session.session_id} goes on without this terminal" in done.stderr
+    assert view.alive
 
 
 def test_ctrl_c_is_held_back_until_the_end_of_a_step() -> None:

@@ -34,7 +34,8 @@ def judged(tmp_path: Path) -> tuple[Workspace, str]:
         RolloutScore(seed=seed, episode_return=1.0, label=name, intent_score=score, success=False, values={})
         for seed, (name, score) in enumerate(RECORDED.items())
     )
-    ws.record(session_id).iteration(1).save_judgment(judgment().model_copy(update={"rollouts": rollouts}))
+    recorded = judgment().model_copy(update={"rollouts": rollouts, "run_id": "config_0_seed_1"})
+    ws.record(session_id).iteration(1).save_judgment(recorded)
     return ws, session_id
 
 
@@ -84,5 +85,8 @@ def test_what_cannot_be_labelled_is_refused_with_what_can(judged: tuple[Workspac
         label_rollout(ws, session_id, 0.5, "  ")
     bare = create_session(ws, NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")).session_id
     with pytest.raises(InvalidInput, match="nothing judged yet"):
+        label_rollout(ws, bare, 0.5, "Ada")
+    ws.record(bare).iteration(1).save_judgment(judgment())  # of an iteration no run of which was recorded
+    with pytest.raises(InvalidInput, match="no recorded rollouts"):
         label_rollout(ws, bare, 0.5, "Ada")
     assert not ws.record(session_id).labels_path.exists()

@@ -6,33 +6,37 @@ import pytest
 import typer
 
 from p2p.cli.app import Commands, app
-from p2p.cli.bench import Benches, bench
 from p2p.cli.lazy import LazyCommand, LazyGroup
+from p2p.lab.commands import Benches, Measurements, bench, lab
 
-ROWS = [*Commands.rows, *Benches.rows]
+ROWS = [*Commands.rows, *Measurements.rows]
 
 
 def test_the_help_page_imports_no_command_no_service_and_no_pydantic() -> None:
     loaded = _modules_after(["--help"])
     assert not {name for name in loaded if name.split(".")[0] in ("pydantic", "pydantic_core", "mcp", "jinja2")}
     ours = {name for name in loaded if name.startswith("p2p.") and not name.startswith("p2p.cli")}
-    assert ours == {"p2p.config_location", "p2p.contracts", "p2p.contracts.errors"}
+    assert ours == {"p2p.config_location", "p2p.contracts", "p2p.contracts.errors", "p2p.contracts.remedies"}
     called = {row.place.split(":")[0] for row in ROWS}
     assert not called & loaded
 
 
-@pytest.mark.parametrize(("words", "own"), [(["bench", "--help"], "bench"), (["envs", "--help"], "catalog")])
+@pytest.mark.parametrize(("words", "own"), [(["bench", "--help"], "lab.commands"), (["envs", "--help"], "cli.catalog")])
 def test_a_help_page_imports_its_own_command_alone(words: list[str], own: str) -> None:
     called = {row.place.split(":")[0] for row in ROWS}
-    assert called & _modules_after(words) == {f"p2p.cli.{own}"}
+    assert called & _modules_after(words) == {f"p2p.{own}"}
 
 
-@pytest.mark.parametrize("words", [["list", "--json"], ["show"]])
-def test_a_look_at_sessions_loads_no_command_of_another_kind(words: list[str]) -> None:
+@pytest.mark.parametrize(("words", "own"), [(["list", "--json"], "listing"), (["show"], "show")])
+def test_a_look_at_sessions_loads_what_reads_them_and_nothing_that_works(words: list[str], own: str) -> None:
     loaded = _modules_after(words)
-    apart = ("agent", "attack", "bench", "calibrate", "export", "models", "nodes")
-    assert not {f"p2p.cli.{name}" for name in apart} & loaded
-    assert not {"p2p.benchmark.throughput", "p2p_mcp", "numpy", "paramiko"} & loaded
+    called = {row.place.split(":")[0] for row in ROWS}
+    assert called & loaded == {f"p2p.cli.{own}"}
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("p2p.")}
+    assert not rooms & {"benchmark", "envs", "inference", "judges", "lab", "prompts", "rewards", "session", "worker"}
+    services = {name.split(".")[2] for name in loaded if name.startswith("p2p.service.")}
+    assert not services & {"judging", "machines", "models", "pictures", "rewards", "sessions", "steps"}
+    assert not {"p2p_mcp", "numpy", "paramiko", "jinja2"} & loaded
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.place)
@@ -41,7 +45,7 @@ def test_the_listed_help_is_the_first_paragraph_of_the_commands_own(row: LazyCom
     assert row.help == " ".join(own.split("\n\n")[0].split())
 
 
-@pytest.mark.parametrize(("group", "its_app"), [(Commands, app), (Benches, bench)])
+@pytest.mark.parametrize(("group", "its_app"), [(Commands, app), (Benches, bench), (Measurements, lab)])
 def test_a_group_lists_its_rows_in_order(group: type[LazyGroup], its_app: typer.Typer) -> None:
     made = typer.main.get_group(its_app)
     assert list(made.commands) == [row.name for row in group.rows]

@@ -5,14 +5,8 @@ import pytest
 
 from p2p.cli import main
 
+pytestmark = pytest.mark.usefixtures("runs_dir")
 Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setenv("P2P_RUNS_DIR", str(tmp_path / "runs"))
-    return tmp_path / "runs"
 
 
 def test_criteria_says_what_a_sentence_is_judged_by_and_keeps_nothing(runs_dir: Path, capsys: Capture) -> None:

@@ -5,6 +5,7 @@ import json
 from typer.testing import CliRunner
 
 from p2p.cli.app import app
+from p2p.cli.remedies import in_commands
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session import NewSession
 from p2p.service.sessions import driving, steering
@@ -44,7 +45,7 @@ def test_a_wish_that_nobody_would_read_is_refused_with_what_works(tmp_path, monk
         refused = steer(tmp_path, name, "land softer").exception
         assert isinstance(refused, InvalidInput)
         for word in ("nobody reads wishes", "p2p run", "--model", "p2p train --reward"):
-            assert word in str(refused)
+            assert word in in_commands(str(refused))
         assert wishes(ws, name).wishes == ()
         session = ws.record(name).read_session()
         ws.record(name).save_session(session.model_copy(update={"author": "anthropic:claude-opus-5-5"}))

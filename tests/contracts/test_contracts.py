@@ -5,8 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.rollout import SEED_BLOCK, Purpose, first_seed, report_seed_offset
-from p2p.contracts.training import TrainConfig
+from p2p.contracts.training import SEED_BLOCK, Purpose, TrainConfig, first_seed, report_seed_offset
 from p2p.envs import catalog
 
 FAST = Predicate(

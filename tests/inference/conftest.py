@@ -8,13 +8,15 @@ from shared_sessions import made_once
 from watched_session import train_watched
 from wire_stub import Step, Stub
 
-from p2p.contracts.budget import Caps, ModelChoice
+from p2p.cli import main
+from p2p.contracts.inference import Caps, ModelChoice
 from p2p.inference.client import SessionModels
 from p2p.inference.retry import Patience
 from p2p.store.calls import CallLedger
 from p2p.store.events import EventLog
 
 MODELS = ("anthropic:claude-opus-5-5", "gemini:gemini-3.1-pro-preview", "openai:gpt-5.4")
+CLIPS = ("--env", "Swimmer-v5", "--variations", "1", "--no-mutations")
 QUICK = Patience(attempts=3, first_pause_s=0.01, longest_pause_s=0.02, total_s=20)
 
 
@@ -22,6 +24,16 @@ QUICK = Patience(attempts=3, first_pause_s=0.01, longest_pause_s=0.02, total_s=2
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A runs directory, to be copied, with a session whose only iteration is trained and not judged."""
     return made_once(tmp_path_factory, "watched", train_watched)
+
+
+@pytest.fixture(scope="session")
+def swimmer_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A runs directory, to be copied, with one clip of each motion of a swimmer."""
+
+    def make(place: Path) -> None:
+        main(["judge", "calibrate", *CLIPS, "--runs-dir", str(place), "--json"])
+
+    return made_once(tmp_path_factory, "swimmer_clips", make)
 
 
 @pytest.fixture(params=MODELS, ids=[name.split(":")[0] for name in MODELS])

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,11 @@ def judge(features):
 """
 
 
+@pytest.fixture
+def runs(swimmer_clips: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(swimmer_clips, tmp_path / "runs")
+
+
 def _author(seen: Seen) -> Reply:
     """Plans, writes, and finds no fault; all but swimming forward is left to eyes."""
     if "swim forward" not in seen.system:
@@ -37,9 +43,9 @@ def _author(seen: Seen) -> Reply:
 
 
 def _measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], step: Step
+    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], step: Step
 ) -> tuple[dict[str, Any], Stub]:
-    monkeypatch.setenv("P2P_RUNS_DIR", str(tmp_path / "runs"))
+    monkeypatch.setenv("P2P_RUNS_DIR", str(runs))
     monkeypatch.setenv("P2P_MODEL_PATIENCE_S", "5")
     with Stub([step], repeat_last=True).serving() as stub:
         for name, value in stub.environment().items():
@@ -50,16 +56,16 @@ def _measured(
 
 
 def test_a_model_writes_the_code_once_for_each_sentence_and_it_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    judge, stub = _measured(tmp_path, monkeypatch, capsys, _author)
+    judge, stub = _measured(runs, monkeypatch, capsys, _author)
     assert judge["judge"] == NAME
     words = [word for counts in judge["verdicts"].values() for word in counts]
     assert {"failed", "no_verdict"} <= set(words)
     reasons = {mistake["sentence"]: mistake["reason"] for mistake in judge["mistakes"] if mistake["passed"] is None}
     assert len(reasons) > 1
     assert set(reasons.values()) == {"A matter of taste."}
-    kept = tmp_path / "runs/calibration/judge_functions/anthropic_claude-of-a-test"
+    kept = runs / "calibration/judge_functions/anthropic_claude-of-a-test"
     assert [path.relative_to(kept).as_posix() for path in kept.rglob("*.py")] == ["swimmer-v5/swim_forward.py"]
     assert (kept / "swimmer-v5/swim_forward.py").read_text() == SOURCE
     assert len(stub.seen) == 4 + len(reasons), "four questions for a function, and one where there is none"
@@ -69,8 +75,8 @@ def test_a_model_writes_the_code_once_for_each_sentence_and_it_is_kept(
 
 
 def test_a_model_that_writes_nothing_has_no_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    judge, _ = _measured(tmp_path, monkeypatch, capsys, Fault.REFUSAL)
+    judge, _ = _measured(runs, monkeypatch, capsys, Fault.REFUSAL)
     assert {word for counts in judge["verdicts"].values() for word in counts} == {"no_verdict"}
     assert judge["auroc"] is None

@@ -9,19 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_model_authors import FALLING, UP, UPRIGHT, WRONG
+from pole_answers import FALLING, UP, UPRIGHT, WRONG
 from typer.testing import CliRunner
 from wire_formats import Reply
 from wire_stub import CANARY, Fault, Stub, answers, files_with
 
 from p2p.cli.app import app
-from p2p.contracts.budget import Caps
-from p2p.contracts.candidates import CandidateState
-from p2p.contracts.events import EventName
-from p2p.contracts.model_problems import ModelRefused
-from p2p.contracts.revision import Revision
-from p2p.contracts.rollout import Purpose, first_seed
-from p2p.contracts.session import NewSession, SessionStatus
+from p2p.contracts.inference import Caps, ModelRefused
+from p2p.contracts.reward import CandidateState, Revision
+from p2p.contracts.session import EventName, NewSession, SessionStatus
+from p2p.contracts.training import Purpose, first_seed
 from p2p.service.models import session_models
 from p2p.service.progress.details import view_iteration
 from p2p.service.rewards.candidates import choose_reward

@@ -9,13 +9,12 @@ import pytest
 from watched_session import INTENT
 from wire_stub import Fault, Step, Stub, answers
 
-from p2p.contracts.budget import Caps
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.inference import Caps
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.judgment import Verdict
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.contracts.session import NewSession
-from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
+from p2p.contracts.training import Evaluation, IterationAggregation, Purpose, Rollout, RunSummary, TrainConfig
 from p2p.contracts.work import PictureResult
 from p2p.service.judging.report import run_report
 from p2p.service.judging.verdict import judge

@@ -1,33 +1,28 @@
 """A session of several configurations: what a model proposes beside the base, and what the lineage says of each."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_model_authors import PLAN, UP, UPRIGHT
+from finished_iterations import judgment, leave_training
+from pole_answers import PLAN, UP, UPRIGHT
 from wire_stub import CANARY, Stub, answers, calls, files_with
 
-from p2p.contracts.budget import Caps
-from p2p.contracts.events import EventName
+from p2p.contracts.inference import Caps
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft
-from p2p.contracts.session import NewSession
+from p2p.contracts.session import EventName, NewSession
 from p2p.service.progress.lineage import record_iteration
+from p2p.service.rewards.caller_revision import revise_session, revision_brief
+from p2p.service.rewards.revision import revise
 from p2p.service.rewards.variants import settled
+from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.plan import run_configs
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.sessions import SessionRecord
-
-sys.path.append(str(Path(__file__).parents[1] / "session"))
-from finished_iterations import judgment, leave_training
-
-from p2p.service.rewards.caller_revision import revise_session, revision_brief
-from p2p.service.rewards.revision import revise
-from p2p.service.sessions.lifecycle import create_session
 
 Serve = Callable[..., Stub]
 SENTENCE = "keep the pole balanced"

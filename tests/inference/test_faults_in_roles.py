@@ -10,8 +10,8 @@ from wire_stub import TRANSPORT, Fault, Step, Stub, answers
 from p2p.agents.model.asking import Role
 from p2p.agents.model.intent_elicitor import elicit
 from p2p.agents.model.reward_author import repair_reward, review_reward, write_reward
+from p2p.contracts.inference import AuthenticationFailed, ModelProblem
 from p2p.contracts.intent import Intent
-from p2p.contracts.model_problems import AuthenticationFailed, ModelProblem
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
 from p2p.envs import catalog
 

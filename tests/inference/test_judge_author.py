@@ -20,7 +20,6 @@ from p2p.service.models.session_models import costs
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
-from p2p.store.judge_code import JudgeCodeRecord
 
 pytestmark = pytest.mark.slow
 PLAN = {
@@ -82,7 +81,7 @@ def test_code_is_planned_reviewed_written_attacked_and_judges_without_eyes(writt
     assert (calm.key, calm.by_eyes) == ("calm", False)
     assert all(rollout.values["calm"] is not None for rollout in judgment.rollouts)
     assert "- calm: mean speed " in judgment.diagnosis
-    code = JudgeCodeRecord(ws.record("watched").path).read()
+    code = ws.record("watched").read_judge_code()
     assert code is not None
     assert code.functions[0].source == CALM
     assert code.functions[0].code_hash in judgment.provenance.code_hash
@@ -120,7 +119,7 @@ def test_after_three_repairs_there_is_no_verdict_and_never_a_score_of_0(written:
     ws, stub = written(answers(PLAN), answers(PLAN), source(CRASHES), answers(FINE), *broken)
     judgment = judge(ws, "watched", 1)
     assert (judgment.verdict, judgment.intent_score) == (Verdict.NO_VERDICT, None)
-    code = JudgeCodeRecord(ws.record("watched").path).read()
+    code = ws.record("watched").read_judge_code()
     assert code is not None
     assert "ZeroDivisionError" in code.functions[0].problems[0]
     assert stub.remaining() == 0

@@ -1,27 +1,23 @@
 """Who reports on a session: its model, within the session's caps, or its numbers."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from recorded_intents import INTENTS
+from session_attempts import ATTEMPTS
 from wire_stub import Fault, Step, Stub, answers
 
-from p2p.contracts.budget import Caps
+from p2p.contracts.inference import Caps
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import IterationAggregation
-from p2p.service.workspace import Workspace
-from p2p.settings import Settings
-
-sys.path.append(str(Path(__file__).parents[1] / "agents"))
-from recorded_intents import INTENTS
-from session_attempts import ATTEMPTS
-
 from p2p.service.models.session_models import costs
 from p2p.service.sessions.analyzing import analyze_session
 from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
+from p2p.settings import Settings
 
 SENTENCE = "do a backflip and land upright"
 REPORT = answers({"analysis": "# Flip\n\nIt falls.", "key_findings": ["Best 0.60"], "recommendations": ["Go on."]})

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_model_authors import UP, UPRIGHT, WRONG
+from pole_answers import UP, UPRIGHT, WRONG
 from wire_formats import Reply
 from wire_stub import Fault, Stub, answers
 
-from p2p.contracts.budget import Caps
+from p2p.contracts.inference import Caps
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service.models.session_models import costs, set_caps
 from p2p.service.sessions.lifecycle import create_session

@@ -4,8 +4,7 @@ import socket
 
 import pytest
 
-from p2p.contracts.inference import ModelRequest, user
-from p2p.contracts.model_problems import ModelProblem
+from p2p.contracts.inference import ModelProblem, ModelRequest, user
 from p2p.inference.access import access_to
 from p2p.inference.providers.openai import OpenAIModel
 

@@ -10,28 +10,26 @@ from wire_stub import TRANSPORT, Fault, Reply, Stub, calls, says
 from p2p import registry
 from p2p.contracts.errors import MissingExtra
 from p2p.contracts.inference import (
+    AuthenticationFailed,
     ImagePart,
     Message,
     ModelName,
+    ModelProblem,
     ModelReply,
     ModelRequest,
-    StopReason,
-    TextPart,
-    ToolResult,
-    ToolSpec,
-    VideoPart,
-    user,
-)
-from p2p.contracts.model_problems import (
-    AuthenticationFailed,
-    ModelProblem,
     ModelTimeout,
     ModelUnavailable,
     RateLimited,
     ReplyMalformed,
     RequestRejected,
+    StopReason,
+    TextPart,
+    ToolResult,
+    ToolSpec,
+    Usage,
+    VideoPart,
+    user,
 )
-from p2p.contracts.usage import Usage
 from p2p.inference.access import access_to
 from p2p.inference.client import PatientModel
 from p2p.inference.deadline import until

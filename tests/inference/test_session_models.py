@@ -13,19 +13,21 @@ from typing import Any
 import pytest
 from wire_stub import CANARY, TRANSPORT, Fault, Reply, Stub, calls, files_with, says
 
-from p2p.contracts.budget import Caps
 from p2p.contracts.errors import BudgetExceeded, InvalidInput
-from p2p.contracts.events import EventName
-from p2p.contracts.inference import ImagePart, ModelRequest, user
-from p2p.contracts.model_problems import (
+from p2p.contracts.inference import (
     AuthenticationFailed,
+    Caps,
+    ImagePart,
     ModelProblem,
     ModelRefused,
+    ModelRequest,
     ModelTimeout,
     RateLimited,
     ReplyMalformed,
     ReplyTruncated,
+    user,
 )
+from p2p.contracts.session import EventName
 from p2p.inference.client import SessionModels
 from p2p.inference.retry import Patience
 from p2p.store.events import EventLog
@@ -184,7 +186,7 @@ def test_calls_and_time_are_capped_too(serve: Serve, session_models: Make) -> No
 
 def test_a_model_without_a_price_needs_a_cap_in_tokens(serve: Serve, session_models: Make) -> None:
     serve(says("Yes."))
-    with pytest.raises(InvalidInput, match="--cap tokens"):
+    with pytest.raises(InvalidInput, match="<<set_cap cap=tokens>>"):
         session_models("openai:gpt-99").for_role("reviewer").ask(asked())
     models = session_models("openai:gpt-99", caps=Caps(tokens=50_000))
     models.for_role("reviewer").ask(asked())
@@ -221,7 +223,7 @@ def test_the_instructions_of_a_process_that_is_killed_are_counted_at_their_most(
     stub = serve(Fault.HANG, says("Yes."))
     code = f"""
         from pathlib import Path
-        from p2p.contracts.budget import Caps, ModelChoice
+        from p2p.contracts.inference import Caps, ModelChoice
         from p2p.contracts.inference import ModelRequest, user
         from p2p.inference.client import SessionModels
         from p2p.store.calls import CallLedger

@@ -10,8 +10,7 @@ from pydantic import Field
 from wire_stub import Fault, Reply, Stub, answers, says
 
 from p2p.contracts.base import Contract
-from p2p.contracts.inference import ModelRequest, user
-from p2p.contracts.model_problems import ModelRefused, ReplyMalformed, ReplyTruncated
+from p2p.contracts.inference import ModelRefused, ModelRequest, ReplyMalformed, ReplyTruncated, user
 from p2p.inference.client import SessionModels
 from p2p.inference.structured import Unusable, parse, structured
 

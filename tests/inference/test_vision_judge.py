@@ -13,9 +13,8 @@ from wire_formats import Reply
 from wire_stub import CANARY, Fault, Step, Stub, answers, calls, files_with, says
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.judgment import Verdict
-from p2p.contracts.model_problems import ReplyMalformed
-from p2p.contracts.observation import hash_of
+from p2p.contracts.inference import ReplyMalformed
+from p2p.contracts.judgment import Verdict, hash_of
 from p2p.contracts.preference import Candidate
 from p2p.service.judging.by_eyes import judge_by_model
 from p2p.service.judging.preferring import prefer
@@ -33,11 +32,6 @@ GOOD: dict[str, Any] = {
     "is_what_was_meant": True,
     "score": 0.9,
 }
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 Look = Callable[..., tuple[Workspace, Stub]]
@@ -108,7 +102,7 @@ def test_what_remains_apart_is_reported_with_less_confidence(look: Look) -> None
     ws, stub = look(MODELS[0], answers({**GOOD, "score": 0.2}), answers({**GOOD, "score": 0.3}))
     judgment = judge(ws, "watched", 1)
     assert (judgment.passed, judgment.confidence, judgment.disagreement) == (False, 0.4, 0.7)
-    assert "eyes score it 0.30, code 1.00, also after a second look" in judgment.diagnosis
+    assert "eyes score it 0.3, code 1, also after a second look" in judgment.diagnosis
     assert len(stub.seen) == 2
 
 
@@ -159,7 +153,7 @@ def test_a_video_that_is_refused_is_left_out_and_that_is_said(look: Look) -> Non
 
 def test_without_a_model_a_caller_is_told_what_to_do(look: Look) -> None:
     ws, _ = look("")
-    with pytest.raises(InvalidInput, match="--judge-model"):
+    with pytest.raises(InvalidInput, match="choose_judge_model"):
         judge_by_model(ws, "watched", 1)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.contracts.serving import VllmOptions
+from p2p.contracts.inference import VllmOptions
 from p2p.inference import vllm_server
 from p2p.inference.vllm_server import VllmServer
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from p2p.contracts.budget import Caps
+from p2p.contracts.inference import Caps
 from p2p.contracts.intent import Intent
 from p2p.contracts.session import NewSession
 from p2p.service.judging.report import run_report

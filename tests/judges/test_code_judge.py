@@ -6,7 +6,7 @@ import pytest
 from p2p.analysis import predicates
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.judgment import Verdict
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
+from p2p.contracts.training import Evaluation, Purpose, Rollout
 from p2p.judges.code import CodeJudge
 from p2p.store.arrays import save_features
 from p2p.store.evaluations import ReportRecord
@@ -105,7 +105,7 @@ def test_the_diagnosis_says_what_was_measured_and_what_was_wanted():
     judgment = judge(intent(fast(), upright()), [rollout(speed=1.4), rollout(speed=1.6)] * 5)
     assert judgment.verdict is Verdict.FAILED
     first, second, third = judgment.diagnosis.splitlines()
-    assert first.startswith("Not passed: score 0.75, 0.70 is needed; 0 of 10 rollouts met everything required")
+    assert first.startswith("Not passed: score 0.75, 0.7 is needed; 0 of 10 rollouts met everything required")
     assert (
         "Runs forward (fast): met in 0 of 10: NOT enough; mean of velocity_x wanted >= 3 m/s, measured 1.5 m/s"
         in second

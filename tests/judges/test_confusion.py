@@ -10,7 +10,7 @@ from scripted_motions import Motion, Stage, arc, flip, go, ramp, spin, vary
 from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
+from p2p.contracts.training import Evaluation, Purpose, Rollout
 from p2p.judges.code import CodeJudge
 
 CHEETAH, ANT, HOPPER = "HalfCheetah-v5", "Ant-v5", "Hopper-v5"

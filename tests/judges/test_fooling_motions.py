@@ -15,10 +15,10 @@ from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.analysis.predicates import measure
 from p2p.contracts.intent import Intent
 from p2p.envs import catalog
-from p2p.worker.calibration.motion import Motion, during, ramp, travel
-from p2p.worker.calibration.robots import ROBOTS
-from p2p.worker.calibration.stage import Stage
-from p2p.worker.calibration.travelling import stepping
+from p2p.worker.known_motions.motion import Motion, during, ramp, travel
+from p2p.worker.known_motions.robots import ROBOTS
+from p2p.worker.known_motions.stage import Stage
+from p2p.worker.known_motions.travelling import stepping
 
 CHEETAH, HOPPER, WALKER, ANT = "HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5"
 HUMANOID, SWIMMER = "Humanoid-v5", "Swimmer-v5"

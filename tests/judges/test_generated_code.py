@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from p2p.contracts.code import CodeLimits
-from p2p.contracts.judge_code import RolloutFinding
+from p2p.contracts.judgment import RolloutFinding
+from p2p.contracts.work import CodeLimits
 from p2p.judges import generated
 from p2p.worker.call import call
 

@@ -9,12 +9,12 @@ from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.analysis.predicates import Measurement, measure
 from p2p.contracts.intent import Intent
 from p2p.envs import catalog
+from p2p.lab.worker.clips.landings import SOFT, STIFF, Landings
 from p2p.rewards.templates.part_qualities import softest
-from p2p.worker.calibration.landings import SOFT, STIFF, Landings
-from p2p.worker.calibration.motion import Motion
-from p2p.worker.calibration.robots import ROBOTS
-from p2p.worker.calibration.stage import Stage
-from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.known_motions.motion import Motion
+from p2p.worker.known_motions.robots import ROBOTS
+from p2p.worker.known_motions.stage import Stage
+from p2p.worker.reward_source.loader import LoadedReward
 
 AUTHOR = BuiltinAuthor()
 CHEETAH, HOPPER, WALKER, ANT, HUMANOID = "HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5", "Humanoid-v5"

@@ -6,9 +6,8 @@ import pytest
 from p2p.analysis.intervals import wilson_interval
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.observation import Observation
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
+from p2p.contracts.judgment import Judgment, Observation, Verdict
+from p2p.contracts.training import Evaluation, Purpose, Rollout
 from p2p.judges.code import CodeJudge
 from p2p.judges.synthesis import combine
 
@@ -86,7 +85,7 @@ def test_a_measured_criterion_is_not_overruled_by_eyes_either_way():
     assert judgment.verdict is Verdict.FAILED
     assert not judgment.criteria[0].met
     assert "fast: eyes see it otherwise; the measurement counts" in judgment.diagnosis
-    assert "The judges disagree: eyes score it 1.00, code 0.50." in judgment.diagnosis
+    assert "The judges disagree: eyes score it 1, code 0.5." in judgment.diagnosis
     judgment = both(intent(FAST, UPRIGHT), look(criteria={"upright": False}))
     assert judgment.passed
     assert judgment.criteria[1].met

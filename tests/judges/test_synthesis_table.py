@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.observation import Finding, Observation, Sight
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
+from p2p.contracts.judgment import Finding, Judgment, Observation, Sight, Verdict
+from p2p.contracts.training import Evaluation, Purpose, Rollout
 from p2p.judges import agreement, synthesis
 from p2p.judges.code import CodeJudge
 

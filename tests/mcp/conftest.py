@@ -1,7 +1,6 @@
 """A service, and clients of both eras that are connected to it in memory."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -9,18 +8,7 @@ from mcp.client import Client
 from tool_caller import Caller, Connect
 
 from p2p.service.workspace import Workspace
-from p2p.settings import Settings
 from p2p_mcp.server import build_server
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Workspace:
-    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
 @pytest.fixture(params=["auto", "legacy"])

@@ -4,8 +4,7 @@ import anyio
 import pytest
 from mcp.server.mcpserver.exceptions import ToolError
 
-from p2p_mcp.errors import in_tools
-from p2p_mcp.patience import Patience
+from p2p_mcp.time_limit import TimeLimit
 
 pytestmark = pytest.mark.anyio
 
@@ -18,7 +17,7 @@ async def test_work_that_takes_too_long_is_not_begun_again() -> None:
         gate.wait()
         return 2 * number
 
-    answer = Patience(limit_s=0.05).within_limit(slow)
+    answer = TimeLimit(limit_s=0.05).limited(slow)
     with pytest.raises(ToolError, match=r"slow is still at work .* Call it again with the same arguments"):
         await answer(number=3)
     with pytest.raises(ToolError, match="still at work"):
@@ -36,7 +35,7 @@ async def test_a_client_that_cancels_and_asks_again_gets_what_it_asked_for_first
         gate.wait()
         return len(calls)
 
-    answer = Patience().within_limit(slow)
+    answer = TimeLimit().limited(slow)
     with anyio.move_on_after(0.05):
         await answer()
     gate.set()
@@ -51,7 +50,7 @@ async def test_an_answer_nobody_came_back_for_is_forgotten() -> None:
         gate.wait()
         return len(calls)
 
-    answer = Patience(limit_s=0.05, kept_s=-1).within_limit(slow)
+    answer = TimeLimit(limit_s=0.05, kept_s=-1).limited(slow)
     with pytest.raises(ToolError):
         await answer()
     gate.set()
@@ -63,7 +62,7 @@ async def test_an_answer_nobody_came_back_for_is_forgotten() -> None:
 
 async def test_what_is_asked_again_after_its_answer_is_done_again() -> None:
     calls = list[int]()
-    answer = Patience().within_limit(calls.append)
+    answer = TimeLimit().limited(calls.append)
     await answer(1)
     await answer(1)
     assert calls == [1, 1]
@@ -74,18 +73,4 @@ async def test_a_failure_reaches_whoever_waits() -> None:
         raise ToolError("no")
 
     with pytest.raises(ToolError, match="no"):
-        await Patience().within_limit(wrong)()
-
-
-@pytest.mark.parametrize(
-    ("message", "told"),
-    [
-        ("To go on: p2p resume session_1", 'To go on: run_session(session_id="session_1")'),
-        ("See: p2p show session_1 --all", 'See: get_session(session_id="session_1") --all'),
-        ("Stop it (p2p stop) first.", "Stop it (cancel_job) first."),
-        ("Say what to do, for example: p2p run 'run forward'.", "Say what to do, for example: create_session."),
-        ("Nothing to replace.", "Nothing to replace."),
-    ],
-)
-def test_remedies_are_tools_and_not_commands(message: str, told: str) -> None:
-    assert in_tools(message) == told
+        await TimeLimit().limited(wrong)()

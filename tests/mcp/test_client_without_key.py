@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import pytest
@@ -14,6 +14,13 @@ from pole import CALMER, GOOD, SESSION, STEPS
 from tool_caller import Caller
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+@pytest.fixture(params=["auto", pytest.param("legacy", marks=pytest.mark.nightly)])
+def mode(request: pytest.FixtureRequest) -> Literal["auto", "legacy"]:
+    """Both eras of the protocol, which the tests of single tools try at every change."""
+    chosen: Literal["auto", "legacy"] = request.param
+    return chosen
 
 
 def _server(runs_dir: Path) -> StdioServerParameters:

@@ -2,7 +2,6 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -14,7 +13,6 @@ from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.driving import start_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
-from p2p.settings import Settings
 from p2p_mcp.apps.data import Dashboard
 from p2p_mcp.apps.page import DASHBOARD
 from p2p_mcp.server import build_server
@@ -28,20 +26,10 @@ REQUEST = NewSession(
 Connect = Callable[[Workspace], AbstractAsyncContextManager[Client]]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(params=["auto", "legacy"])
 def connect(request: pytest.FixtureRequest) -> Connect:
     mode: Literal["auto", "legacy"] = request.param
     return lambda ws: Client(build_server(ws), mode=mode)
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Workspace:
-    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
 def _dashboard(result: CallToolResult) -> Dashboard:

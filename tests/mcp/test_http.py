@@ -96,6 +96,7 @@ def test_a_client_of_this_machine_is_answered(local: Ask) -> None:
     [
         *("evil.example", "127.0.0.1.evil.example", "evil.example:8765", "localhost:.evil.com", "localhost:1@evil.com"),
         *("localhost:8765.evil.com", "localhost:8a", "localhost:", "user@localhost", "localhost/", ""),
+        *("[::1]evil", "[::1]80", "[::1]:"),
     ],
 )
 def test_a_foreign_host_header_is_turned_away(local: Ask, host: str) -> None:

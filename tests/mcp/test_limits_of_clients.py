@@ -14,8 +14,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.admission import Admission
-from p2p_mcp.patience import CLIENT, Patience
 from p2p_mcp.server import build_server
+from p2p_mcp.time_limit import CLIENT, TimeLimit
 
 HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"mcp-session-id", b"1234")]
 
@@ -42,7 +42,7 @@ def _tool(work: Work, **limits: Any) -> Any:
     def tool(number: int) -> int:
         return work(number)
 
-    return Patience(**limits).within_limit(tool, heavy=True)
+    return TimeLimit(**limits).limited(tool, heavy=True)
 
 
 async def _until(condition: Any) -> None:

@@ -1,22 +1,17 @@
 """Sessions named, thrown away, brought back and extended by a client."""
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from finished_iterations import judgment, leave_training
 from mcp.client import Client
 from pole import EYES, GOOD
 from tool_caller import Caller, Connect
 
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service.workspace import Workspace
-
-sys.path.append(str(Path(__file__).parents[1] / "session"))
-from finished_iterations import judgment, leave_training
-
 from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
 
 pytestmark = pytest.mark.anyio
 Calls = Callable[[Client], Caller]

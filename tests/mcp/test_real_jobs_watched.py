@@ -1,7 +1,5 @@
 """Trainings, followed by what clients have for that: subscriptions of both eras, and tasks."""
 
-from pathlib import Path
-
 import anyio
 import mcp.types as types
 import pytest
@@ -15,7 +13,6 @@ from p2p.service.rewards.submission import submit_reward
 from p2p.service.sessions.background import start_training
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
-from p2p.settings import Settings
 from p2p_mcp.server import build_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -27,16 +24,6 @@ REQUEST = NewSession(
     config={"total_timesteps": 6_000, "num_evals": 2, "n_eval_episodes": 3},
 )
 PATIENCE_S = 180
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Workspace:
-    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
 @pytest.fixture

@@ -17,19 +17,16 @@ from mcp.types import (
     ImageContent,
     TextContent,
 )
-from pole import CALMER, GOOD, SESSION, STEPS
+from pole import CALMER, GOOD, train
 from shared_sessions import made_once
 from tool_caller import Caller, Connect
 
-from p2p.contracts.judge_code import Decomposition, JudgeCode, JudgeFunction
-from p2p.contracts.observation import hash_of
+from p2p.contracts.judgment import Decomposition, JudgeCode, JudgeFunction, hash_of
 from p2p.contracts.preference import Candidate, Compared
 from p2p.service.judging.preferring import pair_to_compare, submit_preference
 from p2p.service.progress.listing import list_sessions
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
-from p2p.store.judge_code import JudgeCodeRecord
-from p2p.store.preferences import PreferencesRecord
 from p2p_mcp.server import build_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -41,30 +38,9 @@ PICTURE_BYTES = 700_000
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A runs directory with one session, whose first iteration is trained and not judged."""
-    runs_dir = made_once(tmp_path_factory, "tools_after_training", lambda place: anyio.run(_train, place))
+    runs_dir = made_once(tmp_path_factory, "tools_after_training", lambda place: anyio.run(train, place))
     (view,) = list_sessions(Workspace(Settings(runs_dir=runs_dir)))
     return runs_dir, view.session.session_id
-
-
-async def _train(runs_dir: Path) -> None:
-    ws = Workspace(Settings(runs_dir=runs_dir))
-    async with Client(build_server(ws)) as client:
-        call = Caller(client)
-        session_id: str = (await call("create_session", **SESSION))["session_id"]
-        await call("write_reward", session_id=session_id, source=GOOD)
-        await trained_by(call, session_id)
-
-
-async def trained_by(call: Caller, session_id: str, **arguments: Any) -> dict[str, Any]:
-    """The job of a training that has ended well."""
-    job = await call("train_iteration", session_id=session_id, timesteps=STEPS, **arguments)
-    with anyio.fail_after(180):
-        while job["poll_after_s"] is not None:
-            assert job["next_step"].startswith("get_job(")
-            job = await call("get_job", job_id=job["job_id"], wait_seconds=45)
-    assert job["state"] == "completed"
-    assert job["step"] == job["total"] == STEPS
-    return job
 
 
 @pytest.fixture
@@ -235,7 +211,7 @@ async def test_two_checkpoints_are_compared_by_the_caller_in_both_orders(
         tie = await call("compare_videos", **ask, looks=always_above)
         assert (tie["preference"]["better"], tie["preference"]["agreed"]) == (None, False)
         assert "depended on which was shown above" in tie["next_step"]
-        kept = PreferencesRecord(ws.record(session_id).path).read()
+        kept = ws.record(session_id).read_preferences()
         assert [one.model for one in kept][-2:] == ["a model", None]
         assert "No provider is configured" in await call.error("compare_videos", **ask, mode="api")
         assert "Two different ones" in await call.error("compare_videos", session_id=session_id, first=1, second=1)
@@ -272,7 +248,7 @@ async def test_judge_code_that_fails_on_rollouts_counts_nothing_and_can_be_mende
 ) -> None:
     plan = Decomposition(measurable=True, reason="handed in before there were rollouts")
     late = JudgeFunction(key="calm", decomposition=plan, source=LATE, written_by="calling_agent")
-    JudgeCodeRecord(ws.record(session_id).path).save(JudgeCode(written_by="calling_agent", functions=(late,)))
+    ws.record(session_id).save_judge_code(JudgeCode(written_by="calling_agent", functions=(late,)))
     async with Client(build_server(ws)) as client:
         call = Caller(client)
         shown = await call("judge_videos", session_id=session_id)

@@ -66,9 +66,9 @@ def test_criteria_are_told_with_their_window_and_whether_they_are_required() -> 
     criterion = Criterion(key="k", title="t", description="d", category=Category.GAIT, predicate=predicate)
     text = render("criteria", intent=Intent(prompt="p", env_id="E", criteria=(criterion,)))
     assert "from the first step with `height` at_least 1 on, for 2 s, over the last 80 % of that time" in text
-    assert ", required): d" in text
+    assert ', required): <data name="criterion">\nt. d\n</data>' in text
     optional = criterion.model_copy(update={"required": False, "predicate": None})
-    assert ", not required): d" in render("criteria", intent=Intent(prompt="p", env_id="E", criteria=(optional,)))
+    assert ", not required): <data" in render("criteria", intent=Intent(prompt="p", env_id="E", criteria=(optional,)))
 
 
 def test_no_environment_is_said_to_end_judged_episodes() -> None:

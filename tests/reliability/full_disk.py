@@ -21,9 +21,8 @@ from watching import left, until
 
 from p2p.contracts.background import JobView
 from p2p.contracts.errors import EnvironmentProblem, P2PError
-from p2p.contracts.events import EventName
 from p2p.contracts.job import JobSpec, JobState, JobStatus
-from p2p.contracts.session import SessionStatus
+from p2p.contracts.session import EventName, SessionStatus
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.service.progress.job_views import get_job, list_jobs, wait_for_job
 from p2p.service.progress.listing import list_sessions

@@ -9,7 +9,7 @@ import pytest
 from p2p.envs import catalog
 from p2p.rewards.features import FeatureTracker, measure_trajectory
 from p2p.rewards.states import States
-from p2p.worker.rollout.kinematics import Kinematics
+from p2p.worker.features.kinematics import Kinematics
 
 ALL = catalog.known()
 

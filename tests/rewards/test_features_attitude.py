@@ -7,7 +7,7 @@ import pytest
 
 from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
-from p2p.worker.rollout.kinematics import Kinematics
+from p2p.worker.features.kinematics import Kinematics
 
 PLANAR = ("HalfCheetah-v5", "Hopper-v5", "Walker2d-v5")
 FREE = ("Ant-v5", "Humanoid-v5")

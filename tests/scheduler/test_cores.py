@@ -104,6 +104,31 @@ def test_one_that_is_killed_or_cancelled_in_the_queue_holds_up_nobody(jobs: Path
     reaches(last, JobState.RUNNING)
 
 
+def test_those_of_a_line_take_turns_and_pass_over_the_dead(jobs: Path) -> None:
+    seats = max(1, ALL // 2)
+    until_go = shell("echo $$ > pid; until [ -e go ]; do sleep 0.02; done", line="film")
+    at_work = [jobs / f"work_{number}" for number in range(seats)]
+    for job in at_work:
+        backend.submit(until_go, job)
+        reaches(job, JobState.RUNNING)
+    killed, cancelled, next_one, last = waiting = [jobs / name for name in ("killed", "cancelled", "next", "last")]
+    for job in waiting:
+        backend.submit(until_go, job)
+        reaches(job, JobState.QUEUED)
+    assert [backend.status(job).place for job in waiting] == [1, 2, 3, 4]
+    assert backend.status(last).waits_for == tuple(map(str, at_work))
+    assert owner(jobs / "training").is_dir()
+    reaches(jobs / "training", JobState.RUNNING)  # a line of its own: no core is taken
+    os.kill(handle(killed)["pid"], signal.SIGKILL)
+    assert backend.cancel(cancelled).state is JobState.CANCELLED
+    reaches(killed, JobState.LOST)
+    (at_work[0] / "go").touch()
+    reaches(next_one, JobState.RUNNING)
+    assert state(last) is JobState.QUEUED
+    os.kill(handle(next_one)["pid"], signal.SIGKILL)
+    reaches(last, JobState.RUNNING)
+
+
 def test_what_can_never_fit_is_refused_at_once(jobs: Path) -> None:
     job = owner(jobs / "a", ALL + 1)
     reaches(job, JobState.FAILED)

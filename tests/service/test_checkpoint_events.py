@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from p2p.contracts.events import EventName
+from p2p.contracts.session import EventName
 from p2p.service.training.checkpoint_events import CheckpointJudgments
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord

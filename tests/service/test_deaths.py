@@ -13,10 +13,10 @@ from p2p.cli.follow import follow
 from p2p.cli.output import Output
 from p2p.contracts.background import JobKind, JobTicket, StartTraining, TrainingRequest
 from p2p.contracts.errors import InvalidInput, P2PError
-from p2p.contracts.events import EventName
 from p2p.contracts.job import JobSpec
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft, RewardReport
-from p2p.contracts.session import NewSession, SessionStatus
+from p2p.contracts.session import EventName, NewSession, SessionStatus
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions import driving
@@ -202,7 +202,7 @@ def test_a_start_that_died_before_its_first_word_is_repeated_once(
     with pytest.raises(P2PError) as lost:
         follow(ws, record.session_id, Output(as_json=True))
     assert lost.value.exit_code == 4
-    assert f"p2p resume {record.session_id}" in str(lost.value)
+    assert Remedy.RESUME.of(session=record.session_id) in str(lost.value)
     assert starts.read_text() == "xx"
 
 

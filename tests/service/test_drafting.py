@@ -3,12 +3,11 @@
 import pytest
 
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName, UnknownPhrase
-from p2p.contracts.events import EventName
 from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
 from p2p.contracts.job import JobSpec, JobState
 from p2p.contracts.reward import RewardDraft, RewardReport, RewardSpec, RewardTerm, TermStatistics
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
-from p2p.contracts.session import NewSession, SessionStatus
+from p2p.contracts.session import EventName, NewSession, SessionStatus
+from p2p.contracts.training import Evaluation, Purpose, Rollout
 from p2p.service.judging.caller_judgment import judge_evidence
 from p2p.service.progress.differences import changes_between, common_share, source_diff
 from p2p.service.progress.metrics import metrics
@@ -21,16 +20,10 @@ from p2p.service.sessions.driving import stop_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.sessions.steering import steer, wishes
 from p2p.service.workspace import Workspace
-from p2p.settings import Settings
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
 GOOD = "def reward_fn(obs, action, next_obs, info):\n    return 1.0, {'alive': 1.0}\n"
 BAD = "def reward_fn(obs, action, next_obs, info):\n    return info['no_such_thing'], {}\n"
-
-
-@pytest.fixture
-def ws(tmp_path):
-    return Workspace(Settings(runs_dir=tmp_path))
 
 
 @pytest.fixture
@@ -125,7 +118,7 @@ def test_a_caller_is_told_where_the_hyperparameters_are_fixed(ws):
 )
 def test_a_session_that_has_ended_takes_no_more(ws, name, status, words):
     ws.record(name).set_status(status)
-    with pytest.raises(InvalidInput, match=f"{words}.*reate another session"):
+    with pytest.raises(InvalidInput, match=f"{words}.*another session: <<create>>"):
         submit_reward(ws, name, GOOD)
     with pytest.raises(InvalidInput, match="create another session"):
         steer(ws, name, "softer")
@@ -144,12 +137,12 @@ def test_without_a_source_the_author_of_the_session_writes_where_it_understands(
     assert submit_reward(ws, odd, GOOD).report.accepted
 
 
-def test_a_reward_is_tried_for_a_session_or_an_environment_and_not_kept(ws, name, tmp_path):
+def test_a_reward_is_tried_for_a_session_or_an_environment_and_not_kept(ws, name):
     assert check_reward_source(ws, "InvertedPendulum-v5", GOOD).accepted
     report = check_reward_source(ws, name, BAD)
     assert "no_such_thing" in report.errors[0]
     assert ws.record(name).iteration_records() == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == [name]
+    assert sorted(path.name for path in ws.settings.runs_dir.iterdir()) == [name]
     with pytest.raises(UnknownName, match="session 'nobody'"):
         check_reward_source(ws, "nobody", GOOD)
     with pytest.raises(InvalidInput):
@@ -212,13 +205,13 @@ def test_wishes_are_kept_in_order_and_within_limits(ws, name):
 
 @pytest.mark.parametrize("step", [judge_evidence, revision_brief, metrics])
 def test_a_session_without_a_reward_says_what_to_call(ws, name, step):
-    with pytest.raises(InvalidInput, match="write_reward"):
+    with pytest.raises(InvalidInput, match="<<write_reward>>"):
         step(ws, name)
 
 
 def test_a_rejected_reward_has_nothing_to_judge(ws, name):
     submit_reward(ws, name, BAD)
-    with pytest.raises(InvalidInput, match=r"hand in a reward \(write_reward\) and train it"):
+    with pytest.raises(InvalidInput, match=r"hand in a reward \(<<write_reward>>\) and train it"):
         judge_evidence(ws, name)
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import InvalidInput, MissingExtra, StorageProblem, UnknownName
-from p2p.contracts.export import ExportFormat, NewExport
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import IterationAggregation
+from p2p.contracts.work import ExportFormat, NewExport
 from p2p.service.sessions.export import export_policy
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
@@ -104,7 +104,7 @@ def test_what_does_not_exist_is_refused_with_what_does(
 
 
 def test_without_a_best_run_one_must_be_chosen(ws: Workspace, session_id: str) -> None:
-    with pytest.raises(InvalidInput, match="Choose one with --run: baseline_seed_10, baseline_seed_11"):
+    with pytest.raises(InvalidInput, match="Choose one of its runs: baseline_seed_10, baseline_seed_11"):
         export_policy(ws, session_id, ONNX)
 
 
@@ -172,5 +172,5 @@ def test_an_export_replaces_an_earlier_one_and_nothing_else(tmp_path: Path) -> N
 
 def test_a_folder_that_cannot_be_written_is_a_problem_of_the_machine(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StorageProblem, match="--output"):
+    with pytest.raises(StorageProblem, match="another folder"):
         ExportedFiles(tmp_path).deliver(tmp_path / "file" / "folder")

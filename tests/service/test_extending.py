@@ -1,39 +1,35 @@
 """Sessions that go on from the best reward of an earlier one."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from finished_iterations import judgment, leave_training
 from typer.testing import CliRunner
 
 from p2p.cli.app import app
 from p2p.contracts.background import StartTraining, TrainingRequest
 from p2p.contracts.errors import InvalidInput, StorageProblem
 from p2p.contracts.intent import Criterion
-from p2p.contracts.judge_code import JudgeCode
+from p2p.contracts.judgment import JudgeCode
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import ExtendSession, NewSession, SessionStatus
-from p2p.service.progress.lineage import record_iteration
-from p2p.service.sessions import driving
-from p2p.service.workspace import Workspace
-from p2p.settings import Settings
-from p2p.store import files, layout
-from p2p.store.judge_code import JudgeCodeRecord
-from p2p.store.sessions import SessionRecord
-
-sys.path.append(str(Path(__file__).parents[1] / "session"))
-from finished_iterations import judgment, leave_training
-
 from p2p.service.judging.closing import outcome
+from p2p.service.progress.lineage import record_iteration
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
+from p2p.service.sessions import driving
 from p2p.service.sessions.driving import resume_session, start_session
 from p2p.service.sessions.extending import continue_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.sessions.steering import steer
+from p2p.service.workspace import Workspace
+from p2p.settings import Settings
+from p2p.store import files, layout
+from p2p.store.sessions import SessionRecord
 
 STEPS = 10_000
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1, max_iterations=2)
@@ -120,9 +116,9 @@ def test_criteria_only_get_stricter_through_any_number_of_extensions(ws: Workspa
         (lambda s: judged(s, 0.9), ExtendSession(), "stricter or further criteria"),
         (lambda s: judged(s, 0.9), ExtendSession(max_iterations=9), "stricter or further criteria"),
         (lambda s: judged(s, 0.9), ExtendSession(author=MODEL), "stricter or further criteria"),
-        (lambda s: judged(s, 0.4, passed=False), ExtendSession(max_iterations=9), "p2p resume .* --iterations N"),
-        (lambda s: judged(s, 0.9), SOFTER, r"reads no wishes.*--criteria FILE.*--model PROVIDER:MODEL"),
-        (lambda s: judged(s, passed=False), SOFTER, "no judged iteration to extend.*p2p resume"),
+        (lambda s: judged(s, 0.4, passed=False), ExtendSession(max_iterations=9), "<<add_iterations session="),
+        (lambda s: judged(s, 0.9), SOFTER, r"reads no wishes.*<<extend_by_criteria .*<<extend_by_model "),
+        (lambda s: judged(s, passed=False), SOFTER, "no judged iteration to extend.*<<resume"),
         (lambda s: judged(s, 0.9), ExtendSession(wish="x" * 301, author=MODEL), "1 … 300 characters, got 301"),
         (lambda s: judged(s, 0.9), ExtendSession(wish="x", author=MODEL, max_iterations=1), "at least 2 iterations"),
         (lambda s: judged(s, 0.9), ExtendSession(wish="x", author=MODEL, caps={"calls": -1}), "greater than or equal"),
@@ -146,10 +142,10 @@ def test_what_would_change_nothing_is_refused_with_what_does_work_and_leaves_not
 def test_a_running_session_and_one_without_criteria_are_not_extended(ws: Workspace) -> None:
     old = judged(ws, 0.4, passed=False)
     start_session(ws, old.session_id)
-    with pytest.raises(InvalidInput, match=f"still at work.*p2p stop {old.session_id}"):
+    with pytest.raises(InvalidInput, match=f"still at work.*{Remedy.STOP.of(session=old.session_id)}"):
         continue_session(ws, old.session_id, SOFTER, driven=False)
     own = create_session(ws, NewSession(author="given", max_iterations=1), "x = 1", session_id="own")
-    with pytest.raises(InvalidInput, match="p2p train --reward FILE --intent"):
+    with pytest.raises(InvalidInput, match="<<train_reward env="):
         continue_session(ws, own.session_id, SOFTER, driven=False)
 
 
@@ -165,9 +161,19 @@ def test_a_wish_is_read_by_the_revision_after_a_first_iteration_that_passes_agai
     run_id = leave_training(new, 1, RewardDraft(source="x = 1"))
     new.iteration(1).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
     assert outcome(ws, new.session_id) is None
+    assert view_session(ws, new.session_id).step == "revise"
     run_id = leave_training(new, 2, RewardDraft(source="x = 2"))
     new.iteration(2).save_judgment(judgment(run_id, 0.9, STEPS, passed=True))
     assert outcome(ws, new.session_id) is SessionStatus.PASSED
+
+
+def test_what_has_passed_and_is_about_to_end_is_not_said_to_be_revised(ws: Workspace) -> None:
+    record = judged(ws, 0.9)
+    record.set_status(SessionStatus.RUNNING)
+    assert view_session(ws, record.session_id).step == "done"
+    failed = judged(ws, 0.4, passed=False)
+    failed.set_status(SessionStatus.RUNNING)
+    assert view_session(ws, failed.session_id).step == "revise"
 
 
 def test_without_a_wish_that_somebody_reads_a_first_iteration_that_passes_ends_it(ws: Workspace) -> None:
@@ -186,11 +192,11 @@ def test_what_a_caller_trained_with_and_what_it_judges_by_goes_along(ws: Workspa
     start = StartTraining(configs={"baseline": {"num_steps": 32}}, total_timesteps=4096)
     old.iteration(1).save_training_request(TrainingRequest(job_id="job_" + "0" * 32, start=start))
     code = JudgeCode(written_by="a person", functions=())
-    JudgeCodeRecord(old.path).save(code)
+    old.save_judge_code(code)
     made = continue_session(ws, old.session_id, SOFTER, driven=False)
     assert made.config == {"ent_coef": 0.01, "n_steps": 32, "total_timesteps": 4096}
     assert (made.priority, made.n_seeds, made.author) == ("normal", 1, "builtin")
-    assert JudgeCodeRecord(ws.record(made.session_id).path).read() == code
+    assert ws.record(made.session_id).read_judge_code() == code
 
 
 def test_an_extension_that_is_interrupted_leaves_nothing_half(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,16 +251,16 @@ def test_p2p_extend_that_is_refused_says_what_works_and_leaves_nothing(ws: Works
     old = judged(ws, 0.9)
     refused = invoke(ws, "extend", old.session_id, "--wish", "land softer").exception
     assert isinstance(refused, InvalidInput)
-    assert "--criteria FILE" in str(refused)
+    assert Remedy.EXTEND_BY_CRITERIA.of(session=old.session_id) in str(refused)
     assert len(list_sessions(ws)) == 1
 
 
 def test_an_ended_session_refuses_a_wish_and_names_extend(ws: Workspace) -> None:
     old = judged(ws, 0.9)
-    with pytest.raises(InvalidInput, match=f"p2p extend {old.session_id} --wish"):
+    with pytest.raises(InvalidInput, match=Remedy.EXTEND_BY_WISH.of(session=old.session_id)):
         steer(ws, old.session_id, "land softer")
     old.driver_dir.mkdir()
-    with pytest.raises(InvalidInput, match=f"p2p extend {old.session_id} --criteria FILE"):
+    with pytest.raises(InvalidInput, match=Remedy.EXTEND_BY_CRITERIA.of(session=old.session_id)):
         steer(ws, old.session_id, "land softer")
-    with pytest.raises(InvalidInput, match=f"p2p extend {old.session_id}"):
+    with pytest.raises(InvalidInput, match=f"<<extend_by_[a-z]+ session={old.session_id}>>"):
         resume_session(ws, old.session_id)

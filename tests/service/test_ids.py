@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.export import ExportFormat, NewExport
 from p2p.contracts.session import NewSession
+from p2p.contracts.work import ExportFormat, NewExport
 from p2p.service.progress.job_views import get_job, job_log
 from p2p.service.progress.listing import find_session
 from p2p.service.progress.session_view import view_session

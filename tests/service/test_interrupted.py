@@ -13,6 +13,7 @@ import pytest
 from p2p.cli import main
 from p2p.contracts.background import JobKind, JobTicket, StartTraining, TrainingRequest
 from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service.jobs.queue import _take_slot
 from p2p.service.machines.setup import check_setup
@@ -113,7 +114,7 @@ def test_the_doors_tell_what_was_interrupted_and_how_it_goes_on(
     assert "1 interrupted; to go on with them: p2p resume --all" in capsys.readouterr().out
     check = next(check for check in check_setup(ws).checks if check.name == "sessions")
     assert "1 interrupted" in check.found
-    assert "p2p resume --all" in check.remedy
+    assert Remedy.RESUME_ALL.of() in check.remedy
     assert main(["resume", "--all", *runs]) == 0
     assert f"Resumed {record.session_id}" in capsys.readouterr().out
     assert view_session(ws, record.session_id).status is SessionStatus.RUNNING

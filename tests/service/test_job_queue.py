@@ -17,6 +17,7 @@ from p2p.cli import main
 from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining
 from p2p.contracts.errors import InvalidConfig, InvalidInput, P2PError, UnknownName
 from p2p.contracts.job import JobState
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service.progress.job_views import find_job, get_job, job_log, list_jobs, wait_for_job
@@ -193,7 +194,7 @@ def test_a_session_waits_for_its_caller_between_two_jobs(
     job = start_training(ws, session_id)
     during = view_session(ws, session_id)
     assert (during.status, during.alive, during.by_caller) == (SessionStatus.WAITING, True, True)
-    with pytest.raises(InvalidInput, match=rf"is being trained by {job.job_id}. .* p2p jobs {job.job_id} --cancel"):
+    with pytest.raises(InvalidInput, match=f"is being trained .* {Remedy.CANCEL_JOB.of(job=job.job_id)}"):
         resume_session(ws, session_id)
     cancel_job(ws, job.job_id)
     after = view_session(ws, session_id)

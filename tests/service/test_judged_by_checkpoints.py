@@ -1,11 +1,11 @@
 """Trainings that were cancelled, failed or lost, judged and revised by the checkpoints they left."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from finished_iterations import FinishedJobs, summary
 from typer.testing import CliRunner
 
 from p2p.cli import sessions as session_commands
@@ -14,20 +14,10 @@ from p2p.contracts.errors import InvalidInput, TrainingFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.judgment import Verdict
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft, RewardReport
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.contracts.session import ExtendSession, NewSession, SessionStatus
-from p2p.service.training.plan import run_configs
-from p2p.service.workspace import Workspace
-from p2p.settings import Settings
-from p2p.store import files, layout
-from p2p.store.arrays import save_features
-from p2p.store.iterations import IterationRecord
-from p2p.store.sessions import SessionRecord
-
-sys.path.append(str(Path(__file__).parents[1] / "session"))
-from finished_iterations import FinishedJobs, summary
-
+from p2p.contracts.training import Evaluation, Purpose, Rollout
 from p2p.service.judging.caller_judgment import judge_evidence, submit_judgment
 from p2p.service.rewards.caller_revision import revision_brief
 from p2p.service.rewards.criteria import intent_of
@@ -35,6 +25,13 @@ from p2p.service.rewards.revision import revise
 from p2p.service.sessions.extending import continue_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.iteration import train
+from p2p.service.training.plan import run_configs
+from p2p.service.workspace import Workspace
+from p2p.settings import Settings
+from p2p.store import files, layout
+from p2p.store.arrays import save_features
+from p2p.store.iterations import IterationRecord
+from p2p.store.sessions import SessionRecord
 
 STEPS = 100_000
 FAST = Criterion(
@@ -170,7 +167,7 @@ def test_a_training_that_ended_early_is_judged_by_its_best_checkpoint_and_says_s
 def test_what_was_judged_by_checkpoints_is_revised_and_extended(ws: Workspace) -> None:
     record = cancelled(ws, JobState.CANCELLED)
     record.set_status(SessionStatus.CANCELLED)
-    with pytest.raises(InvalidInput, match=f"p2p judge {record.session_id} --iteration 1"):
+    with pytest.raises(InvalidInput, match=Remedy.JUDGE.of(session=record.session_id, iteration=1)):
         continue_session(ws, record.session_id, ExtendSession(wish="softer"), driven=False)
     submit_judgment(ws, record.session_id, 1, None)
     brief = revision_brief(ws, record.session_id)

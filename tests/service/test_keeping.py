@@ -4,7 +4,6 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +11,7 @@ from p2p.cli import main
 from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
 from p2p.contracts.job import JobSpec
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import MetadataChange, NewSession, SessionStatus
 from p2p.service.judging.closing import close
@@ -32,14 +32,8 @@ from p2p.service.sessions.keeping import (
 )
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
-from p2p.settings import Settings
 
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1)
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Workspace:
-    return Workspace(Settings(runs_dir=tmp_path))
 
 
 @pytest.fixture
@@ -62,7 +56,7 @@ def test_a_deleted_session_is_in_no_list_and_comes_back_whole(ws: Workspace, ses
         partial(start_training, ws),
         partial(delete_session, ws),
     ):
-        with pytest.raises(InvalidInput, match=f"lies in the trash.*p2p trash --restore {session_id}"):
+        with pytest.raises(InvalidInput, match=f"lies in the trash.*{Remedy.RESTORE.of(session=session_id)}"):
             step(session_id)
     with pytest.raises(UnknownName):
         find_session(ws, session_id)
@@ -92,11 +86,11 @@ def test_only_what_is_in_the_trash_is_removed_and_with_all_its_jobs(ws: Workspac
     for refused in (partial(delete_session, ws), partial(purge_session, ws)):
         with pytest.raises(InvalidInput):
             refused(session_id)
-    with pytest.raises(InvalidInput, match=f"{job.job_id} is waiting. To end it first: p2p stop {session_id}"):
+    with pytest.raises(InvalidInput, match=f"{job.job_id} is waiting. .*: {Remedy.STOP.of(session=session_id)}"):
         delete_session(ws, session_id)
     cancel_job(ws, job.job_id)
     os.close(slot)
-    with pytest.raises(InvalidInput, match=f"is not in the trash.*p2p delete {session_id}"):
+    with pytest.raises(InvalidInput, match=f"is not in the trash.*{Remedy.DELETE.of(session=session_id)}"):
         purge_session(ws, session_id)
     delete_session(ws, session_id)
     assert list_jobs(ws) == ()

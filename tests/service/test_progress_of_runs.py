@@ -8,10 +8,10 @@ from typer.testing import CliRunner
 from p2p.cli.app import app
 from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft
-from p2p.contracts.session import NewSession
+from p2p.contracts.session import NewSession, RunProgress
 from p2p.contracts.training import TrainConfig
 from p2p.service.progress.metrics import metrics
-from p2p.service.progress.session_view import view_session
+from p2p.service.progress.session_view import remaining_s, view_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
@@ -56,6 +56,31 @@ def test_the_time_left_is_told_once_the_pace_is_known(ws):
     write(ws, *(4.0 + 2 * n for n in range(16)))
     run = progress(ws)
     assert run.eta_s == pytest.approx(0.001 * (100_000 - run.step))
+
+
+def run_at(step: int, eta_s: float | None, state: str = "running") -> RunProgress:
+    return RunProgress(
+        run_id="baseline_seed_10",
+        state=state,
+        step=step,
+        total_timesteps=100_000,
+        steps_per_second=None,
+        eta_s=eta_s,
+        episode_return=None,
+    )
+
+
+def test_the_time_left_of_a_session_waits_for_the_pace_of_every_run_under_way():
+    fast = run_at(50_000, 100.0)
+    slow = run_at(2_000, None)
+    assert remaining_s([fast, slow], 2) is None, "the fast one says nothing about the slow one"
+    assert remaining_s([fast, slow.model_copy(update={"eta_s": 800.0})], 2) == 800.0
+
+
+def test_runs_that_have_not_begun_are_taken_to_be_as_fast_as_the_others():
+    assert remaining_s([run_at(50_000, 100.0), run_at(0, None, "waiting")], 1) == pytest.approx(300.0)
+    assert remaining_s([run_at(50_000, 100.0), run_at(0, None, "waiting")], 2) == pytest.approx(200.0)
+    assert remaining_s([run_at(0, None, "waiting")], 1) is None
 
 
 def test_an_early_hint_is_shown_while_it_trains_and_not_after(ws):

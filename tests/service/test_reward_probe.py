@@ -11,7 +11,6 @@ from p2p.service.rewards.probing import probe_config
 from p2p.service.rewards.submission import check_reward_source
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
-from p2p.settings import Settings
 
 PENDULUM = NewSession(
     prompt="keep the pole balanced", env_id="InvertedPendulum-v5", config={"total_timesteps": 8_000, "gamma": 0.9}
@@ -19,11 +18,6 @@ PENDULUM = NewSession(
 BALANCES = "def reward_fn(obs, action, next_obs, info):\n    r = 1.0 - next_obs[1] ** 2\n    return r, {'upright': r}\n"
 CONSTANT = "def reward_fn(obs, action, next_obs, info):\n    return 1.0, {'alive': 1.0}\n"
 TIPS_OVER = "def reward_fn(obs, action, next_obs, info):\n    r = abs(next_obs[1])\n    return r, {'lean': r}\n"
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Workspace:
-    return Workspace(Settings(runs_dir=tmp_path))
 
 
 def left(ws: Workspace) -> set[str]:

@@ -8,10 +8,9 @@ from made_up import run_summary
 
 from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import EnvironmentProblem, StorageProblem
-from p2p.contracts.events import EventName
 from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft, RewardReport
-from p2p.contracts.session import NewSession, SessionStatus
+from p2p.contracts.session import EventName, NewSession, SessionStatus
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler.floors import require_memory, training_memory_mb
 from p2p.scheduler.resources import memory_mb

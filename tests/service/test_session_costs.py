@@ -1,29 +1,28 @@
 """Which models work for a session, what they may cost, and where it went."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from made_up import run_summary
 from typer.testing import CliRunner
-
-from p2p.cli.app import app
-from p2p.contracts.budget import Caps
-from p2p.contracts.errors import BudgetExceeded, InvalidInput, UnknownName
-from p2p.contracts.events import Event, EventName
-from p2p.contracts.inference import ModelRequest, user
-from p2p.contracts.model_problems import AuthenticationFailed
-from p2p.contracts.session import NewSession
-from p2p.service.models.session_models import model_variables, seconds_at_work
-from p2p.service.workspace import Workspace
-from p2p.settings import Settings
-
-sys.path.append(str(Path(__file__).parents[1] / "inference"))
 from wire_stub import CANARY, Reply, Stub, files_with
 
-from p2p.service.models.session_models import costs, models_of, require_planned_steps, set_caps
+from p2p.cli.app import app
+from p2p.contracts.errors import BudgetExceeded, InvalidInput, UnknownName
+from p2p.contracts.inference import AuthenticationFailed, Caps, ModelRequest, user
+from p2p.contracts.session import Event, EventName, NewSession
+from p2p.service.models.session_models import (
+    costs,
+    model_variables,
+    models_of,
+    require_planned_steps,
+    seconds_at_work,
+    set_caps,
+)
 from p2p.service.progress.listing import list_sessions
 from p2p.service.sessions.lifecycle import create_session
+from p2p.service.workspace import Workspace
+from p2p.settings import Settings
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", model="openai:gpt-5.4")
 
@@ -84,7 +83,7 @@ def test_environment_steps_are_capped_with_those_already_made(ws: Workspace) -> 
     [
         ("gpt-5.4", InvalidInput, "provider:model"),
         ("openia:gpt-5.4", UnknownName, "Did you mean 'openai'"),
-        ("openai:gpt-99", InvalidInput, "--price"),
+        ("openai:gpt-99", InvalidInput, "<<say_price>>"),
         ("gemini:gemini-3-flash-preview", AuthenticationFailed, "GEMINI_API_KEY"),
     ],
 )

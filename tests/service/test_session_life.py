@@ -1,37 +1,24 @@
-import sys
-from pathlib import Path
-
 import pytest
-
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProblem, TrainingFailed
-from p2p.contracts.events import EventName
-from p2p.contracts.job import JobSpec, JobState, JobStatus
-from p2p.contracts.reward import RewardDraft
-from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service import steps
-from p2p.service.jobs.worker_jobs import worker_job
-from p2p.service.workspace import Workspace
-from p2p.session import run_session
-from p2p.settings import Settings
-from p2p.store import files
-
-sys.path.append(str(Path(__file__).parents[1] / "session"))
 from finished_iterations import FinishedJobs, summary
 
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProblem, TrainingFailed
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import EventName, NewSession, SessionStatus
+from p2p.service import steps
+from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.judging.closing import close
 from p2p.service.progress.listing import find_session
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.driving import resume_session, set_priority, stop_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.iteration import train
+from p2p.service.workspace import Workspace
+from p2p.session import run_session
+from p2p.store import files
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
 SUMMARY = summary(1000, 0.5).model_copy(update={"warnings": ("the return rose and the score did not",)})
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Workspace:
-    return Workspace(Settings(runs_dir=tmp_path))
 
 
 @pytest.fixture

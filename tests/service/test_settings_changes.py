@@ -7,10 +7,8 @@ from typer.testing import CliRunner
 from p2p.cli.app import app
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState
-from p2p.contracts.revision import Extension
-from p2p.contracts.reward import RewardDraft
-from p2p.contracts.session import NewSession, SessionStatus
-from p2p.contracts.session_settings import SettingsRequest
+from p2p.contracts.reward import Extension, RewardDraft
+from p2p.contracts.session import NewSession, SessionStatus, SettingsRequest
 from p2p.service.progress.details import view_iteration
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.sessions.settings_changes import change_settings

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import MissingExtra
+from p2p.contracts.node import Level, SetupCheck, SetupReport
 from p2p.contracts.session import NewSession
-from p2p.contracts.setup import Level, SetupCheck, SetupReport
 from p2p.service.jobs.packages import within
 from p2p.service.machines.setup import check_setup, require_training
 from p2p.service.sessions.lifecycle import create_session

@@ -9,11 +9,10 @@ from typer.testing import CliRunner
 from p2p.cli.app import app
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
-from p2p.contracts.judgment import Verdict
-from p2p.contracts.observation import Observation
+from p2p.contracts.judgment import Observation, Verdict
 from p2p.contracts.reward import RewardDraft
-from p2p.contracts.rollout import Evaluation, Purpose, Rollout
 from p2p.contracts.session import NewSession
+from p2p.contracts.training import Evaluation, Purpose, Rollout
 from p2p.judges import synthesis
 from p2p.judges.code import CodeJudge
 from p2p.service.judging.by_code import rejudge

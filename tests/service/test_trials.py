@@ -1,6 +1,5 @@
 """What the short trainings that choose a reward take, which are made, and which candidate is the best."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,11 +8,18 @@ from typer.testing import CliRunner
 
 from p2p.cli.app import app
 from p2p.cli.formats import plan_in_words
-from p2p.contracts.budget import Caps
-from p2p.contracts.candidates import Candidate, CandidateChoice, CandidatePlace, CandidateState
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.revision import Revision
-from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
+from p2p.contracts.inference import Caps
+from p2p.contracts.reward import (
+    Candidate,
+    CandidateChoice,
+    CandidatePlace,
+    CandidateState,
+    Revision,
+    RewardDraft,
+    RewardIssue,
+    RewardReport,
+)
 from p2p.contracts.session import NewSession, Session
 from p2p.contracts.training import TrainingPlan
 from p2p.prompts import render
@@ -27,7 +33,6 @@ from p2p.service.rewards.criteria import derive_intent
 from p2p.service.rewards.trials import Steps, affordable, best_of, trial_config
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
-from p2p.settings import Settings
 from p2p.store.candidates import CandidateRecords
 from p2p.store.sessions import SessionRecord
 
@@ -42,13 +47,8 @@ def candidate(number: int, state: CandidateState = TRAINED, **fields: Any) -> Ca
     return Candidate(number=number, state=state, environment_steps=steps, **fields)
 
 
-@pytest.fixture
-def ws(tmp_path: Path) -> Workspace:
-    return Workspace(Settings(runs_dir=tmp_path / "runs"))
-
-
 def test_the_built_in_author_is_refused_who_writes_one_reward(ws: Workspace) -> None:
-    with pytest.raises(InvalidInput, match=r"'builtin' writes one reward .* --model provider:model"):
+    with pytest.raises(InvalidInput, match=r"'builtin' writes one reward .* <<choose_author>>"):
         create_session(ws, PENDULUM.model_copy(update={"candidates": 3}))
     assert list_sessions(ws) == ()
     runs = ["--runs-dir", str(ws.runs.path)]

@@ -11,9 +11,8 @@ from PIL import Image
 from shared_sessions import made_once
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
-from p2p.contracts.pictures import MetricsPlot
 from p2p.contracts.session import NewSession
-from p2p.contracts.work import ViewRequest
+from p2p.contracts.work import MetricsPlot, ViewRequest
 from p2p.envs import catalog
 from p2p.service.judging.caller_judgment import judge_evidence
 from p2p.service.pictures.plotting import plot_metrics

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from p2p.cli import main
-from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.job import JobSpec, JobState, WaitsFor
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.contracts.training import TrainConfig
-from p2p.contracts.waiting import WaitsFor
 from p2p.scheduler import cores
 from p2p.service.jobs.waiting import _estimate
+from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.progress.job_views import get_job
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions import driving
@@ -127,6 +127,35 @@ def test_a_training_job_whose_runs_all_wait_for_cores_waits_too(places: Path) ->
     assert (job.state, job.queue_position) == (JobState.WAITING, None)
     assert job.waiting is not None
     assert [held.session_id for held in job.waiting.holders] == [holder]
+
+
+def test_sessions_that_end_together_are_filmed_one_after_the_other_and_say_so(
+    places: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ws = Workspace(Settings(runs_dir=places / "runs"))
+    names = [create_session(ws, POLE).session_id for _ in range(ALL_CORES.cores // 2 + 2)]
+    films = [ws.record(name).film_dir for name in names]
+    spec = worker_job("film")
+    for film in films:
+        ws.backend.submit(spec.model_copy(update={"argv": SLEEP.argv}), film)
+        while ws.backend.status(film).state is JobState.SUBMITTING:
+            pass
+    views = [view_session(ws, name) for name in names]
+    states = [view.film.state for view in views if view.film is not None]
+    seats = max(1, ALL_CORES.cores // 2)
+    assert states == [JobState.RUNNING] * seats + [JobState.WAITING] * (len(names) - seats)
+    last = views[-1].film
+    assert last is not None
+    assert last.waiting is not None
+    assert {holder.session_id for holder in last.waiting.holders} == set(names[:seats])
+    main(["show", names[-1], "--runs-dir", str(ws.runs.path)])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"videos of all checkpoints: waits for its turn to be filmed held by {names[0]} in" in shown
+    ws.record(names[-1]).set_status(SessionStatus.PASSED)
+    main(["stop", names[-1], "--runs-dir", str(ws.runs.path)])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "had ended already: passed. The videos of its checkpoints that are not made yet are given up." in shown
+    assert ws.backend.status(films[-1]).state is JobState.CANCELLED
 
 
 @pytest.mark.parametrize(

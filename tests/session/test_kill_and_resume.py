@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from p2p.contracts.events import EventName
-from p2p.contracts.session import NewSession
+from p2p.contracts.session import EventName, NewSession
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.driving import resume_session, start_session
 from p2p.service.sessions.lifecycle import create_session

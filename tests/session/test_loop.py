@@ -7,11 +7,9 @@ import pytest
 from finished_iterations import FinishedJobs, judgment, leave_training
 
 from p2p.contracts.errors import BudgetExceeded, InvalidReward, P2PError, TrainingFailed
-from p2p.contracts.events import EventName
-from p2p.contracts.model_problems import AuthenticationFailed, ModelTimeout, RateLimited
-from p2p.contracts.revision import Change, Revision
-from p2p.contracts.reward import RewardDraft
-from p2p.contracts.session import NewSession, SessionStatus
+from p2p.contracts.inference import AuthenticationFailed, ModelTimeout, RateLimited
+from p2p.contracts.reward import Change, Revision, RewardDraft
+from p2p.contracts.session import EventName, NewSession, SessionStatus
 from p2p.service import steps
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.lifecycle import create_session

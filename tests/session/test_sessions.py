@@ -1,12 +1,10 @@
 import time
-from pathlib import Path
 
 import pytest
 
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName, UnknownPhrase
-from p2p.contracts.events import Event, EventName
 from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
-from p2p.contracts.session import NewSession, SessionStatus, SessionView
+from p2p.contracts.session import Event, EventName, NewSession, SessionStatus, SessionView
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.metrics import metrics
 from p2p.service.progress.session_view import view_session
@@ -15,18 +13,12 @@ from p2p.service.rewards.criteria import intent_of
 from p2p.service.sessions.driving import resume_session, start_session, stop_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
-from p2p.settings import Settings
 
 TINY = {"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3}
 PENDULUM = NewSession(
     prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_report_rollouts=10, config=TINY, max_iterations=2
 )
 CANARY = "sk-canary-0123456789"
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Workspace:
-    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
 def _to_end(ws: Workspace, session_id: str) -> SessionView:
@@ -60,7 +52,7 @@ def test_a_request_that_cannot_work_is_refused_and_leaves_nothing(
 
 
 def test_without_a_sentence_no_verdict_can_be_clear(ws: Workspace) -> None:
-    with pytest.raises(InvalidInput, match="Give one with --intent, or leave out --stop-when-clear"):
+    with pytest.raises(InvalidInput, match="Give a sentence, or leave out stop_when_clear"):
         create_session(ws, NewSession(author="given", stop_when_clear=True), reward="x = 1\n")
     assert list_sessions(ws) == ()
 

@@ -6,7 +6,11 @@ the directory gets its fsync before the next step begins.
 
 import hashlib
 import os
+import re
+import shutil
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,12 +19,18 @@ import numpy as np
 import pytest
 
 from p2p.contracts.session import SessionStatus
+from p2p.contracts.training import ResumePoint
+from p2p.contracts.work import PictureResult
 from p2p.scheduler import supervisor
 from p2p.scheduler.nodes import transfer
-from p2p.store import arrays, files
+from p2p.store import arrays, files, layout
+from p2p.store.background import BackgroundDirectory
 from p2p.store.exports import ExportedFiles
+from p2p.store.iterations import IterationRecord
+from p2p.store.resume_points import ResumeRecord
 from p2p.store.seen import SeenPictures
 from p2p.store.sessions import RunsDirectory
+from p2p.store.views import SheetRecord, take_over
 
 
 class Disk:
@@ -34,7 +44,7 @@ class Disk:
         self.faults: list[str] = []
         self._fsync = os.fsync
         monkeypatch.setattr(os, "fsync", self.fsync)
-        for name in ("replace", "rename"):
+        for name in ("replace", "rename", "link"):
             monkeypatch.setattr(os, name, self.renaming(getattr(os, name)))
 
     def fsync(self, descriptor: int) -> None:
@@ -47,7 +57,8 @@ class Disk:
     def renaming(self, rename: Callable[..., None]) -> Callable[..., None]:
         def watched(source: Any, target: Any, **where: Any) -> None:
             status = Path(source).stat()
-            if self.synced.get((status.st_dev, status.st_ino)) != (status.st_size, status.st_mtime_ns):
+            is_file = stat.S_ISREG(status.st_mode)  # what is in a directory was watched file by file
+            if is_file and self.synced.get((status.st_dev, status.st_ino)) != (status.st_size, status.st_mtime_ns):
                 self.faults.append(f"{Path(target).name} is renamed before the disk has it")
             rename(source, target, **where)
             self.renamed.append(Path(target).name)
@@ -112,7 +123,43 @@ def _arrival(place: Path) -> None:
     assert transfer.settle(place, [{"name": "x.npz"}], offered)
 
 
-WRITERS = (_text, _json, _arrays, _features, _picture, _any_writer, _session, _supervisor, _export, _arrival)
+def _pictures(place: Path) -> None:
+    """Pictures of a report, taken over by their iteration; the notes tell that all are there."""
+    report, iteration = place / "report", place / "iter_1"
+    files.make_directory(iteration)
+    for name in (layout.LEARNING_CURVE, layout.CONTACT_SHEET, f"{layout.FRAMES}/{layout.frame_name(1)}"):
+        files.write_text(report / name, "picture")
+    SheetRecord(report).save_result(PictureResult(sheet=layout.CONTACT_SHEET, sizes={}))
+    take_over(report, iteration)
+    assert SheetRecord(iteration).read_result() is not None
+
+
+def _key(place: Path) -> None:
+    """A caller's key, bound to its job: without it a retry trains twice."""
+    BackgroundDirectory(place).claim("key", "job_" + "1" * 32)
+
+
+def _resume_point(place: Path) -> None:
+    point = ResumePoint(
+        inputs={}, rollouts=1, seconds=1.0, resumed=0, peak_memory_mb=1, evaluated=(), pending=(), digest=""
+    )
+    ResumeRecord(IterationRecord(place)).save(point, {"a": np.ones(5)})
+
+
+WRITERS = (
+    _pictures,
+    _key,
+    _text,
+    _json,
+    _arrays,
+    _features,
+    _picture,
+    _any_writer,
+    _session,
+    _supervisor,
+    _export,
+    _arrival,
+)
 
 
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__.strip("_"))
@@ -136,3 +183,51 @@ def test_the_watch_sees_a_rename_without_fsync(tmp_path: Path, disk: Disk) -> No
     (tmp_path / "a").replace(tmp_path / "b")
     assert disk.faults == ["b is renamed before the disk has it"]
     assert disk.names == {str(tmp_path)}
+
+
+TRAINING = """
+import sys
+from pathlib import Path
+from pole import train
+import anyio
+anyio.run(train, Path(sys.argv[1]))
+"""
+CALL = re.compile(r"(?P<call>[a-z0-9]+)\((?P<arguments>.*)\)\s+= \d+")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace watches the system calls, and is not installed")
+def test_in_a_whole_session_nothing_gets_its_name_before_the_disk_has_it(tmp_path: Path) -> None:
+    """All processes of a session that is created, checked, trained, evaluated and pictured, watched from outside."""
+    runs, traces = tmp_path / "runs", tmp_path / "traces"
+    traces.mkdir()
+    calls = "fsync,fdatasync,rename,renameat,renameat2,link,linkat,write,pwrite64,writev,ftruncate"
+    watch = ["strace", "-ff", "-y", "-qq", "-s", "0", "-e", f"trace={calls}", "-o", str(traces / "of")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "mcp"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [*watch, sys.executable, "-c", TRAINING, str(runs)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    if "ptrace" in done.stderr.lower() and "not permitted" in done.stderr:
+        pytest.skip("this machine lets nobody watch a process")
+    assert done.returncode == 0, done.stderr[-2000:]
+    synced, named, faults = set(), [], []
+    lines = [line for trace in traces.iterdir() for line in trace.read_text(errors="replace").splitlines()]
+    for found in filter(None, map(CALL.match, lines)):
+        call, arguments = found["call"], found["arguments"]
+        if call in ("fsync", "fdatasync"):
+            synced.add(arguments.partition("<")[2].rstrip(">"))
+        elif call in ("rename", "link"):
+            source, target = re.findall(r'"([^"]*)"', arguments)
+            named.append(Path(target))
+            if Path(target).is_relative_to(runs) and Path(source).name.startswith(".") and source not in synced:
+                faults.append(target)
+    ours = {path.name for path in named if path.is_relative_to(runs)}
+    assert faults == []
+    assert {"session.json", "criteria.json", "policy.npz", "evaluation.json", "features.npz", "summary.json"} <= ours
+    assert {"ticket.json", "end.json", "contact_sheet.json", "report_median.mp4", "reward_fn.py"} <= ours
+    moved = {str(path.parent) for path in named if path.is_relative_to(runs) and "shader_cache" not in str(path)}
+    assert moved <= synced, "a directory with a new name is synced"

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from p2p.contracts.events import EventName
+from p2p.contracts.session import EventName
 from p2p.store.events import EventLog
 
 

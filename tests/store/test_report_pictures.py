@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from p2p.contracts.pictures import FrameNote
-from p2p.contracts.work import EvaluateRequest, PictureResult
+from p2p.contracts.work import EvaluateRequest, FrameNote, PictureResult
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import SheetRecord, take_over
-from p2p.worker.sandbox.verbs import places_of
+from p2p.worker.__main__ import VERBS
 
 
 def made(iteration: IterationRecord, mark: str) -> None:
@@ -41,6 +40,6 @@ def test_the_worker_of_a_report_writes_in_the_report_alone(tmp_path: Path) -> No
         run_dir="../a_seed_1", run_id="a_seed_1", checkpoint=1, n_rollouts=10, sibling_runs=("../a_seed_2",)
     )
     iteration.report.save_request(request)
-    places = places_of("evaluate", iteration.report.path)
+    places = VERBS["evaluate"].places(iteration.report.path)
     assert places.writable == (iteration.report.path,)
     assert places.readable == (iteration.run("a", 1).path, iteration.run("a", 2).path)

@@ -6,7 +6,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.envs import catalog
 from p2p.rewards.features import Features, measure_trajectory
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.rollout.kinematics import Kinematics
+from p2p.worker.features.kinematics import Kinematics
 
 CHEETAH, ANT = catalog.load("HalfCheetah-v5"), catalog.load("Ant-v5")
 STEPS = 100

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from p2p.envs import catalog
-from p2p.worker.rollout.kinematics import Kinematics
+from p2p.worker.features.kinematics import Kinematics
 
 SPINNER = """
 <mujoco>

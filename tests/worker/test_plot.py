@@ -6,8 +6,7 @@ import pytest
 from PIL import Image
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.pictures import MetricsPlot
-from p2p.contracts.work import PlotRequest, RunsToPlot
+from p2p.contracts.work import MetricsPlot, PlotRequest, RunsToPlot
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import ViewRecord
 from p2p.worker.pictures.metric_plots import POINTS, TrainedRun

@@ -18,7 +18,7 @@ def worker(*arguments):
     ("arguments", "message"),
     [
         ([], "usage: python -m p2p.worker VERB JOB_DIR"),
-        (["trane", "."], "Unknown verb 'trane'. Did you mean 'train'? Known: attack, calibration_chart, "),
+        (["trane", "."], "Unknown verb 'trane'. Did you mean 'train'? Known: call, check, describe, "),
         (["train", "no/such/place"], "is not a directory"),
         (["describe", "."], "holds no readable request"),
     ],
@@ -47,7 +47,7 @@ def test_the_command_starts_light_and_on_one_thread(tmp_path):
     code = (
         "import sys, os; import p2p.worker.__main__ as w;"
         "assert not {'numpy', 'torch', 'mujoco'} & set(sys.modules);"
-        "assert w.main(['describe', sys.argv[1]]) == 2;"
+        "assert w.run('p2p.worker', w.VERBS, ['describe', sys.argv[1]]) == 2;"
         "assert os.environ['OMP_NUM_THREADS'] == '1' and 'torch' not in sys.modules"
     )
     variables = {name: value for name, value in os.environ.items() if "THREADS" not in name}

@@ -1,1 +1,1 @@
-"""The author that needs no model: a grammar, templates, and rules on measurements."""
+"""Author without a model: a grammar, templates, and rules on measurements."""

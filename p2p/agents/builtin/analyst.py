@@ -1,26 +1,28 @@
-"""A report on a session without a model: what its numbers say, and nothing else."""
+"""Session report without a model, from its numbers alone."""
 
 from collections.abc import Iterator, Sequence
 
 from p2p.agents.builtin.reviser import best_of
 from p2p.agents.history import SessionHistory, tag_history
-from p2p.contracts.analysis import SessionAnalysis
-from p2p.contracts.intent import Intent
+from p2p.contracts.intent import Intent, score_in_words, share_in_words
 from p2p.contracts.protocols import Attempt
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.session import SessionAnalysis
 from p2p.store.sessions import SessionRecord
 
 NAME = "builtin"
 
 
 def analyze(record: SessionRecord, intent: Intent, attempts: tuple[Attempt, ...]) -> SessionAnalysis:
-    """The report on a session.
+    """Write the report on a session.
 
     Args:
         record: Its directory.
         intent: What was asked.
         attempts: Its judged iterations, oldest first; at least one.
     """
-    history, best = SessionHistory(record, attempts), best_of(attempts)
+    history = SessionHistory(record, attempts)
+    best = best_of(attempts)
     rows = [_row(attempt) for attempt in attempts]
     table = "\n".join(["| iteration | made from | score | success | what failed |", "|---|---|---|---|---|", *rows])
     lessons = "\n".join(f"- {one.text} (iteration {one.learned_at})" for one in history.lineage.lessons)
@@ -38,7 +40,8 @@ def analyze(record: SessionRecord, intent: Intent, attempts: tuple[Attempt, ...]
 def _outcome(best: Attempt) -> str:
     judgment = best.judgment
     reached = (
-        f"score {judgment.intent_score or 0:.2f}, {judgment.success_rate or 0:.0%} of {judgment.n_rollouts} rollouts"
+        f"score {score_in_words(judgment.intent_score or 0)}, "
+        f"{share_in_words(judgment.success_rate or 0)} of {judgment.n_rollouts} rollouts"
     )
     return f"Best: iteration {best.number}, {judgment.verdict} ({reached})."
 
@@ -48,8 +51,8 @@ def _row(attempt: Attempt) -> str:
     cells = (
         str(attempt.number),
         str(attempt.based_on or "–"),
-        f"{judgment.intent_score:.2f}" if judgment.intent_score is not None else "–",
-        f"{judgment.success_rate:.0%}" if judgment.success_rate is not None else "–",
+        score_in_words(judgment.intent_score),
+        share_in_words(judgment.success_rate),
         ", ".join(judgment.failure_tags) or "nothing",
     )
     return f"| {' | '.join(cells)} |"
@@ -60,7 +63,8 @@ def _findings(history: SessionHistory, attempts: Sequence[Attempt], best: Attemp
     strategy = history.strategy()
     for fall in strategy["regressions"]:
         changed = ", ".join(fall["changed"]) or "nothing that was recorded"
-        yield f"Iteration {fall['iteration']} fell from {fall['from']:.2f} to {fall['to']:.2f} by changing {changed}."
+        before, after = score_in_words(fall["from"]), score_in_words(fall["to"])
+        yield f"Iteration {fall['iteration']} fell from {before} to {after} by changing {changed}."
     for tag in strategy["persistent_failure_tags"]:
         seen = tag_history(attempts)[tag]
         yield f"{tag}: seen {seen['count']} times, last in iteration {seen['last']}."
@@ -71,12 +75,16 @@ def _findings(history: SessionHistory, attempts: Sequence[Attempt], best: Attemp
                 if criterion.value is None
                 else f"{criterion.value:.3g} {criterion.unit.strip('1')}".strip()
             )
-            yield f"{criterion.title}: {value}, met in {criterion.met_share:.0%} of the best iteration's rollouts."
+            met = share_in_words(criterion.met_share)
+            yield f"{criterion.title}: {value}, met in {met} of the best iteration's rollouts."
 
 
 def _recommendations(history: SessionHistory, best: Attempt) -> Iterator[str]:
     if best.judgment.passed:
-        yield "It passed. p2p export hands the policy out; p2p label tells how far you agree with the judges."
+        yield (
+            f"It passed. {Remedy.EXPORT.of()} hands the policy out; {Remedy.LABEL.of()} tells how far you agree with "
+            "the judges."
+        )
         return
     if history.since_best() > 0:
         yield f"Build on iteration {best.number}, the best so far, and not on the newest."
@@ -92,5 +100,5 @@ def _recommendations(history: SessionHistory, best: Attempt) -> Iterator[str]:
         exploit = said.suspected_exploit.strip() if said is not None else ""
         yield (
             f"Its measured criteria were met in another way than meant{': ' + exploit if exploit else ''}. Tighten "
-            "them so that they tell this apart (p2p tighten), and take what pays for it out of the reward."
+            f"them so that they tell this apart ({Remedy.TIGHTEN.of()}), and take what pays for it out of the reward."
         )

@@ -10,11 +10,9 @@ from p2p.agents.builtin.reviser import revise
 from p2p.agents.builtin.sequence import criteria_of, plans_of, seconds_of
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import Refusal, UnknownPhrase
-from p2p.contracts.intent import Category, Criterion, Intent
-from p2p.contracts.preview import PreviewTerm, Understanding
+from p2p.contracts.intent import Category, Criterion, Intent, PreviewTerm, Understanding
 from p2p.contracts.protocols import Attempt
-from p2p.contracts.revision import Revision
-from p2p.contracts.reward import RewardDraft
+from p2p.contracts.reward import Revision, RewardDraft
 from p2p.rewards.templates.bodies import Body
 from p2p.rewards.templates.body_table import body_of
 from p2p.rewards.templates.plan import Plan
@@ -36,7 +34,7 @@ class BuiltinAuthor:
     """Writes criteria, rewards and revisions from a grammar, templates and rules; the same input, the same output."""
 
     def elicit(self, prompt: str, env: EnvSpec) -> Intent:
-        """The criteria `prompt` will be judged by.
+        """Criteria for `prompt`.
 
         Raises:
             UnknownPhrase: a part of the sentence is not understood, or cannot be done in `env`.
@@ -44,7 +42,7 @@ class BuiltinAuthor:
         return _understand(prompt, env).intent(prompt)
 
     def understand(self, prompt: str, env: EnvSpec, *, partly: bool = False) -> Understanding:
-        """The criteria of what is understood of `prompt`, what is left over, and what is taken for granted.
+        """Criteria for what is understood of `prompt`, the rest, and the assumptions.
 
         Args:
             prompt: The sentence.
@@ -65,7 +63,7 @@ class BuiltinAuthor:
         )
 
     def write(self, intent: Intent, env: EnvSpec) -> RewardDraft:
-        """A reward class for the sentence, and the training that goes with it.
+        """Write a reward class for the sentence, and its training configuration.
 
         Raises:
             UnknownPhrase: the intent's sentence is not one of this author's.
@@ -86,14 +84,14 @@ class BuiltinAuthor:
     def revise(
         self, intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...], wishes: tuple[str, ...] = ()
     ) -> Revision:
-        """At most two changes to the best attempt, each with the measurement that asks for it; wishes are not read."""
+        """Make at most two changes to the best attempt, each with the measurement behind it; wishes are ignored."""
         del wishes  # what it understands is a sentence's grammar, fixed with the criteria
         return revise(intent, env, attempts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Understood:
-    """A sentence with what is made of it."""
+    """A sentence and its interpretation."""
 
     skills: tuple[Skill, ...]
     plans: tuple[Plan, ...]
@@ -101,7 +99,7 @@ class _Understood:
     body: Body
 
     def intent(self, prompt: str) -> Intent:
-        """What it is judged by."""
+        """Intent with its criteria."""
         criteria = _after_the_step_before(criteria_of(self.skills, self.plans), self.plans)
         return Intent(
             prompt=prompt,
@@ -125,7 +123,7 @@ def _understand(prompt: str, env: EnvSpec, *, partly: bool = False) -> _Understo
 
 
 def _check_heading(skills: Sequence[Skill], plans: Sequence[Plan]) -> None:
-    """After a part of a turn, "forward" is along the heading: refuse to measure it along the world's axes."""
+    """Refuse "forward" after a partial turn: it is along the heading, not along the world's axes."""
     turned = 0.0
     for skill, plan in zip(skills, plans, strict=True):
         main = plan.main.predicate
@@ -142,7 +140,7 @@ def _check_heading(skills: Sequence[Skill], plans: Sequence[Plan]) -> None:
 
 
 def _eyes(rest: tuple[Rest, ...]) -> tuple[Criterion, ...]:
-    """The criterion for what nothing measures."""
+    """Criterion for an unmeasured phrase."""
     if not rest:
         return ()
     said = ", ".join(repr(part.text) for part in rest)
@@ -157,7 +155,7 @@ def _eyes(rest: tuple[Rest, ...]) -> tuple[Criterion, ...]:
 
 
 def _assumed(skills: Sequence[Skill], body: Body) -> Iterator[str]:
-    """What is not said, and how it is taken."""
+    """Assumptions about unsaid details."""
     for skill in skills:
         side = _TAKEN.get(skill.name)
         if side is not None and skill.params.direction is None:
@@ -174,7 +172,7 @@ _TAKEN = {"move": "forward", "flip": "backward"}
 
 
 def _after_the_step_before(criteria: tuple[Criterion, ...], plans: tuple[Plan, ...]) -> tuple[Criterion, ...]:
-    """In a sequence, what is said about how belongs to the last step."""
+    """In a sequence, apply qualities to the last step."""
     last = next((c for c in reversed(criteria) if c.key.startswith(plans[-1].main.key)), None)
     if len(plans) == 1 or last is None or last.after is None:
         return criteria
@@ -182,7 +180,7 @@ def _after_the_step_before(criteria: tuple[Criterion, ...], plans: tuple[Plan, .
 
 
 def _recipe(plans: tuple[Plan, ...]) -> dict[str, object]:
-    """The steps' recipes together: their training steps add up, and the first to ask for start states gets them."""
+    """Merge the steps' recipes: training steps add up; the first with start states sets them."""
     merged: dict[str, object] = {}
     for plan in reversed(plans):
         merged.update(plan.recipe)

@@ -1,4 +1,4 @@
-"""From plans to the source of a reward class, as a person would write it."""
+"""Compose plans into readable source of a reward class."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ _PHASES = ("first", "second", "third")
 
 @dataclass(frozen=True, slots=True)
 class Summand:
-    """A term with the steps of the sequence it is paid in."""
+    """A term with the steps of the sequence that pay it."""
 
     term: Term
     phase: str | None
@@ -36,9 +36,10 @@ def compose(prompt: str, plans: Sequence[Plan], body: Body) -> str:
     summands = _summands(plans)
     definitions = {name: text for plan in plans for name, text in plan.definitions.items()}
     compute = _compute(summands, definitions, plans)
+    class_name = "Then".join(re.sub(r"\W", "", plan.label) for plan in plans)
     parts = [
         _header(prompt, compute),
-        f"class {_class_name(plans)}(RewardFunction):",
+        f"class {class_name}(RewardFunction):",
         indent(_docstring(plans), "    "),
         "",
         indent(_tables(summands, plans), "    "),
@@ -60,10 +61,6 @@ def _header(prompt: str, compute: str) -> str:
     return "\n".join([*imports, "from p2p.training.reward_function import RewardFunction", "", ""])
 
 
-def _class_name(plans: Sequence[Plan]) -> str:
-    return "Then".join(re.sub(r"\W", "", plan.label) for plan in plans)
-
-
 def _docstring(plans: Sequence[Plan]) -> str:
     first, *rest = (plan.summary for plan in plans)
     if not rest:
@@ -80,7 +77,7 @@ def _description(plans: Sequence[Plan]) -> str:
 
 
 def _without_clashes(plans: Sequence[Plan]) -> list[Plan]:
-    """Definitions of one name and different text get a name per step."""
+    """Rename definitions of the same name and different text, by step."""
     seen: dict[str, str] = {}
     found = []
     for position, plan in enumerate(plans, start=1):
@@ -99,7 +96,7 @@ def _with_renamed(plan: Plan, old: str, new: str) -> Plan:
 
 
 def _summands(plans: Sequence[Plan]) -> list[Summand]:
-    """Terms that every step has are paid throughout; equal names of different terms get a number."""
+    """Pay terms of all steps throughout; number different terms of the same name."""
     if len(plans) == 1:
         return [Summand(term, None) for term in plans[0].terms]
     shared = _shared(plans)
@@ -109,9 +106,11 @@ def _summands(plans: Sequence[Plan]) -> list[Summand]:
         for term in plan.terms:
             if any(_same(term, other) for other in shared):
                 continue
-            name, again = term.name, 2
+            name = term.name
+            again = 2
             while name in taken:
-                name, again = f"{term.name}_{again}", again + 1
+                name = f"{term.name}_{again}"
+                again = again + 1
             taken.add(name)
             found.append(Summand(replace(term, name=name), phase))
     progress = Term("progress", PROGRESS, "self.phase", r"\phi", "steps of the sequence that are done")
@@ -119,7 +118,7 @@ def _summands(plans: Sequence[Plan]) -> list[Summand]:
 
 
 def _shared(plans: Sequence[Plan]) -> list[Term]:
-    """Terms that every step has, with the largest of their weights."""
+    """Terms of all steps, each with its largest weight."""
     found = []
     for term in plans[0].terms:
         twins = [other for plan in plans for other in plan.terms if _same(term, other)]
@@ -179,14 +178,14 @@ def _summand(summand: Summand) -> str:
 
 
 def _factor(expression: str) -> str:
-    """The expression, in brackets where a product would tear it apart."""
+    """The expression, in brackets if a product would tear it apart."""
     top = ast.parse(expression, mode="eval").body
     loose = isinstance(top, ast.BinOp) and isinstance(top.op, ast.Add | ast.Sub)
     return f"({expression})" if loose else expression
 
 
 def _state(plans: Sequence[Plan]) -> list[str]:
-    """Methods that remember something from step to step; none where nothing is counted and nothing follows."""
+    """Methods that keep state between steps; none if nothing is counted and nothing follows."""
     counter = next((plan.counter for plan in plans if plan.counter), None)
     found = []
     if len(plans) > 1:
@@ -245,7 +244,7 @@ def _properties(summands: Sequence[Summand], plans: Sequence[Plan], body: Body) 
 
 
 def _latex(summands: Sequence[Summand], body: Body) -> str:
-    """The formula as a string literal; weights by name, as their values are in the class."""
+    """The formula as a string literal, with weights by name."""
     pieces = []
     for summand in summands:
         sign = "-" if summand.term.sign < 0 else "+"

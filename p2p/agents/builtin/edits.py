@@ -1,4 +1,4 @@
-"""Careful edits of a reward's source: only numbers in its tables, and new entries at their ends."""
+"""Safe edits of a reward's source: numbers in its tables, and new entries at their ends."""
 
 import ast
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ IMPORT = "from p2p.rewards.tolerance import tolerance\n"
 
 @dataclass(frozen=True, slots=True)
 class NewTerm:
-    """A summand to be added: `sign * weights[name] * expression`."""
+    """A summand to add: `sign * weights[name] * expression`."""
 
     name: str
     weight: float
@@ -19,7 +19,7 @@ class NewTerm:
 
 
 def read_table(source: str, table: str) -> dict[str, float]:
-    """The numbers of a literal table such as `weights = {"forward": 1.0}`; empty where there is none."""
+    """Numbers of a literal table such as `weights = {"forward": 1.0}`; empty if there is none."""
     found = _table(source, table)
     if found is None:
         return {}
@@ -27,7 +27,7 @@ def read_table(source: str, table: str) -> dict[str, float]:
 
 
 def set_number(source: str, table: str, name: str, value: float) -> str | None:
-    """The source with one number of a table changed; None when there is no such number."""
+    """Change one number of a table; None if there is no such number."""
     found = _table(source, table)
     for key, node in _entries(found) if found else ():
         if key == name and _number(node) is not None:
@@ -37,14 +37,14 @@ def set_number(source: str, table: str, name: str, value: float) -> str | None:
 
 
 def terms_reading(source: str, features: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of the terms whose own expression reads one of these features, in the order of the source."""
+    """Names of the terms whose expression reads one of these features, in source order."""
     node = _compute_terms(source)
     wanted = {f"'{name}'" for name in features}
     return tuple(key for key, value in _entries(node) if wanted & _subscripts(value)) if node else ()
 
 
 def add_term(source: str, term: NewTerm) -> str | None:
-    """The source with one more term in its weights, its sum and its descriptions; None where it has no such tables."""
+    """Add a term to the weights, the sum and the descriptions; None if these tables are missing."""
     sign = "-" if term.sign < 0 else ""
     summand = f'{sign}self.weights["{term.name}"] * {term.expression}'
     changed: str | None = source
@@ -136,7 +136,8 @@ def _span(source: str, node: ast.expr) -> tuple[int, int]:
     starts = [0]
     for line in source.encode().splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    end_line = node.end_lineno or node.lineno
+    end_column = node.end_col_offset or node.col_offset
     return starts[node.lineno - 1] + node.col_offset, starts[end_line - 1] + end_column
 
 

@@ -1,4 +1,4 @@
-"""What the phrases of one step say together."""
+"""Meaning of one step's phrases together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ _HEIGHT_WORDS = frozenset({"at", "height", "at a height of", "a height of"})
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A phrase and what it says."""
+    """A phrase and its meaning."""
 
     text: str
     mark: Mark | Quantity
@@ -32,7 +32,7 @@ class Said:
 
 @dataclass
 class Draft:
-    """A step while it is read."""
+    """A partly read step."""
 
     skills: dict[str, str] = field(default_factory=dict)
     """Skill -> the phrase that named it."""
@@ -80,7 +80,7 @@ class Draft:
 
     @property
     def direction(self) -> Direction | None:
-        """The one direction that was named; None where none was."""
+        """The only direction named; None if none was."""
         return next(iter(self.directions), None)
 
 
@@ -309,7 +309,7 @@ def _settle_diagonal(draft: Draft, along: list[Direction], across: list[Directio
 
 
 def _name(draft: Draft, body: Body) -> str:
-    """The one skill of a step, with the others folded into it where they only say how."""
+    """Name the one skill of a step; fold in others that are only its manner."""
     skills = dict(draft.skills)
     if "upright" in skills:
         text = skills.pop("upright")
@@ -342,7 +342,7 @@ def _name(draft: Draft, body: Body) -> str:
 
 
 def _resolve(name: str, draft: Draft, body: Body) -> str:
-    """Words that depend on the robot and on one another."""
+    """Resolve words that depend on the robot and on one another."""
     if name == "reach" and "push" in body.skills:
         return "push"
     if name == "move" and draft.gait == "hop" and not _travels(draft) and "jump" in body.skills:
@@ -414,11 +414,14 @@ def _params(draft: Draft, name: str, body: Body) -> Params:
     _count(draft, name)
     low_speed, pace, fastest = _speed_words(draft, body)
     height, height_range = _height(draft, name, body)
-    level, highest = draft.level, draft.highest or (draft.very and draft.level is Level.HIGH)
+    level = draft.level
+    highest = draft.highest or (draft.very and draft.level is Level.HIGH)
     if name == "jump":
-        highest, level = highest and height is None, None
+        highest = highest and height is None
+        level = None
     elif highest:
-        level, highest = Level.HIGH, False
+        level = Level.HIGH
+        highest = False
     times = None if draft.times is None else int(draft.times.value)
     turns = None if draft.turns is None else round(draft.turns.value * (times or 1), 4)
     if turns is not None:
@@ -485,7 +488,7 @@ def _check_fit(draft: Draft, name: str) -> None:
 
 
 def _count(draft: Draft, name: str) -> None:
-    """Bounds of a number of times or turns, as qualities and as "repeatedly", which takes a number's upper end away."""
+    """Bounds of a count or number of turns, as qualities; "repeatedly" drops the upper bound."""
     said = draft.times or draft.turns
     if said is None or name not in ("jump", "flip", "spin"):
         return
@@ -506,8 +509,9 @@ def _count(draft: Draft, name: str) -> None:
 
 
 def _speed_words(draft: Draft, body: Body) -> tuple[tuple[float, float] | None, Pace | None, bool]:
-    """What "very", and "fast" beside a gait that is fast by itself, make of a pace."""
-    pace, fastest = draft.pace, draft.fastest
+    """Effect of "very", and of "fast" with a fast gait, on a pace."""
+    pace = draft.pace
+    fastest = draft.fastest
     if pace is Pace.FAST and (draft.very or draft.gait in ("run", "gallop")):
         fastest = True
     if fastest:
@@ -521,7 +525,7 @@ def _speed_words(draft: Draft, body: Body) -> tuple[tuple[float, float] | None, 
 
 
 def _speed(said: Quantity | None) -> tuple[float | None, tuple[float, float] | None]:
-    """A speed, or its bounds, as `Params` has them."""
+    """Speed or its bounds, for `Params`."""
     if said is None:
         return None, None
     if said.limit is Limit.ABOUT:
@@ -530,7 +534,8 @@ def _speed(said: Quantity | None) -> tuple[float | None, tuple[float, float] | N
 
 
 def _range(said: Quantity, exactness: float) -> tuple[float, float]:
-    value, slack = said.value, exactness * said.value
+    value = said.value
+    slack = exactness * said.value
     low, high = {
         Limit.AT_LEAST: (value, inf),
         Limit.AT_MOST: (0.0, value),
@@ -542,7 +547,7 @@ def _range(said: Quantity, exactness: float) -> tuple[float, float]:
 
 
 def _height(draft: Draft, name: str, body: Body) -> tuple[float | None, tuple[float, float] | None]:
-    """A height, or its bounds, as `Params` has them; how high a jump may be is a quality."""
+    """Height or its bounds, for `Params`; jump height is a quality."""
     said = draft.length
     if name == "jump" and said is None and draft.level is Level.HIGH and not (draft.highest or draft.very):
         return round((body.jump.once + body.jump.high) / 2, 3), None

@@ -1,4 +1,4 @@
-"""From a sentence to skills: every word of it must be accounted for."""
+"""Parse a sentence into skills; every word must be accounted for."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _CARRIES = frozenset({Kind.DIRECTION, Kind.PACE, Kind.FASTEST, Kind.TIMES, Kind.
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A phrase of the sentence with what it says."""
+    """A phrase of the sentence and its meaning."""
 
     text: str
     mark: Mark | Quantity | None
@@ -35,23 +35,23 @@ class Piece:
 
     @property
     def kind(self) -> Kind | None:
-        """What it says; None for a number, and for what is not understood."""
+        """Kind of meaning; None for numbers and unknown words."""
         return self.mark.kind if isinstance(self.mark, Mark) else None
 
     @property
     def verb(self) -> bool:
-        """Whether it says what to do."""
+        """Whether it names an action."""
         return isinstance(self.mark, Mark) and (self.mark.verb or self.kind in (Kind.SKILL, Kind.TURNS))
 
     @property
     def open(self) -> bool:
-        """Whether nothing measures it."""
+        """Whether it is unmeasured."""
         return self.mark is None or self.kind in _LEAVES_OPEN
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a sentence says."""
+    """A parsed sentence."""
 
     skills: tuple[Skill, ...]
     """In the order they are to be done."""
@@ -60,7 +60,7 @@ class Reading:
 
 
 def parse(sentence: str, body: Body) -> tuple[Skill, ...]:
-    """The skills a sentence asks this robot for, in the order they are to be done.
+    """Skills that a sentence asks this robot for, in order.
 
     Raises:
         UnknownPhrase: a part is not understood or contradicts another, or the robot cannot do it.
@@ -69,7 +69,7 @@ def parse(sentence: str, body: Body) -> tuple[Skill, ...]:
 
 
 def read(sentence: str, body: Body, *, partly: bool = False) -> Reading:
-    """What a sentence asks this robot for.
+    """Everything a sentence asks this robot for.
 
     Args:
         sentence: As a person typed it.
@@ -97,7 +97,7 @@ def _read(sentence: str, body: Body, partly: bool) -> Reading:
         raise UnknownPhrase(
             f"{sentence!r} has {len(steps)} steps; at most {MAX_STEPS} are understood.", Refusal.TOO_MUCH
         )
-    understood = [_kept(step) for step in steps]
+    understood = [[piece for piece in step if not piece.open] for step in steps]
     understood = [step for step in understood if any(_says_something(piece) for piece in step)]
     if not understood:
         raise _open_error(rest, sentence)
@@ -125,12 +125,8 @@ def _open_error(rest: Sequence[Rest], sentence: str) -> UnknownPhrase:
     )
 
 
-def _kept(step: Iterable[Piece]) -> list[Piece]:
-    return [piece for piece in step if not piece.open]
-
-
 def _pieces(words: Sequence[Token]) -> list[Piece]:
-    """The longest known phrases, from left to right; unknown words in a row are one piece."""
+    """Longest known phrases, from left to right; consecutive unknown words form one piece."""
     found: list[Piece] = []
     position = 0
     while position < len(words):
@@ -155,7 +151,7 @@ def _match(words: Sequence[Token]) -> tuple[Piece, int]:
 
 
 def _swallowed(pieces: Sequence[Piece]) -> list[Piece]:
-    """ "not", "like" and their kind take the rest of their clause with them: "not fast" is not fast."""
+    """Let "not", "like" and similar words absorb the rest of their clause: "not fast" is not fast."""
     found: list[Piece] = []
     swallows = False
     for piece in pieces:
@@ -170,20 +166,20 @@ def _swallowed(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _check_robot(pieces: Iterable[Piece], body: Body) -> None:
-    """Refuse a sentence that names another robot than the one of the environment."""
+    """Refuse a sentence that names another robot than the environment's."""
     for piece in pieces:
         if isinstance(piece.mark, Mark) and piece.kind is Kind.ROBOT:
             names = piece.mark.value if isinstance(piece.mark.value, tuple) else ()
             if body.env_id.partition("-")[0] not in names:
                 raise UnknownPhrase(
-                    f"{piece.text!r} is not the robot of {body.env_id}. For it, give --env {names[0]}-v5.",
+                    f"{piece.text!r} is not the robot of {body.env_id}. For it, choose {names[0]}-v5.",
                     Refusal.CONFLICT,
                     (piece.text,),
                 )
 
 
 def _steps(pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """Split at "then" and its like; a step that says nothing is none."""
+    """Split at "then" and synonyms; drop empty steps."""
     steps: list[list[Piece]] = [[]]
     for piece in pieces:
         if piece.kind is Kind.NEXT:
@@ -197,7 +193,7 @@ def _steps(pieces: Sequence[Piece]) -> list[list[Piece]]:
 
 
 def _landed(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
-    """A step that says no more than how it lands belongs to the one before it: "jump, then land softly"."""
+    """Merge a step about landing alone into the previous one: "jump, then land softly"."""
     found: list[list[Piece]] = []
     for step in steps:
         lands = all(not _says_something(piece) or _is_landing(piece.mark) for piece in step)
@@ -213,7 +209,7 @@ def _is_landing(mark: Mark | Quantity | None) -> bool:
 
 
 def _carried(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
-    """A step without a verb has that of the step before it: "spin left then right"."""
+    """Give a step without a verb the verb of the previous step: "spin left then right"."""
     found: list[list[Piece]] = []
     for step in steps:
         bare = not any(piece.verb for piece in step)
@@ -226,7 +222,7 @@ def _carried(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
 
 
 def _without_way(mark: Mark) -> Mark:
-    """What a verb says, without the direction that is said along with it."""
+    """Meaning of a verb without its direction."""
     return Mark(mark.kind, mark.value, None, mark.also, mark.verb)
 
 
@@ -235,7 +231,7 @@ def _says_something(piece: Piece) -> bool:
 
 
 def _open(steps: Sequence[Sequence[Piece]]) -> list[Piece]:
-    """What is not understood or not measured; little words between two such parts belong to them."""
+    """Unknown or unmeasured parts, with the small words between two of them."""
     found: list[Piece] = []
     for step in steps:
         gap: list[str] | None = None

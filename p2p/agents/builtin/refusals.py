@@ -1,4 +1,4 @@
-"""What is said about a sentence that is not accepted: the word, the nearest known one, and three ways on."""
+"""Refusal of a sentence: the word, the nearest known one, and three ways on."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,6 +7,7 @@ from p2p.agents.builtin.spelling import nearest
 from p2p.agents.builtin.tokens import LIMIT_WORDS, UNIT_WORDS, Quantity
 from p2p.agents.builtin.vocabulary import LEXICON, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
+from p2p.contracts.remedies import Remedy
 from p2p.rewards.templates import TEMPLATES
 from p2p.rewards.templates.bodies import Body
 
@@ -18,7 +19,7 @@ WORDS = frozenset(word for words in LEXICON for word in words) | LIMIT_WORDS | U
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """A part of a sentence that is not understood, or that nothing measures yet."""
+    """Part of a sentence that is unknown or not measured yet."""
 
     text: str
     kind: Refusal
@@ -29,16 +30,16 @@ class Rest:
 
 
 class Part(Protocol):
-    """A phrase of a sentence, with what it says."""
+    """Phrase of a sentence and its meaning."""
 
     @property
     def text(self) -> str:
-        """As the sentence has it."""
+        """Its text in the sentence."""
         ...
 
     @property
     def mark(self) -> Mark | Quantity | None:
-        """None for what is not understood."""
+        """Meaning; None for an unknown word."""
         ...
 
 
@@ -54,12 +55,12 @@ def explained(part: Part) -> Rest:
 
 
 def meant(word: str) -> str:
-    """A word, or the known one that it is a misspelling of."""
+    """The word, or the known word it misspells."""
     return word if word in WORDS else nearest(word, WORDS) or word
 
 
 def not_understood(error: UnknownPhrase, sentence: str, body: Body) -> UnknownPhrase:
-    """The error with the ways on: other words, a model that reads them, or a reward of one's own.
+    """Error with the ways on: other words, a model as author, or a reward of one's own.
 
     Args:
         error: What is wrong, naming the part of the sentence.
@@ -73,8 +74,8 @@ def not_understood(error: UnknownPhrase, sentence: str, body: Body) -> UnknownPh
         f"{error}{hint}\n"
         f"Nothing was trained. Three ways on in {body.env_id}:\n"
         f"  say it in words that can be measured: {known}; {_MORE}\n"
-        "  let a language model read it: --model PROVIDER:MODEL\n"
-        f"  write the reward yourself: p2p train --reward FILE --env {body.env_id}",
+        f"  let a language model read it: {Remedy.CHOOSE_AUTHOR.of()}\n"
+        f"  write the reward yourself: {Remedy.TRAIN_REWARD.of(env=body.env_id)}",
         error.kind,
         error.words,
         error.suggestions,
@@ -85,13 +86,13 @@ _MORE = "with 'slowly', 'as fast as you can', 'at least 2 m/s', 'without falling
 
 
 def examples(body: Body) -> tuple[str, ...]:
-    """One line of example sentences for each skill the robot has."""
+    """One line of example sentences for each skill of the robot."""
     found = (kind() for kind in TEMPLATES.values())
     return tuple(", ".join(t.examples(body)) for t in found if t.refusal(body) is None)
 
 
 def _nearest_examples(sentence: str, body: Body) -> list[str]:
-    """The example sentences that have most words in common with one."""
+    """Example sentences with most words in common."""
     said = set(sentence.lower().split())
     offered = [text for line in examples(body) for text in line.split(", ")]
     return sorted(offered, key=lambda text: -len(said & set(text.split())))[:SHOWN]

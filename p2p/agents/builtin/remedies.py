@@ -1,4 +1,4 @@
-"""A reward term for a criterion that no term serves, made from the criterion itself."""
+"""Reward term for a criterion that no term serves."""
 
 from math import inf
 
@@ -23,13 +23,13 @@ _OF_NO_STEP = frozenset({Statistic.RANGE, Statistic.STD, Statistic.STEADINESS, S
 
 
 def features_read(predicate: Predicate) -> tuple[str, ...]:
-    """The features a criterion depends on, and the rates of those that are sums."""
+    """Features a criterion depends on, and the rates of accumulated ones."""
     own = (*((predicate.feature,) if predicate.feature else ()), *(bound.feature for bound in predicate.where))
     return (*own, *(rate for name in own for rate in _RATES.get(name, ())))
 
 
 def remedy(criterion: Criterion) -> NewTerm | None:
-    """A bounded term that pays for what the criterion asks, or fines what it forbids; None where no step tells."""
+    """Bounded term that pays for the criterion, or penalises what it forbids; None if no single step shows it."""
     predicate = criterion.predicate
     if predicate is None or predicate.versus is not None or predicate.statistic in _OF_NO_STEP:
         return None
@@ -53,7 +53,8 @@ def _as_bound(predicate: Predicate) -> Bound:
 
 
 def _credit(bound: Bound, margin: float) -> str:
-    low, high = -inf, inf
+    low = -inf
+    high = inf
     if bound.comparison is not Comparison.AT_MOST:
         low = bound.threshold
     if bound.comparison is Comparison.AT_MOST:

@@ -1,19 +1,19 @@
-"""From measurements to the next reward: at most two changes to the best attempt, none of them tried before."""
+"""Next reward from measurements: at most two untried changes to the best attempt."""
 
 from collections.abc import Iterable
 
 from p2p.agents.builtin.edits import read_table
 from p2p.agents.builtin.rules import Missed, Proposal, config_proposals, last_resort, missed, reward_proposals
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.intent import Intent
+from p2p.contracts.intent import Intent, score_in_words, share_in_words
 from p2p.contracts.protocols import Attempt
-from p2p.contracts.revision import Change, Revision
+from p2p.contracts.reward import Change, Revision
 
 Mark = tuple[str, str, str]
 
 
 def revise(intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...]) -> Revision:
-    """The next reward and configuration, made from the best attempt so far.
+    """Next reward and configuration, from the best attempt so far.
 
     One change serves the most urgent criterion that was missed, the other what the course of the training asks for.
     A source that cannot be edited, such as one without a `weights` table, keeps its text; then only the configuration
@@ -41,7 +41,7 @@ def revise(intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...]) -> Revis
 
 
 def best_of(attempts: Iterable[Attempt]) -> Attempt:
-    """The attempt with the highest success rate, then score; the earlier one of equals."""
+    """Attempt with the highest success rate, then score; the earlier one if equal."""
     return max(attempts, key=lambda attempt: (*_quality(attempt), -attempt.number))
 
 
@@ -65,7 +65,7 @@ def _first_new(proposals: Iterable[Proposal], tried: set[Mark]) -> Proposal | No
 
 
 def _marks(base: Attempt, attempt: Attempt) -> set[Mark]:
-    """What `attempt` changed of `base`, in the form of `Proposal.mark`."""
+    """Changes from `base` to `attempt`, in the form of `Proposal.mark`."""
     found: set[Mark] = set()
     for table, label in (("weights", "{}"), ("margins", "{} margin")):
         before, after = read_table(base.source, table), read_table(attempt.source, table)
@@ -80,7 +80,9 @@ def _marks(base: Attempt, attempt: Attempt) -> set[Mark]:
 
 def _diagnosis(best: Attempt, misses: tuple[Missed, ...]) -> str:
     rate, score = _quality(best)
-    reached = f"Attempt {best.number} is the best so far: {rate:.0%} success, score {score:.2f}."
+    reached = (
+        f"Attempt {best.number} is the best so far: {share_in_words(rate)} success, score {score_in_words(score)}."
+    )
     refused = best.judgment.without_missed
     said = [f"{refused[0].upper()}{refused[1:].rstrip('.')}."] if refused and not misses else []
     return " ".join([reached, *(f"{miss.text}." for miss in misses), *said])
@@ -90,7 +92,8 @@ def _lesson(last: Attempt, best: Attempt, misses: tuple[Missed, ...]) -> str:
     if last.number != best.number and last.based_on is not None:
         names = sorted({name for _, name, _ in _marks(best, last)}) if last.based_on == best.number else []
         what = f"Changing {', '.join(names)}" if names else f"Attempt {last.number}"
-        return f"{what} did not help: score {_quality(last)[1]:.2f} against {_quality(best)[1]:.2f}."
+        reached, before = (score_in_words(_quality(attempt)[1]) for attempt in (last, best))
+        return f"{what} did not help: score {reached} against {before}."
     refused = best.judgment.without_missed
     worst = f"what is missing most: {misses[0].text}" if misses else refused or "every criterion was met"
-    return f"Attempt {best.number} scored {_quality(best)[1]:.2f}; {worst.rstrip('.')}."
+    return f"Attempt {best.number} scored {score_in_words(_quality(best)[1])}; {worst.rstrip('.')}."

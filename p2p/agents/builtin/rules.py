@@ -1,14 +1,14 @@
-"""What to change, in which order, given what was measured."""
+"""Rules from measurements to changes, in order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from p2p.agents.builtin.edits import add_term, read_table, set_number, terms_reading
 from p2p.agents.builtin.remedies import features_read, remedy
-from p2p.contracts.intent import Criterion, Intent
+from p2p.contracts.intent import Criterion, Intent, share_in_words
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.protocols import Attempt
-from p2p.contracts.revision import Change
+from p2p.contracts.reward import Change
 
 DOMINANT = 0.7
 """Share of the reward above which raising a term's weight changes nothing."""
@@ -23,7 +23,7 @@ EXPLORING = (0.005, 0.02)
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One change, with what comes of it."""
+    """One change and its effects."""
 
     change: Change
     source: str | None = None
@@ -32,13 +32,13 @@ class Proposal:
 
     @property
     def mark(self) -> tuple[str, str, str]:
-        """What identifies the change, whatever its reason."""
+        """Identity of the change, without its reason."""
         return self.change.kind, self.change.name, repr(self.change.new)
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A criterion that was not met, with how it was measured."""
+    """A missed criterion and its measurement."""
 
     criterion: Criterion
     score: CriterionScore
@@ -47,11 +47,11 @@ class Missed:
     def text(self) -> str:
         """The measurement in words."""
         value = "not measured" if self.score.value is None else f"{self.score.value:.3g} {self.score.unit}"
-        return f"{self.score.title!r} was met by {self.score.met_share:.0%} of the rollouts (mean {value})"
+        return f"{self.score.title!r} was met by {share_in_words(self.score.met_share)} of the rollouts (mean {value})"
 
 
 def missed(intent: Intent, attempt: Attempt) -> tuple[Missed, ...]:
-    """The criteria that were not met, the most urgent first: required, heavy, far off."""
+    """Missed criteria, the most urgent first: required, heavy, far off."""
     by_key = {criterion.key: criterion for criterion in intent.criteria}
     found = [
         Missed(by_key[score.key], score) for score in attempt.judgment.criteria if not score.met and score.key in by_key
@@ -60,7 +60,7 @@ def missed(intent: Intent, attempt: Attempt) -> tuple[Missed, ...]:
 
 
 def reward_proposals(intent: Intent, attempt: Attempt, source: str) -> Iterator[Proposal]:
-    """Changes of the reward that serve what was missed, the most promising first."""
+    """Changes of the reward that serve missed criteria, the most promising first."""
     for miss in missed(intent, attempt):
         if miss.criterion.predicate is None:
             continue
@@ -72,13 +72,15 @@ def reward_proposals(intent: Intent, attempt: Attempt, source: str) -> Iterator[
 
 
 def config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
-    """Changes of the training that its course asks for and the user left open, the most promising first."""
+    """Changes of the training, by its course, in fields the user left open; the most promising first."""
     return (p for p in _config_proposals(intent, attempt) if p.change.name not in attempt.pinned)
 
 
 def _config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
-    dynamics, worst = attempt.dynamics, missed(intent, attempt)
-    slope, flat = dynamics.get("return_slope", 0.0), dynamics.get("plateau", 0.0) == 1.0
+    dynamics = attempt.dynamics
+    worst = missed(intent, attempt)
+    slope = dynamics.get("return_slope", 0.0)
+    flat = dynamics.get("plateau", 0.0) == 1.0
     close = bool(worst) and worst[0].score.score >= CLOSE
     if attempt.early_stop is not None:
         why = f"it passed on its selection rollouts at step {attempt.early_stop.step:,}, and not on the report rollouts"
@@ -98,7 +100,7 @@ def _config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
 
 
 def last_resort(attempt: Attempt, tries: int) -> Proposal:
-    """A longer training than any that was tried: when every rule has been used up."""
+    """Train longer than in any attempt, once every rule is used up."""
     if "total_timesteps" in attempt.pinned:
         value = round(EXPLORING[-1] * (2 + tries), 4)
         return _config(attempt, "ent_coef", value, "nothing else is left, and the length of the training is fixed")
@@ -107,7 +109,7 @@ def last_resort(attempt: Attempt, tries: int) -> Proposal:
 
 
 def _cheaper_fines(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ...]) -> Iterator[Proposal]:
-    """A fine that takes much of the reward, and does not serve what was missed, is halved."""
+    """Halve a penalty that takes much of the reward and serves no missed criterion."""
     for term in attempt.terms:
         if term.mean < 0 and term.share > COSTLY and term.name not in serving:
             why = f"{term.name!r} takes {term.share:.0%} of the reward, and {miss.text}"
@@ -123,7 +125,7 @@ def _heavier(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ..
 
 
 def _sharper(miss: Missed, source: str, serving: tuple[str, ...]) -> Iterator[Proposal]:
-    """Where something was nearly met, being near is paid too well."""
+    """Narrow the partial credit of a nearly met criterion."""
     if miss.score.score < CLOSE:
         return
     for name in serving:

@@ -1,4 +1,4 @@
-"""From skills to plans: what each step of a sentence wants, given the steps before it."""
+"""Plans from skills: each step depends on those before it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,8 @@ from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template
 from p2p.rewards.templates.skill import Manner, Skill
 from p2p.rewards.templates.terms import effort, jerk
 
-JERK, SAVING = 0.1, 0.3
+JERK = 0.1
+SAVING = 0.3
 """Weights of the terms for "smoothly" and "with little effort"."""
 STEP_S = 2.0
 """Time that a movement lasts in a sequence where the sentence gives none [s]."""
@@ -65,7 +66,7 @@ def plans_of(skills: Sequence[Skill], body: Body) -> tuple[Plan, ...]:
 
 
 def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criterion, ...]:
-    """What the whole sentence is judged by: each step is measured after the one before it.
+    """Criteria of the whole sentence; each step is measured after the previous one.
 
     Raises:
         UnknownPhrase: that would be more than an intent can hold.
@@ -94,7 +95,7 @@ def seconds_of(plans: Sequence[Plan]) -> float:
 
 
 def _planned(kind: Template, skill: Skill, body: Body, stage: Stage) -> Plan:
-    """The plan of one step. A movement that another step follows keeps its pace, for its own time."""
+    """Plan of one step. A movement before another step keeps its pace, for its own time."""
     if skill.name != "move" or stage.last:
         return kind.plan(skill.params, body, stage)
     plan = kind.plan(skill.params, body, replace(stage, first=False, last=True))
@@ -114,7 +115,7 @@ def _planned(kind: Template, skill: Skill, body: Body, stage: Stage) -> Plan:
 
 
 def _along_the_heading(plan: Plan) -> Plan:
-    """The same in the robot's own frame: after a turn, "forward" is where it faces."""
+    """Like the plan, in the robot's own frame: after a turn, "forward" is along the heading."""
 
     def reworded(text: str) -> str:
         for own, world in _HEADING.items():
@@ -146,7 +147,8 @@ def _along_the_heading(plan: Plan) -> Plan:
 
 
 def _with_manners(plan: Plan, skill: Skill) -> Plan:
-    terms, guards = list(plan.terms), list(plan.guards)
+    terms = list(plan.terms)
+    guards = list(plan.guards)
     if Manner.SMOOTH in skill.params.manners:
         terms.append(jerk(JERK))
         guards.append(moves_smoothly())
@@ -157,7 +159,7 @@ def _with_manners(plan: Plan, skill: Skill) -> Plan:
 
 
 def _guard(guard: Criterion, skills: Sequence[Skill], last: bool, before: str | None) -> Criterion | None:
-    """A guard as the sequence can hold it; None where another step makes it wrong."""
+    """A guard adapted to the sequence; None if another step contradicts it."""
     if len(skills) == 1:
         return guard
     names = {skill.name for skill in skills}
@@ -169,7 +171,9 @@ def _guard(guard: Criterion, skills: Sequence[Skill], last: bool, before: str | 
 
 
 def _renamed(criterion: Criterion, taken: dict[str, Criterion]) -> Criterion:
-    key, number = criterion.key, 2
+    key = criterion.key
+    number = 2
     while key in taken:
-        key, number = f"{criterion.key}_{number}", number + 1
+        key = f"{criterion.key}_{number}"
+        number = number + 1
     return criterion.model_copy(update={"key": key})

@@ -1,10 +1,10 @@
-"""The known word that a misspelt one was meant to be."""
+"""Spelling correction against known words."""
 
 from collections.abc import Iterable
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word nearest to one that is not known; None where none is near.
+    """Nearest known word; None if none is near.
 
     A word of up to seven letters may differ by one slip, a longer one by two; a slip is a letter too many, too few, or
     wrong, or two neighbours swapped. In words of up to four letters a wrong letter makes another word ("hill", "will")
@@ -32,7 +32,9 @@ def distance(one: str, other: str) -> int:
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, start=1):
-        last, before, row = before, row, [i]
+        last = before
+        before = row
+        row = [i]
         for j, wanted in enumerate(other, start=1):
             cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted))
             if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:

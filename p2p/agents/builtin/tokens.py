@@ -1,4 +1,4 @@
-"""A sentence as words, quantities and bounds."""
+"""Sentences as words, quantities and bounds."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ _LONGEST_FIRST = sorted(((tuple(unit.split()), kind, scale) for unit, kind, scal
 
 
 class Limit(StrEnum):
-    """How a number is meant."""
+    """Kind of bound a number sets."""
 
     ABOUT = "about"
     EXACTLY = "exactly"
@@ -123,7 +123,8 @@ def _by_length(table: Sequence[tuple[Limit, str]]) -> tuple[tuple[tuple[str, ...
     return tuple(sorted(found, key=lambda entry: -len(entry[0])))
 
 
-_LIMITS_BEFORE, _LIMITS_AFTER = _by_length(_BEFORE), _by_length(_AFTER)
+_LIMITS_BEFORE = _by_length(_BEFORE)
+_LIMITS_AFTER = _by_length(_AFTER)
 LIMIT_WORDS = frozenset(word for words, _ in (*_LIMITS_BEFORE, *_LIMITS_AFTER) for word in words)
 """Words that bound a number."""
 UNIT_WORDS = frozenset(word for unit, _, _ in _UNITS for word in unit.split() if word.isalpha() and len(word) > 1)
@@ -157,13 +158,13 @@ def tokens(sentence: str) -> tuple[Token, ...]:
 
 
 def canonical(word: str) -> str:
-    """A word without its apostrophe; all possessives are one."""
+    """Word without its apostrophe; all possessives are equal."""
     plain = word.replace("'", "")
     return _POSSESSIVE.get(plain, plain)
 
 
 def with_feet(words: Sequence[str]) -> list[str]:
-    """Limbs as the grammar has them: "on both feet" as "on your feet", "on one leg" as "on a single leg"."""
+    """Limbs in the grammar's words: "on both feet" is "on your feet", "on one leg" is "on a single leg"."""
     found: list[str] = []
     for word in words:
         if word in _LEGS and found and found[-1] in _HOW_MANY_LEGS:
@@ -198,7 +199,7 @@ def _with_quantities(words: Sequence[str]) -> Iterator[Token]:
 
 
 def _with_limits(found: list[Token]) -> Iterator[Token]:
-    """Ranges and comparatives become part of the number they bound."""
+    """Attach ranges and comparatives to the number they bound."""
     position = 0
     while position < len(found):
         token, length = _bounded(found[position:])
@@ -207,7 +208,7 @@ def _with_limits(found: list[Token]) -> Iterator[Token]:
 
 
 def _bounded(found: Sequence[Token]) -> tuple[Token, int]:
-    """The first token, with what bounds it, and how many tokens that takes."""
+    """First token with its bound, and the number of tokens it takes."""
     ranged = _range(found)
     if ranged is not None:
         return ranged
@@ -226,7 +227,7 @@ def _bounded(found: Sequence[Token]) -> tuple[Token, int]:
 
 
 def _range(found: Sequence[Token]) -> tuple[Quantity, int] | None:
-    """ "between 2 and 3 m/s", "from 2 to 3 m/s", "2 to 3 m/s"; None where there is no range."""
+    """ "between 2 and 3 m/s", "from 2 to 3 m/s", "2 to 3 m/s"; None for anything else."""
     skip = 0
     while skip < 2 and skip < len(found) and found[skip] in ("at", "between", "from", "for"):
         skip += 1
@@ -260,7 +261,7 @@ def _number(word: str) -> float | None:
 
 
 def _unit(words: Sequence[str]) -> tuple[str, float, int]:
-    """Kind, factor to SI, and number of words of the unit `words` begin with."""
+    """Kind, factor to SI, and number of words of the unit at the start of `words`."""
     for unit, kind, scale in _LONGEST_FIRST:
         if tuple(words[: len(unit)]) == unit:
             return kind, scale, len(unit)

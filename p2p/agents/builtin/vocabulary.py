@@ -1,4 +1,4 @@
-"""The words the built-in author knows, and what each of them says."""
+"""Vocabulary of the built-in author."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from p2p.rewards.templates.skill import Direction, Level, Manner, Pace
 
 
 class Kind(StrEnum):
-    """What a phrase says."""
+    """Kinds of meaning of a phrase."""
 
     GAIT = "gait"
     SKILL = "skill"
@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What one phrase says."""
+    """Meaning of one phrase."""
 
     kind: Kind
     value: object = None
@@ -622,13 +622,13 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
 
 
 def _forms(verb: str) -> tuple[str, ...]:
-    """A verb, with -s and with -ing."""
+    """Forms of a verb: plain, with -s and with -ing."""
     third = verb + ("es" if verb.endswith(("s", "x", "sh", "ch", "do", "go")) else "s")
     return verb, third, _gerund(verb)
 
 
 def _words(phrase: str) -> tuple[str, ...]:
-    """A phrase as `tokens` would give it."""
+    """A phrase as split by `tokens`."""
     return tuple(with_feet([canonical(word) for word in phrase.split()]))
 
 

@@ -1,4 +1,4 @@
-"""How a role is asked: one question, an answer of a given shape, and one chance to mend it."""
+"""Ask a role: one question, an answer of a given type, and one repair."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -27,17 +27,17 @@ class Asked:
     pictures: tuple[ImagePart | VideoPart, ...] = ()
 
     def message(self, ending: str = "") -> Message:
-        """The question as it is sent, the pictures before the words."""
+        """The question as a message, pictures before words."""
         return Message(role="user", parts=(*self.pictures, TextPart(text=f"{self.question}{ending}")))
 
 
 def no_problems(_: BaseModel) -> list[str]:
-    """Whatever has the shape will do."""
+    """Accept any answer of the right type."""
     return []
 
 
 class Role:
-    """Who answers.
+    """A model in one role.
 
     Args:
         model: As this role sees it: counted and capped.
@@ -45,7 +45,8 @@ class Role:
     """
 
     def __init__(self, model: SessionModel, sample: int = 0) -> None:
-        self._model, self._sample = model, sample
+        self._model = model
+        self._sample = sample
 
     @property
     def name(self) -> str:
@@ -53,7 +54,7 @@ class Role:
         return str(self._model.name)
 
     def ask(self, asked: Asked, shape: type[Shape], problems: Callable[[Shape], list[str]] = no_problems) -> Shape:
-        """An answer.
+        """Ask for an answer.
 
         Args:
             asked: What.
@@ -75,7 +76,7 @@ class Role:
         problems: Callable[[Shape], list[str]] = no_problems,
         rounds: int = MAX_ROUNDS,
     ) -> Shape:
-        """The same, by a model that may look things up first, in at most so many rounds."""
+        """Like `ask`, with tools to look things up first, in a limited number of rounds."""
         schema = IN_WORDS.format(schema=json.dumps(shape.model_json_schema()))
         question = asked.message(f"\n\nWhen you have looked enough: {schema}")
         opening = ModelRequest(system=asked.system, messages=(question,), sample=self._sample)

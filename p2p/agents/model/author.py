@@ -4,14 +4,11 @@ from dataclasses import dataclass
 
 from p2p.agents.model import intent_elicitor, revise_agent, reward_author
 from p2p.agents.model.asking import Role
-from p2p.contracts.candidates import CandidatePlace
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Attempt, AuthorLimits
-from p2p.contracts.revision import Revision
-from p2p.contracts.reward import RewardDraft, RewardReport
-from p2p.contracts.session import SessionStatus
+from p2p.contracts.reward import CandidatePlace, Revision, RewardDraft, RewardReport
+from p2p.contracts.session import EventName, SessionStatus
 from p2p.inference.client import SessionModels
 from p2p.store.sessions import SessionRecord
 
@@ -20,7 +17,7 @@ ROLES = ("intent_elicitor", "reward_author", "code_review", "revise_agent")
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who plays which."""
+    """Models by role."""
 
     elicitor: Role
     author: Role
@@ -43,11 +40,13 @@ class ModelAuthor:
         repairer = Role(models.for_role("reward_author", number), sample=_times_given_up(record))
         elicitor, author, reviewer, reviser = (Role(models.for_role(name, number)) for name in ROLES)
         self._roles = Roles(elicitor, author, reviewer, reviser, repairer)
-        self._models, self._record, self._limits = models, record, limits
+        self._models = models
+        self._record = record
+        self._limits = limits
         self._constraints = limits.constraints
 
     def elicit(self, prompt: str, env: EnvSpec) -> Intent:
-        """The criteria `prompt` will be judged by.
+        """Criteria for `prompt`.
 
         Raises:
             Ambiguous: the model has to know something first.
@@ -57,7 +56,7 @@ class ModelAuthor:
         return intent_elicitor.elicit(self._roles.elicitor, prompt, env)
 
     def write(self, intent: Intent, env: EnvSpec) -> RewardDraft:
-        """The first reward, reviewed.
+        """Write and review the first reward.
 
         Raises:
             ModelProblem: the model gave no answer that could be used.
@@ -67,7 +66,7 @@ class ModelAuthor:
         return self._reviewed(intent, env, draft)
 
     def write_candidate(self, intent: Intent, env: EnvSpec, place: CandidatePlace) -> RewardDraft:
-        """One of several rewards for the same purpose, reviewed.
+        """Write and review one of several rewards for the same purpose.
 
         Raises:
             ModelProblem: the model gave no answer that could be used.
@@ -81,7 +80,7 @@ class ModelAuthor:
         return reward_author.review_reward(reviewer, intent, env, self._constraints, draft)
 
     def repair(self, intent: Intent, env: EnvSpec, draft: RewardDraft, report: RewardReport) -> RewardDraft:
-        """A reward that its check refused, mended.
+        """Repair a reward that its check refused.
 
         Raises:
             ModelProblem: the model gave no answer that could be used.
@@ -91,7 +90,7 @@ class ModelAuthor:
     def revise(
         self, intent: Intent, env: EnvSpec, attempts: tuple[Attempt, ...], wishes: tuple[str, ...] = ()
     ) -> Revision:
-        """The next reward and configuration, reviewed.
+        """Next reward and configuration, reviewed.
 
         Raises:
             ModelProblem: the model gave no answer that could be used.
@@ -113,6 +112,6 @@ class ModelAuthor:
 
 
 def _times_given_up(record: SessionRecord) -> int:
-    """How often the session ended because no reward could be mended: resumed, it asks anew."""
+    """How often the session ended for lack of a repair; after a resume the request must be new."""
     ends = (event for event in record.events.read() if event.event is EventName.SESSION_ERROR)
     return sum(event.data.get("status") == SessionStatus.INVALID_CODE for event in ends)

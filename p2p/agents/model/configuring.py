@@ -1,4 +1,4 @@
-"""What an author may change of a training, what is wrong with a change, and what it makes of a configuration."""
+"""Configuration changes by an author: what is allowed, problems, and the result."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from p2p.training.tuning import BOUNDS, HYPERPARAMETERS, TASK_FIELDS, check_boun
 
 
 def config_problems(changes: Mapping[str, object], steps_left: int | None = None) -> list[str]:
-    """What is wrong with changes of the configuration: names, types, ranges, and the budget of steps."""
+    """Problems of configuration changes: names, types, ranges, and the budget of steps."""
     found = []
     values = {name: value for name, value in changes.items() if value is not None}
     unknown = sorted(set(changes) - {*HYPERPARAMETERS, *TASK_FIELDS})
@@ -34,7 +34,7 @@ def config_problems(changes: Mapping[str, object], steps_left: int | None = None
 
 
 def planned_config(base: TrainConfig, changes: Mapping[str, object]) -> TrainConfig:
-    """A configuration with an author's changes, of which None sets a field back to the environment's preset.
+    """Configuration with an author's changes; None resets a field to the environment's preset.
 
     Changes that do not go together leave it as it is: their training is refused, and says why.
     """

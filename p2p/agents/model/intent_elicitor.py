@@ -1,4 +1,4 @@
-"""From a sentence to criteria, by a model that knows what this body's features measure."""
+"""Criteria from a sentence, by a model that knows the body's features."""
 
 from pydantic import Field
 
@@ -24,7 +24,7 @@ class Elicited(Contract):
 
 
 def elicit(role: Role, prompt: str, env: EnvSpec) -> Intent:
-    """The criteria a sentence will be judged by.
+    """Criteria for a sentence.
 
     Raises:
         Ambiguous: the model has to know something first.
@@ -46,7 +46,7 @@ def _intent(elicited: Elicited, prompt: str, env: EnvSpec) -> Intent:
 
 
 def _problems(elicited: Elicited, prompt: str, env: EnvSpec) -> list[str]:
-    """What the model is told to mend; also what only a whole intent shows."""
+    """Problems for the model to fix, including those of the whole intent."""
     if elicited.impossible or (elicited.question and not elicited.criteria):
         return []
     if not elicited.criteria:

@@ -1,4 +1,4 @@
-"""The next reward: a plan made with the session's history at hand, then an edit of one iteration's own text."""
+"""Next reward: a plan from the session's history, then an edit of one iteration's source."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Attempt, AuthorLimits
-from p2p.contracts.revision import Change, Revision
-from p2p.contracts.reward import ConfigVariant
+from p2p.contracts.reward import Change, ConfigVariant, Revision
 from p2p.prompts import render
 from p2p.store.sessions import SessionRecord
 from p2p.training.tuning import BOUNDS
@@ -57,7 +56,7 @@ class EditedReward(Contract):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a revision has to go by."""
+    """Inputs of a revision."""
 
     record: SessionRecord
     intent: Intent
@@ -68,13 +67,13 @@ class Situation:
 
     @property
     def steps_left(self) -> int | None:
-        """Environment steps that each training of the next iteration may take; None without a cap."""
+        """Environment steps left for each training of the next iteration; None without a cap."""
         left = self.limits.steps_left
         return None if left is None else left // self.limits.n_runs
 
 
 def revise(role: Role, situation: Situation) -> Revision:
-    """The next reward and configuration.
+    """Next reward and configuration.
 
     Raises:
         ModelProblem: the model gave no answer that could be used.
@@ -100,7 +99,7 @@ def revise(role: Role, situation: Situation) -> Revision:
 
 
 def _variants(role: Role, situation: Situation, plan: RevisionPlan, base: Attempt) -> tuple[ConfigVariant, ...]:
-    """What is trained beside the plan's configuration."""
+    """Configurations trained beside the plan's."""
     limits = situation.limits
     variation = Variation(
         planned_config(base.config, plan.config_changes), limits.n_variants, base.pinned, limits.taken
@@ -139,7 +138,7 @@ def _system(situation: Situation, history: SessionHistory) -> str:
 
 
 def _problems(plan: RevisionPlan, situation: Situation, history: SessionHistory) -> list[str]:
-    """What the model is told to mend."""
+    """Problems for the model to fix."""
     known = {attempt.number for attempt in situation.attempts}
     found = []
     if plan.based_on not in known:
@@ -154,7 +153,7 @@ def _problems(plan: RevisionPlan, situation: Situation, history: SessionHistory)
 
 
 def _changes(plan: RevisionPlan, base: Attempt) -> tuple[Change, ...]:
-    """What is changed: the reward's terms as they were planned, and hyperparameters as they really are."""
+    """Changes: of reward terms as planned, of hyperparameters as made."""
     reasons = {change.name: change.reason for change in plan.changes}
     reward = [
         Change(kind="reward", name=change.name, old=None, new=change.what, reason=change.reason)

@@ -1,4 +1,4 @@
-"""The tools of the reviser: everything its session has recorded, and the tiers of its lessons."""
+"""Tools of the reviser: the session's records, and the tiers of its lessons."""
 
 import json
 from collections.abc import Callable
@@ -66,7 +66,7 @@ class TierChange(Contract):
 
 
 def revise_tools(record: SessionRecord, history: SessionHistory) -> list[Tool]:
-    """The eleven of them.
+    """All eleven tools.
 
     Args:
         record: The session, for what is written: the tiers of lessons.
@@ -118,10 +118,11 @@ def revise_tools(record: SessionRecord, history: SessionHistory) -> list[Tool]:
 
 
 class _Lookup:
-    """The handlers."""
+    """Handlers of the tools."""
 
     def __init__(self, record: SessionRecord, history: SessionHistory) -> None:
-        self._record, self._history = record, history
+        self._record = record
+        self._history = history
 
     def scores(self, arguments: Best) -> dict[str, Any]:
         scores = self._history.scores()

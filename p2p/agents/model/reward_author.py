@@ -1,14 +1,13 @@
-"""Writing rewards: the first one, its review, and its repair after a check."""
+"""Write rewards: the first one, its review, and its repair after a check."""
 
 from pydantic import Field
 
 from p2p.agents.model.asking import Asked, Role
 from p2p.agents.model.configuring import config_problems
 from p2p.contracts.base import Contract
-from p2p.contracts.candidates import CandidatePlace
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
-from p2p.contracts.reward import RewardDraft, RewardReport
+from p2p.contracts.reward import CandidatePlace, RewardDraft, RewardReport
 from p2p.prompts import render
 
 MAX_SOURCE = 40_000
@@ -39,7 +38,7 @@ class Reviewed(Contract):
 def write_reward(
     role: Role, intent: Intent, env: EnvSpec, constraints: str, wishes: tuple[str, ...] = ()
 ) -> RewardDraft:
-    """The first reward of a session.
+    """Write the first reward of a session.
 
     Raises:
         ModelProblem: the model gave no answer that could be used.
@@ -52,7 +51,7 @@ def write_reward(
 def write_candidate(
     role: Role, intent: Intent, env: EnvSpec, constraints: str, place: CandidatePlace, wishes: tuple[str, ...] = ()
 ) -> RewardDraft:
-    """One of several rewards for the same purpose, told which one it is and what shape to go for.
+    """Write one of several rewards for the same purpose, given its number and form.
 
     Raises:
         ModelProblem: the model gave no answer that could be used.
@@ -64,7 +63,7 @@ def write_candidate(
 
 
 def review_reward(role: Role, intent: Intent, env: EnvSpec, constraints: str, draft: RewardDraft) -> RewardDraft:
-    """The reward as a reviewer leaves it, who sees the same criteria as its author.
+    """Have a reviewer improve the reward, given the same criteria as its author.
 
     Raises:
         ModelProblem: the model gave no answer that could be used.
@@ -81,7 +80,7 @@ def review_reward(role: Role, intent: Intent, env: EnvSpec, constraints: str, dr
 def repair_reward(
     role: Role, intent: Intent, env: EnvSpec, constraints: str, draft: RewardDraft, report: RewardReport
 ) -> RewardDraft:
-    """The reward with what its check found mended.
+    """Repair the problems that a reward's check found.
 
     Raises:
         ModelProblem: the model gave no answer that could be used.
@@ -94,12 +93,12 @@ def repair_reward(
 
 
 def problems_of(written: Written) -> list[str]:
-    """What the model is told to mend before anything is tried, or reviewed."""
+    """Problems for the model to fix before any trial or review."""
     return [*config_problems(written.config_changes), *_uncompiled(written.source)]
 
 
 def _uncompiled(source: str) -> list[str]:
-    """What keeps a file from being Python: no review is spent on it."""
+    """Syntax error of a file; spares a review."""
     try:
         compile(source, "reward_fn.py", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:

@@ -6,10 +6,10 @@ from pydantic import Field
 
 from p2p.agents.history import SessionHistory, tag_history
 from p2p.agents.model.asking import Asked, Role
-from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Attempt
+from p2p.contracts.session import SessionAnalysis
 from p2p.prompts import render
 from p2p.store.sessions import SessionRecord
 
@@ -27,7 +27,7 @@ class Report(Contract):
 
 
 def analyze(role: Role, record: SessionRecord, intent: Intent, attempts: tuple[Attempt, ...]) -> SessionAnalysis:
-    """The report of a model.
+    """Have a model write the report.
 
     Raises:
         ModelProblem: the model gave no answer that could be used.

@@ -1,4 +1,4 @@
-"""Hyperparameters that a model wants tried beside those of its plan."""
+"""Hyperparameter variants that a model proposes beside its plan."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from pydantic import Field
 from p2p.agents.model.asking import Asked, Role
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidConfig
-from p2p.contracts.model_problems import ReplyMalformed
+from p2p.contracts.inference import ReplyMalformed
 from p2p.contracts.reward import ConfigVariant
 from p2p.contracts.training import TrainConfig
 from p2p.prompts import render
@@ -43,7 +43,7 @@ class Proposals(Contract):
 
 
 class Variation:
-    """What is varied, and what a variant must keep to.
+    """What to vary, and limits of a variant.
 
     Args:
         base: Configuration of the plan.
@@ -53,12 +53,13 @@ class Variation:
     """
 
     def __init__(self, base: TrainConfig, n_variants: int, pinned: Sequence[str], taken: Sequence[str]) -> None:
-        self.base, self.pinned = base, tuple(pinned)
+        self.base = base
+        self.pinned = tuple(pinned)
         free = [name for name in DIRECTIVES if name not in taken]
         self.directives = {name: DIRECTIVES[name] for name in free[:n_variants]}
 
     def problems(self, proposals: Proposals) -> list[str]:
-        """What the model is told to mend."""
+        """Problems for the model to fix."""
         found = [problem for proposal in proposals.variants if (problem := self._problem(proposal))]
         given = [proposal.directive for proposal in proposals.variants]
         if sorted(given) != sorted(self.directives):
@@ -81,7 +82,7 @@ class Variation:
 
 
 def propose_variants(role: Role, variation: Variation, plan: Mapping[str, object]) -> tuple[ConfigVariant, ...]:
-    """Variants of the configuration that a plan wants trained; none where the model gives none that can be used.
+    """Variants of the plan's configuration to train; none if the model gives none of use.
 
     Args:
         role: Who proposes.

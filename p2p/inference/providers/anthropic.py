@@ -8,6 +8,7 @@ from p2p.contracts.inference import (
     Echo,
     ImagePart,
     Message,
+    ModelProblem,
     ModelReply,
     ModelRequest,
     Part,
@@ -15,9 +16,8 @@ from p2p.contracts.inference import (
     TextPart,
     ToolCall,
     ToolResult,
+    Usage,
 )
-from p2p.contracts.model_problems import ModelProblem
-from p2p.contracts.usage import Usage
 from p2p.inference.access import Access
 from p2p.inference.connection import http_client
 from p2p.inference.pieces import tell_piece
@@ -55,7 +55,8 @@ class AnthropicModel:
     """
 
     def __init__(self, model: str, access: Access) -> None:
-        self._model, self._name = model, f"anthropic:{model}"
+        self._model = model
+        self._name = f"anthropic:{model}"
         self._client = anthropic.Anthropic(
             api_key=access.key.get_secret_value(),
             base_url=access.base_url,
@@ -69,7 +70,8 @@ class AnthropicModel:
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """Ask for one answer; see `LanguageModel.complete` for errors."""
-        snapshot, finished = None, False
+        snapshot = None
+        finished = False
         parameters = self._parameters(request)
         try:
             with self._client.messages.stream(**parameters) as stream:

@@ -4,8 +4,7 @@ import json
 import math
 from typing import Any
 
-from p2p.contracts.inference import ModelRequest, Part, TextPart, ToolCall
-from p2p.contracts.usage import Usage
+from p2p.contracts.inference import ModelRequest, Part, TextPart, ToolCall, Usage
 from p2p.inference.estimate import CHARACTERS_PER_TOKEN, estimate_tokens
 from p2p.inference.pieces import tell_piece
 from p2p.inference.translation import count, tool_call
@@ -78,7 +77,8 @@ def encode(arguments: dict[str, object]) -> str:
 
 
 def _usage(usage: Any) -> Usage:
-    asked, said = usage.prompt_tokens_details, usage.completion_tokens_details
+    asked = usage.prompt_tokens_details
+    said = usage.completion_tokens_details
     cached = count(asked.cached_tokens) if asked else 0
     written = count(getattr(asked, "cache_write_tokens", 0)) if asked else 0
     return Usage(

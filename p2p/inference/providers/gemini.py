@@ -12,6 +12,7 @@ from p2p.contracts.inference import (
     Effort,
     ImagePart,
     Message,
+    ModelProblem,
     ModelReply,
     ModelRequest,
     Part,
@@ -19,10 +20,9 @@ from p2p.contracts.inference import (
     TextPart,
     ToolCall,
     ToolResult,
+    Usage,
     VideoPart,
 )
-from p2p.contracts.model_problems import ModelProblem
-from p2p.contracts.usage import Usage
 from p2p.inference.access import Access
 from p2p.inference.connection import http_client
 from p2p.inference.pieces import tell_piece
@@ -45,7 +45,8 @@ class GeminiModel:
     """
 
     def __init__(self, model: str, access: Access) -> None:
-        self._model, self._name = model, f"gemini:{model}"
+        self._model = model
+        self._name = f"gemini:{model}"
         self._http = http_client(access)
         options = types.HttpOptions(
             base_url=access.base_url,
@@ -62,7 +63,10 @@ class GeminiModel:
     def complete(self, request: ModelRequest) -> ModelReply:
         """Ask for one answer; see `LanguageModel.complete` for errors."""
         parts: list[Any] = []
-        usage, finish, refusal, begun = None, "", "", False
+        usage = None
+        finish = ""
+        refusal = ""
+        begun = False
         contents = [self._content(message) for message in request.messages]
         try:
             for chunk in self._client.models.generate_content_stream(
@@ -179,7 +183,8 @@ def _blocked(chunk: Any) -> str:
 def _usage(usage: Any) -> Usage | None:
     if usage is None:
         return None
-    cached, thinking = count(usage.cached_content_token_count), count(usage.thoughts_token_count)
+    cached = count(usage.cached_content_token_count)
+    thinking = count(usage.thoughts_token_count)
     read = count(usage.prompt_token_count) + count(usage.tool_use_prompt_token_count)
     return Usage(
         input=max(read - cached, 0),

@@ -15,10 +15,9 @@ from p2p.contracts.inference import (
     TextPart,
     ToolCall,
     ToolResult,
+    Usage,
     VideoPart,
 )
-from p2p.contracts.model_problems import ModelProblem
-from p2p.contracts.usage import Usage
 from p2p.inference.access import Access
 from p2p.inference.connection import http_client
 from p2p.inference.providers.chat_stream import ChatStream, encode
@@ -48,7 +47,8 @@ class OpenAIModel:
     """Whether it is another maker's server, which knows fewer parameters, and may take videos."""
 
     def __init__(self, model: str, access: Access) -> None:
-        self._model, self._name = model, f"{self.provider}:{model}"
+        self._model = model
+        self._name = f"{self.provider}:{model}"
         self._client = openai.OpenAI(
             api_key=access.key.get_secret_value(),
             base_url=access.base_url,
@@ -62,13 +62,14 @@ class OpenAIModel:
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """Ask for one answer; see `LanguageModel.complete` for errors."""
-        heard, parameters = ChatStream(request), self._parameters(request)
+        heard = ChatStream(request)
+        parameters = self._parameters(request)
         try:
             with self._client.chat.completions.create(**parameters) as stream:
                 for chunk in stream:
                     heard.add(chunk)
         except openai.APIStatusError as error:
-            raise self._status_problem(error) from error
+            raise status_problem(error.status_code, error.message, error.response.headers, self._name) from error
         except Exception as error:  # broken JSON comes as JSONDecodeError, broken chunks as errors of its inside
             raise broken(error, self._name, heard.usage_so_far()) from error
         if not heard.begun:
@@ -133,20 +134,19 @@ class OpenAIModel:
         assert isinstance(part, TextPart)
         return {"type": "text", "text": part.text or "(nothing)"}
 
-    def _status_problem(self, error: openai.APIStatusError) -> ModelProblem:
-        return status_problem(error.status_code, error.message, error.response.headers, self._name)
-
 
 class VllmModel(OpenAIModel):
     """A model behind a vLLM server."""
 
-    provider, local = "vllm", True
+    provider = "vllm"
+    local = True
 
 
 class OllamaModel(OpenAIModel):
     """A model behind Ollama."""
 
-    provider, local = "ollama", True
+    provider = "ollama"
+    local = True
 
 
 def _picture(image: ImagePart) -> dict[str, Any]:

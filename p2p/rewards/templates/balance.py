@@ -1,4 +1,4 @@
-"""Keep the pole up."""
+"""Template: keep the pole up."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, Body
@@ -22,12 +22,12 @@ class Balance(Template):
     manners = frozenset({Manner.CENTRED, Manner.UPRIGHT, Manner.NO_FALL})
 
     def examples(self, body: Body) -> tuple[str, ...]:
-        """With and without a wish about the cart."""
+        """Sentences with and without a wish about the cart."""
         del body
         return ("keep the pole balanced", "balance the pole in the middle", "keep the pole up smoothly")
 
     def missing(self, body: Body) -> str:
-        """Why it cannot balance a pole."""
+        """Reason why the robot cannot balance a pole."""
         return f"{body.noun} has no pole"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:

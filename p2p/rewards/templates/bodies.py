@@ -1,4 +1,4 @@
-"""What the built-in author knows about a robot: how fast is fast, how low is low, what a fall is."""
+"""Facts about a robot for the built-in author: fast and slow speeds, low heights, falls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Pacing:
-    """One pace: what the judge asks for, and what the reward aims at so that the judge is content.
+    """One pace: the judge's range, and the reward's aim, which lies safely inside it.
 
     The reward either grows linearly with the velocity, clipped to [-2, top] and divided by `scale`, or is a tolerance
     around `aim`.
@@ -37,7 +37,7 @@ class Pacing:
 
 @dataclass(frozen=True, slots=True)
 class Upright:
-    """When the robot counts as not fallen."""
+    """Limits within which the robot has not fallen."""
 
     up: float = 0.7
     """Lowest z of the torso's up-vector."""
@@ -49,7 +49,7 @@ class Upright:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """What a jump is. Clearances are of the robot's lowest point above where it rests [m]."""
+    """Limits of a jump. Clearances are of the robot's lowest point above its resting height [m]."""
 
     once: float = 0.2
     high: float = 0.5
@@ -68,7 +68,7 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The facts of one environment the templates are filled with. Sources: measured policies, or marked proposals."""
+    """Facts of one environment for the templates. Sources: measured policies, or marked proposals."""
 
     noun: str = "the robot"
     skills: frozenset[str] = frozenset()
@@ -116,12 +116,12 @@ class Body:
     """Hinges between its parts."""
 
     def has(self, *names: str) -> bool:
-        """Whether all these features are measured on it."""
+        """Whether all these features are measured on the robot."""
         return self.features.issuperset(names)
 
     @property
     def feet(self) -> int:
-        """How many feet it stands on."""
+        """Number of feet it stands on."""
         return len(self.feet_names)
 
     def budget(self, skill: str) -> int:

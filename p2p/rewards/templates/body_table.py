@@ -1,12 +1,11 @@
-"""The robots the built-in author has facts about, and a guess for any other.
+"""Table of known robots, and a guess for any other.
 
 Speeds, heights and clearances were reached by trained policies unless marked as a proposal.
 """
 
 from dataclasses import replace
 
-from p2p.contracts.env import EnvSpec
-from p2p.contracts.parts import inner_joints
+from p2p.contracts.env import EnvSpec, inner_joints
 from p2p.rewards.templates.bodies import Band, Body, Jump, Pacing, Upright
 from p2p.rewards.templates.skill import Pace
 
@@ -208,7 +207,7 @@ BODIES: dict[str, Body] = {
 
 
 def body_of(spec: EnvSpec) -> Body:
-    """The facts about a robot; for one that is not in the table, a guess from its description."""
+    """Facts about a robot; guessed from its description if it is not in the table."""
     known = BODIES.get(spec.env_id) or _guess(spec)
     return replace(
         known,
@@ -221,9 +220,11 @@ def body_of(spec: EnvSpec) -> Body:
 
 
 def _guess(spec: EnvSpec) -> Body:
-    features, height = frozenset(spec.feature_names), max(spec.rest_height, 0.1)
+    features = frozenset(spec.feature_names)
+    height = max(spec.rest_height, 0.1)
     skills = {name for name, needs in _NEEDS.items() if features.issuperset(needs)}
-    solid, loose = "up" in features, "yaw" in features
+    solid = "up" in features
+    loose = "yaw" in features
     return Body(
         skills=frozenset(skills),
         gate='tolerance(info["up"], 0.7, 1.0, 0.7)' if solid else "1.0",

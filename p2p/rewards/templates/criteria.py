@@ -1,4 +1,4 @@
-"""Criteria that several templates share."""
+"""Criteria shared by several templates."""
 
 from math import isinf
 
@@ -6,14 +6,17 @@ from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Predica
 from p2p.rewards.templates.bodies import Band, Body, Upright
 from p2p.rewards.templates.skill import Manner, Params
 
-AT_LEAST, AT_MOST, BETWEEN = Comparison.AT_LEAST, Comparison.AT_MOST, Comparison.BETWEEN
+AT_LEAST = Comparison.AT_LEAST
+AT_MOST = Comparison.AT_MOST
+BETWEEN = Comparison.BETWEEN
 SMOOTH_RATE = 0.25
 """Mean squared change of the action that still counts as smooth; random actions have 0.67, bang-bang up to 4."""
 ENDS_S = 0.5
 """Time before the end in which it must be on its feet after a flip or a jump [s]."""
 ENDS_SHARE = 0.9
 """Share of that time."""
-UP_AT_THE_END_S, UP_AT_THE_END_SHARE = 0.5, 0.5
+UP_AT_THE_END_S = 0.5
+UP_AT_THE_END_SHARE = 0.5
 """The same of what is to be on its feet all the time: more than half of a fall in the last 0.5 s fails."""
 LITTLE_EFFORT = 0.3
 """Mean squared action that still counts as little effort; random actions have 0.33, saturated ones 1."""
@@ -45,7 +48,7 @@ def between(feature: str, low: float, high: float) -> Bound:
 def on_feature(
     statistic: Statistic, feature: str, band: Band, unit: str, margin: float, window: Window | None = None
 ) -> Predicate:
-    """A statistic of a feature that must lie in `band`."""
+    """Require a statistic of a feature in `band`."""
     comparison, threshold, upper = _sides(band)
     return Predicate(
         statistic=statistic,
@@ -62,7 +65,7 @@ def on_feature(
 def on_steps(
     statistic: Statistic, where: tuple[Bound, ...], band: Band, margin: float, window: Window | None = None
 ) -> Predicate:
-    """A count, fraction or longest hold of the steps at which `where` holds, that must lie in `band`."""
+    """Require a count, fraction or longest hold of the steps with `where` in `band`."""
     comparison, threshold, upper = _sides(band)
     return Predicate(
         statistic=statistic,
@@ -77,12 +80,12 @@ def on_steps(
 
 
 def below(limit: float) -> Band:
-    """Everything up to `limit`."""
+    """Band up to `limit`."""
     return Band(-float("inf"), limit)
 
 
 def stays_upright(body: Body, params: Params) -> tuple[Criterion, ...]:
-    """It does not fall; stricter where the sentence insists. Nothing for a robot that cannot fall."""
+    """Require no fall, more strictly if the sentence insists. Empty for a robot that cannot fall."""
     rule = body.upright
     if rule is None or not body.has("up"):
         return ()
@@ -104,7 +107,7 @@ def stays_upright(body: Body, params: Params) -> tuple[Criterion, ...]:
 
 
 def off_its_trunk(body: Body) -> tuple[Criterion, ...]:
-    """It does not slide or rest on trunk or head; nothing for a robot whose trunk touches no floor."""
+    """Require trunk and head off the floor; empty for a robot whose trunk touches no floor."""
     if not body.has("torso_contact"):
         return ()
     criterion = Criterion(
@@ -119,7 +122,7 @@ def off_its_trunk(body: Body) -> tuple[Criterion, ...]:
 
 
 def on_its_feet(body: Body, up: float | None = None) -> tuple[Bound, ...]:
-    """Standing or moving as it should: the right way up, its trunk off the floor and not low."""
+    """Require a stance: upright, trunk off the floor and not low."""
     rule = body.upright or Upright()
     found = [at_least("up", rule.up if up is None else up)]
     if body.has("torso_contact"):
@@ -130,13 +133,13 @@ def on_its_feet(body: Body, up: float | None = None) -> tuple[Bound, ...]:
 
 
 def ends_on_its_feet(body: Body, judged_s: float, more: tuple[Bound, ...] = ()) -> Criterion:
-    """It is on its feet when the episode ends, and has been for a while: coming down and falling over is not enough."""
+    """Require a stance for a while at the end of the episode: landing and then falling is not enough."""
     share = round(ENDS_S / judged_s, 3)
     return Criterion(
         key="ends_on_its_feet",
         title="Is on its feet at the end",
-        description=f"In the last {share:.1%} of the episode it is the right way up with its trunk off the floor, for "
-        f"{ENDS_SHARE:.0%} of the time.",
+        description=f"In the last {100 * share:g}% of the episode it is the right way up with its trunk off the floor, "
+        f"for {ENDS_SHARE:.0%} of the time.",
         category=Category.STABILITY,
         predicate=on_steps(
             Statistic.FRACTION,
@@ -149,15 +152,15 @@ def ends_on_its_feet(body: Body, judged_s: float, more: tuple[Bound, ...] = ()) 
 
 
 def has_not_fallen_at_the_end(body: Body, judged_s: float) -> tuple[Criterion, ...]:
-    """It has not fallen over when the episode ends: a share of the whole episode leaves time for that."""
+    """Require no fall at the end; a share of the whole episode would leave time for one."""
     if body.upright is None or not body.has("up"):
         return ()
     share = round(UP_AT_THE_END_S / judged_s, 3)
     criterion = Criterion(
         key="up_at_the_end",
         title="Has not fallen when the episode ends",
-        description=f"In the last {share:.1%} of the episode its up-vector is at {body.upright.up:g} or more for "
-        f"{UP_AT_THE_END_SHARE:.0%} of the time.",
+        description=f"In the last {100 * share:g}% of the episode its up-vector is at {body.upright.up:g} or more "
+        f"for {UP_AT_THE_END_SHARE:.0%} of the time.",
         category=Category.STABILITY,
         predicate=on_steps(
             Statistic.FRACTION,
@@ -172,7 +175,7 @@ def has_not_fallen_at_the_end(body: Body, judged_s: float) -> tuple[Criterion, .
 
 
 def stays_near(limit: float, required: bool = True) -> Criterion:
-    """It does not wander off."""
+    """Require staying near the start."""
     return Criterion(
         key="stays_in_place",
         title=f"Stays within {limit:g} m of its start",
@@ -184,7 +187,7 @@ def stays_near(limit: float, required: bool = True) -> Criterion:
 
 
 def moves_smoothly() -> Criterion:
-    """Asked for with "smoothly"."""
+    """Require smooth motion, asked for with "smoothly"."""
     return Criterion(
         key="smooth",
         title="Moves smoothly",
@@ -195,7 +198,7 @@ def moves_smoothly() -> Criterion:
 
 
 def spares_effort(limit: float = LITTLE_EFFORT) -> Criterion:
-    """Asked for with "with little effort", and by "still", where braced joints would look calm."""
+    """Require little effort; also part of "still", since braced joints would look calm."""
     return Criterion(
         key="little_effort",
         title="Uses little effort",

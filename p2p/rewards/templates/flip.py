@@ -1,4 +1,4 @@
-"""Flip: turn over in the air, and come down on the feet."""
+"""Template: turn over in the air and land on the feet."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
@@ -46,19 +46,19 @@ ROLLING_SHARE = 0.05
 
 
 class Flip(Template):
-    """Backflip, front flip: as many as are said, and one where the word is singular; of "backflips", one or more."""
+    """Backflip, front flip: the stated number, one for the singular, one or more for the plural."""
 
     name = "flip"
     reads = frozenset({"direction", "turns", "times", "repeatedly"})
     manners = frozenset({Manner.NO_FALL, Manner.LANDING, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:
-        """Both directions, with numbers."""
+        """Sentences with both directions and with numbers."""
         del body
         return ("do a backflip", "do a backflip and land on your feet", "do two backflips", "do a front flip")
 
     def missing(self, body: Body) -> str:
-        """Why it cannot flip."""
+        """Reason why the robot cannot flip."""
         return f"{body.noun} cannot turn over"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
@@ -100,7 +100,8 @@ class Flip(Template):
 
 
 def _terms(body: Body, forward: bool, exact: bool, in_place: bool) -> tuple[Term, ...]:
-    sign, stand = "-" if forward else "", round(body.stand.low, 2) + 0.05
+    sign = "-" if forward else ""
+    stand = round(body.stand.low, 2) + 0.05
     going, latex = ("(turned < done) * ", r"[\phi < n]\,") if exact else ("", "")
     found = [
         Term("flip", 1.0, f'{going}np.clip({sign}info["pitch_rate"], -10.0, 10.0) / 5.0',
@@ -123,8 +124,9 @@ def _terms(body: Body, forward: bool, exact: bool, in_place: bool) -> tuple[Term
 
 
 def _done(body: Body, stage: Stage, signed: float) -> dict[str, str]:
-    """Definitions that the reward reads: turns made in its direction, how many are needed, and what comes after."""
-    start, low = stage.done.get("pitch_turns", 0.0), number(0.9 * body.stand.low)
+    """Definitions for the reward: turns in its direction, the required number, and the phase after them."""
+    start = stage.done.get("pitch_turns", 0.0)
+    low = number(0.9 * body.stand.low)
     turned = f'(info["pitch_turns"] - {number(start)})' if start else 'info["pitch_turns"]'
     return {
         "turned": turned if signed > 0 else f"-{turned}",
@@ -139,7 +141,7 @@ def _times(turns: float) -> str:
 
 
 def _ends(body: Body, stage: Stage, signed: float, judged_s: float, exact: bool) -> Criterion:
-    """Without it, standing for a moment and falling over would pass; and a flip there and one back for one flip."""
+    """Stops a brief stance before a fall, and a flip there and back, from passing as one flip."""
     if exact:
         end = stage.goal("pitch_turns", signed)
         turned = between("pitch_turns", round(end - AT_THE_END, 3), round(end + AT_THE_END, 3))
@@ -148,8 +150,8 @@ def _ends(body: Body, stage: Stage, signed: float, judged_s: float, exact: bool)
     return Criterion(
         key="ends_on_its_feet",
         title="Comes down on its feet to the end",
-        description=f"In the last {share:.1%} of the episode it is on its feet, upright, with its trunk off the floor, "
-        f"for {TOUCHED_S:g} s: it may be in the next flip when the episode ends.",
+        description=f"In the last {100 * share:g}% of the episode it is on its feet, upright, with its trunk off the "
+        f"floor, for {TOUCHED_S:g} s: it may be in the next flip when the episode ends.",
         category=Category.STABILITY,
         predicate=on_steps(
             Statistic.LONGEST_HOLD,
@@ -186,7 +188,7 @@ def _turned(target: float, signed: float) -> Bound:
 
 
 def _trunk_off_the_floor(target: float, signed: float) -> Criterion:
-    """Without it, a bounce on the back or the head in the middle of a flip would pass for a turn in the air."""
+    """Stops a bounce on the back or head from passing as a turn in the air."""
     way = 1.0 if signed > 0 else -1.0
     begin = round(target - signed + way * (1.0 - WHOLE) + way * TAKEN_OFF, 3)
     low, high = sorted((begin, target))
@@ -215,7 +217,8 @@ def _lands(body: Body, target: float, signed: float, asked: bool) -> Criterion:
 
 
 def _in_the_air(turns: float) -> Criterion:
-    times, where = max(1, round(turns)), (*_off_the_floor(), at_most("up", -0.3))
+    times = max(1, round(turns))
+    where = (*_off_the_floor(), at_most("up", -0.3))
     return Criterion(
         key="in_the_air",
         title="Turns over in the air",
@@ -230,7 +233,7 @@ def _off_the_floor() -> tuple[Bound, ...]:
 
 
 def _flies() -> Criterion:
-    """Without it, a glitch that turns it over within two steps would pass."""
+    """Stops a simulation glitch that turns the robot within two steps from passing."""
     return Criterion(
         key="flies",
         title="Is in the air for as long as a turn takes",
@@ -241,7 +244,7 @@ def _flies() -> Criterion:
 
 
 def _not_from_its_back(target: float, signed: float) -> Criterion:
-    """Without it, a leap onto the back, and over onto the feet from there, would pass."""
+    """Stops a leap onto the back, and from there onto the feet, from passing."""
     way = 1.0 if signed > 0 else -1.0
     low, high = sorted((round(target - 0.4 * way, 3), round(target - 0.1 * way, 3)))
     where = (*_off_the_floor(), between("pitch_turns", low, high))
@@ -267,7 +270,7 @@ def _not_on_its_back() -> Criterion:
 
 
 def _recipe(body: Body, forward: bool) -> dict[str, object]:
-    """Half of the training episodes start in the air and turning: without, the first half turn is all it learns."""
+    """Start half of the training episodes in the air, turning; otherwise only the first half turn is learnt."""
     rate = [-8.0, 2.0] if forward else [-2.0, 8.0]
     start = {"share": 0.5, "pitch": [-3.14, 3.14], "raised": [0.0, 0.6], "pitch_rate": rate}
     return {"total_timesteps": body.budget("flip"), "terminate_when_unhealthy": False, "start_states": start}

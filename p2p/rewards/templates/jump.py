@@ -1,4 +1,4 @@
-"""Jump: everything of the robot leaves the floor."""
+"""Template: lift every part of the robot off the floor."""
 
 from math import inf
 
@@ -46,7 +46,7 @@ class Jump(Template):
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE, Manner.LANDING})
 
     def examples(self, body: Body) -> tuple[str, ...]:
-        """By number and by height."""
+        """Sentences by number and by height."""
         return (
             "jump",
             "jump repeatedly",
@@ -56,7 +56,7 @@ class Jump(Template):
         )
 
     def missing(self, body: Body) -> str:
-        """Why it cannot jump."""
+        """Reason why the robot cannot jump."""
         return f"{body.noun} cannot leave the floor"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
@@ -107,7 +107,8 @@ def _check(params: Params, body: Body, stage: Stage) -> None:
 
 def _terms(body: Body, clearance: float, times: int | None, in_place: bool) -> list[Term]:
     """`times` is None where more jumps than one are fine."""
-    jump, u = body.jump, gate_latex(body)
+    jump = body.jump
+    u = gate_latex(body)
     going = "" if times is None else f"(counted < {times}) * "
     lift = number(max(jump.lift, clearance))
     drift = max(jump.drift_weight, 0.5 if in_place else 0.0)
@@ -120,7 +121,8 @@ def _terms(body: Body, clearance: float, times: int | None, in_place: bool) -> l
              "price of leaving the spot", sign=-1),
     ]  # fmt: skip
     if times is not None:
-        stand, margin = number(max(jump.once / 2, 0.05)), number(clearance)
+        stand = number(max(jump.once / 2, 0.05))
+        margin = number(clearance)
         stays = f'(counted == {times}) * upright * tolerance(info["clearance"], 0.0, {stand}, {margin})'
         found += [
             Term("jumps", 1.0, f"min(counted, {times}) / {times}", r"\min(n, N)/N", "jumps that are done"),
@@ -136,7 +138,8 @@ def _terms(body: Body, clearance: float, times: int | None, in_place: bool) -> l
 def _main(clearance: float, times: int, exact: bool) -> Criterion:
     words = f"{clearance:g} m off the floor"
     if times == 1 and not exact:
-        band, margin = Band(clearance), round(clearance, 4)
+        band = Band(clearance)
+        margin = round(clearance, 4)
         predicate = on_feature(Statistic.MAX, "clearance", band, "m", margin=margin, window=STARTED)
         description = f"At least once the lowest point of the whole robot is {clearance:g} m above where it rests."
     else:
@@ -175,7 +178,7 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
 
 
 def _no_more(clearance: float, times: int) -> Criterion:
-    """Without it, jumps that are almost as high as those asked for would not count against their number."""
+    """Counts slightly lower jumps too, against the stated number."""
     height = round(NEARLY * clearance, 4)
     return Criterion(
         key="jumps_no_more",
@@ -191,7 +194,7 @@ def _no_more(clearance: float, times: int) -> Criterion:
 
 
 def _lands(body: Body, clearance: float) -> Criterion:
-    """Without it, coming down on the back or the nose would end a jump."""
+    """Stops a landing on the back or the nose from ending a jump."""
     return Criterion(
         key="lands_on_feet",
         title="Lands on its feet",
@@ -208,7 +211,7 @@ def _lands(body: Body, clearance: float) -> Criterion:
 
 
 def _keeps_jumping(clearance: float, judged_s: float) -> Criterion:
-    """Without it, some jumps in the first second, and standing ever after, would be jumping again and again."""
+    """Stops a few jumps in the first second, then standing, from passing as jumping again and again."""
     longest = round(WITHOUT * judged_s, 2)
     return Criterion(
         key="keeps_jumping",
@@ -220,7 +223,7 @@ def _keeps_jumping(clearance: float, judged_s: float) -> Criterion:
 
 
 def _lands_between(times: int) -> Criterion:
-    """Without it, one high jump in which the legs kick would count as several."""
+    """Stops one high jump with kicking legs from counting as several."""
     return Criterion(
         key="lands_between",
         title="Comes down between the jumps",

@@ -1,4 +1,4 @@
-"""Walk, run, hop, crawl, swim: get somewhere."""
+"""Template: walk, run, hop, crawl, swim."""
 
 from math import inf
 
@@ -41,7 +41,7 @@ class Move(Template):
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.STRAIGHT})
 
     def examples(self, body: Body) -> tuple[str, ...]:
-        """One per gait and direction."""
+        """One sentence per gait and direction."""
         gait = next(g for g in ("run", "swim", "move") if g in body.gaits)
         found = [f"{gait} forward as fast as you can", f"{gait} backward", "move forward slowly", "move at 0.5 m/s"]
         if "hop" in body.gaits:
@@ -53,7 +53,7 @@ class Move(Template):
         return tuple(found)
 
     def missing(self, body: Body) -> str:
-        """Why it cannot move."""
+        """Reason why the robot cannot move."""
         return f"{body.noun} cannot move from its place"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
@@ -137,7 +137,7 @@ def _pacing(params: Params, body: Body, direction: Direction) -> Pacing:
 
 
 def _bounded(low: float, high: float) -> Pacing:
-    """A speed that the sentence bounds; "at most" still asks it to move."""
+    """A bounded speed; "at most" still requires movement."""
     if high == inf:
         return Pacing(Band(low), Band(round(1.1 * low, 3)), margin=round(max(1.0, low), 3))
     low = low or round(0.25 * high, 3)
@@ -146,12 +146,12 @@ def _bounded(low: float, high: float) -> Pacing:
 
 
 def _unbounded(pacing: Pacing, least: float) -> Pacing:
-    """As fast as possible: every bit faster pays more."""
+    """As fast as possible: pay for every gain in speed."""
     return Pacing(Band(least), top=inf, scale=pacing.scale if pacing.aim is None else pacing.judged.low)
 
 
 def _open(pacing: Pacing) -> Pacing:
-    """Nothing is said about the pace: faster is not wrong."""
+    """No pace stated: faster is not wrong."""
     return Pacing(Band(pacing.judged.low), pacing.aim, pacing.margin, pacing.top, pacing.scale)
 
 
@@ -191,16 +191,18 @@ def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, 
 
 
 def _line(direction: Direction, body: Body, stage: Stage) -> list[Term]:
-    """What keeps it on a straight line, with its heading; nothing where it cannot leave the line.
+    """Terms that keep a straight line and its heading; empty if the robot cannot leave the line.
 
     In a sequence a turn may have come before: then only the speed across the line costs something.
     """
     if body.sideways is None or (body.upright is None and not stage.alone):
         return []
-    across, words = "x" if AXIS[direction] == "y" else "y", "price of drifting off the line"
+    across = "x" if AXIS[direction] == "y" else "y"
+    words = "price of drifting off the line"
     if body.upright is None:
         # A swimmer's head swings to either side with every stroke; only where that leads to is drift.
-        price, latex = f'np.clip(abs(info["displacement_{across}"]), 0.0, 1.0)', rf"|d_{across}|"
+        price = f'np.clip(abs(info["displacement_{across}"]), 0.0, 1.0)'
+        latex = rf"|d_{across}|"
         found = [Term("sideways", 0.15, price, latex, words, sign=-1)]
     else:
         price = f'upright * np.clip(abs(info["velocity_{across}"]), 0.0, 1.0)'
@@ -212,7 +214,7 @@ def _line(direction: Direction, body: Body, stage: Stage) -> list[Term]:
 
 
 def _idle_legs(body: Body, gait: str) -> tuple[Term, ...]:
-    """What makes every leg take part, where the gait asks for it."""
+    """Term that makes every leg take part, if the gait requires it."""
     if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
         return ()
     price = 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)'
@@ -226,7 +228,8 @@ def _height_definition(band: Band | None) -> dict[str, str]:
 
 
 def _main(direction: Direction, pacing: Pacing, stage: Stage, distance: float) -> Criterion:
-    axis, words = AXIS[direction], _words(pacing.judged)
+    axis = AXIS[direction]
+    words = _words(pacing.judged)
     if not stage.last:
         return _covers(direction, stage.goal(f"displacement_{axis}", distance), distance)
     signed = _signed(pacing, direction)

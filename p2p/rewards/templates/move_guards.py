@@ -1,4 +1,4 @@
-"""What catches the ways to have the speed that was asked for without going as it was meant."""
+"""Guards against reaching the speed in a way that was not meant."""
 
 from math import inf
 
@@ -35,7 +35,8 @@ SWING = 0.04
 either side; joints that only vibrate have 0.015."""
 STANDING = 0.15
 """Part of the least speed asked for from which on it gets on."""
-ON_SHARE, STROKES_SHARE = 0.75, 0.6
+ON_SHARE = 0.75
+STROKES_SHARE = 0.6
 """Share of the steps in which it must get on; of what has no feet less, as its head swings with each stroke. Trained
 gaits have 0.95 and more, trained swimmers 0.7."""
 STARTING_S = 1.0
@@ -51,7 +52,7 @@ HEADING_SHARE = 0.75
 def guards(
     direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str, stage: Stage
 ) -> list[Criterion]:
-    """What a robot and a gait need besides the speed."""
+    """Guards that a robot and a gait need besides the speed."""
     found = [*off_its_trunk(body)]
     limit = strays_by(body, direction, pacing)
     if limit is not None:
@@ -123,7 +124,7 @@ def _keeps_going(direction: Direction, stage: Stage) -> Criterion:
 
 
 def _gets_on(direction: Direction, pacing: Pacing, body: Body) -> Criterion:
-    """Without it, going to and fro, in circles, or in dashes with rests between them would be moving that way.
+    """Stops going to and fro, in circles, or in dashes with rests from passing as moving.
 
     What is compared by `keeps_going` are sixths of the episode: all of it may happen within one.
     """
@@ -149,7 +150,7 @@ def _gets_on(direction: Direction, pacing: Pacing, body: Body) -> Criterion:
 
 
 def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
-    """Without it, one spike of the velocity, or a dash of a moment, would have the mean of a whole run."""
+    """Stops one velocity spike or a short dash from passing as a run with the same mean."""
     half = round(0.5 * pacing.judged.low, 3)
     velocity = f"velocity_{AXIS[direction]}"
     bound = at_least(velocity, half) if SIGN[direction] > 0 else at_most(velocity, -half)
@@ -163,7 +164,7 @@ def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
 
 
 def uses_its_legs(body: Body, gait: str) -> tuple[Criterion, ...]:
-    """Without it, sliding on legs that stand still, or on some while another is held up, would be walking.
+    """Stops sliding on still legs, or with a leg held up, from passing as walking.
 
     Feet that leave the floor are not enough, for the whole robot may rock or bounce with stiff legs; nor are legs that
     swing, for feet may be dragged.
@@ -238,7 +239,7 @@ def _keeps_hopping() -> Criterion:
 
 
 def keeps_height(band: Band, settle: float = 0.7) -> Criterion:
-    """The torso is held at the heights asked for, once it has had time to get there."""
+    """Require the stated torso heights, after time to reach them."""
     words = f"at {band.low:g} m or higher" if band.high == inf else f"between {band.low:g} and {band.high:g} m"
     return Criterion(
         key="keeps_height",

@@ -1,4 +1,4 @@
-"""How a skill is to be done, as measured of parts of a robot: its feet and toes, its steps, its head, its landing."""
+"""Qualities of a skill measured on parts of a robot: feet and toes, steps, head, landing."""
 
 import json
 from collections.abc import Mapping
@@ -20,11 +20,13 @@ HEEL_UP = -0.25
 """Pitch of a foot whose heel is off the floor [rad]; 0 is a foot that lies flat, negative has the toes down."""
 ON_TOES = 80.0
 """Percentage of the time a foot is down in which its heel must be off the floor."""
-SMALL_STEP, LONG_STEP = 0.4, 0.8
+SMALL_STEP = 0.4
+LONG_STEP = 0.8
 """How far a small and a long step carry a foot, as shares of the torso's height while it stands (proposals). Every foot
 steps once in two steps of a walk, so that a person's foot is carried by about as much as that height.
 """
-SMALL_SHARE, LONG_SHARE = 90.0, 60.0
+SMALL_SHARE = 90.0
+LONG_SHARE = 60.0
 """Percentile of the steps that must be small, and long: feet that tremble as they land make steps of no length."""
 HEAD_RATE = 0.3
 """Vertical speed of a head that is kept still [m/s]."""
@@ -44,11 +46,12 @@ _DROPS: dict[str, Any] = json.loads(Path(__file__).with_name("stiff_drops.json")
 
 
 def softest(env_id: str, clearance: float) -> float | None:
-    """Impact up to which a landing from a height is soft [weights]; None where no fall of that robot was measured."""
+    """Largest impact of a soft landing from a height [weights]; None if no fall of that robot was measured."""
     drops = _DROPS["impact"].get(env_id)
     if drops is None:
         return None
-    heights, impacts = [float(height) for height in drops], np.array(list(drops.values()))
+    heights = [float(height) for height in drops]
+    impacts = np.array(list(drops.values()))
     impacts = np.minimum.accumulate(impacts[::-1])[::-1]  # from higher up it topples, which is no softer landing
     return round(SOFT * float(np.interp(clearance, heights, impacts)), 2)
 
@@ -79,7 +82,8 @@ def _on_toes(use: Use) -> Addition:
     feet = TOES.get(use.body.env_id)
     if feet is None:
         raise use.impossible(f"{use.body.noun} has no feet with heels and toes")
-    found, prices = [], []
+    found = []
+    prices = []
     for foot, contact in feet.items():
         side = "left " if foot.endswith("_left") else "right " if len(feet) > 1 else ""
         predicate = Predicate(
@@ -112,7 +116,7 @@ def _on_toes(use: Use) -> Addition:
 
 
 def _steps(use: Use) -> Addition:
-    """How far each foot is carried from take-off to touch-down."""
+    """Step length: distance of each foot from take-off to touch-down."""
     feet = sorted(name.removeprefix("contact_") for name in use.body.features if name.startswith("contact_"))
     if not feet:
         raise use.impossible(f"{use.body.noun} has no feet")
@@ -140,7 +144,7 @@ def _steps(use: Use) -> Addition:
 
 
 def standing(use: Use) -> float:
-    """Height of the torso of a robot that stands [m]."""
+    """Torso height of a standing robot [m]."""
     stand = use.body.stand
     return stand.low if stand.high == float("inf") else (stand.low + stand.high) / 2
 
@@ -169,7 +173,7 @@ def _steps_of(foot: str, kind: str, band: Band, percent: float, words: str, inde
 
 
 def _head(use: Use) -> Addition:
-    """The head over the torso, or held still."""
+    """Head above the torso, or held still."""
     if use.body.env_id not in HEADS:
         raise use.impossible(f"{use.body.noun} has no head of its own; say it of the torso, as in 'with a high torso'")
     if use.value == "still":
@@ -181,7 +185,8 @@ def _head(use: Use) -> Addition:
             (found,), (Term("nodding", 0.3, price, r"|\dot z_h|", "price of a head that goes up and down", sign=-1),)
         )
     up, down = HEADS[use.body.env_id]
-    over, latex = 'info["height:head"] - info["height"]', "z_h - z"
+    over = 'info["height:head"] - info["height"]'
+    latex = "z_h - z"
     if use.value == "up":
         where = (at_least("height:head - height", up),)
         pay = f"tolerance({over}, {number(up + 0.01)}, np.inf, {{margin}})"

@@ -1,4 +1,4 @@
-"""What a template makes of a skill: the terms of a reward, the criteria that judge it, and how to train it."""
+"""Result of a template: terms of a reward, criteria, and the training recipe."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """When a step of a sequence is done: `feature` has changed by `amount` since the step began."""
+    """End of a step of a sequence: `feature` has changed by `amount` since the step began."""
 
     feature: str
     amount: float
@@ -41,7 +41,7 @@ class Milestone:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """Events that a reward counts: `feature` reaches `high`, and is below `low` again before the next one."""
+    """Counted events: `feature` reaches `high`, and falls below `low` before the next one."""
 
     feature: str
     low: float
@@ -50,7 +50,7 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where in a sequence a skill stands."""
+    """Position of a skill in a sequence."""
 
     first: bool = True
     last: bool = True
@@ -63,17 +63,17 @@ class Stage:
 
     @property
     def alone(self) -> bool:
-        """True when the sentence has no other step."""
+        """True for the only step of a sentence."""
         return self.first and self.last
 
     def goal(self, feature: str, amount: float) -> float:
-        """Value of `feature` once this step has changed it by `amount`, counted from the episode's start."""
+        """Value of `feature` after a change of `amount` in this step, counted from the episode's start."""
         return round(self.done.get(feature, 0.0) + amount, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One skill, ready to be composed."""
+    """Plan of one skill, ready to be composed."""
 
     label: str
     """Of the class, such as "RunForward"."""
@@ -119,13 +119,13 @@ class Template(ABC):
         """
 
     def refusal(self, body: Body) -> str | None:
-        """Why this robot cannot do it; None when it can."""
+        """Reason why this robot cannot do it; None if it can."""
         if self.name in body.skills:
             return None
         return body.refusals.get(self.name) or self.missing(body)
 
     def check(self, params: Params) -> None:
-        """Refuse what is said but would be ignored.
+        """Refuse details that would be ignored.
 
         Raises:
             UnknownPhrase: naming what does not go with the skill.
@@ -141,7 +141,7 @@ class Template(ABC):
             raise UnknownPhrase(f"{manner.value!r} does not go with {skill!r}.", Refusal.CONFLICT, (manner.value,))
 
     def missing(self, body: Body) -> str:
-        """What a robot that cannot do it lacks."""
+        """Capability that the robot lacks for the skill."""
         return f"{body.noun} lacks what it takes"
 
 

@@ -1,4 +1,4 @@
-"""Hold the torso low, high, at a height, or upright."""
+"""Template: hold the torso low, high, at a height, or upright."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
@@ -28,11 +28,11 @@ class Posture(Template):
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:
-        """By words and by number."""
+        """Sentences by words and by number."""
         return ("stay low", "stay high", f"hold a height of {(body.low + body.high) / 2:.2g} m", "stay upright")
 
     def missing(self, body: Body) -> str:
-        """Why it has no posture."""
+        """Reason why the robot has no posture."""
         return f"nothing about {body.noun} is high, low or upright"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
@@ -98,7 +98,7 @@ def _words(band: Band) -> str:
 
 
 def _upright_guard(body: Body, params: Params, band: Band | None) -> tuple[Criterion, ...]:
-    """Where low is asked for, a low torso is no fall; without a band the main criterion says it already."""
+    """For a low posture a low torso is no fall; without a band the main criterion covers it."""
     guards = stays_upright(body, params)
     if band is None or not guards or body.upright is None or body.upright.height is None:
         return guards

@@ -1,4 +1,4 @@
-"""Push the object to the goal."""
+"""Template: push the object to the goal."""
 
 from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Body
@@ -9,7 +9,8 @@ from p2p.rewards.templates.terms import effort, refuse
 
 NEAR = 0.1
 """Distance of the object's centre to the goal's that counts as there [m]."""
-TIP, OBJECT = slice(14, 17), slice(17, 20)
+TIP = slice(14, 17)
+OBJECT = slice(17, 20)
 """Where Pusher-v5's observation holds the tip of the arm and the object; a test holds them against its description."""
 
 
@@ -24,11 +25,11 @@ class Push(Template):
         return ("push the object to the goal", "reach the target")
 
     def missing(self, body: Body) -> str:
-        """Why it cannot push."""
+        """Reason why the robot cannot push."""
         return f"there is nothing for {body.noun} to push"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
-        """The object near the goal; the tip near the object, which shows the way."""
+        """The object near the goal; the tip near the object, as guidance."""
         if not stage.alone:
             raise refuse("push the object", "it does not go with other steps")
         near = 'tolerance(info["target_distance"], 0.0, 0.05, {margin})'

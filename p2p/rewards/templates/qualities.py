@@ -1,4 +1,4 @@
-"""How a skill is to be done, or is not to be done: what a phrase adds to the plan of a skill.
+"""Qualities: how a skill is done, or must not be done, as additions to its plan.
 
 Each quality measures one phrase, such as "without jumping" or "while facing forward". It adds a criterion, and where
 it helps a term of the reward, and it refuses where this robot has nothing to measure it by.
@@ -42,7 +42,7 @@ _OTHER = {"left": "right", "right": "left", "back": "front", "front": "back"}
 
 
 def with_all_qualities(plans: Sequence[Plan], skills: Sequence[Skill], body: Body) -> tuple[Plan, ...]:
-    """The plans of a sentence's steps with all that is said about how.
+    """Plans of a sentence's steps with all qualities.
 
     Raises:
         UnknownPhrase: a phrase contradicts the skill, or is not measured on this robot or in this step.
@@ -55,7 +55,7 @@ def with_all_qualities(plans: Sequence[Plan], skills: Sequence[Skill], body: Bod
 
 
 def with_qualities(plan: Plan, skill: Skill, body: Body, stage: Stage) -> Plan:
-    """The plan with all that is said about how.
+    """Plan with all its qualities.
 
     Raises:
         UnknownPhrase: a phrase contradicts the skill, or is not measured on this robot.
@@ -154,7 +154,7 @@ def _steady(use: Use) -> Addition:
 
 
 def _half_of(main: Predicate) -> Bound:
-    """The main speed at half its size, at one step."""
+    """Half of the main speed, at one step."""
     assert main.feature is not None, "a movement is judged by a velocity"
     ends = [end for end in (main.threshold, main.upper) if end is not None]
     slow = min(ends, key=abs)
@@ -229,7 +229,7 @@ def _straight(use: Use) -> Addition:
 
 
 def _leg(use: Use) -> Addition:
-    """On one named leg: the foot of the other never touches the floor."""
+    """On a named leg: the other foot never touches the floor."""
     legs = LEGS.get(use.body.env_id)
     if legs is None or use.value not in legs:
         raise use.unmeasured(f"{use.body.noun} has no foot of that name that is measured")
@@ -249,7 +249,7 @@ def _leg(use: Use) -> Addition:
 
 
 def _one_leg(use: Use) -> Addition:
-    """On one leg, whichever it is: half of two feet is down, or, where it gets somewhere, one of them never is."""
+    """On either leg: one of two feet is down, or, in locomotion, one of them never is."""
     legs = LEGS.get(use.body.env_id, {})
     if set(legs) != {"left", "right"}:
         raise use.unmeasured(f"{use.body.noun} does not stand on one of two legs")
@@ -264,7 +264,7 @@ def _one_leg(use: Use) -> Addition:
 
 
 def _either_leg(left: str, right: str) -> Addition:
-    """One foot carries it and the other never touches the floor, whichever is which."""
+    """On either leg: one foot carries, and the other never touches the floor."""
     down = {
         foot: {"statistic": Statistic.FRACTION, "where": (at_least(foot, 0.5),), "window": SETTLED}
         for foot in (left, right)
@@ -292,7 +292,7 @@ def _either_leg(left: str, right: str) -> Addition:
 
 
 def _at_most(use: Use) -> Addition:
-    """No more of what is counted than a number."""
+    """No more counted events than a number."""
     limit = float(use.value)
     if use.skill.name == "jump":
         clearance = round(_jump_clearance(use.plan) / 2, 4)
@@ -336,7 +336,7 @@ def _at_most_high(use: Use) -> Addition:
 
 
 def _jump_way(use: Use) -> Addition:
-    """A jump that leads forward or backward: in the air and on its way at once."""
+    """A jump forward or backward: in the air and moving that way at once."""
     use.need("clearance", "velocity_x", "displacement_x")
     sign = 1 if use.value == "forward" else -1
     speed = at_least("velocity_x", 0.5) if sign > 0 else at_most("velocity_x", -0.5)
@@ -373,7 +373,8 @@ def _diagonal(use: Use) -> Addition:
         raise use.conflict("say 'diagonally forward left', or another corner")
     ends = [end for end in (main.threshold, main.upper) if end is not None]
     slow = min(abs(end) for end in ends)
-    low, left = round(0.6 * slow, 3), use.value != "right"
+    low = round(0.6 * slow, 3)
+    left = use.value != "right"
     along = Band(low) if main.threshold > 0 else below(-low)
     forth = use.plan.main.model_copy(
         update={
@@ -410,7 +411,7 @@ def _diagonal(use: Use) -> Addition:
 
 
 def _circle(use: Use) -> Addition:
-    """Along its heading, round and round, farther out than a spin."""
+    """Along its heading, in circles wider than a spin."""
     use.need("yaw_turns", "forward_velocity", "displacement")
     sign, side = (-1, "right") if use.value == "right" else (1, "left")
     words = "either side" if use.value == EITHER else f"the {side}"

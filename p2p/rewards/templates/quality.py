@@ -1,4 +1,4 @@
-"""What a quality of a skill is, and the criteria that qualities share."""
+"""A quality of a skill, and criteria shared by qualities."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ HARDLY_EVER = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A quality where it is used."""
+    """A quality in its context."""
 
     text: str
     """As a sentence may have it."""
@@ -42,23 +42,23 @@ class Use:
             raise self.unmeasured(f"{self.body.noun} has no measurement of it ({', '.join(missing)})")
 
     def unmeasured(self, why: str) -> UnknownPhrase:
-        """An error about a phrase that nothing measures."""
+        """Error about a phrase without a measurement."""
         return UnknownPhrase(
             f"{self.text!r} cannot be measured on {self.body.env_id} yet: {why}.", Refusal.UNMEASURED, (self.text,)
         )
 
     def impossible(self, why: str) -> UnknownPhrase:
-        """An error about a phrase that this robot cannot follow."""
+        """Error about a phrase that this robot cannot follow."""
         return UnknownPhrase(f"{self.text!r}: {why}.", Refusal.IMPOSSIBLE, (self.text,))
 
     def conflict(self, why: str) -> UnknownPhrase:
-        """An error about a phrase that does not go with the rest."""
+        """Error about a phrase that contradicts the rest."""
         return UnknownPhrase(f"{self.text!r} does not go with the rest: {why}.", Refusal.CONFLICT, (self.text,))
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a quality changes in a plan."""
+    """Changes of a plan by a quality."""
 
     criteria: tuple[Criterion, ...] = ()
     terms: tuple[Term, ...] = ()
@@ -72,7 +72,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What one phrase asks for."""
+    """Meaning of one quality phrase."""
 
     text: str
     build: Callable[[Use], Addition]
@@ -85,12 +85,12 @@ class Quality:
 
 
 def criterion_of(key: str, title: str, description: str, category: Category, predicate: Predicate) -> Criterion:
-    """A criterion whose title fits."""
+    """Criterion with a fitting title."""
     return Criterion(key=key, title=title[:80], description=description, category=category, predicate=predicate)
 
 
 def never(key: str, title: str, where: tuple[Bound, ...], *, share: float = HARDLY_EVER) -> Criterion:
-    """A thing that may be done in next to none of the steps."""
+    """Require that something holds in next to no steps."""
     return criterion_of(
         key,
         title,
@@ -101,7 +101,7 @@ def never(key: str, title: str, where: tuple[Bound, ...], *, share: float = HARD
 
 
 def mostly(key: str, title: str, where: tuple[Bound, ...], share: float = MOST_OF_THE_TIME) -> Criterion:
-    """A thing that must hold in most of the steps."""
+    """Require that something holds in most steps."""
     return criterion_of(
         key,
         title,
@@ -112,7 +112,7 @@ def mostly(key: str, title: str, where: tuple[Bound, ...], share: float = MOST_O
 
 
 def in_words(where: Sequence[Bound]) -> str:
-    """Bounds as a person reads them."""
+    """Bounds in words."""
     found = []
     for bound in where:
         words = {

@@ -1,4 +1,4 @@
-"""Reach the target with the arm's tip."""
+"""Template: reach the target with the arm's tip."""
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Body
@@ -22,11 +22,11 @@ class Reach(Template):
         return ("reach the target", "touch the target smoothly")
 
     def missing(self, body: Body) -> str:
-        """Why it cannot reach."""
+        """Reason why the robot cannot reach."""
         return f"{body.noun} has no target to reach"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
-        """A short distance, held until the end, so that swinging through the target is not enough."""
+        """A short distance, held until the end; swinging through the target is not enough."""
         if not stage.alone:
             raise refuse("reach the target", "it does not go with other steps")
         near = 'tolerance(info["target_distance"], 0.0, 0.02, {margin})'

@@ -1,4 +1,4 @@
-"""Stand on the hind legs."""
+"""Template: stand on the hind legs."""
 
 from math import pi
 
@@ -25,12 +25,12 @@ class Rear(Template):
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:
-        """With and without a time."""
+        """Sentences with and without a time."""
         del body
         return ("stand on your hind legs", "stand on your hind legs for 3 seconds", "rear up")
 
     def missing(self, body: Body) -> str:
-        """Why it cannot rear."""
+        """Reason why the robot cannot rear."""
         return f"{body.noun} has no hind legs to stand on"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:

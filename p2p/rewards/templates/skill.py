@@ -1,4 +1,4 @@
-"""What a sentence can ask for: a skill, and how it is to be done."""
+"""Skills that a sentence can name, and their parameters."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +14,7 @@ class Direction(StrEnum):
 
 
 class Pace(StrEnum):
-    """How fast, where no number is given."""
+    """Pace without a stated number."""
 
     SLOW = "slow"
     MODERATE = "moderate"
@@ -22,14 +22,14 @@ class Pace(StrEnum):
 
 
 class Level(StrEnum):
-    """How high the torso is held, where no number is given."""
+    """Torso height without a stated number."""
 
     LOW = "low"
     HIGH = "high"
 
 
 class Manner(StrEnum):
-    """How a skill is done, apart from how fast and where to."""
+    """Manner of a skill, apart from pace and direction."""
 
     SMOOTH = "smoothly"
     SAVING = "with little effort"
@@ -43,7 +43,7 @@ class Manner(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Params:
-    """What is said about a skill; None where nothing is said."""
+    """Parameters of a skill; None if not stated."""
 
     direction: Direction | None = None
     gait: str | None = None
@@ -74,7 +74,7 @@ class Params:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One step of a sentence: the name of a template, and what is said about it."""
+    """One step of a sentence: a template's name and its parameters."""
 
     name: str
     params: Params = Params()

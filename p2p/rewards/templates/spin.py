@@ -1,4 +1,4 @@
-"""Spin about the vertical, in place."""
+"""Template: spin about the vertical, in place."""
 
 from dataclasses import dataclass
 from math import pi
@@ -29,7 +29,8 @@ RATE = 3.0
 """Rate that is paid for in full [rad/s]."""
 SETTLING_S = 0.3
 """Time in which the rest of a counted turn is made: the rate paid for falls to 0 at the angle asked for [s]."""
-SHORT, OVER = 0.9, 1.15
+SHORT = 0.9
+OVER = 1.15
 """Where a spin of a number of turns must end, as shares of them. 80 % of a turn is not one."""
 SLACK = 0.03
 """Least of either, for small angles [turns]."""
@@ -43,7 +44,8 @@ STAYS_SHARE = 0.8
 """Share of that time in which it must be where it was to turn to."""
 STAYS_RATE = 1.0
 """Rate of a turn that still counts as staying [rad/s]."""
-IN_PLACE, ABOUT = 0.5, 1.0
+IN_PLACE = 0.5
+ABOUT = 1.0
 """How far from its start it may get where "in place" is said, and where it is not [m]."""
 KEEPS_SHARE = 0.8
 """Share of the steps at which it must spin where a duration is said."""
@@ -51,7 +53,7 @@ KEEPS_SHARE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is asked for."""
+    """Requested turn."""
 
     way: float
     """1 to the left, -1 to the right, 0 where either will do."""
@@ -89,23 +91,23 @@ class _Asked:
 
 
 class Spin(Template):
-    """Turn on the spot, to the left or to the right; a number that is said is a limit too."""
+    """Turn on the spot, to the left or to the right; a stated number is a limit too."""
 
     name = "spin"
     reads = frozenset({"direction", "turns", "times", "repeatedly", "duration_s"})
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:
-        """With a number, a direction, an angle."""
+        """Sentences with a number, a direction, an angle."""
         del body
         return ("spin in place", "spin left twice", "spin clockwise", "turn right 180 degrees")
 
     def missing(self, body: Body) -> str:
-        """Why it cannot spin."""
+        """Reason why the robot cannot spin."""
         return f"{body.noun} lives in a vertical plane and cannot turn to the left or to the right"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
-        """Yaw rate in the direction asked for, until the number of turns is reached, without leaving the spot."""
+        """Yaw rate in the requested direction, until the number of turns is reached, on the spot."""
         asked = _asked(params, body, stage)
         seconds = 1.0 + max(SECONDS_PER_TURN * asked.turns, asked.duration_s or 0.0)
         judged = asked.duration_s if asked.duration_s and not asked.exact else max(body.judged_s, seconds)
@@ -151,7 +153,7 @@ def _asked(params: Params, body: Body, stage: Stage) -> _Asked:
 
 
 def _to_go(asked: _Asked, stage: Stage) -> dict[str, str]:
-    """Definitions that the reward reads: turns made in the direction asked for, their rate, and the rate to have."""
+    """Definitions for the reward: turns in the requested direction, their rate, and the target rate."""
     turned = f'(info["yaw_turns"] - {asked.start:g})' if asked.start else 'info["yaw_turns"]'
     if asked.way:
         sign = "-" if asked.way < 0 else ""
@@ -170,13 +172,12 @@ def _terms(body: Body, asked: _Asked) -> tuple[Term, ...]:
     gated = "" if body.gate == "1.0" else "upright * "
     sign = {1.0: "", -1.0: "-", 0.0: r"\mathrm{sgn}(\psi)\,"}[asked.way]
     if asked.exact:
-        credit, latex = (
-            f"np.clip(1.0 - abs(rate - wanted) / {RATE}, -1.0, 1.0)",
-            rf"(1 - |{sign}\omega_z - \omega^*|/3)",
-        )
+        credit = f"np.clip(1.0 - abs(rate - wanted) / {RATE}, -1.0, 1.0)"
+        latex = rf"(1 - |{sign}\omega_z - \omega^*|/3)"
         words = f"turning to {'the ' if asked.way else ''}{asked.side}, slower near {asked.turns:g} turns, and staying"
     else:
-        credit, latex = f"np.clip(rate, -1.0, {RATE}) / 2.0", rf"\mathrm{{clip}}({sign}\omega_z, -1, {RATE:g})/2"
+        credit = f"np.clip(rate, -1.0, {RATE}) / 2.0"
+        latex = rf"\mathrm{{clip}}({sign}\omega_z, -1, {RATE:g})/2"
         words = f"turning to {'the ' if asked.way else ''}{asked.side}"
     return (
         Term("alive", 0.3, "upright", "U" if u else "1", "being on its feet"),
@@ -210,7 +211,7 @@ def _main(asked: _Asked, stage: Stage) -> Criterion:
 
 
 def _counted(asked: _Asked, stage: Stage, judged_s: float) -> tuple[Criterion, ...]:
-    """Without them, going on for ever, or swinging there and back, would pass for the number of turns asked for."""
+    """Stops spinning on for ever, or swinging there and back, from passing as the stated number of turns."""
     if not asked.exact:
         return ()
     if not stage.last:
@@ -226,12 +227,13 @@ def _counted(asked: _Asked, stage: Stage, judged_s: float) -> tuple[Criterion, .
             Statistic.MIN if asked.way < 0 else Statistic.MAX, "yaw_turns", farthest, "turns", margin=asked.turns
         ).model_copy(update={"absolute": asked.way == 0.0}),
     )
-    band, share = asked.band(*asked.ends), round(STAY_S / judged_s, 3)
+    band = asked.band(*asked.ends)
+    share = round(STAY_S / judged_s, 3)
     there = between("yaw_turns", band.low, band.high).model_copy(update={"absolute": asked.way == 0.0})
     stays = Criterion(
         key="stays_turned",
         title="Stays where it turned to",
-        description=f"In the last {share:.1%} of the episode it is between {band.low:g} and {band.high:g} turns, "
+        description=f"In the last {100 * share:g}% of the episode it is between {band.low:g} and {band.high:g} turns, "
         f"turning at {STAYS_RATE:g} rad/s or slower, for {STAYS_SHARE:.0%} of the time.",
         category=Category.STABILITY,
         predicate=on_steps(
@@ -246,7 +248,7 @@ def _counted(asked: _Asked, stage: Stage, judged_s: float) -> tuple[Criterion, .
 
 
 def _keeps_heading(asked: _Asked) -> Criterion:
-    """Without it, what comes after a turn by an angle could be done in any heading."""
+    """Keeps the heading of a turn by an angle during the next steps."""
     slack = min(BEYOND, max(2.0 * SLACK, 0.5 * asked.turns))
     band = asked.band(asked.turns - slack, asked.turns + slack)
     heading = between("yaw_turns", band.low, band.high).model_copy(update={"absolute": asked.way == 0.0})
@@ -262,7 +264,7 @@ def _keeps_heading(asked: _Asked) -> Criterion:
 
 
 def _keeps_spinning(asked: _Asked, judged_s: float) -> Criterion:
-    """Without it, one spike of the yaw rate would pass for a spin."""
+    """Stops one spike of the yaw rate from passing as a spin."""
     bound = at_most("yaw_rate", -TURNING) if asked.way < 0 else at_least("yaw_rate", TURNING)
     bound = bound.model_copy(update={"absolute": asked.way == 0.0})
     held = asked.duration_s is not None and not asked.exact
@@ -270,8 +272,8 @@ def _keeps_spinning(asked: _Asked, judged_s: float) -> Criterion:
     return Criterion(
         key="keeps_spinning",
         title="Spins for the whole time" if held else "Takes the time that a spin takes",
-        description=f"In {share:.1%} of the steps or more it turns to {'the ' if asked.way else ''}{asked.side} at "
-        f"{TURNING:g} rad/s or faster.",
+        description=f"In {100 * share:g}% of the steps or more it turns to {'the ' if asked.way else ''}{asked.side} "
+        f"at {TURNING:g} rad/s or faster.",
         category=Category.DYNAMICS,
         predicate=on_steps(Statistic.FRACTION, (bound,), Band(share), margin=share),
     )

@@ -1,4 +1,4 @@
-"""Stand up from lying."""
+"""Template: stand up from lying."""
 
 from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, Body
@@ -19,12 +19,12 @@ class StandUp(Template):
     manners = frozenset({Manner.UPRIGHT})
 
     def examples(self, body: Body) -> tuple[str, ...]:
-        """With and without a time."""
+        """Sentences with and without a time."""
         del body
         return ("stand up", "stand up and stay upright", "stand up for 2 seconds")
 
     def missing(self, body: Body) -> str:
-        """Why it cannot stand up."""
+        """Reason why the robot cannot stand up."""
         return f"{body.noun} does not lie on the ground at the start"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:

@@ -1,4 +1,4 @@
-"""Stand still: stay where it is, calmly."""
+"""Template: stand still, calmly, in place."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Body
@@ -58,11 +58,11 @@ class Still(Template):
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
     def examples(self, body: Body) -> tuple[str, ...]:
-        """The plain form and a timed one."""
+        """A plain sentence and a timed one."""
         return ("stand still", "stand still for 5 seconds") if body.upright else ("stay still",)
 
     def missing(self, body: Body) -> str:
-        """Why it cannot stand still."""
+        """Reason why the robot cannot stand still."""
         return f"{body.noun} has no place to stay in"
 
     def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
@@ -101,7 +101,7 @@ def _terms(body: Body) -> list[Term]:
 
 
 def _calm(body: Body) -> str:
-    """Expression in [0, 1] of how calm the joints are, in a standing pose."""
+    """Expression in [0, 1] for calm joints in a standing pose."""
     calm = 'tolerance(info["joint_speed"], 0.0, 0.1, 3.0)'
     if body.stand.low == 0.0 or not body.has("height"):
         return calm
@@ -129,7 +129,7 @@ def _on_the_floor(body: Body) -> tuple[Bound, ...]:
 
 
 def _where_it_turned_to(stage: Stage) -> tuple[Bound, ...]:
-    """Without it, a second flip would pass for standing still after the first."""
+    """Stops a second flip from passing as standing still after the first."""
     turns = {feature: amount for feature, amount in stage.done.items() if feature.endswith("_turns")}
     return tuple(
         between(feature, amount - BEYOND, amount + BEYOND).model_copy(update={"absolute": feature in stage.either})
@@ -160,7 +160,7 @@ def _guards(body: Body, stage: Stage) -> list[Criterion]:
 
 
 def _holds_its_place(body: Body) -> Criterion:
-    """Without it, rocking, marching, squatting or a jump on the spot would pass: none drifts, and joints are calm."""
+    """Stops rocking, marching, squatting or a jump on the spot from passing: joints stay calm without drift."""
     speeds = (name for name in ("velocity_x", "velocity_y", "velocity_z") if body.has(name))
     rates = (name for name in ("roll_rate", "pitch_rate", "yaw_rate") if body.has(name))
     turns = (name for name in ("roll_turns", "pitch_turns", "yaw_turns") if body.has(name))
@@ -183,7 +183,7 @@ def _holds_its_place(body: Body) -> Criterion:
 
 
 def _keeps_its_pose(body: Body) -> list[Criterion]:
-    """Without it, swaying, squatting or stretching would pass if only it was done slowly."""
+    """Stops slow swaying, squatting or stretching from passing."""
     found = [
         Criterion(
             key=f"keeps_its_{axis}",
@@ -210,7 +210,7 @@ def _keeps_its_pose(body: Body) -> list[Criterion]:
 
 
 def _keeps_its_feet_down(body: Body) -> tuple[Criterion, ...]:
-    """Without it, standing on one leg would be standing still on both.
+    """Stops standing on one leg from passing as standing still on both.
 
     Not asked of what has more than two feet: an ant that is let go leans on two or three legs, without moving, until
     the last has sunk to the floor after 4 s.
@@ -232,13 +232,14 @@ def _keeps_its_feet_down(body: Body) -> tuple[Criterion, ...]:
 
 
 def _takes_no_steps(body: Body) -> tuple[Criterion, ...]:
-    """Without it, marching on the spot slowly, one leg at a time, would pass.
+    """Stops slow marching on the spot from passing.
 
     A robot that was dropped may sink onto half of its feet late.
     """
     if not body.has("time_since_step"):
         return ()
-    where, steps = (at_most("time_since_step", 0.5 * body.dt),), max(1, body.feet // 2)
+    where = (at_most("time_since_step", 0.5 * body.dt),)
+    steps = max(1, body.feet // 2)
     criterion = Criterion(
         key="takes_no_steps",
         title="Takes no steps",

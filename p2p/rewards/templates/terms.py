@@ -1,4 +1,4 @@
-"""Terms and definitions that several templates share."""
+"""Terms and definitions shared by several templates."""
 
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates.bodies import Band, Body
@@ -7,24 +7,24 @@ from p2p.rewards.templates.skill import Level, Params
 
 
 def effort(weight: float) -> Term:
-    """The price of acting."""
+    """Price of acting."""
     return Term("effort", weight, 'info["control_effort"]', r"\overline{a^2}", "price of large actions", sign=-1)
 
 
 def jerk(weight: float) -> Term:
-    """The price of changing the action."""
+    """Price of changing the action."""
     return Term("jerk", weight, 'info["action_rate"]', r"\overline{\Delta a^2}", "price of changing actions", sign=-1)
 
 
 def trunk(body: Body, weight: float = 0.3) -> tuple[Term, ...]:
-    """The price of the trunk or head on the floor; nothing where it touches none."""
+    """Price of trunk or head on the floor; empty if they touch none."""
     if not body.has("torso_contact"):
         return ()
     return (Term("trunk", weight, 'info["torso_contact"]', "c_t", "price of the trunk on the floor", sign=-1),)
 
 
 def alive(body: Body) -> tuple[Term, ...]:
-    """What a robot is paid for being on its feet; nothing where it need not be paid."""
+    """Bonus for being on the feet; empty if the robot needs none."""
     if body.alive is None:
         return ()
     latex = "1" if body.alive == "1.0" else "U"
@@ -32,17 +32,17 @@ def alive(body: Body) -> tuple[Term, ...]:
 
 
 def gate(body: Body) -> dict[str, str]:
-    """The definition of `upright`, in [0, 1]."""
+    """Definition of `upright`, in [0, 1]."""
     return {"upright": body.gate}
 
 
 def gate_latex(body: Body) -> str:
-    """`upright` in a formula; empty where it is always 1."""
+    """`upright` in a formula; empty if it is always 1."""
     return r"U\," if body.gate_latex else ""
 
 
 def height_band(params: Params, body: Body) -> Band | None:
-    """The torso heights asked for [m]; None where nothing is said about it."""
+    """Requested torso heights [m]; None if not stated."""
     if params.height_range is not None:
         return Band(*params.height_range)
     if params.height is not None:
@@ -56,12 +56,12 @@ def height_band(params: Params, body: Body) -> Band | None:
 
 
 def refuse(what: str, why: str) -> UnknownPhrase:
-    """An error about something that does not go with a skill."""
+    """Error about a detail that contradicts a skill."""
     return UnknownPhrase(f"{what}: {why}.", Refusal.IMPOSSIBLE, (what,))
 
 
 def number(value: float) -> str:
-    """A number as Python and a person write it; infinity as numpy's."""
+    """Format a number for Python and for people; infinity as numpy's."""
     if value == float("inf"):
         return "np.inf"
     return repr(round(float(value), 4))

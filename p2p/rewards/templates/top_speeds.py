@@ -1,4 +1,4 @@
-"""How fast trained policies of each robot go, from `top_speeds.json`, which says where its numbers are from."""
+"""Top speeds of trained policies per robot, from `top_speeds.json`, with their sources."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ _DATA: dict[str, Any] = json.loads(Path(__file__).with_name("top_speeds.json").r
 
 
 def fastest(body: Body, direction: Direction, fast: float) -> float:
-    """Speed that "as fast as you can" must have: a share of what was reached, and never less than fast.
+    """Speed required by "as fast as you can": a share of the top speed, and at least fast.
 
     Args:
         body: The robot.
@@ -33,6 +33,6 @@ def fastest(body: Body, direction: Direction, fast: float) -> float:
 
 
 def beyond(body: Body) -> float:
-    """Speed that this robot cannot be asked for [m/s]."""
+    """Speed that exceeds what this robot can do [m/s]."""
     longest = _DATA["reached_in_a_million_steps"].get(body.env_id)
     return round(BEYOND * longest if longest else BEYOND_FAST * body.paces[Pace.FAST].judged.low, 2)

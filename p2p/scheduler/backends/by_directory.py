@@ -1,4 +1,4 @@
-"""Route a job to the backend that its directory names."""
+"""Dispatch a job to the backend recorded in its directory."""
 
 from pathlib import Path
 
@@ -12,10 +12,12 @@ from p2p.store.nodes import NodeStore
 from p2p.store.remote import RemoteJobRecord
 
 REMOTE = "ssh"
+TAKES_MACHINES = ("ssh", "pool")
+"""Backends whose name may name machines, as in "ssh:attic", and which are built from them; all others run jobs here."""
 
 
 class ByDirectory:
-    """Submit to one backend; find jobs that were submitted to any.
+    """Submit to one backend; look up jobs of any backend.
 
     A session may be begun on this machine and gone on with on a node, or the other way round: what still runs where it
     was started is left there, so nothing runs twice.
@@ -26,14 +28,16 @@ class ByDirectory:
     """
 
     def __init__(self, backend: Backend, store: NodeStore) -> None:
-        self.backend, self._store, self._local = backend, store, LocalBackend()
+        self.backend = backend
+        self._store = store
+        self._local = LocalBackend()
 
     def capacity(self, job_memory_mb: int) -> Capacity:
         """Capacity of the backend that new jobs go to."""
         return self.backend.capacity(job_memory_mb)
 
     def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
-        """Start `spec`, unless the job is running anywhere or completed."""
+        """Start `spec`, unless the job is running on any backend or completed."""
         record = RemoteJobRecord(directory.resolve())
         if record.elsewhere:
             status = self._remote().status(directory)
@@ -46,7 +50,7 @@ class ByDirectory:
         return self.backend.submit(spec, directory)
 
     def status(self, directory: Path) -> JobStatus:
-        """Status of the job, asked of the backend that has it."""
+        """Status of the job, from its own backend."""
         return self._of(directory).status(directory)
 
     def cancel(self, directory: Path) -> JobStatus:
@@ -66,7 +70,7 @@ class ByDirectory:
 
 
 def open_backend(name: str, store: NodeStore) -> Backend:
-    """Backend by its name: "local", "ssh", "ssh:attic", "pool" or "pool:local,attic".
+    """Backend by its name: "local", "inline", "ssh", "ssh:attic", "pool" or "pool:local,attic".
 
     Raises:
         UnknownName: there is no such backend.
@@ -74,8 +78,13 @@ def open_backend(name: str, store: NodeStore) -> Backend:
     """
     kind, where = require_backend(name)
     made = registry.load("backend", registry.BACKENDS, kind)
-    backend: Backend = made() if made is LocalBackend else made(where, store)
+    backend: Backend = made(where, store) if kind in TAKES_MACHINES else made()
     return ByDirectory(backend, store)
+
+
+def runs_here(name: str) -> bool:
+    """Whether all jobs of the backend called `name` run on this machine."""
+    return name.partition(":")[0] not in TAKES_MACHINES
 
 
 def require_backend(name: str) -> tuple[str, str | None]:
@@ -85,6 +94,6 @@ def require_backend(name: str) -> tuple[str, str | None]:
         UnknownName: there is no such backend.
     """
     kind, _, where = name.partition(":")
-    if kind not in registry.BACKENDS or (where and kind == "local"):
+    if kind not in registry.BACKENDS or (where and kind not in TAKES_MACHINES):
         raise UnknownName("backend", name, [*registry.BACKENDS, "ssh:NODE", "pool:local,NODE"])
     return kind, where or None

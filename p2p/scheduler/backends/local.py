@@ -73,7 +73,9 @@ class LocalBackend:
         """
         _require_job(directory)
         while True:
-            before, supervised, after = _read(directory), is_supervised(directory), _read(directory)
+            before = _read(directory)
+            supervised = is_supervised(directory)
+            after = _read(directory)
             if supervised:
                 return _with_heartbeat(directory, after or JobStatus(state=JobState.SUBMITTING))
             if after is None and (directory / supervisor.STATUS).exists():
@@ -171,7 +173,9 @@ def _read(directory: Path) -> JobStatus | None:
 def _with_heartbeat(directory: Path, status: JobStatus) -> JobStatus:
     if status.state is JobState.QUEUED:
         pid = supervisor.read(directory / supervisor.HANDLE).get("pid")
-        return status.model_copy(update={"place": place_of(pid) if isinstance(pid, int) else None})
+        line = supervisor.read(directory / supervisor.JOB).get("line")
+        place = place_of(pid, line if isinstance(line, str) else None) if isinstance(pid, int) else None
+        return status.model_copy(update={"place": place})
     if status.state is not JobState.RUNNING:
         return status
     beat = datetime.fromtimestamp((directory / supervisor.STATUS).stat().st_mtime, UTC)

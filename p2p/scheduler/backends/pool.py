@@ -1,4 +1,4 @@
-"""Jobs spread over this machine and all nodes."""
+"""Spread jobs over this machine and all nodes."""
 
 from collections import Counter
 from pathlib import Path
@@ -29,10 +29,11 @@ class PoolBackend:
     """
 
     def __init__(self, where: str | None = None, store: NodeStore | None = None) -> None:
-        self.where, self.store = where, store or NodeStore()
+        self.where = where
+        self.store = store or NodeStore()
 
     def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
-        """Sum of the machines' capacities; what one job can use is that of the smallest."""
+        """Sum of the machines' capacities, with the cores and memory of the smallest machine for one job."""
         each = [backend.capacity(job_memory_mb) for backend in self._machines().values()]
         return Capacity(
             runs=sum(one.runs for one in each),
@@ -48,7 +49,8 @@ class PoolBackend:
             StorageProblem: the directory cannot be written.
         """
         directory = directory.resolve()
-        loads, machines = _loads(directory), self._machines()
+        loads = _loads(directory)
+        machines = self._machines()
         room = {
             name: backend.capacity(JOB_MEMORY_MB).runs - loads[name]
             for name, backend in machines.items()
@@ -62,7 +64,7 @@ class PoolBackend:
         return JobStatus(state=JobState.QUEUED)
 
     def status(self, directory: Path) -> JobStatus:
-        """Status of the job, asked of the machine that has it."""
+        """Status of the job, from its machine."""
         return self._of(directory).status(directory)
 
     def cancel(self, directory: Path) -> JobStatus:
@@ -74,7 +76,7 @@ class PoolBackend:
         return self._of(directory).logs(directory, offset)
 
     def _machines(self) -> dict[str, Backend]:
-        """The machines by name; those that were named and have been removed since are left out."""
+        """Machines by name, without those removed since they were named."""
         nodes = self.store.all()
         named = self.where.split(",") if self.where else [HERE, *(n for n, node in nodes.items() if node.facts)]
         present = [name for name in named if name == HERE or name in nodes]

@@ -1,4 +1,4 @@
-"""Run jobs on another machine; the job's directory here mirrors the one there.
+"""Run jobs on another machine; the local job directory mirrors the remote one.
 
 Everything is found from the job's directory: `remote.json` names the node and the twin, and whoever looks at the job
 does what is due next, be it the rest of a submission, a cancellation, or the fetching of what has come out.
@@ -17,6 +17,7 @@ from pathlib import Path
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable, P2PError, StorageProblem
 from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.contracts.node import Node, RemoteJob
+from p2p.contracts.remedies import Remedy
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.nodes.environments import environment
 from p2p.scheduler.nodes.links import links
@@ -35,7 +36,7 @@ CANCEL_S = 45.0
 
 
 class SSHBackend:
-    """Stateless backend for one node, apart from open connections.
+    """Backend for one node; stateless apart from open connections.
 
     Args:
         where: name of the node that jobs are submitted to; None where there is only one.
@@ -43,7 +44,8 @@ class SSHBackend:
     """
 
     def __init__(self, where: str | None = None, store: NodeStore | None = None) -> None:
-        self.where, self.store = where, store or NodeStore()
+        self.where = where
+        self.store = store or NodeStore()
         self.links = links(self.store)
 
     def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
@@ -51,7 +53,7 @@ class SSHBackend:
         return capacity_of(self.node(), job_memory_mb)
 
     def node(self) -> Node:
-        """The node that jobs are submitted to.
+        """Node that jobs are submitted to.
 
         Raises:
             UnknownName: there is none of its name.
@@ -61,7 +63,7 @@ class SSHBackend:
         if self.where is None and len(nodes) == 1:
             return next(iter(nodes.values()))
         if self.where is None:
-            known = ", ".join(nodes) or "none yet; add one with p2p nodes add"
+            known = ", ".join(nodes) or f"none yet; add one with {Remedy.ADD_NODE.of()}"
             raise InvalidInput(f"Which node? Expected ssh:NAME. Known: {known}.")
         return self.store.get(self.where)
 
@@ -81,7 +83,8 @@ class SSHBackend:
             raise InvalidInput(f"A job on a node gets no keys; this one asks for {', '.join(spec.secrets)}.")
         record = RemoteJobRecord(directory.resolve())
         with record.mirroring(wait=True):
-            earlier, status = record.read(), _last(record)
+            earlier = record.read()
+            status = _last(record)
             if earlier is None and record.elsewhere:
                 return status
             if earlier is not None and not self.store.is_sealed(earlier):
@@ -106,7 +109,7 @@ class SSHBackend:
         return self._status(_record(directory), LOOK_S)
 
     def cancel(self, directory: Path) -> JobStatus:
-        """End the job and its processes; while the node is out of reach the wish is kept until it answers.
+        """End the job and its processes; if the node is out of reach, keep the request until it answers.
 
         Raises:
             InvalidInput: `directory` holds no job.
@@ -138,13 +141,14 @@ class SSHBackend:
         if (remote := record.read()) is not None and not self.store.is_sealed(remote):
             return JobStatus(state=JobState.UNREACHABLE, error=_foreign(record))
         with record.mirroring() as mine:
-            last, remote = _last(record), record.read()
+            last = _last(record)
+            remote = record.read()
             if remote is None or not mine or last.state.finished or record.looked_at(fresh_s):
                 return last
             return self._look(record, remote)
 
     def _look(self, record: RemoteJobRecord, remote: RemoteJob) -> JobStatus:
-        """Do what is due; a link that was lost since it was used last is opened again at once."""
+        """Poll the job and do what is due; reopen a link lost since its last use."""
         record.note_look()
         try:
             for last_try in (False, True):
@@ -180,21 +184,26 @@ class SSHBackend:
 
 
 def capacity_of(node: Node, job_memory_mb: int) -> Capacity:
-    """Capacity of a node, from what `probe` found there."""
+    """Capacity of a node, from its probe."""
     if node.facts is None:
-        raise EnvironmentProblem(f"{node.name} is not prepared yet. Run: p2p nodes bootstrap {node.name}")
-    cores, free = node.facts.cores, node.facts.memory_free_mb
+        raise EnvironmentProblem(
+            f"{node.name} is not prepared yet. To prepare it: {Remedy.PREPARE_NODE.of(node=node.name)}"
+        )
+    cores = node.facts.cores
+    free = node.facts.memory_free_mb
     runs = node.max_runs or max(1, cores if free is None else min(cores, free // job_memory_mb))
     return Capacity(runs=runs, cores=cores, cores_per_run=cores)
 
 
 def _placed(node: Node, record: RemoteJobRecord, earlier: RemoteJob | None) -> RemoteJob:
-    """Where the twin will be: where it was, if what a lost job has left is still on the same node."""
+    """Remote job directory: the previous one if a lost job's files are still on the same node."""
     lost = earlier is not None and (earlier.ended is None or earlier.ended.state is JobState.LOST)
     if earlier is not None and lost and earlier.node == node.name:
         return RemoteJob(node=node.name, path=earlier.path, number=earlier.number + 1)
     if node.facts is None:
-        raise EnvironmentProblem(f"{node.name} is not prepared yet. Run: p2p nodes bootstrap {node.name}")
+        raise EnvironmentProblem(
+            f"{node.name} is not prepared yet. To prepare it: {Remedy.PREPARE_NODE.of(node=node.name)}"
+        )
     words = re.sub(r"[^a-zA-Z0-9_-]+", "-", f"{getpass.getuser()}-{socket.gethostname()}-{record.path.name}")
     name = f"{words[:80]}-{secrets.token_hex(8)}"
     return RemoteJob(node=node.name, path=posixpath.join(node.facts.root, "jobs", name))
@@ -208,7 +217,7 @@ def _record(directory: Path) -> RemoteJobRecord:
 
 
 def _foreign(record: RemoteJobRecord) -> str:
-    """Why a job is left alone whose `remote.json` somebody else wrote: it may name any directory of a node."""
+    """Reason to leave a job alone whose `remote.json` another user wrote: it may name any directory of a node."""
     return (
         f"{record.path / 'remote.json'} was not written by p2p as you run it here (a copied session, or one of an "
         "earlier version), so nothing is sent to the node that it names. Remove the file to give the job up."
@@ -216,14 +225,15 @@ def _foreign(record: RemoteJobRecord) -> str:
 
 
 def _as_here(spec: JobSpec) -> JobSpec:
-    """The job with what a person decided here for all trainings; on a node, where nobody sits, it gives way to none."""
+    """Job with this machine's settings for all trainings; on a node it runs at normal priority."""
     decided = {name: value for name in DECIDED if (value := os.environ.get(name))}
     return spec.model_copy(update={"env": decided | spec.env, "niceness": 0})
 
 
 def _last(record: RemoteJobRecord) -> JobStatus:
-    """How a job stood when last looked at; how it ended is written twice, since its twin may be gone by then."""
-    status, remote = record.read_status(), record.read()
+    """Status at the last poll; a recorded end wins, since the remote copy may be gone by then."""
+    status = record.read_status()
+    remote = record.read()
     if remote is None and record.elsewhere:
         reason = f"It runs on a node, and {record.path / 'remote.json'}, which tells where, is broken. Remove the file "
         return JobStatus(state=JobState.UNREACHABLE, error=reason + "to give the job up.")
@@ -233,13 +243,13 @@ def _last(record: RemoteJobRecord) -> JobStatus:
 
 
 def _unreachable(record: RemoteJobRecord, node: str, error: Exception) -> JobStatus:
-    """Record that a job is out of reach, since when it was so first."""
+    """Record that a job is out of reach, with the time of the first failure."""
     last = record.read_status()
     known = last is not None and last.state is JobState.UNREACHABLE
     status = JobStatus(
         state=JobState.UNREACHABLE,
         error=f"{error} What runs there goes on, and nothing is started anew by itself. "
-        f"If {node} will not come back: p2p nodes remove {node} --abandon",
+        f"If {node} will not come back: {Remedy.REMOVE_NODE.of(node=node)}",
         started_at=last.started_at if last is not None else None,
         updated_at=last.updated_at if known and last is not None else now(),
     )

@@ -1,1 +1,1 @@
-"""Other machines: reached, prepared, and kept in step with the job directories here."""
+"""Other machines: connect, prepare, and mirror job directories."""

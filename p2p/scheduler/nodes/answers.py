@@ -18,14 +18,16 @@ SIGN_OF_LIFE_S = 1.0
 
 
 def give(work: Callable[[], Any], then: Callable[[], Iterable[bytes]] = tuple) -> int:
-    """Run the work, print its answer and then the bytes of `then`; return the exit status."""
+    """Run `work`, print its answer and then the bytes of `then`; return the exit status."""
     done = threading.Event()
     signs = threading.Thread(target=_live, args=(done,), daemon=True)
     signs.start()
     try:
-        answer, status = work(), 0
+        answer = work()
+        status = 0
     except Exception as error:  # a door: everything is told to whoever asked
-        answer, status = {"failure": {"kind": type(error).__name__, "message": str(error)}}, 1
+        answer = {"failure": {"kind": type(error).__name__, "message": str(error)}}
+        status = 1
     done.set()
     signs.join()
     _write(b"\n" + MARK + json.dumps(answer).encode() + b"\n")
@@ -50,7 +52,9 @@ class Answer:
 
     def __init__(self, rest: Rest | None = None) -> None:
         self.value: Any = None
-        self._rest, self._complete, self._line = rest, False, b""
+        self._rest = rest
+        self._complete = False
+        self._line = b""
 
     def __call__(self, data: bytes) -> None:
         """Receive the next piece."""
@@ -65,7 +69,8 @@ class Answer:
         while not self._complete and b"\n" in self._line:
             line, _, self._line = self._line.partition(b"\n")
             if line.startswith(MARK):
-                self.value, self._complete = json.loads(line.removeprefix(MARK)), True
+                self.value = json.loads(line.removeprefix(MARK))
+                self._complete = True
                 if self._rest is not None:
                     self._rest.begin(self.value)
         return self._line if self._complete else b""
@@ -77,7 +82,7 @@ def _live(done: threading.Event) -> None:
 
 
 def _write(data: bytes) -> None:
-    """Write, and go on working when the reader is gone."""
+    """Write; ignore a reader that is gone."""
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""What goes to a node: our own package as one file, with the locks of the packages that it needs there."""
+"""The bundle sent to a node: the p2p package and the lock files of its dependencies, as one zip."""
 
 import hashlib
 import io
@@ -27,11 +27,11 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class Bundle(Contract):
-    """Our package as a zip file that Python can run."""
+    """The p2p package as a runnable zip file."""
 
     data: bytes
     digest: str
-    """Of `data`, shortened: the same code has the same digest on every machine."""
+    """Shortened digest of `data`, equal on every machine for equal code."""
 
 
 @cache
@@ -52,7 +52,7 @@ def bundle() -> Bundle:
 
 
 def locks(extras: tuple[str, ...]) -> tuple[str, ...]:
-    """Names inside the bundle of the lock files that a node's packages are installed from.
+    """Names of the lock files in the bundle that a node's packages are installed from.
 
     Raises:
         InvalidInput: no node can have one of the extras.

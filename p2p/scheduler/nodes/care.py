@@ -1,4 +1,4 @@
-"""Set-up of a node by a person: trust its key, look at it, prepare it."""
+"""Set up a node: trust its key, probe it, prepare it."""
 
 from p2p.contracts.node import HostKey, Node
 from p2p.scheduler.nodes import host_keys
@@ -8,7 +8,7 @@ from p2p.store.nodes import NodeStore
 
 
 class NodeCare:
-    """Trust, look, prepare.
+    """Node setup: trust, check, prepare.
 
     Args:
         store: where nodes and trusted keys are kept.
@@ -18,7 +18,7 @@ class NodeCare:
         self._store = store
 
     def host_key(self, name: str) -> HostKey:
-        """Key a node shows, and whether it is trusted.
+        """Key shown by a node, and whether it is trusted.
 
         Raises:
             NodeUnreachable: it does not answer.
@@ -34,7 +34,7 @@ class NodeCare:
         return host_keys.trust(self._store.get(name), fingerprint, self._store.known_hosts_path)
 
     def check(self, name: str) -> Node:
-        """Probe a node and save what was found.
+        """Probe a node and save the result.
 
         Raises:
             NodeUnreachable: it does not answer.
@@ -46,7 +46,7 @@ class NodeCare:
         return self._store.get(name)
 
     def prepare(self, name: str, install: bool = True) -> Node:
-        """Probe a node and install what a training needs (minutes), unless it is there.
+        """Probe a node and install the requirements of a training (takes minutes) unless present.
 
         Raises:
             NodeUnreachable: it does not answer.

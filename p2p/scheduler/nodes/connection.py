@@ -13,6 +13,7 @@ import paramiko
 
 from p2p.contracts.errors import NodeUnreachable
 from p2p.contracts.node import Node
+from p2p.contracts.remedies import Remedy
 
 KEEPALIVE_S = 5
 MAX_CHANNELS = 4
@@ -39,7 +40,8 @@ class Connection:
     """
 
     def __init__(self, node: Node, known_hosts: Path) -> None:
-        self.node, self._known_hosts = node, known_hosts
+        self.node = node
+        self._known_hosts = known_hosts
         self._client: paramiko.SSHClient | None = None
         self._sftp: paramiko.SFTPClient | None = None
         self._lock = threading.RLock()
@@ -96,7 +98,9 @@ class Connection:
     def close(self) -> None:
         """Close the connection; the next use opens it again."""
         with self._lock:
-            client, self._client, self._sftp = self._client, None, None
+            client = self._client
+            self._client = None
+            self._sftp = None
         if client is not None:
             client.close()
 
@@ -158,13 +162,13 @@ def explain(node: Node, error: Exception) -> str:
     if isinstance(error, paramiko.BadHostKeyException):
         return (
             f"{where} shows another host key than the one that was trusted: it was installed anew, or somebody is in "
-            f"between. If you know why it changed: p2p nodes trust {node.name}"
+            f"between. If you know why it changed: {Remedy.TRUST_NODE.of(node=node.name)}"
         )
     if "not found in known_hosts" in str(error):
-        return f"The host key of {where} is not trusted yet. Look at it with: p2p nodes trust {node.name}"
+        return f"The host key of {where} is not trusted yet. Look at it with: {Remedy.TRUST_NODE.of(node=node.name)}"
     if isinstance(error, paramiko.AuthenticationException | paramiko.PasswordRequiredException):
         return (
-            f"{where} does not let us in: {error} Give the node a key that it accepts with --key, --agent or --keys; "
+            f"{where} does not let us in: {error} Name a key that it accepts when the node is added; "
             "one with a passphrase must be in the agent."
         )
     return f"{where} does not answer: {str(error) or type(error).__name__}"

@@ -1,4 +1,4 @@
-"""Runner on the node, in an environment that has p2p: the verbs that reading and writing files from afar cannot do.
+"""Runner on the node, in an environment with p2p: file operations that SFTP cannot do.
 
     python -I -m p2p.scheduler.nodes.door start JOB_DIR      with {"number", "inputs": {path: sha256}} on stdin
     python -I -m p2p.scheduler.nodes.door status JOB_DIR
@@ -33,7 +33,8 @@ from p2p.store import files
 from p2p.store.clock import now
 from p2p.store.remote import OWN, PART
 
-SUBMISSION, SUBMISSION_LOCK = "submission.json", "submission.lock"
+SUBMISSION = "submission.json"
+SUBMISSION_LOCK = "submission.lock"
 NOT_SENT = (OWN | {SUBMISSION, SUBMISSION_LOCK, supervisor.JOB}) - {supervisor.LOG}
 CHUNK = 1 << 20
 LEAVING_S = 5.0
@@ -41,7 +42,7 @@ LEAVING_S = 5.0
 
 
 class Submission(Contract):
-    """Latest start of a job that the node knows of (`submission.json` beside the job)."""
+    """Latest start of a job known to the node (`submission.json` beside the job)."""
 
     number: int = 0
     cancelled: bool = False
@@ -49,7 +50,8 @@ class Submission(Contract):
 
 def main(arguments: Sequence[str]) -> int:
     """Run one verb."""
-    verb, directory = arguments[0], Path(arguments[1])
+    verb = arguments[0]
+    directory = Path(arguments[1])
     if verb == "send":
         offer: list[dict[str, Any]] = []
         return answers.give(partial(_offer, directory, offer), partial(_contents, directory, offer))
@@ -138,7 +140,8 @@ def listing(directory: Path) -> dict[str, Any]:
     """Every file of the job with size and hash."""
     found = {}
     for path in _regular_files(directory):
-        name, digest = path.relative_to(directory).as_posix(), sha256(path)
+        name = path.relative_to(directory).as_posix()
+        digest = sha256(path)
         if name not in NOT_SENT and digest is not None:
             found[name] = {"size": path.stat().st_size, "sha256": digest}
     return {"files": found}
@@ -146,7 +149,8 @@ def listing(directory: Path) -> dict[str, Any]:
 
 def _offer(directory: Path, offer: list[dict[str, Any]]) -> dict[str, Any]:
     """List the job's files; put those the caller lacks into `offer`, with the byte to begin at."""
-    asked, found = json.load(sys.stdin), listing(directory)["files"]
+    asked = json.load(sys.stdin)
+    found = listing(directory)["files"]
     for name, entry in found.items():
         if asked["known"].get(name) != entry["sha256"]:
             begun = asked["begun"].get(name, 0)

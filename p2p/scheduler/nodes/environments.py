@@ -10,6 +10,7 @@ from typing import Any
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.node import NodeFacts
+from p2p.contracts.remedies import Remedy
 from p2p.scheduler.nodes.answers import Answer, Rest
 from p2p.scheduler.nodes.bundle import bundle, locks
 from p2p.scheduler.nodes.connection import Connection
@@ -42,7 +43,7 @@ def probe(link: Connection) -> NodeFacts:
         tried.append(f"  {python}: {stderr.strip().splitlines()[-1] if stderr.strip() else f'exit code {code}'}")
     raise EnvironmentProblem(
         f"{node.name} ({node.address}) has no Python 3.11 or newer where p2p looked:\n" + "\n".join(tried) + "\n"
-        "Install one there, or name it: p2p nodes add … --python PATH"
+        "Install one there, or name it when the node is added."
     )
 
 
@@ -60,8 +61,11 @@ def environment(link: Connection, install: bool = False) -> str:
     """
     node = link.node
     if node.facts is None:
-        raise EnvironmentProblem(f"{node.name} is not prepared yet. Run: p2p nodes bootstrap {node.name}")
-    root, needed = node.facts.root, None if node.python else list(locks(node.extras))
+        raise EnvironmentProblem(
+            f"{node.name} is not prepared yet. To prepare it: {Remedy.PREPARE_NODE.of(node=node.name)}"
+        )
+    root = node.facts.root
+    needed = None if node.python else list(locks(node.extras))
     ours = bundle()
     parts = [ours.digest, node.facts.interpreter, node.facts.python_version, needed]
     key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
@@ -103,7 +107,8 @@ def _run(link: Connection, argv: Sequence[str], sent: Any = None, rest: Rest | N
 
 def _upload_bundle(link: Connection, root: str) -> str:
     """Upload the package unless it is there; return its path."""
-    ours, folder = bundle(), posixpath.join(root, "bundles")
+    ours = bundle()
+    folder = posixpath.join(root, "bundles")
     path = posixpath.join(folder, f"{ours.digest}.zip")
     with link.files() as sftp:
         with suppress(FileNotFoundError):

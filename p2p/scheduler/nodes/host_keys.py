@@ -17,7 +17,7 @@ SSH_PORT = 22
 
 
 def offered(node: Node) -> paramiko.PKey:
-    """Key that a node shows to any client; no credentials are sent.
+    """Key that a node shows to any client; sends no credentials.
 
     Raises:
         NodeUnreachable: it does not answer.

@@ -16,11 +16,14 @@ PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0, 15.0)
 
 
 class _Line:
-    """A connection, and how it went."""
+    """A connection and its recent failures."""
 
     def __init__(self, node: Node, known_hosts: Path) -> None:
-        self.node, self.connection = node, Connection(node, known_hosts)
-        self.failures, self.retry_at, self.reason = 0, 0.0, ""
+        self.node = node
+        self.connection = Connection(node, known_hosts)
+        self.failures = 0
+        self.retry_at = 0.0
+        self.reason = ""
 
 
 class Links:
@@ -56,7 +59,8 @@ class Links:
             line.retry_at = time.monotonic() + PAUSES_S[min(line.failures, len(PAUSES_S) - 1)]
             line.failures += 1
             raise
-        line.failures, line.retry_at = 0, 0.0
+        line.failures = 0
+        line.retry_at = 0.0
 
     def close(self) -> None:
         """Close all connections."""

@@ -105,7 +105,9 @@ def _packages(root: Path, locks: Sequence[str], install: bool) -> str:
     with _locked(root / "packages" / f"{digest}.lock"):
         if not (place / READY).exists():
             if not install:
-                raise RuntimeError("packages that p2p needs are not installed there yet. Run: p2p nodes bootstrap NAME")
+                raise RuntimeError(
+                    "packages that p2p needs are not installed there yet; the node has to be prepared again"
+                )
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
             files = [place / f"requirements_{number}.txt" for number in range(len(locks))]
@@ -137,7 +139,7 @@ def _own_pip(root: Path) -> Path:
     except (subprocess.CalledProcessError, OSError) as error:
         raise RuntimeError(
             f"{sys.executable} has neither pip nor ensurepip. Install them (Debian: apt install python3-pip), or name "
-            "an interpreter that has the packages: p2p nodes add … --python PATH"
+            "an interpreter that has the packages when the node is added."
         ) from error
     return place / "bin/python"
 

@@ -1,4 +1,4 @@
-"""Transfer files between a job's directory here and on a node: complete or not at all, verified by hash."""
+"""Copy files between local and remote job directories: completely or not at all, verified by hash."""
 
 import os
 import posixpath
@@ -16,17 +16,18 @@ from p2p.scheduler.nodes.environments import make_directories
 from p2p.store import files
 from p2p.store.remote import OWN, PART, RemoteJobRecord
 
-TAIL_CHUNK, TAIL_MOST = 1 << 18, 1 << 23
+TAIL_CHUNK = 1 << 18
+TAIL_MOST = 1 << 23
 """Most bytes at a time, and that one look takes, of a file that grows."""
 MAX_NAME = 1000
 
 
 class SentFile(Contract):
-    """A file that a node sends."""
+    """A file sent by a node."""
 
     name: str
     begin: int
-    """Bytes that are here already."""
+    """Bytes already present."""
     size: int
 
 
@@ -76,7 +77,8 @@ class Arrivals:
     """
 
     def __init__(self, directory: Path) -> None:
-        self._directory, self._expected = directory, list[SentFile]()
+        self._directory = directory
+        self._expected = list[SentFile]()
         self._left = 0
 
     def begin(self, answer: Any) -> None:
@@ -93,7 +95,8 @@ class Arrivals:
     def take(self, data: bytes) -> None:
         """Write the next bytes."""
         while data and self._expected:
-            piece, data = data[: self._left], data[self._left :]
+            piece = data[: self._left]
+            data = data[self._left :]
             with _part(self._directory, self._expected[0].name).open("ab") as file:
                 file.write(piece)
             self._left -= len(piece)

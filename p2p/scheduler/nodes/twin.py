@@ -1,4 +1,4 @@
-"""A job's directory on a node, driven from its directory here."""
+"""Remote copy of a job's directory."""
 
 import posixpath
 import time
@@ -36,7 +36,9 @@ class Twin:
     """
 
     def __init__(self, record: RemoteJobRecord, remote: RemoteJob, link: Connection) -> None:
-        self.record, self.remote, self.link = record, remote, link
+        self.record = record
+        self.remote = remote
+        self.link = link
 
     def start(self) -> JobStatus:
         """Upload the job's inputs and start it; safe to repeat after a lost connection."""
@@ -64,7 +66,8 @@ class Twin:
         """Status from the remote file; where that is stale, from the supervisor's lock."""
         try:
             with self.link.files() as sftp, sftp.open(self._file(supervisor.STATUS), "rb") as file:
-                data, beat = file.read(MAX_STATUS), float(file.stat().st_mtime or 0)
+                data = file.read(MAX_STATUS)
+                beat = float(file.stat().st_mtime or 0)
             status = JobStatus.model_validate_json(data)
         except (FileNotFoundError, ValidationError):
             return self._asked()
@@ -105,7 +108,7 @@ class Twin:
             return JobStatus(state=JobState.LOST, error=f"Its directory on the node is gone. {error}", updated_at=now())
 
     def _silent(self, beat: float) -> bool:
-        """Whether the heartbeat has not changed for too long, by the local clock."""
+        """Whether the heartbeat has been unchanged for too long, by the local clock."""
         key = f"{self.remote.node}:{self.remote.path}"
         last, since = _beats.get(key, (None, 0.0))
         if last != beat:

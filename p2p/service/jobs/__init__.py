@@ -1,1 +1,1 @@
-"""Jobs of this runs directory: started, queued, waited for, ended."""
+"""Jobs of a runs directory: start, queue, wait, end."""

@@ -1,4 +1,4 @@
-"""End jobs with all they started."""
+"""End jobs and every process they started."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +9,7 @@ from p2p.store.iterations import IterationRecord
 
 
 def end_training(ws: Workspace, iteration: IterationRecord) -> None:
-    """End the job that trains an iteration for its caller, its runs and its report rollouts."""
+    """End the training job of an iteration, its runs and its report rollouts."""
     if (request := iteration.read_training_request()) is not None:
         end_job(ws, ws.jobs.new(request.job_id).path)  # first, for it starts the others
     for run in iteration.runs():
@@ -18,7 +18,7 @@ def end_training(ws: Workspace, iteration: IterationRecord) -> None:
 
 
 def end_job(ws: Workspace, directory: Path) -> None:
-    """End the job of a directory, if there is one; also one that was lost and may have left processes."""
+    """End the job of a directory if there is one, including a lost job that may have left processes."""
     with suppress(InvalidInput):
         if not ws.backend.status(directory).state.finished:
             ws.backend.cancel(directory)

@@ -1,15 +1,16 @@
-"""Room on this machine: what a training must find free before it starts."""
+"""Minimum free disk and memory of a training on this machine."""
 
 from collections.abc import Iterable
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
+from p2p.scheduler.backends.by_directory import runs_here
 from p2p.scheduler.floors import has_room_for_videos, require_disk, require_memory, training_memory_mb
 from p2p.service.workspace import Workspace
 
 
 def require_free_disk(ws: Workspace) -> None:
-    """Refuse to start what writes checkpoints when the disk is nearly full.
+    """Refuse to write checkpoints when the disk is nearly full.
 
     Raises:
         StorageProblem: less is free than `P2P_MIN_FREE_DISK_GB`.
@@ -20,7 +21,7 @@ def require_free_disk(ws: Workspace) -> None:
 def require_free_memory(
     ws: Workspace, configs: Iterable[TrainConfig], spec: EnvSpec, backend: str | None = None
 ) -> int:
-    """Refuse trainings that do not fit into this machine's memory; those elsewhere are not looked at.
+    """Refuse trainings that do not fit into this machine's memory; trainings on nodes are not checked.
 
     Args:
         configs: Of the trainings.
@@ -34,11 +35,11 @@ def require_free_memory(
         EnvironmentProblem: one needs more than is free.
     """
     needed = max((training_memory_mb(config, spec.obs_dim, spec.action_dim) for config in configs), default=0)
-    if (backend or ws.settings.backend) == "local":
+    if runs_here(backend or ws.settings.backend):
         require_memory(needed, ws.settings.max_memory_share)
     return needed
 
 
 def keeps_videos(ws: Workspace) -> bool:
-    """Whether videos would take no checkpoint's place."""
+    """Whether there is room for videos beside the checkpoints."""
     return has_room_for_videos(ws.runs.path, ws.settings.min_free_disk_gb)

@@ -1,4 +1,4 @@
-"""The packages p2p needs, as its own metadata names them."""
+"""Required packages, as p2p's own metadata names them."""
 
 import re
 from collections.abc import Iterator
@@ -7,15 +7,15 @@ from importlib.util import find_spec
 
 from p2p import DISTRIBUTION
 from p2p.contracts.errors import MissingExtra
-from p2p.contracts.setup import Level, SetupCheck
+from p2p.contracts.node import Level, SetupCheck
 
 EXTRA = "train"
 """The extra that installs all a training needs."""
 MODULES = ("numpy", "mujoco", "gymnasium")
 """Without these nothing can be trained."""
 OPTIONAL = {
-    "sb3": "only --set learner=sb3 and p2p export --format sb3 or torchscript need it",
-    "onnx": "only p2p export --format onnx needs it",
+    "sb3": "only the learner sb3 and the export formats sb3 and torchscript need it",
+    "onnx": "only the export format onnx needs it",
 }
 """Extra that some commands need -> which."""
 LEARNER_MODULES = {"sb3": ("torch", "stable_baselines3")}
@@ -28,7 +28,7 @@ _BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
 
 
 def missing_module() -> str | None:
-    """The first module a training would not find; nothing is imported."""
+    """First missing module of a training, found without importing; None if complete."""
     return next((module for module in MODULES if find_spec(module) is None), None)
 
 
@@ -44,7 +44,7 @@ def require_learner(name: str) -> None:
 
 
 def checks() -> Iterator[SetupCheck]:
-    """One check per package that p2p's own metadata asks for, the developers' tools left out."""
+    """One check per required package in p2p's own metadata, without developer tools."""
     try:
         requirements = requires(DISTRIBUTION) or []
     except PackageNotFoundError:
@@ -73,7 +73,7 @@ def _package(name: str, wanted: str, extra: str | None) -> SetupCheck:
 
 
 def within(found: str, wanted: str) -> bool:
-    """Whether a version lies in a range such as ">=2.6,<2.14"; other kinds of bounds are not looked at."""
+    """Whether a version lies in a range such as ">=2.6,<2.14"; other kinds of bounds are ignored."""
     mine = _numbers(found)
     return all((mine >= _numbers(v)) if sign == ">=" else (mine < _numbers(v)) for sign, v in _BOUND.findall(wanted))
 

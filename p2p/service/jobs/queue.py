@@ -1,4 +1,4 @@
-"""The queue of background jobs: first come, first served, and kept by nobody but those who wait in it."""
+"""Queue of background jobs: first come, first served, coordinated by the waiting jobs themselves."""
 
 import os
 import time
@@ -21,7 +21,7 @@ POLL_S = 0.2
 
 @contextmanager
 def turn(ws: Workspace, job_id: str | None) -> Iterator[None]:
-    """Wait until a job may run, and keep its place for the length of the block; None need not wait."""
+    """Wait for the job's turn and hold its slot while the block runs; no wait for None."""
     if job_id is None:
         yield
         return
@@ -41,7 +41,7 @@ def _take_slot(ws: Workspace, job_id: str) -> int | None:
 
 
 def _is_at_work(ws: Workspace, job_id: str) -> bool:
-    """Whether a job that was killed has left trainings running that no other job has adopted."""
+    """Whether a killed job left trainings running that no other job has adopted."""
     ticket = ws.jobs.new(job_id).read_ticket()
     if ticket is None or ws.jobs.new(job_id).read_end() is not None:
         return False
@@ -57,7 +57,7 @@ def _is_at_work(ws: Workspace, job_id: str) -> bool:
 
 
 def is_live(ws: Workspace, directory: Path) -> bool:
-    """Whether the job of a directory runs, or waits to."""
+    """Whether the job of a directory is running or queued."""
     try:
         return not ws.backend.status(directory).state.finished
     except InvalidInput:  # it was never started
@@ -65,7 +65,7 @@ def is_live(ws: Workspace, directory: Path) -> bool:
 
 
 def queue_position(runs_dir: Path, backend: Backend, job_id: str) -> int | None:
-    """Place of a job among those of a runs directory that wait, from 1; None for one that does not.
+    """Position of a job in the queue of a runs directory, from 1; None if it is not queued.
 
     The order is that of arrival, and nobody overtakes; a job whose process was killed is passed over.
     """
@@ -81,14 +81,14 @@ def queue_position(runs_dir: Path, backend: Backend, job_id: str) -> int | None:
 
 
 def job_directory(runs_dir: Path, ticket: JobTicket) -> Path:
-    """Directory of the process that does a job: its own, or that of its session's driver."""
+    """Directory of a job's process: its own, or that of the session's driver."""
     if ticket.kind is JobKind.SESSION:
         return RunsDirectory(runs_dir).session(ticket.session_id).driver_dir
     return BackgroundDirectory(runs_dir).new(ticket.job_id).path
 
 
 def process_of(runs_dir: Path, backend: Backend, ticket: JobTicket) -> JobStatus:
-    """How the process of a job stands; one that was killed is lost, whoever it was that killed it."""
+    """Status of a job's process; a killed one is lost."""
     directory = job_directory(runs_dir, ticket)
     try:
         status = backend.status(directory)

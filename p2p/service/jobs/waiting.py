@@ -1,21 +1,20 @@
-"""What is waited for, by whom it is held, and about how long that takes."""
+"""Reasons why jobs wait: the resource, its holders, and the estimated time."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from p2p.analysis.pace import seconds_per_step
 from p2p.contracts.background import JobKind, JobTicket
-from p2p.contracts.job import JobState, JobStatus
+from p2p.contracts.job import Holder, JobState, JobStatus, Waiting, WaitsFor
 from p2p.contracts.protocols import Backend
-from p2p.contracts.waiting import Holder, Waiting, WaitsFor
 from p2p.service.jobs.queue import queue_position
 from p2p.store.background import BackgroundDirectory
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import RunsDirectory, session_of
 
 
-def waits_for_cores(job: JobStatus | None) -> Waiting | None:
-    """Why the job of a run does not run yet; None where it does not wait for cores."""
+def waits_on_machine(job: JobStatus | None, what: WaitsFor) -> Waiting | None:
+    """Reason why a job is queued for cores or for a place to film; None if it is not queued."""
     if job is None or job.state is not JobState.QUEUED:
         return None
     directories = [Path(name) for name in job.waits_for]
@@ -23,7 +22,7 @@ def waits_for_cores(job: JobStatus | None) -> Waiting | None:
     holders = dict.fromkeys(_holder(directory) for directory in directories)
     estimate = _estimate(times, job.place)
     return Waiting(
-        waits_for=WaitsFor.CORES,
+        waits_for=what,
         holders=tuple(holders),
         place=job.place,
         since=job.started_at,
@@ -32,7 +31,7 @@ def waits_for_cores(job: JobStatus | None) -> Waiting | None:
 
 
 def waits_for_turn(runs_dir: Path, backend: Backend, ticket: JobTicket | None) -> Waiting | None:
-    """Why a background job has no slot yet; None where it has one."""
+    """Reason why a background job has no slot yet; None if it has one."""
     if ticket is None or (place := queue_position(runs_dir, backend, ticket.job_id)) is None:
         return None
     jobs = BackgroundDirectory(runs_dir)
@@ -47,7 +46,7 @@ def waits_for_turn(runs_dir: Path, backend: Backend, ticket: JobTicket | None) -
 
 
 def shared_wait(waits: Sequence[Waiting | None]) -> Waiting | None:
-    """What several parts that are not done wait for together; None where one of them goes on, or there is none."""
+    """Combined reason why all unfinished parts wait; None if one of them runs, or there are none."""
     waiting = [wait for wait in waits if wait is not None]
     if not waiting or len(waiting) < len(waits):
         return None
@@ -58,7 +57,7 @@ def shared_wait(waits: Sequence[Waiting | None]) -> Waiting | None:
 
 
 def _holder(directory: Path) -> Holder:
-    """Who the job of a directory belongs to."""
+    """Owner of the job in a directory."""
     session_id = session_of(directory)
     if session_id is None:
         return Holder(runs_dir=str(directory.parent), session_id=None, job=str(directory))
@@ -67,7 +66,7 @@ def _holder(directory: Path) -> Holder:
 
 
 def _estimate(times: Sequence[float | None], place: int | None) -> float | None:
-    """Time until whoever is at `place` is let in [s], one at each end of a holder; None where the times are unknown."""
+    """Estimated wait at position `place` [s], with one admission per finished holder; None if unknown."""
     known = sorted(time for time in times if time is not None)
     if not known or len(known) < len(times) or place is None:
         return None
@@ -76,7 +75,7 @@ def _estimate(times: Sequence[float | None], place: int | None) -> float | None:
 
 
 def _time_of_job(runs_dir: Path, ticket: JobTicket) -> float | None:
-    """Time until the trainings of a job are done, as far as they are begun [s]."""
+    """Remaining time of a job's trainings begun so far [s]."""
     iterations = RunsDirectory(runs_dir).session(ticket.session_id).iteration_records()
     if ticket.kind is JobKind.TRAINING:
         iterations = [iteration for iteration in iterations if iteration.number == ticket.iteration]
@@ -86,9 +85,10 @@ def _time_of_job(runs_dir: Path, ticket: JobTicket) -> float | None:
 
 
 def _time_left(run: IterationRecord) -> float | None:
-    """Time until a run is trained, at its pace so far [s]; None before that is known."""
+    """Remaining training time of a run at its pace so far [s]; None while unknown."""
     try:
-        config, (training, _) = run.read_config(), run.parse_scalars()
+        config = run.read_config()
+        training, _ = run.parse_scalars()
     except OSError:  # somebody else's directory
         return None
     pace = seconds_per_step(training)

@@ -1,12 +1,14 @@
-"""Running the worker: submit a job, wait for its end, and say what went wrong in words."""
+"""Run worker jobs: submit, wait, and report failures."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost, P2PError, TrainingFailed
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.protocols import Backend
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import Priority
 
 SINGLE_THREAD = {
@@ -19,7 +21,8 @@ SINGLE_THREAD = {
 LITTLE_MEMORY = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "262144"}
 """For glibc: what evaluations take is given back, not kept in pieces, which is a tenth of a run's memory."""
 
-MAX_LOG_MB, MAX_DISK_MB = 64, 20_000
+MAX_LOG_MB = 64
+MAX_DISK_MB = 20_000
 """A worker that writes more, into its log or into its directory, is out of control."""
 MAX_MEMORY_SHARE = 0.5
 """A worker that takes more of the machine's memory is ended before the machine is."""
@@ -31,39 +34,68 @@ FILM_NICENESS = 19
 
 POLL_S = 0.2
 
+WORKER = "p2p.worker"
+"""Module that is started, with the verbs below; the lab has one of its own."""
+
 NICENESS = {"train": TRAINING_NICENESS, "film": FILM_NICENESS}
 """Of the verbs of the worker that give way to others, as nice(1) counts."""
+
+LINES = {"film": "film"}
+"""Verbs whose jobs wait for one another: sessions that end together are filmed in the order of their ends."""
 
 ERRORS: dict[int | None, type[P2PError]] = {2: InvalidInput, 3: TrainingFailed, 4: EnvironmentProblem}
 """What the exit code of a worker stands for."""
 
 
 def worker_job(
-    verb: str, threads: int = 1, memory_share: float = MAX_MEMORY_SHARE, priority: Priority = "low"
+    verb: str,
+    threads: int = 1,
+    memory_share: float = MAX_MEMORY_SHARE,
+    priority: Priority = "low",
+    module: str = WORKER,
 ) -> JobSpec:
-    """The job that runs one verb of the worker in its directory; a training owns the cores that it uses."""
+    """Job specification for one worker verb; a training owns the cores it uses."""
     env = SINGLE_THREAD | LITTLE_MEMORY | {"P2P_THREADS": str(threads)}
     owned = threads if verb == "train" else 0
     niceness = 0 if verb == "train" and priority == "normal" else NICENESS.get(verb, 0)
-    command = ("{python}", "-m", "p2p.worker", verb, ".")
+    command = ("{python}", "-m", module, verb, ".")
     limits = {"max_log_mb": MAX_LOG_MB, "max_disk_mb": MAX_DISK_MB}
-    return JobSpec(argv=command, env=env, cores=owned, niceness=niceness, max_memory_share=memory_share, **limits)
+    return JobSpec(
+        argv=command,
+        env=env,
+        cores=owned,
+        line=LINES.get(verb),
+        niceness=niceness,
+        max_memory_share=memory_share,
+        **limits,
+    )
 
 
-def run_to_end(backend: Backend, verb: str, directory: Path) -> None:
-    """Run one verb of the worker and wait for it.
+def run_to_end(backend: Backend, verb: str, directory: Path, module: str = WORKER) -> None:
+    """Run one verb of a worker and wait for it.
 
     Raises:
         InvalidInput, TrainingFailed, EnvironmentProblem: what the worker refused or failed at.
         JobLost: the worker was killed.
     """
-    backend.submit(worker_job(verb), directory)
-    wait([directory], backend)
+    backend.submit(worker_job(verb, module=module), directory)
+    with cancelled_by_ctrl_c(backend, directory):
+        wait([directory], backend)
     raise_failure(backend.status(directory), f"{verb} in {directory}")
 
 
+@contextmanager
+def cancelled_by_ctrl_c(backend: Backend, directory: Path) -> Iterator[None]:
+    """Cancel the job if the caller is interrupted inside the block."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        backend.cancel(directory)
+        raise
+
+
 def completed(backend: Backend, directory: Path) -> bool:
-    """Whether the job of a directory has been done; False where there is none."""
+    """Whether the job of a directory completed; False if there is none."""
     try:
         return backend.status(directory).state is JobState.COMPLETED
     except InvalidInput:
@@ -78,7 +110,7 @@ def wait(directories: Sequence[Path], backend: Backend, tick: Callable[[], None]
 
 
 def raise_failure(status: JobStatus, what: str) -> None:
-    """Turn the end of a job into an error, unless it completed."""
+    """Raise the error of a job that did not complete."""
     if status.state is JobState.COMPLETED:
         return
     if status.state is JobState.FAILED and status.exit_code in ERRORS:
@@ -87,15 +119,15 @@ def raise_failure(status: JobStatus, what: str) -> None:
         raise TrainingFailed(f"{what} failed: {failure_message(status)}")
     if status.over_a_limit:
         raise TrainingFailed(f"{what} failed: {last_line(status.error)}")
-    raise JobLost(f"{what} was {status.state} before its end. A session goes on with: p2p resume")
+    raise JobLost(f"{what} was {status.state} before its end. A session goes on with: {Remedy.RESUME.of()}")
 
 
 def failure_message(status: JobStatus) -> str:
-    """The last line the job wrote, which is its error message."""
+    """Last line of the job's log: its error message."""
     return last_line(status.error) or f"exit code {status.exit_code}, signal {status.signal}"
 
 
 def last_line(text: str | None) -> str:
-    """The last line of an error that is not blank; empty without one."""
+    """Last nonblank line of an error; empty without one."""
     lines = [line.strip() for line in (text or "").splitlines() if line.strip()]
     return lines[-1] if lines else ""

@@ -1,1 +1,1 @@
-"""Judgments: by measurement, by code, by eyes and by people."""
+"""Judgments: measured, by code, by vision models, and by people."""

@@ -1,4 +1,4 @@
-"""Judge an iteration by what is measured: predicates, and functions that a model or the caller wrote."""
+"""Judge an iteration by measured predicates and by judge functions."""
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Judgment, Verdict
@@ -13,7 +13,7 @@ from p2p.store.sessions import SessionRecord
 
 
 def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = None) -> Judgment:
-    """Judge the recorded rollouts again, by the session's criteria or by those of another sentence.
+    """Judge the recorded rollouts again, by the session's criteria or those of another sentence.
 
     Nothing is simulated and nothing is overwritten.
 
@@ -22,7 +22,8 @@ def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = No
         UnknownPhrase: `prompt` is not understood.
     """
     record = ws.record(session_id)
-    session, iteration = record.read_session(), ws.iteration_begun(session_id, number)
+    session = record.read_session()
+    iteration = ws.iteration_begun(session_id, number)
     if iteration.report.read_evaluation() is None:
         raise InvalidInput(f"Iteration {number} of {session_id} has no report rollouts yet; it is still training.")
     if prompt is None:
@@ -33,7 +34,7 @@ def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = No
 
 
 def judge_by_code(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> Judgment:
-    """By the session's criteria; what passes must pass by each earlier version of them too."""
+    """Judge by the session's criteria; a pass must also meet every earlier version of them."""
     judgment = annotated(iteration, judge_by_functions(ws, record, iteration, record.read_criteria()))
     if judgment.passed:
         for change in record.read_tightenings():
@@ -51,7 +52,7 @@ def judge_by_code(ws: Workspace, record: SessionRecord, iteration: IterationReco
 
 
 def annotated(iteration: IterationRecord, judgment: Judgment) -> Judgment:
-    """A judgment that says first how its checkpoint came to be judged, where that is not as usual.
+    """Judgment with a note in front if its checkpoint was chosen in an unusual way.
 
     Told are a run that was cancelled, failed or lost before its end, and a checkpoint that eyes chose.
     """

@@ -1,10 +1,7 @@
-"""Judging with the eyes of a model that p2p asks itself."""
+"""Judge an iteration with a vision model called by p2p."""
 
-from p2p import registry
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.evidence import Evidence
-from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.observation import Observation
+from p2p.contracts.judgment import Evidence, Judgment, Observation, Verdict
 from p2p.contracts.session import Session
 from p2p.contracts.work import ViewRequest
 from p2p.judges import agreement, synthesis
@@ -19,7 +16,7 @@ from p2p.store.sessions import SessionRecord
 
 
 def judge_by_model(ws: Workspace, session_id: str, iteration: int | None = None) -> Judgment:
-    """Have a model look at an iteration, and judge it by what code measured and the model saw.
+    """Ask a vision model about an iteration; combine its observation with the measured judgment.
 
     An iteration that a model has looked at already is not looked at again.
 
@@ -44,7 +41,7 @@ def judge_by_model(ws: Workspace, session_id: str, iteration: int | None = None)
 
 
 def judge_by_eyes(ws: Workspace, record: SessionRecord, iteration: IterationRecord, code: Judgment) -> Judgment:
-    """Have the session's model look, where it names one; without a usable answer nothing passes."""
+    """Judge with the session's vision model, if it has one; without a usable answer nothing passes."""
     intent = record.read_criteria()
     if not record.read_session().judge_model or intent is None or not code.rollouts:
         return code
@@ -59,20 +56,23 @@ def judge_by_eyes(ws: Workspace, record: SessionRecord, iteration: IterationReco
 
 
 def _observe(ws: Workspace, record: SessionRecord, iteration: IterationRecord, evidence: Evidence) -> Observation:
-    """One look, and another where it is far from what was measured."""
-    judge = registry.load("eyes", registry.EYES, "model")(
+    """Ask the model once, and again if its answer is far from the measurement."""
+    from p2p.judges.vision import VisionJudge  # noqa: PLC0415 - jinja2, which the service starts without
+
+    judge = VisionJudge(
         vision_models(ws, record).for_role(ROLE, iteration.number),
         _album(ws, record.read_session(), iteration, evidence),
     )
-    observation: Observation = judge.look(evidence)
+    observation = judge.look(evidence)
     return judge.look_again(evidence, observation) if agreement.apart(evidence.code, observation) else observation
 
 
 def _album(ws: Workspace, session: Session, iteration: IterationRecord, evidence: Evidence) -> Album:
-    """What there is to look at."""
+    """Pictures and numbers for the vision model."""
     if evidence.contact_sheet is None:
         raise InvalidInput(f"Iteration {iteration.number} of {session.session_id} has no pictures to look at.")
-    sheet, video = ws.runs.path / evidence.contact_sheet, evidence.videos.get(SHOWN)
+    sheet = ws.runs.path / evidence.contact_sheet
+    video = evidence.videos.get(SHOWN)
     about = f"Contact sheet of the {SHOWN} rollout"
 
     def more(wish: Closer) -> Shown:
@@ -89,7 +89,8 @@ def _album(ws: Workspace, session: Session, iteration: IterationRecord, evidence
 
 
 def _in_words(number: int, request: ViewRequest) -> str:
-    start, end = request.start_s or 0, request.end_s
+    start = request.start_s or 0
+    end = request.end_s
     part = (
         ""
         if request.start_s is None and end is None
@@ -101,7 +102,7 @@ def _in_words(number: int, request: ViewRequest) -> str:
 
 
 def _unseen(code: Judgment, why: str) -> Judgment:
-    """The judgment of code, where eyes should have taken part and could not: it may fail by it, and not pass."""
+    """Measured judgment after a failed vision judgment: it may fail, but not pass."""
     fallback = f"No eyes took part: {why}"[:500]
     provenance = code.provenance.model_copy(update={"fallback": fallback})
     changes: dict[str, object] = {"provenance": provenance, "diagnosis": f"{code.diagnosis}\n{fallback}"}

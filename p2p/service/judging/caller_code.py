@@ -1,13 +1,8 @@
-"""Judge functions that the caller writes: tried as those that p2p asks a model for, and kept with their author."""
+"""Judge functions written by the caller: tried like generated ones, and stored with their author."""
 
-from collections.abc import Callable
-from pathlib import Path
-
-from p2p import registry
-from p2p.contracts.calibration import ClipSet
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Criterion
-from p2p.contracts.judge_code import (
+from p2p.contracts.judgment import (
     Decomposition,
     JudgeCode,
     JudgeCodeReport,
@@ -15,6 +10,7 @@ from p2p.contracts.judge_code import (
     JudgeFunction,
     KnownMotion,
 )
+from p2p.contracts.remedies import Remedy
 from p2p.rewards.part_features import names_for_code
 from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.service.judging.judge_code import call_on_report, write_judge_code
@@ -22,16 +18,15 @@ from p2p.service.judging.judge_trials import known_motions_file
 from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
 from p2p.store import files
-from p2p.store.calibration import ClipsRecord
 from p2p.store.iterations import IterationRecord
-from p2p.store.judge_code import JudgeCodeRecord
+from p2p.store.known_motions import KnownMotionsRecord
 from p2p.store.sessions import SessionRecord
 
 CALLER = "calling_agent"
 
 
 def judge_code_task(ws: Workspace, session_id: str) -> JudgeCodeTask:
-    """What there is to measure with code, by which rules, and the functions there are.
+    """Task for a caller who writes a judge function: features, rules, and existing functions.
 
     Where the session names a model that writes them, it has written them now.
 
@@ -41,7 +36,8 @@ def judge_code_task(ws: Workspace, session_id: str) -> JudgeCodeTask:
         BudgetExceeded: it would cost more than the session may.
     """
     record = ws.record(session_id)
-    rules: Callable[..., str] = registry.load("judge", registry.JUDGES, "code_rules")
+    from p2p.judges.author import rules  # noqa: PLC0415 - jinja2, which the service starts without
+
     code = write_judge_code(ws, session_id)
     return JudgeCodeTask(
         session_id=session_id,
@@ -54,7 +50,7 @@ def judge_code_task(ws: Workspace, session_id: str) -> JudgeCodeTask:
 def submit_judge_code(
     ws: Workspace, session_id: str, key: str, source: str, reasoning: str = "", model: str = ""
 ) -> JudgeCodeReport:
-    """Try a judge function, and judge the session by it where it can be used.
+    """Try a judge function; if it is usable, judge the session by it.
 
     It is tried in its confined process: on made-up rollouts, on known motions of the robot, and on the newest
     report rollouts, of which nothing is told but whether it fails. What is judged by stands from the first
@@ -79,7 +75,7 @@ def submit_judge_code(
         function = JudgeFunction(key=key, decomposition=plan, source=source, written_by=written_by)
         problems, known = _on_trial(ws, record, function)
         if not problems:
-            _replace(JudgeCodeRecord(record.path), function)
+            _replace(record, function)
     return JudgeCodeReport(
         session_id=session_id,
         key=key,
@@ -94,35 +90,35 @@ def _require_open(ws: Workspace, record: SessionRecord, criterion: Criterion) ->
     judged = [each.number for each in record.iteration_records() if each.read_judgment() is not None]
     if not judged:
         return
-    code = JudgeCodeRecord(record.path).read()
+    code = record.read_judge_code()
     present = next((each for each in code.usable if each.key == criterion.key), None) if code is not None else None
     newest = _with_rollouts(record)
     if present is None or newest is None or not isinstance(call_on_report(ws, newest, present), str):
         raise InvalidInput(
             f"Iteration {judged[0]} of {record.session_id} is judged, and what it was judged by stands, so that "
-            "iterations can be compared. Another session can be judged otherwise: create_session."
+            "iterations can be compared. Another session can be judged otherwise: "
+            f"{Remedy.CREATE.of()}"
         )
 
 
 def _on_trial(
     ws: Workspace, record: SessionRecord, function: JudgeFunction
 ) -> tuple[list[str], tuple[KnownMotion, ...]]:
-    """What is held against a function, and which known motions it finds best."""
+    """Problems found in a trial of a function, and the known motions it scores highest."""
+    from p2p.judges import generated  # noqa: PLC0415 - numpy, which the service starts without
+
     env_id = record.read_session().env_id
     spec = describe_environment(ws, env_id)
     names = (*spec.feature_names, *sorted(names_for_code(spec)))
-    clips = ClipsRecord(JudgeCodeRecord(record.path).known_motions_dir)
+    clips = KnownMotionsRecord(record.known_motions_dir)
     motions = known_motions_file(ws, clips, env_id)
-    prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_trial")
-    find: Callable[[Path], list[str]] = registry.load("measurement", registry.MEASUREMENTS, "code_problems")
-    score: Callable[[Path, ClipSet], tuple[KnownMotion, ...]]
-    score = registry.load("measurement", registry.MEASUREMENTS, "code_on_known")
     directory = ws.runs.trial_dir()
     try:
-        prepare(directory, function.source, names, motions)
+        generated.prepare_trial(directory, function.source, names, motions)
         run_to_end(ws.backend, "call", directory)
-        problems, made = find(directory), clips.read_clips() if motions is not None else None
-        known = score(directory, made) if made is not None else ()
+        problems = generated.problems_of(directory)
+        made = clips.read_clips() if motions is not None else None
+        known = generated.on_known_motions(directory, made) if made is not None else ()
     finally:
         files.discard(directory)
     newest = _with_rollouts(record)
@@ -132,7 +128,7 @@ def _on_trial(
 
 
 def _with_rollouts(record: SessionRecord) -> IterationRecord | None:
-    """The newest iteration with report rollouts."""
+    """Newest iteration with report rollouts."""
     iterations = record.iteration_records()
     return next((each for each in iterations[::-1] if each.report.read_evaluation() is not None), None)
 
@@ -153,8 +149,8 @@ def _criterion(record: SessionRecord, key: str) -> Criterion:
     return known[key]
 
 
-def _replace(record: JudgeCodeRecord, function: JudgeFunction) -> None:
-    """Keep a function in the place of the one there was for its criterion."""
-    code = record.read() or JudgeCode(written_by=CALLER, functions=())
+def _replace(record: SessionRecord, function: JudgeFunction) -> None:
+    """Replace the stored function of the same criterion."""
+    code = record.read_judge_code() or JudgeCode(written_by=CALLER, functions=())
     others = tuple(each for each in code.functions if each.key != function.key)
-    record.save(code.model_copy(update={"functions": (*others, function)}))
+    record.save_judge_code(code.model_copy(update={"functions": (*others, function)}))

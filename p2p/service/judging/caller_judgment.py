@@ -1,17 +1,13 @@
-"""Judging with eyes: what they are given, and what becomes of what they saw."""
+"""Judgments submitted by the caller: evidence to look at, and the effect of the answer."""
 
 from pathlib import Path
 
-from p2p import registry
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.events import EventName
-from p2p.contracts.evidence import Evidence, FeatureNumbers
 from p2p.contracts.intent import Intent
-from p2p.contracts.judgment import Judgment
-from p2p.contracts.observation import Observation, hash_of
-from p2p.contracts.rollout import Evaluation
-from p2p.contracts.session import SessionStatus
-from p2p.contracts.training import IterationAggregation
+from p2p.contracts.judgment import Evidence, Judgment, Observation, hash_of
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.session import EventName, SessionStatus
+from p2p.contracts.training import Evaluation
 from p2p.judges import synthesis
 from p2p.rewards.part_features import read_besides
 from p2p.service.judging.by_code import annotated, judge_by_code
@@ -25,16 +21,14 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.iteration import settled_aggregation
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.replacing import forget_aggregation
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import SheetRecord
 
-"""Label of the rollout on the contact sheet."""
 LABELS = ("p10", "median", "p90")
 
 
 def judge_evidence(ws: Workspace, session_id: str, iteration: int | None = None) -> Evidence:
-    """What there is to judge an iteration by; nothing is decided and nothing is kept.
+    """Evidence for judging an iteration; decides and saves nothing.
 
     Args:
         session_id: Whose.
@@ -44,17 +38,19 @@ def judge_evidence(ws: Workspace, session_id: str, iteration: int | None = None)
         UnknownName: there is no such session or iteration.
         InvalidInput: it is not trained yet; the message says what to call.
     """
+    from p2p.analysis.rollout_numbers import rollout_numbers  # noqa: PLC0415 - numpy, which the service starts without
+
     record = ws.record(session_id)
     chosen = chosen_iteration(ws, record, iteration)
     evaluation = _report_rollouts(ws, record, chosen)
-    session, intent = record.read_session(), record.read_criteria()
+    session = record.read_session()
+    intent = record.read_criteria()
     code = judge_by_code(ws, record, chosen)
     kept = tuple(rollout for rollout in code.rollouts if rollout.label is not None)
     unjudged = synthesis.unseen(intent, code) if intent is not None else ()
     spec = describe_environment(ws, session.env_id)
-    measure = registry.load("measurement", registry.MEASUREMENTS, "rollout_numbers")
     asked = read_besides((c.predicate for c in intent.criteria) if intent is not None else (), spec)
-    numbers: tuple[FeatureNumbers, ...] = measure(chosen.report.path, SHOWN, (*spec.features, *asked))
+    numbers = rollout_numbers(chosen.report.path, SHOWN, (*spec.features, *asked))
     sheet = SheetRecord(chosen.path)
     pictures = sheet.read_result()
     frames = tuple(
@@ -81,7 +77,7 @@ def judge_evidence(ws: Workspace, session_id: str, iteration: int | None = None)
 
 
 def submit_judgment(ws: Workspace, session_id: str, iteration: int | None, observation: Observation | None) -> Judgment:
-    """Judge an iteration by what code measured and what eyes saw; the session ends when that passes.
+    """Combine the caller's observation with the measured judgment; a pass ends the session.
 
     The same observation again returns the same judgment. Another one takes its place until the next reward is
     handed in, or the session has ended.
@@ -106,7 +102,8 @@ def _judge_with(
 ) -> Judgment:
     known = chosen.read_judgment()
     evaluation = _report_rollouts(ws, record, chosen)
-    code, intent = judge_by_code(ws, record, chosen), record.read_criteria()
+    code = judge_by_code(ws, record, chosen)
+    intent = record.read_criteria()
     if observation is not None and observation.prompt_hash is None:
         unjudged = synthesis.unseen(intent, code) if intent is not None else ()
         rubric = rubric_for(record.read_session().prompt, unjudged, evaluation)
@@ -115,7 +112,8 @@ def _judge_with(
         _close_if_over(ws, record)
         return known
     require_judgeable(ws, record, chosen, known)
-    number, n_runs = chosen.number, len(chosen.runs())
+    number = chosen.number
+    n_runs = len(chosen.runs())
     judgment = annotated(chosen, _combined(intent, code, observation))
     with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
         chosen.save_judgment(judgment)
@@ -126,8 +124,9 @@ def _judge_with(
 
 
 def _close_if_over(ws: Workspace, record: SessionRecord) -> None:
-    """Close a session that has passed or used up its iterations, unless that is done."""
-    status, ending = record.read_status(), outcome(ws, record.session_id)
+    """Close a session that has passed or used up its iterations, unless it is closed already."""
+    status = record.read_status()
+    ending = outcome(ws, record.session_id)
     if ending is not None and (status is None or not status.status.finished):
         close(ws, record.session_id, ending)
 
@@ -144,23 +143,28 @@ def chosen_iteration(ws: Workspace, record: SessionRecord, number: int | None) -
     iterations = record.iteration_records()
     if not iterations:
         raise InvalidInput(
-            f"{record.session_id} has no reward yet. Hand one in (write_reward), then train it (train_iteration)."
+            f"{record.session_id} has no reward yet. Hand one in ({Remedy.WRITE_REWARD.of()}), then train it "
+            f"({Remedy.TRAIN.of(session=record.session_id)})."
         )
     return iterations[-1]
 
 
 def _report_rollouts(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> Evaluation:
-    """The rollouts an iteration is judged by; made now where a training was killed before it made them."""
-    name, number = record.session_id, iteration.number
+    """Report rollouts of an iteration; recorded now if a killed training left none."""
+    name = record.session_id
+    number = iteration.number
     if (job := live_training(record, ws.backend)) is not None and iteration.read_judgment() is None:
-        raise InvalidInput(f"Iteration {number} of {name} is being trained by {job}. Wait for it (get_job).")
+        raise InvalidInput(
+            f"Iteration {number} of {name} is being trained by {job}. Wait for it ({Remedy.FOLLOW_JOB.of(job=job)})."
+        )
     if settled_aggregation(iteration) is None:
         _aggregate_ended(ws, record, iteration)
     if iteration.read_aggregation() is None:
         report = iteration.read_reward_report()
-        step = "train it first (train_iteration)"
+        train = Remedy.TRAIN.of(session=name)
+        step = f"train it first ({train})"
         if report is None or not report.accepted:
-            step = "hand in a reward (write_reward) and train it (train_iteration)"
+            step = f"hand in a reward ({Remedy.WRITE_REWARD.of()}) and train it ({train})"
         raise InvalidInput(f"Iteration {number} of {name} has no rollouts to judge yet: {step}.")
     if iteration.report.read_evaluation() is None:
         run_report(ws, name, number)
@@ -171,7 +175,7 @@ def _report_rollouts(ws: Workspace, record: SessionRecord, iteration: IterationR
 
 
 def _aggregate_ended(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> None:
-    """Where every run of an iteration has ended, some early: what their checkpoints reached, if one is measured.
+    """Aggregate the runs if all ended, some early, and one has a measured checkpoint.
 
     Raises:
         InvalidInput: a process drives the session, which goes on to train it.
@@ -179,19 +183,23 @@ def _aggregate_ended(ws: Workspace, record: SessionRecord, iteration: IterationR
     runs = iteration.runs()
     if not runs or not all(_has_ended(ws, run) for run in runs):
         return
-    aggregation, known = aggregate_checkpoints(runs), iteration.read_aggregation()
-    if aggregation is None or _same_runs(aggregation, known):
+    aggregation = aggregate_checkpoints(runs)
+    known = iteration.read_aggregation()
+    if aggregation is None:
         return
+    if known is not None and known.by_checkpoints and aggregation.configs == known.configs:
+        return  # the runs are the same; which checkpoint eyes chose makes no difference
     if view_session(ws, record.session_id).alive:
         raise InvalidInput(
-            f"{record.session_id} is driven by a process of its own, which trains it. Stop it (p2p stop)."
+            f"{record.session_id} is driven by a process of its own, which trains it. "
+            f"Stop it ({Remedy.STOP.of(session=record.session_id)})."
         )
-    forget_aggregation(iteration)  # of another checkpoint, before the training went on
+    iteration.forget_aggregation()  # of another checkpoint, before the training went on
     iteration.save_aggregation(aggregation)
 
 
 def _has_ended(ws: Workspace, run: IterationRecord) -> bool:
-    """Whether nothing trains a run; True for one that was never started."""
+    """Whether no job trains a run; True for a run that was never started."""
     try:
         return ws.backend.status(run.path).state.finished
     except InvalidInput:
@@ -199,11 +207,15 @@ def _has_ended(ws: Workspace, run: IterationRecord) -> bool:
 
 
 def require_judgeable(ws: Workspace, record: SessionRecord, iteration: IterationRecord, known: Judgment | None) -> None:
-    """Refuse a judgment that something has been built on already."""
-    name, number, status = record.session_id, iteration.number, record.read_status()
+    """Refuse a judgment after later work was based on the iteration."""
+    name = record.session_id
+    number = iteration.number
+    status = record.read_status()
     if known is None:
         if view_session(ws, name).alive:
-            raise InvalidInput(f"{name} is driven by a process of its own, which judges it. Stop it (p2p stop).")
+            raise InvalidInput(
+                f"{name} is driven by a process of its own, which judges it. Stop it ({Remedy.STOP.of(session=name)})."
+            )
         return
     newest = record.iteration_records()[-1].number
     ended = status is not None and status.status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS)
@@ -215,13 +227,8 @@ def require_judgeable(ws: Workspace, record: SessionRecord, iteration: Iteration
 
 
 def _path_of(ws: Workspace, path: Path) -> str | None:
-    """A path relative to the runs directory; None where there is nothing."""
+    """Path relative to the runs directory; None if missing."""
     return str(path.relative_to(ws.runs.path)) if path.exists() else None
-
-
-def _same_runs(aggregation: IterationAggregation, known: IterationAggregation | None) -> bool:
-    """Whether the runs have not gone on since; which of their checkpoints eyes chose makes no difference."""
-    return known is not None and known.by_checkpoints and aggregation.configs == known.configs
 
 
 def _combined(intent: Intent | None, code: Judgment, observation: Observation | None) -> Judgment:
@@ -231,7 +238,7 @@ def _combined(intent: Intent | None, code: Judgment, observation: Observation | 
         return synthesis.combine(intent, code, observation)
     if open_ones := synthesis.unseen(intent, code):
         raise InvalidInput(
-            f"Only eyes can judge {', '.join(c.key for c in open_ones)}: look at the pictures (judge_videos) and hand "
-            "in what you saw (submit_judgment)."
+            f"Only eyes can judge {', '.join(c.key for c in open_ones)}: look at the pictures "
+            f"({Remedy.LOOK.of()}) and hand in what you saw ({Remedy.SUBMIT_JUDGMENT.of()})."
         )
     return code

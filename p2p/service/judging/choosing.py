@@ -1,13 +1,12 @@
-"""Choosing a checkpoint with eyes, once eyes have refused what the criteria had chosen."""
+"""Choose a checkpoint with a vision model, after a veto of the one the criteria chose."""
 
 from collections.abc import Iterator, Sequence
 
-from p2p import registry
 from p2p.contracts.errors import BudgetExceeded, EnvironmentProblem, TrainingFailed
-from p2p.contracts.events import EventName
-from p2p.contracts.evidence import Evidence
+from p2p.contracts.inference import ModelProblem
 from p2p.contracts.intent import Intent
-from p2p.contracts.model_problems import ModelProblem
+from p2p.contracts.judgment import Evidence
+from p2p.contracts.session import EventName
 from p2p.contracts.training import CheckpointLook, IterationAggregation
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
 from p2p.judges import synthesis
@@ -29,7 +28,7 @@ MOST_LOOKS = 3
 
 
 def chosen_checkpoint(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
-    """What the runs reached, with the checkpoint to report on: the best on selection rollouts, or that eyes accept.
+    """Aggregation with the checkpoint to report on: best on selection rollouts, or accepted by eyes.
 
     Criteria that an exploit met once will choose the checkpoint that exploits them best again. So after a veto the
     model that vetoed looks at the selection rollouts of the best few checkpoints, until it accepts one. The report
@@ -39,7 +38,8 @@ def chosen_checkpoint(ws: Workspace, session_id: str, number: int) -> IterationA
     iteration = record.iteration(number)
     aggregation = iteration.read_aggregation()
     assert aggregation is not None, "an iteration is judged after its training"
-    vetoes, intent = unanswered_vetoes(record, number), record.read_criteria()
+    vetoes = unanswered_vetoes(record, number)
+    intent = record.read_criteria()
     asked = bool(record.read_session().judge_model) and intent is not None and bool(vetoes)
     if not asked or aggregation.looks or iteration.report.read_evaluation() is not None:
         return aggregation
@@ -68,7 +68,7 @@ def _looks(
     intent: Intent,
     candidates: Sequence[tuple[IterationRecord, int]],
 ) -> Iterator[CheckpointLook]:
-    """What eyes say of each, until they accept one or little is left of the session's caps.
+    """Observations of each checkpoint until one is accepted or the session's caps are nearly used up.
 
     What is left is for the verdict. Where eyes cannot look, those that were looked at are chosen among.
     """
@@ -90,14 +90,20 @@ def _looks(
 def _look_at(
     ws: Workspace, record: SessionRecord, iteration: IterationRecord, intent: Intent, run: IterationRecord, step: int
 ) -> CheckpointLook:
-    """One look at the selection rollouts of one checkpoint."""
-    session, checkpoint = record.read_session(), run.checkpoint(step)
+    """Look at the selection rollouts of one checkpoint."""
+    # the service starts without numpy and jinja2
+    from p2p.analysis.rollout_numbers import rollout_numbers  # noqa: PLC0415
+    from p2p.judges.vision import VisionJudge  # noqa: PLC0415
+
+    session = record.read_session()
+    checkpoint = run.checkpoint(step)
     evaluation = checkpoint.read_evaluation()
     assert evaluation is not None, "a candidate is recorded"
     threshold = session_for(record, iteration.number).pass_threshold
     code = ws.judge_called("code").measure_checkpoint(intent, checkpoint.path, threshold)
     job, pictures = _checkpoint_view(ws, iteration, run, step, ViewRequest())
-    spec, unjudged = describe_environment(ws, session.env_id), synthesis.unseen(intent, code)
+    spec = describe_environment(ws, session.env_id)
+    unjudged = synthesis.unseen(intent, code)
     evidence = Evidence(
         session_id=record.session_id,
         iteration=iteration.number,
@@ -111,7 +117,7 @@ def _look_at(
         videos={},
         shown=SHOWN,
         duration_s=duration_s(evaluation),
-        numbers=registry.load("measurement", registry.MEASUREMENTS, "rollout_numbers")(
+        numbers=rollout_numbers(
             checkpoint.path, SHOWN, (*spec.features, *read_besides((c.predicate for c in intent.criteria), spec))
         ),
         bodies=tuple(body.name for body in spec.bodies),
@@ -128,7 +134,7 @@ def _look_at(
         ws, iteration, job.path / pictures.sheet, f"Contact sheet of the {SHOWN} rollout", pictures.note
     )
     model = vision_models(ws, record).for_role(ROLE, iteration.number)
-    judge = registry.load("eyes", registry.EYES, "model")(model, Album(sheet, None, more))
+    judge = VisionJudge(model, Album(sheet, None, more))
     judgment = synthesis.combine(intent, code, judge.look(evidence))
     return CheckpointLook(
         run_id=run.iteration_id,
@@ -142,7 +148,7 @@ def _look_at(
 def _checkpoint_view(
     ws: Workspace, iteration: IterationRecord, run: IterationRecord, step: int, request: ViewRequest
 ) -> tuple[ViewRecord, PictureResult]:
-    """A selection rollout of a checkpoint, pictured; its title tells neither the step nor the run."""
+    """Pictures of a checkpoint's selection rollout; the title names neither step nor run."""
     path = run.trajectory(step, request.label)
     shown = RecordedFile(
         run_dir=path_from_view(iteration.path, run.path),

@@ -1,11 +1,10 @@
-"""How a session ends: decided from its judgments, written down, its checkpoints filmed."""
+"""Close a session: decide the outcome from its judgments, save it, film its checkpoints."""
 
 from contextlib import suppress
 
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.contracts.events import EventName
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.session import Session, SessionStatus
+from p2p.contracts.session import EventName, Session, SessionStatus
 from p2p.contracts.work import FilmRequest
 from p2p.service.jobs.free_space import keeps_videos
 from p2p.service.jobs.worker_jobs import worker_job
@@ -17,7 +16,7 @@ from p2p.store.sessions import SessionRecord
 
 
 def outcome(ws: Workspace, session_id: str) -> SessionStatus | None:
-    """How the session ends after the iterations so far; None to go on."""
+    """Outcome of the session after its iterations so far; None to continue."""
     record = ws.record(session_id)
     session = record.read_session()
     judgments = [j for iteration in record.iteration_records() if (j := iteration.read_judgment()) is not None]
@@ -28,7 +27,7 @@ def outcome(ws: Workspace, session_id: str) -> SessionStatus | None:
 
 
 def close(ws: Workspace, session_id: str, outcome: SessionStatus, error: str | None = None) -> Session:
-    """Write down how a session ended, unless it has; its status comes last: it says that all the rest is there."""
+    """Save the end of a session once; its status is written last and marks the rest complete."""
     record = ws.record(session_id)
     ended = record.end(outcome, error, lambda: _tell_end(record, outcome, error))
     if ended and outcome is not SessionStatus.CANCELLED:  # whoever stops a session wants the machine back
@@ -50,7 +49,7 @@ def _tell_end(record: SessionRecord, outcome: SessionStatus, error: str | None) 
 
 
 def _film(ws: Workspace, record: SessionRecord) -> None:
-    """Start the videos of all checkpoints, the latest iteration first; nothing waits for them."""
+    """Start the job that films all checkpoints, latest iteration first; do not wait for it."""
     iterations = reversed(record.iteration_records())
     runs = [run for iteration in iterations for run in iteration.runs() if run.read_summary() is not None]
     if runs and not keeps_videos(ws):
@@ -59,7 +58,7 @@ def _film(ws: Workspace, record: SessionRecord) -> None:
     elif runs:
         names = tuple(f"../{run.path.relative_to(record.path)}" for run in runs)
         IterationRecord(record.film_dir).save_film_request(FilmRequest(runs=names))
-        ws.backend.submit(worker_job("film"), record.film_dir)
+        ws.background.submit(worker_job("film"), record.film_dir)
 
 
 def _outcome(session: Session, judgments: list[Judgment]) -> SessionStatus | None:

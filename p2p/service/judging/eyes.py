@@ -1,11 +1,11 @@
-"""The model that looks: which it is, and what it is sent."""
+"""Vision model of a session: selection and inputs."""
 
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.inference import ModelName
-from p2p.contracts.model_problems import ModelRefused, ReplyMalformed, ReplyTruncated
-from p2p.contracts.observation import SentPicture
+from p2p.contracts.inference import ModelName, ModelRefused, ReplyMalformed, ReplyTruncated
+from p2p.contracts.judgment import SentPicture
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.work import ViewCamera, ViewRequest
 from p2p.inference.client import SessionModels
 from p2p.judges.album import Closer, Shown
@@ -25,25 +25,25 @@ USELESS = (ReplyMalformed, ReplyTruncated, ModelRefused)
 
 
 def eyes_of(ws: Workspace, session_id: str) -> str:
-    """`provider:model` that would look at a session's pictures; empty where none is configured."""
+    """`provider:model` of the session's vision model; empty if none is configured."""
     session = ws.record(session_id).read_session()
     return session.judge_model or session.model or ws.settings.model
 
 
 def vision_models(ws: Workspace, record: SessionRecord, model: str = "") -> SessionModels:
-    """The models of a session, with the one that looks in the place of its own."""
+    """Models of a session with the vision model in place of its own."""
     model = model or eyes_of(ws, record.session_id)
     if not model:
         raise InvalidInput(
-            "No model is configured that could look at pictures. Name one (--judge-model provider:model, or set "
-            f"P2P_MODEL), or look yourself: p2p view {record.session_id}"
+            f"No model is configured that could look at pictures. Name one ({Remedy.CHOOSE_JUDGE_MODEL.of()}, or set "
+            f"P2P_MODEL), or look yourself: {Remedy.LOOK.of(session=record.session_id)}"
         )
     name = str(ModelName.parse(model))
     return session_models(record, ws.settings.model_patience_s, ws.settings.model_silence_s, name)
 
 
 def keep_picture(ws: Workspace, iteration: IterationRecord, file: Path, shows: str, note: str = "") -> Shown:
-    """A picture as it will be sent, its bytes kept."""
+    """Picture in the form that is sent, with its bytes saved."""
     data = read_bytes(file)
     path, digest = SeenPictures(iteration.path).keep(data, file.suffix)
     sent = SentPicture(path=relative_path(ws, path), sha256=digest, media_type=MIME_TYPES[file.suffix], shows=shows)
@@ -51,7 +51,7 @@ def keep_picture(ws: Workspace, iteration: IterationRecord, file: Path, shows: s
 
 
 def requested_view(wish: Closer) -> ViewRequest:
-    """What the judge wants to see, as a request for pictures.
+    """Picture request from the judge's answer.
 
     Raises:
         InvalidInput: that part of time is none.

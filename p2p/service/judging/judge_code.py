@@ -1,13 +1,9 @@
-"""Judging by code that a model wrote: once per session, tried before it is used, called in the worker alone."""
+"""Judge functions written by a model: once per session, tried before use, called only in the worker."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from p2p import registry
 from p2p.contracts.intent import Intent
-from p2p.contracts.judge_code import CodeFinding, Decomposition, JudgeCode, JudgeFunction, RolloutFinding
-from p2p.contracts.judgment import Judgment
+from p2p.contracts.judgment import CodeFinding, Decomposition, JudgeCode, JudgeFunction, Judgment, RolloutFinding
 from p2p.judges import synthesis
 from p2p.rewards.part_features import names_for_code
 from p2p.service.jobs.worker_jobs import completed, run_to_end
@@ -16,10 +12,12 @@ from p2p.service.models.session_models import session_models
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import session_for
 from p2p.service.workspace import Workspace
-from p2p.store.calibration import ClipsRecord
 from p2p.store.iterations import IterationRecord
-from p2p.store.judge_code import JudgeCodeRecord, judged_dir
+from p2p.store.known_motions import KnownMotionsRecord
 from p2p.store.sessions import SessionRecord
+
+if TYPE_CHECKING:
+    from p2p.judges.author import JudgeAuthor
 
 ROLE = "judge_author"
 """Under which its calls are counted in the session's ledger."""
@@ -27,7 +25,7 @@ UNPLANNED = Decomposition(measurable=True, reason="")
 
 
 def write_judge_code(ws: Workspace, session_id: str) -> JudgeCode | None:
-    """Have functions written for the criteria without a predicate; once per session.
+    """Write functions for the criteria without a predicate, once per session.
 
     Returns:
         The functions; None where the session names no model for it, or nothing is left to measure.
@@ -37,37 +35,39 @@ def write_judge_code(ws: Workspace, session_id: str) -> JudgeCode | None:
         BudgetExceeded: it would cost more than the session may.
     """
     record = ws.record(session_id)
-    session, intent = record.read_session(), record.read_criteria()
-    if (known := JudgeCodeRecord(record.path).read()) is not None or not session.judge_author or intent is None:
+    session = record.read_session()
+    intent = record.read_criteria()
+    if (known := record.read_judge_code()) is not None or not session.judge_author or intent is None:
         return known
     author = _judge_author(ws, record, intent)
     functions = tuple(author.write(c) for c in synthesis.unseen(intent) if c.predicate is None)
     code = JudgeCode(written_by=session.judge_author, functions=functions)
-    JudgeCodeRecord(record.path).save(code)
+    record.save_judge_code(code)
     return code
 
 
 def mend_judge_code(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> None:
-    """Have each function that fails on the judged rollouts mended by its author, once."""
+    """Ask the author once to repair each function that fails on the judged rollouts."""
     if (code := write_judge_code(ws, record.session_id)) is not None:
         mended = tuple(_mended_code(ws, record, iteration, function) for function in code.functions)
         if mended != code.functions:
-            JudgeCodeRecord(record.path).save(code.model_copy(update={"functions": mended}))
+            record.save_judge_code(code.model_copy(update={"functions": mended}))
 
 
 def judge_by_functions(
     ws: Workspace, record: SessionRecord, iteration: IterationRecord, intent: Intent | None
 ) -> Judgment:
-    """By predicates, and by functions for the criteria that have none."""
+    """Judge by predicates, and by functions for the criteria without one."""
     threshold = session_for(record, iteration.number).pass_threshold
-    code = JudgeCodeRecord(record.path).read()
+    code = record.read_judge_code()
     if intent is None or code is None or not code.usable or iteration.report.read_evaluation() is None:
         return ws.judge_called("code").judge_report(intent, iteration.report.path, threshold)
+    from p2p.judges import generated  # noqa: PLC0415 - numpy, which the service starts without
+
     said = {function.key: call_on_report(ws, iteration, function) for function in code.usable}
     failed = {key: words for key, words in said.items() if isinstance(words, str)}
-    judge: Callable[..., Judgment] = registry.load("measurement", registry.MEASUREMENTS, "judge_by_code")
     findings = {key: found for key, found in said.items() if not isinstance(found, str)}
-    judgment = judge(intent, iteration.report.path, threshold, findings)
+    judgment = generated.judge_report(intent, iteration.report.path, threshold, findings)
     hashes = "+".join([judgment.provenance.code_hash, *(function.code_hash for function in code.usable)])
     lines = [f"The code for {key} failed, and does not count: {words}" for key, words in failed.items()]
     provenance = judgment.provenance.model_copy(update={"code_hash": hashes, "fallback": " ".join(lines)[:500]})
@@ -84,21 +84,21 @@ def judge_by_functions(
 def call_on_report(
     ws: Workspace, iteration: IterationRecord, function: JudgeFunction
 ) -> tuple[RolloutFinding, ...] | str:
-    """What a function says of the report rollouts, or in words why it says nothing; it is called once."""
-    directory = judged_dir(iteration.path, function.key, function.code_hash)
+    """Scores of a function on the report rollouts, or the reason why it has none; called once."""
+    from p2p.judges import generated  # noqa: PLC0415 - numpy, which the service starts without
+
+    directory = iteration.judged_dir(function.key, function.code_hash)
     if not completed(ws.backend, directory):
-        prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_report")
-        prepare(directory, function.source, iteration.report.path)
+        generated.prepare_report(directory, function.source, iteration.report.path)
         run_to_end(ws.backend, "call", directory)
-    read: Callable[[Path], tuple[RolloutFinding, ...] | str]
-    read = registry.load("measurement", registry.MEASUREMENTS, "code_findings")
-    return read(directory)
+    return generated.read(directory)
 
 
 def _mended_code(
     ws: Workspace, record: SessionRecord, iteration: IterationRecord, function: JudgeFunction
 ) -> JudgeFunction:
-    intent, author = record.read_criteria(), record.read_session().judge_author
+    intent = record.read_criteria()
+    author = record.read_session().judge_author
     if not function.source or intent is None or not author or function.written_by:
         return function
     said = call_on_report(ws, iteration, function)
@@ -111,14 +111,17 @@ def _mended_code(
 
 def _judge_author(
     ws: Workspace, record: SessionRecord, intent: Intent, iteration: IterationRecord | None = None
-) -> Any:
-    """Who writes and mends functions; with an iteration, they are tried on its report rollouts too."""
+) -> "JudgeAuthor":
+    """Author of judge functions; with an iteration, also tries them on its report rollouts."""
+    from p2p.judges.author import JudgeAuthor  # noqa: PLC0415 - jinja2, which the service starts without
+
     session = record.read_session()
-    patience_s, silence_s = ws.settings.model_patience_s, ws.settings.model_silence_s
+    patience_s = ws.settings.model_patience_s
+    silence_s = ws.settings.model_silence_s
     models = session_models(record, patience_s, silence_s, session.judge_author)
     spec = describe_environment(ws, session.env_id)
     names = (*spec.feature_names, *sorted(names_for_code(spec)))
-    known = known_motions_file(ws, ClipsRecord(JudgeCodeRecord(record.path).known_motions_dir), session.env_id)
+    known = known_motions_file(ws, KnownMotionsRecord(record.known_motions_dir), session.env_id)
 
     def validate(source: str) -> list[str]:
         found = problems_of(ws, source, names, known)
@@ -127,11 +130,11 @@ def _judge_author(
             found = [said] if isinstance(said, str) else []
         return found
 
-    return registry.load("judge", registry.JUDGES, "author")(models.for_role(ROLE), spec, intent, validate)
+    return JudgeAuthor(models.for_role(ROLE), spec, intent, validate)
 
 
 def _finding(function: JudgeFunction, author: str, said: tuple[RolloutFinding, ...] | str) -> CodeFinding:
-    """What a function said, as it goes into the judgment."""
+    """Result of a function, as stored in the judgment."""
     return CodeFinding(
         key=function.key,
         written_by=function.written_by or author,

@@ -1,32 +1,29 @@
-"""Trying code that a model wrote to judge by, before anything is judged by it."""
+"""Trials of generated judge functions before their first use."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-from p2p import registry
-from p2p.contracts.calibration import ROBOTS, ClipsRequest
+from p2p.contracts.known_motions import ROBOTS, KnownMotionsRequest
 from p2p.service.jobs.worker_jobs import completed, run_to_end
 from p2p.service.workspace import Workspace
 from p2p.store import files
-from p2p.store.calibration import ClipsRecord
+from p2p.store.known_motions import KnownMotionsRecord
 
 
 def problems_of(ws: Workspace, source: str, names: tuple[str, ...], known: Path | None) -> list[str]:
-    """What a trial on made-up rollouts and known motions holds against a source."""
+    """Problems of a source, found on synthetic rollouts and known motions."""
+    from p2p.judges import generated  # noqa: PLC0415 - numpy, which the service starts without
+
     directory = ws.runs.trial_dir()
-    prepare: Callable[..., None] = registry.load("measurement", registry.MEASUREMENTS, "prepare_trial")
-    problems: Callable[[Path], list[str]]
-    problems = registry.load("measurement", registry.MEASUREMENTS, "code_problems")
     try:
-        prepare(directory, source, names, known)
+        generated.prepare_trial(directory, source, names, known)
         run_to_end(ws.backend, "call", directory)
-        return problems(directory)
+        return generated.problems_of(directory)
     finally:
         files.discard(directory)
 
 
-def known_motions_file(ws: Workspace, clips: ClipsRecord, env_id: str) -> Path | None:
-    """File with the features of motions prescribed joint by joint; None where there are none of this robot.
+def known_motions_file(ws: Workspace, clips: KnownMotionsRecord, env_id: str) -> Path | None:
+    """Features of motions prescribed joint by joint; None if the robot has none.
 
     Args:
         clips: Where they lie, or are made.
@@ -35,6 +32,6 @@ def known_motions_file(ws: Workspace, clips: ClipsRecord, env_id: str) -> Path |
     if env_id not in ROBOTS:
         return None
     if not completed(ws.backend, clips.path):
-        clips.save_request(ClipsRequest(env_id=env_id, variations=1))
-        run_to_end(ws.backend, "clips", clips.path)
+        clips.save_request(KnownMotionsRequest(env_id=env_id, variations=1))
+        run_to_end(ws.backend, "known_motions", clips.path)
     return clips.features_path

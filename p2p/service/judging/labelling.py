@@ -1,4 +1,4 @@
-"""What people think of rollouts, held against the judges."""
+"""People's scores of rollouts, compared with the judges."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from p2p.analysis.agreement import agreement
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.judgment import Judgment, RolloutScore
-from p2p.contracts.label import Label, Labels
+from p2p.contracts.judgment import Judgment, Label, Labels, RolloutScore
+from p2p.contracts.remedies import Remedy
 from p2p.service.pictures.picturing import best_of
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
@@ -27,7 +27,7 @@ def label_rollout(
     iteration: int | None = None,
     comment: str = "",
 ) -> Labels:
-    """Keep a person's score of a recorded rollout; a later one of the same person replaces it.
+    """Save a person's score of a recorded rollout, replacing that person's earlier one.
 
     Args:
         session_id: Whose.
@@ -39,15 +39,17 @@ def label_rollout(
 
     Raises:
         UnknownName: there is no such session, iteration or rollout.
-        InvalidInput: nothing is judged yet, or a value is out of range.
+        InvalidInput: nothing is judged yet, no rollout was recorded, or a value is out of range.
     """
     record = ws.record(session_id)
     chosen, judgment = _judged_iteration(ws, record, iteration)
+    if judgment.run_id is None:
+        raise InvalidInput(f"Iteration {chosen.number} of {session_id} has no recorded rollouts to label.")
     seen = _rollout(judgment, rollout)
     try:
         label = Label(
             iteration=chosen.number,
-            run_id=judgment.run_id or "",
+            run_id=judgment.run_id,
             checkpoint=judgment.best_checkpoint or 0,
             rollout=rollout,
             seed=seen.seed,
@@ -65,11 +67,12 @@ def label_rollout(
 
 
 def labels(ws: Workspace, session_id: str | None = None) -> Labels:
-    """Labels of a session, oldest first, and how far the judges agree with them; None takes all sessions."""
+    """Labels of a session, oldest first, with the judges' agreement; all sessions for None."""
     records = [ws.record(session_id)] if session_id is not None else ws.runs.sessions()
     found = [label for record in records for label in _latest(record.read_labels())]
     threshold = records[0].read_session().pass_threshold if session_id is not None else PASS_THRESHOLD
-    scores, judged = [label.score for label in found], [label.judged for label in found]
+    scores = [label.score for label in found]
+    judged = [label.judged for label in found]
     return Labels(session_id=session_id, labels=tuple(found), agreement=agreement(scores, judged, threshold))
 
 
@@ -81,7 +84,10 @@ def _judged_iteration(ws: Workspace, record: SessionRecord, number: int | None) 
     judgment = chosen.read_judgment() if chosen is not None else None
     if chosen is None or judgment is None:
         which = "" if number is None else f" as iteration {number}"
-        raise InvalidInput(f"{record.session_id} has nothing judged{which} yet: p2p watch shows how it stands.")
+        raise InvalidInput(
+            f"{record.session_id} has nothing judged{which} yet: {Remedy.FOLLOW.of(session=record.session_id)} "
+            "shows how it stands."
+        )
     return chosen, judgment
 
 
@@ -93,7 +99,7 @@ def _rollout(judgment: Judgment, label: str) -> RolloutScore:
 
 
 def _latest(labels: Sequence[Label]) -> list[Label]:
-    """The last of each person about each rollout."""
+    """Latest label of each person for each rollout."""
     kept = {
         (label.annotator, label.iteration, label.run_id, label.checkpoint, label.rollout): label for label in labels
     }

@@ -1,11 +1,9 @@
-"""Which of two iterations or checkpoints does it better, as a model sees it."""
+"""Pairwise comparison of iterations or checkpoints."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-from p2p import registry
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.observation import Observer, hash_of
+from p2p.contracts.judgment import Observer, hash_of
 from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference, preference
 from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
 from p2p.judges.album import Shown
@@ -14,7 +12,6 @@ from p2p.service.pictures.picturing import make_picture
 from p2p.service.pictures.viewing import recorded_rollout
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.preferences import PreferencesRecord
 from p2p.store.sessions import SessionRecord
 from p2p.store.views import path_from_view, state_of, view_record
 
@@ -27,7 +24,7 @@ def prefer(
     request: ViewRequest | None = None,
     model: str = "",
 ) -> Preference:
-    """Have a model say which of two does better what the session asks for.
+    """Ask a model which of two candidates does better what the session asks for.
 
     Both are shown in both orders; where the answer depends on the order, it is a tie. No judgment changes.
 
@@ -44,11 +41,12 @@ def prefer(
         ModelProblem: the model gives no answer that can be used.
         BudgetExceeded: it would cost more than the session may.
     """
-    record, pair = ws.record(session_id), (first, second)
-    judge = registry.load("eyes", registry.EYES, "pair")(
-        vision_models(ws, record, model).for_role(ROLE), _question(record)
-    )
-    found: Preference = judge.compare(session_id, pair, _in_both_orders(ws, record, pair, request))
+    from p2p.judges.pairwise import PairwiseJudge  # noqa: PLC0415 - jinja2, which the service starts without
+
+    record = ws.record(session_id)
+    pair = (first, second)
+    judge = PairwiseJudge(vision_models(ws, record, model).for_role(ROLE), _question(record))
+    found = judge.compare(session_id, pair, _in_both_orders(ws, record, pair, request))
     _keep(record, found)
     return found
 
@@ -60,7 +58,7 @@ def pair_to_compare(
     request: ViewRequest | None = None,
     wait_s: float | None = None,
 ) -> PairToCompare:
-    """Two of a session as their caller is to compare them, for `submit_preference`.
+    """Two candidates as pictures for the caller to compare; answer with `submit_preference`.
 
     Args:
         session_id: Whose they are.
@@ -94,7 +92,7 @@ def submit_preference(
     observer: Observer = "calling_agent",
     model: str | None = None,
 ) -> Preference:
-    """Keep what the caller saw in the pictures of `pair_to_compare`, which was asked the same.
+    """Save the caller's answer to `pair_to_compare`, for the same arguments.
 
     Args:
         session_id: Whose they are.
@@ -125,10 +123,11 @@ def submit_preference(
 
 
 def _question(record: SessionRecord) -> str:
-    """How two of a session are to be compared."""
-    ask: Callable[..., str] = registry.load("eyes", registry.EYES, "pair_question")
+    """Question about two candidates of a session."""
+    from p2p.judges.pairwise import question  # noqa: PLC0415 - jinja2, which the service starts without
+
     intent = record.read_criteria()
-    return ask(record.read_session().prompt, intent.criteria if intent is not None else ())
+    return question(record.read_session().prompt, intent.criteria if intent is not None else ())
 
 
 def _in_both_orders(
@@ -138,7 +137,7 @@ def _in_both_orders(
     request: ViewRequest | None,
     wait_s: float | None = None,
 ) -> tuple[Shown, Shown]:
-    """One picture with the first above, and one with the second above."""
+    """Two pictures of a pair: the first candidate above, and the second above."""
     if pair[0] == pair[1]:
         raise InvalidInput(f"Two different ones can be compared, got {pair[0]} twice.")
     view = request or ViewRequest()
@@ -149,7 +148,7 @@ def _in_both_orders(
 def _recorded(
     ws: Workspace, record: SessionRecord, candidate: Candidate, label: str
 ) -> tuple[IterationRecord, IterationRecord, Path]:
-    """Its iteration, the run, and the file of the rollout."""
+    """Iteration, run and trajectory file of a candidate."""
     iteration = ws.iteration_begun(record.session_id, candidate.iteration)
     if candidate.checkpoint is None:
         return (iteration, *recorded_rollout(ws, record, iteration, label))
@@ -175,7 +174,7 @@ def _both(
     view: ViewRequest,
     wait_s: float | None,
 ) -> Shown:
-    """One picture of both, the first of the pair above; nothing on it tells which is which."""
+    """One picture of a pair, the first candidate above, without a hint which is which."""
     home = pair[0][1]
     named = tuple(
         RecordedFile(
@@ -194,13 +193,12 @@ def _both(
 
 
 def _turned(pictures: tuple[Shown, Shown]) -> tuple[Shown, Shown]:
-    """In an order that tells nobody which of them has the first above, and is the same each time."""
+    """Sort the pictures in a stable order that does not reveal which candidate is above."""
     one, two = sorted(pictures, key=lambda shown: shown.sent.sha256)
     return one, two
 
 
 def _keep(record: SessionRecord, found: Preference) -> None:
-    """Write it down, unless the same was said before."""
-    kept = PreferencesRecord(record.path)
-    if found not in kept.read():
-        kept.append(found)
+    """Append a preference, unless it is already saved."""
+    if found not in record.read_preferences():
+        record.append_preference(found)

@@ -1,6 +1,6 @@
-"""Rollouts that an iteration is judged by."""
+"""Record the report rollouts of an iteration."""
 
-from p2p.contracts.rollout import report_seed_offset
+from p2p.contracts.training import report_seed_offset
 from p2p.contracts.work import EvaluateRequest
 from p2p.service.jobs.worker_jobs import completed, run_to_end
 from p2p.service.judging.choosing import chosen_checkpoint
@@ -11,9 +11,10 @@ from p2p.store.views import take_over
 
 
 def run_report(ws: Workspace, session_id: str, number: int) -> None:
-    """Run the report rollouts of the checkpoint that selection chose, in a fresh process; once only."""
+    """Record the report rollouts of the selected checkpoint in a fresh process, once."""
     record = ws.record(session_id)
-    iteration, session = record.iteration(number), record.read_session()
+    iteration = record.iteration(number)
+    session = record.read_session()
     aggregation = chosen_checkpoint(ws, session_id, number)
     best = aggregation.best_run_id
     siblings = [run.iteration_id for run in iteration.runs() if run.iteration_id != best]

@@ -1,19 +1,17 @@
-"""Step four of the loop: the verdict on an iteration, over rollouts that nobody selected on."""
+"""Step four of the loop: judge an iteration by its report rollouts."""
 
-from p2p.contracts.events import EventName
 from p2p.contracts.judgment import Judgment
+from p2p.contracts.session import EventName
 from p2p.service.judging.by_code import annotated, judge_by_code
 from p2p.service.judging.by_eyes import judge_by_eyes
 from p2p.service.judging.judge_code import mend_judge_code
 from p2p.service.judging.report import run_report
 from p2p.service.progress.lineage import record_iteration
 from p2p.service.workspace import Workspace
-from p2p.store.iterations import IterationRecord
-from p2p.store.sessions import SessionRecord
 
 
 def judge(ws: Workspace, session_id: str, number: int) -> Judgment:
-    """Judge iteration `number` over rollouts that nobody selected on."""
+    """Judge iteration `number` by its report rollouts, which selected nothing."""
     record = ws.record(session_id)
     iteration = record.iteration(number)
     judgment = iteration.read_judgment()
@@ -21,15 +19,11 @@ def judge(ws: Workspace, session_id: str, number: int) -> Judgment:
         n_runs = len(iteration.runs())
         with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
             run_report(ws, session_id, number)
-            judgment = annotated(iteration, _verdict(ws, record, iteration))
+            mend_judge_code(ws, record, iteration)
+            measured = judge_by_code(ws, record, iteration)
+            verdict = judge_by_eyes(ws, record, iteration, measured)  # eyes can veto what is measured
+            judgment = annotated(iteration, verdict)
             iteration.save_judgment(judgment)
             result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
     record_iteration(record, number)
     return judgment
-
-
-def _verdict(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> Judgment:
-    """The judgment that is kept: what is measured decides, and eyes can veto it; see `judges.synthesis`."""
-    mend_judge_code(ws, record, iteration)
-    measured = judge_by_code(ws, record, iteration)
-    return judge_by_eyes(ws, record, iteration, measured)

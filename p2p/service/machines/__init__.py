@@ -1,1 +1,1 @@
-"""This machine and the others: what they have, and what is served on them."""
+"""This machine and the nodes: resources, setup, and model servers."""

@@ -1,14 +1,15 @@
-"""The other machines that trainings may run on."""
+"""Nodes: other machines for trainings."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p2p import registry
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable
 from p2p.contracts.job import JobStatus
 from p2p.contracts.node import HostKey, Node, NodeState, NodeView
+from p2p.contracts.remedies import Remedy
+from p2p.registry import naming_extras
 from p2p.service.workspace import Workspace
 from p2p.store.remote import RemoteJobRecord, remote_jobs
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_node(ws: Workspace, node: Node) -> NodeView:
-    """Keep a new node; nothing is sent to it.
+    """Save a new node; nothing is sent to it.
 
     Raises:
         InvalidInput: there is another of its name, or its key file is not there.
@@ -33,18 +34,19 @@ def add_node(ws: Workspace, node: Node) -> NodeView:
 
 
 def list_nodes(ws: Workspace) -> tuple[NodeView, ...]:
-    """All nodes by name, as they were when last looked at."""
+    """All nodes by name, as of their last check."""
     return tuple(_view(ws, node) for _, node in sorted(ws.node_store.all().items()))
 
 
 def check_node(ws: Workspace, name: str) -> NodeView:
-    """Look at a node now: what it has, and whether a training could start there; nothing is installed.
+    """Probe a node: its resources, and whether a training could start; installs nothing.
 
     Raises:
         UnknownName: there is none of its name.
         MissingExtra: what reaches it is not installed.
     """
-    node, care = ws.node_store.get(name), _care(ws)
+    node = ws.node_store.get(name)
+    care = _care(ws)
     try:
         return _view(ws, care.prepare(name, install=False), NodeState.READY)
     except NodeUnreachable as error:
@@ -54,7 +56,7 @@ def check_node(ws: Workspace, name: str) -> NodeView:
 
 
 def check_nodes(ws: Workspace) -> tuple[NodeView, ...]:
-    """Look at all nodes now, by name, at the same time.
+    """Probe all nodes in parallel.
 
     Raises:
         MissingExtra: what reaches them is not installed.
@@ -65,7 +67,7 @@ def check_nodes(ws: Workspace) -> tuple[NodeView, ...]:
 
 
 def bootstrap_node(ws: Workspace, name: str) -> NodeView:
-    """Give a node all that a training needs; what is there already is kept.
+    """Install the requirements of a training on a node; existing ones are kept.
 
     Raises:
         UnknownName: there is none of its name.
@@ -76,7 +78,7 @@ def bootstrap_node(ws: Workspace, name: str) -> NodeView:
 
 
 def host_key(ws: Workspace, name: str) -> HostKey:
-    """The key by which a node proves who it is.
+    """Host key shown by a node.
 
     Raises:
         UnknownName: there is none of its name.
@@ -86,7 +88,7 @@ def host_key(ws: Workspace, name: str) -> HostKey:
 
 
 def trust_node(ws: Workspace, name: str, fingerprint: str) -> HostKey:
-    """Trust a node's key from now on, in place of any earlier one.
+    """Trust a node's key, replacing any earlier one.
 
     Raises:
         UnknownName: there is none of its name.
@@ -96,7 +98,7 @@ def trust_node(ws: Workspace, name: str, fingerprint: str) -> HostKey:
 
 
 def remove_node(ws: Workspace, name: str, abandon: bool = False) -> tuple[JobStatus, ...]:
-    """Forget a node.
+    """Delete a node.
 
     Args:
         name: Its name.
@@ -114,7 +116,7 @@ def remove_node(ws: Workspace, name: str, abandon: bool = False) -> tuple[JobSta
     if live and not abandon:
         raise InvalidInput(
             f"{len(live)} jobs have not ended on {name}, the first is {live[0].path}. "
-            f"Wait for them, or give them up with: p2p nodes remove {name} --abandon"
+            f"Wait for them, or give them up with: {Remedy.REMOVE_NODE.of(node=name)}"
         )
     ended = tuple(_give_up(ws, record) for record in live)
     ws.node_store.remove(name)
@@ -127,10 +129,11 @@ def _give_up(ws: Workspace, record: RemoteJobRecord) -> JobStatus:
 
 
 def _live_jobs(ws: Workspace, name: str) -> list[RemoteJobRecord]:
-    """Jobs of this runs directory that are on a node and, as far as is known, have not ended."""
+    """Jobs of this runs directory on a node that have not ended, as far as known."""
     live = []
     for record in remote_jobs(ws.runs.path):
-        remote, status = record.read(), record.read_status()
+        remote = record.read()
+        status = record.read_status()
         if remote is not None and remote.node == name and (status is None or not status.state.finished):
             live.append(record)
     return live
@@ -141,5 +144,7 @@ def _view(ws: Workspace, node: Node, state: NodeState | None = None, problem: st
 
 
 def _care(ws: Workspace) -> "NodeCare":
-    care: NodeCare = registry.load("part", registry.NODES, "care")(ws.node_store)
-    return care
+    with naming_extras():
+        from p2p.scheduler.nodes.care import NodeCare  # noqa: PLC0415 - paramiko, which not everybody has
+
+    return NodeCare(ws.node_store)

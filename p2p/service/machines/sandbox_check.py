@@ -1,13 +1,12 @@
-"""What `p2p doctor` says about the sandbox of this machine."""
+"""Sandbox check of `p2p doctor`."""
 
-import sys
 import tempfile
 from pathlib import Path
 
 from p2p.contracts.errors import P2PError
+from p2p.contracts.node import Level, SetupCheck
 from p2p.contracts.protocols import Backend
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
-from p2p.contracts.setup import Level, SetupCheck
 from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.store import sandbox
 
@@ -15,7 +14,7 @@ ALLOW = "To train all the same: --allow-weak-sandbox, or P2P_ALLOW_WEAK_SANDBOX=
 
 
 def sandbox_check(backend: Backend, allowed: bool) -> SetupCheck:
-    """Have a worker look, since it is the worker that is confined."""
+    """Probe the sandbox in a worker, which is the process it confines."""
     with tempfile.TemporaryDirectory(prefix="p2p-probe-", ignore_cleanup_errors=True) as scratch:
         try:
             run_to_end(backend, "sandbox", Path(scratch))
@@ -28,12 +27,10 @@ def sandbox_check(backend: Backend, allowed: bool) -> SetupCheck:
 
 
 def described(report: SandboxReport, allowed: bool) -> SetupCheck:
-    """The report as a line of the table."""
+    """Sandbox report as a row of the table."""
     landlock = f"Landlock ABI {report.landlock_abi}" if report.landlock_abi else "no Landlock"
     found = f"{report.level} ({landlock}, {'seccomp' if report.seccomp else 'no seccomp'})"
     missing = f"Missing: {'; '.join(report.missing)}." if report.missing else ""
-    if sys.platform == "darwin":
-        found += "; the sandbox profile of macOS is applied, and nobody has tested it"
     if report.level.is_weak:
         level = Level.WARNING if allowed else Level.PROBLEM
         remedy = f"{missing} {'It was allowed.' if allowed else ALLOW}"

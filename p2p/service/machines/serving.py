@@ -1,10 +1,11 @@
-"""Servers of language models on this machine: started, looked at, and stopped."""
+"""Language model servers on this machine: start, list, stop."""
 
 import socket
 from collections.abc import Callable
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, UnknownName
-from p2p.contracts.serving import HOST, ServedModel, ServedModelView, VllmOptions
+from p2p.contracts.inference import HOST, ServedModel, ServedModelView, VllmOptions
+from p2p.contracts.remedies import Remedy
 from p2p.inference.vllm_server import VllmServer, answers, end_group, has_ended
 from p2p.scheduler import supervisor
 from p2p.store.clock import now
@@ -12,7 +13,7 @@ from p2p.store.served_models import ServedModelStore
 
 
 def serve_model(options: VllmOptions, heartbeat: Callable[[], None] = lambda: None) -> ServedModelView:
-    """Start a server and wait until it serves its model; it goes on without this process.
+    """Start a server and wait until it serves its model; it outlives this process.
 
     Sessions that ask `vllm:MODEL` find it where `VLLM_BASE_URL` says nothing.
 
@@ -43,12 +44,12 @@ def serve_model(options: VllmOptions, heartbeat: Callable[[], None] = lambda: No
 
 
 def served_models() -> tuple[ServedModelView, ...]:
-    """Every server that was started here, as it answers now; the one that sessions ask is the last."""
+    """All servers started here, with their current state; sessions use the last one."""
     return tuple(_view(server) for server in ServedModelStore().all())
 
 
 def stop_model(model: str | None = None) -> tuple[ServedModelView, ...]:
-    """End a server with all it started, and forget it.
+    """Stop a server with its processes, and delete its record.
 
     Args:
         model: What it serves, with or without `vllm:`; None ends all.
@@ -56,7 +57,8 @@ def stop_model(model: str | None = None) -> tuple[ServedModelView, ...]:
     Raises:
         UnknownName: none was started here that serves it.
     """
-    store, name = ServedModelStore(), (model or "").removeprefix("vllm:")
+    store = ServedModelStore()
+    name = (model or "").removeprefix("vllm:")
     servers = [server for server in store.all() if model is None or server.model == name]
     if not servers and model is not None:
         raise UnknownName("served model", model, [server.model for server in store.all()])
@@ -85,7 +87,7 @@ def _lives(server: ServedModel) -> bool:
 
 
 def _began(pid: int) -> str:
-    """When a process began; empty where there is none."""
+    """Start time of a process; empty if it does not exist."""
     return supervisor.processes().get(pid, (0, ""))[1]
 
 
@@ -95,9 +97,9 @@ def _require_free(port: int) -> None:
         try:
             probe.bind((HOST, port))
         except PermissionError as error:
-            raise EnvironmentProblem(f"Port {port} is not ours to use. Choose one above 1023: --port 8001.") from error
+            raise EnvironmentProblem(f"Port {port} is not ours to use. Choose one above 1023, such as 8001.") from error
         except OSError as error:
             raise InvalidInput(
-                f"Something listens at port {port} already. See what p2p serves: p2p models list; end it: p2p models "
-                "stop; or choose another port: --port 8001."
+                f"Something listens at port {port} already. See what p2p serves: {Remedy.LIST_SERVED.of()}; "
+                f"end it: {Remedy.STOP_SERVED.of()}; or choose another port, such as 8001."
             ) from error

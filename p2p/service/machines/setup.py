@@ -1,4 +1,4 @@
-"""What this machine has, and what it lacks."""
+"""Setup check of this machine: present and missing parts."""
 
 import os
 import shutil
@@ -10,8 +10,9 @@ from pathlib import Path
 
 from p2p import config_file
 from p2p.contracts.errors import MissingExtra, P2PError
+from p2p.contracts.node import Level, SetupCheck, SetupReport
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import SessionStatus
-from p2p.contracts.setup import Level, SetupCheck, SetupReport
 from p2p.scheduler import resources
 from p2p.service.jobs import packages
 from p2p.service.jobs.worker_jobs import run_to_end
@@ -24,12 +25,13 @@ from p2p.store.iterations import IterationRecord
 MIN_PYTHON = (3, 11)
 JOB_MEMORY_MB = 500
 """What one training takes, generously."""
-SESSION_DISK_MB, TIGHT_DISK_MB = 200, 2000
+SESSION_DISK_MB = 200
+TIGHT_DISK_MB = 2000
 """Less than the first is too little for one session, less than the second for a few."""
 
 
 def check_setup(ws: Workspace) -> SetupReport:
-    """Look at packages, renderers, sandbox, cores, memory, disk, keys; takes a few seconds and leaves nothing."""
+    """Check packages, renderers, sandbox, cores, memory, disk and keys (takes seconds, leaves no files)."""
     directory = ws.runs.path
     checks = [
         _python(),
@@ -45,7 +47,7 @@ def check_setup(ws: Workspace) -> SetupReport:
 
 
 def require_training(ws: Workspace) -> None:
-    """Refuse early what could only fail once the first job starts.
+    """Refuse early if the first training job could only fail.
 
     Raises:
         MissingExtra: a package that training needs is not installed.
@@ -56,7 +58,7 @@ def require_training(ws: Workspace) -> None:
 
 
 def require_packages() -> None:
-    """Refuse what needs packages for training where one is missing; of sessions that know where they are trained.
+    """Refuse a training here if a required package is missing.
 
     Raises:
         MissingExtra: it is not installed.
@@ -66,20 +68,20 @@ def require_packages() -> None:
 
 
 def _interrupted(ws: Workspace) -> Iterator[SetupCheck]:
-    """Sessions that were being worked on when that ended; nothing is said where there are none."""
+    """Check for interrupted sessions; nothing if there are none."""
     views = session_views(ws.runs, ws.backend)
     names = [view.session.session_id for view in views if view.status is SessionStatus.INTERRUPTED]
     if names:
         found = f"{len(names)} interrupted: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
-        remedy = "To go on with all of them: p2p resume --all"
+        remedy = f"To go on with all of them: {Remedy.RESUME_ALL.of()}"
         yield SetupCheck(name="sessions", level=Level.WARNING, found=found, remedy=remedy)
 
 
 def _nodes(ws: Workspace) -> Iterator[SetupCheck]:
-    """The other machines; they are not asked."""
+    """Check of the known nodes, without connecting to them."""
     if nodes := ws.node_store.all():
         names = ", ".join(name if node.facts else f"{name} (not prepared)" for name, node in sorted(nodes.items()))
-        yield SetupCheck(name="nodes", level=Level.OK, found=f"{names}; to ask one: p2p nodes check NODE")
+        yield SetupCheck(name="nodes", level=Level.OK, found=f"{names}; to ask them: {Remedy.CHECK_NODES.of()}")
 
 
 def _renderer(ws: Workspace) -> SetupCheck:
@@ -113,7 +115,7 @@ def _python() -> SetupCheck:
 
 
 def _ffmpeg() -> SetupCheck:
-    """The binary that imageio-ffmpeg brings, or what is used in its place; nothing is imported or run."""
+    """ffmpeg binary of imageio-ffmpeg or its replacement, found without importing or running it."""
     if set_to := os.environ.get("IMAGEIO_FFMPEG_EXE"):
         return _found_ffmpeg(Path(set_to) if Path(set_to).is_file() else None)
     spec = find_spec("imageio_ffmpeg")
@@ -152,7 +154,7 @@ def _machine(directory: Path) -> Iterator[SetupCheck]:
 
 
 def _writable(directory: Path) -> SetupCheck:
-    """Whether sessions can be kept in a directory, found out by a file without a name in it or its nearest parent."""
+    """Whether sessions can be saved in a directory, tested with an unnamed file in it or its nearest parent."""
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     try:
         with tempfile.TemporaryFile(dir=existing):

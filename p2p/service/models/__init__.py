@@ -1,1 +1,1 @@
-"""Language models of a session: prices, caps and costs."""
+"""Language models of a session: prices, caps, costs."""

@@ -1,9 +1,8 @@
-"""The language model of an agent that works at the tools: the product's client, with the agent's own caps."""
+"""Language model of an agent that uses the tools, with the agent's own caps."""
 
 from collections.abc import Callable
 
-from p2p.contracts.inference import ModelName, ModelRequest
-from p2p.contracts.model_problems import ModelProblem
+from p2p.contracts.inference import ModelName, ModelProblem, ModelRequest
 from p2p.inference.client import PatientModel
 from p2p.inference.estimate import estimate_tokens
 from p2p.inference.retry import Patience
@@ -16,7 +15,7 @@ PATIENCE = Patience()
 def agent_model(
     settings: Settings, model: str, problem: Callable[[ModelProblem], None], piece: Callable[[str], None]
 ) -> PatientModel:
-    """A connection to a model, which the caller closes.
+    """Open a connection to a model; the caller closes it.
 
     Args:
         settings: How long an answer is waited for.
@@ -34,5 +33,5 @@ def agent_model(
 
 
 def tokens_to_read(request: ModelRequest) -> int:
-    """Estimate of how many tokens a model reads for a request; rather too many than too few."""
+    """Estimated input tokens of a request, rounded up generously."""
     return estimate_tokens(request)

@@ -1,4 +1,4 @@
-"""The language models of a session: who may be asked, at whose cost, and where it went."""
+"""Language models of a session: choice, caps, and costs."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -7,12 +7,20 @@ from typing import Any
 from pydantic import ValidationError
 
 from p2p import registry
-from p2p.contracts.budget import CallLine, Caps, Cost, ModelChoice, SessionCosts, TrainingCost
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.events import Event, EventName
-from p2p.contracts.inference import ModelName
-from p2p.contracts.session import NewSession, Session
-from p2p.contracts.usage import Price, Usage
+from p2p.contracts.inference import (
+    CallLine,
+    Caps,
+    Cost,
+    ModelChoice,
+    ModelName,
+    Price,
+    SessionCosts,
+    TrainingCost,
+    Usage,
+)
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.session import Event, EventName, NewSession, Session
 from p2p.inference.access import access_to, variables_of
 from p2p.inference.budget import require_price
 from p2p.inference.budget import require_steps as keep_within
@@ -30,7 +38,7 @@ LIMITS = ("P2P_MODEL_PATIENCE_S", "P2P_MODEL_SILENCE_S")
 
 
 def models_of(ws: Workspace, session_id: str) -> SessionModels:
-    """The models of a session, with its caps and its ledger.
+    """Models of a session with its caps and ledger.
 
     Raises:
         InvalidInput: no model works for it.
@@ -39,7 +47,7 @@ def models_of(ws: Workspace, session_id: str) -> SessionModels:
 
 
 def costs(ws: Workspace, session_id: str) -> SessionCosts:
-    """Where the tokens, dollars and seconds of a session went, by role and iteration."""
+    """Tokens, dollars and seconds of a session by role and iteration."""
     record = ws.record(session_id)
     lines = CallLedger(record.path).lines()
     return SessionCosts(
@@ -55,7 +63,7 @@ def costs(ws: Workspace, session_id: str) -> SessionCosts:
 
 
 def set_caps(ws: Workspace, session_id: str, **changes: Any) -> Session:
-    """Change some caps of a session, which then can go on; None lifts a cap.
+    """Change caps of a session, which can then continue; None removes a cap.
 
     Raises:
         InvalidInput: there is no such cap, or a value cannot be one.
@@ -73,7 +81,7 @@ def set_caps(ws: Workspace, session_id: str, **changes: Any) -> Session:
 
 
 def require_planned_steps(ws: Workspace, session_id: str, planned: int) -> None:
-    """Do nothing where a training of `planned` environment steps, over all its runs, keeps within the cap.
+    """Raise if a training of `planned` environment steps, over all runs, exceeds the cap.
 
     Raises:
         BudgetExceeded: it would pass it.
@@ -83,7 +91,7 @@ def require_planned_steps(ws: Workspace, session_id: str, planned: int) -> None:
 
 
 def price_of_model(model: str) -> Price | None:
-    """What `provider:model` costs; None where the price table does not have it."""
+    """Price of `provider:model`; None if the price table lacks it."""
     return price_of(ModelName.parse(model))
 
 
@@ -94,7 +102,7 @@ def priced_models(provider: str) -> tuple[str, ...]:
 
 
 def price_date(provider: str) -> str:
-    """Day the prices of a provider were read, ISO 8601; empty for an unknown one."""
+    """Date of a provider's prices, ISO 8601; empty for an unknown provider."""
     prices = price_table().providers.get(provider)
     return prices.date if prices else ""
 
@@ -102,7 +110,7 @@ def price_date(provider: str) -> str:
 def session_models(
     record: SessionRecord, patience_s: float = 1_800.0, silence_s: float = 120.0, model: str = ""
 ) -> SessionModels:
-    """The models of a session.
+    """Models of a session, or another model within its caps.
 
     Args:
         record: Its directory.
@@ -127,7 +135,7 @@ def session_models(
 
 
 def require_models(session: NewSession) -> None:
-    """Do nothing where the models that a session names can be asked, or it names none; nothing is sent to anybody.
+    """Raise if a model named by the session cannot be used; sends nothing.
 
     Raises:
         InvalidInput: a name is no `provider:model`, or nothing would cap the cost.
@@ -150,7 +158,7 @@ def _names(session: NewSession) -> tuple[ModelName, ...]:
 
 
 def choice_of(session: NewSession) -> ModelChoice:
-    """Which models work for a session.
+    """Choice of models for a session.
 
     Raises:
         InvalidInput: none does.
@@ -162,7 +170,7 @@ def choice_of(session: NewSession) -> ModelChoice:
         or session.judge_author
     )
     if not model:
-        raise InvalidInput("No model works for this session. Start one with --model provider:model.")
+        raise InvalidInput(f"No model works for this session. Start one with {Remedy.CHOOSE_AUTHOR.of()}.")
     return ModelChoice(
         model=model,
         light_model=session.light_model,
@@ -179,13 +187,13 @@ def _choice_of_another(session: NewSession, model: str) -> ModelChoice:
 
 
 def model_variables(session: Session) -> tuple[str, ...]:
-    """Names of the variables that a process needs in order to ask a session's models."""
+    """Environment variables a process needs to call a session's models."""
     needed = [variable for name in _names(session) for variable in variables_of(name.provider)]
     return (*dict.fromkeys(needed), *LIMITS) if needed else ()
 
 
 def seconds_at_work(events: Sequence[Event], until: str | None = None) -> float:
-    """Time from the first event to the last, or to `until` (ISO 8601), without the breaks before it was resumed [s]."""
+    """Time from the first event to the last, or to `until` (ISO 8601), without breaks before resumes [s]."""
     worked = sum(
         max(seconds_between(before.timestamp, after.timestamp), 0.0)
         for before, after in pairwise(events)
@@ -197,7 +205,7 @@ def seconds_at_work(events: Sequence[Event], until: str | None = None) -> float:
 
 
 def require_steps(record: SessionRecord, runs: Iterable[IterationRecord]) -> None:
-    """Do nothing where the trainings of `runs` keep within the session's cap on environment steps.
+    """Raise if the trainings of `runs` exceed the session's cap on environment steps.
 
     Raises:
         BudgetExceeded: they would pass it.

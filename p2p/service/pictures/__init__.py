@@ -1,1 +1,1 @@
-"""Pictures and files of what was done, on request."""
+"""Pictures and files of sessions, on request."""

@@ -1,4 +1,4 @@
-"""What iterations leave behind, for doors that hand it on: sources, metrics as a table, pictures and videos."""
+"""Files of iterations for download: sources, metrics as CSV, pictures and videos."""
 
 import csv
 from collections.abc import Iterable, Mapping
@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from p2p.contracts.errors import InvalidInput, UnknownName
+from p2p.contracts.remedies import Remedy
 from p2p.service.workspace import Workspace
-from p2p.store.opening import is_readable, read_bytes
+from p2p.store.opening import is_enclosed, is_readable, read_bytes
 from p2p.store.views import SheetRecord
 
 MediaKind = Literal["videos", "frames"]
@@ -26,12 +27,14 @@ def read_reward(ws: Workspace, session_id: str, number: int) -> str:
     """
     source = ws.iteration_begun(session_id, number).read_reward_source()
     if not source:
-        raise InvalidInput(f"Iteration {number} of {session_id} has no reward yet: write one first.")
+        raise InvalidInput(
+            f"Iteration {number} of {session_id} has no reward yet: write one first ({Remedy.WRITE_REWARD.of()})."
+        )
     return source
 
 
 def metrics_table(ws: Workspace, session_id: str, number: int) -> str:
-    """The metrics of all runs of an iteration as CSV; a row is an update of the policy, or an evaluation of it."""
+    """Metrics of all runs of an iteration as CSV: one row per policy update or evaluation."""
     rows: list[dict[str, Any]] = []
     for run in ws.iteration_begun(session_id, number).runs():
         training, evaluations = run.parse_scalars()
@@ -41,7 +44,7 @@ def metrics_table(ws: Workspace, session_id: str, number: int) -> str:
 
 
 def media(ws: Workspace, session_id: str, number: int, kind: MediaKind) -> dict[str, Path]:
-    """Name -> file of the videos of the judged rollouts, or of the pictures of an iteration."""
+    """Videos of the judged rollouts, or pictures of an iteration: name -> file."""
     iteration = ws.iteration_begun(session_id, number)
     if kind == "videos":
         videos = sorted(iteration.report.videos_dir.glob("*.mp4"))
@@ -50,11 +53,11 @@ def media(ws: Workspace, session_id: str, number: int, kind: MediaKind) -> dict[
     pictures = [sheet.sheet_path, iteration.learning_curve_path]
     result = sheet.read_result()
     pictures += [iteration.path / frame.path for frame in (result.frames if result is not None else ()) if frame.path]
-    return {path.name: path for path in pictures if is_readable(path)}
+    return {path.name: path for path in pictures if is_enclosed(path) and is_readable(path)}
 
 
 def media_file(ws: Workspace, session_id: str, number: int, kind: MediaKind, name: str) -> Path:
-    """One of them.
+    """Path of one video or picture.
 
     Raises:
         UnknownName: there is none of this name.
@@ -66,7 +69,7 @@ def media_file(ws: Workspace, session_id: str, number: int, kind: MediaKind, nam
 
 
 def read_media(ws: Workspace, session_id: str, number: int, kind: MediaKind, name: str) -> bytes:
-    """One of them, as bytes.
+    """Bytes of one video or picture.
 
     Raises:
         UnknownName: there is none of this name.
@@ -76,11 +79,14 @@ def read_media(ws: Workspace, session_id: str, number: int, kind: MediaKind, nam
 
 
 def read_picture(path: Path) -> bytes:
-    """A picture that the service named, as bytes.
+    """Bytes of a picture named by the service.
 
     Raises:
+        InvalidInput: it lies in no runs directory.
         OSError: it cannot be read.
     """
+    if not is_enclosed(path):
+        raise InvalidInput(f"{path} is not in the runs directory; no other file is shown.")
     return read_bytes(path)
 
 

@@ -1,13 +1,12 @@
-"""Pictures made by a short job, once for each request, and kept under the iteration they are of."""
+"""Pictures made by a short job, once per request, and stored in their iteration."""
 
 import math
 import time
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, TrainingFailed
-from p2p.contracts.pictures import PictureFile
-from p2p.contracts.work import PictureRequest, PictureResult, PlotRequest
-from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
+from p2p.contracts.work import PictureFile, PictureRequest, PictureResult, PlotRequest
+from p2p.service.jobs.worker_jobs import cancelled_by_ctrl_c, raise_failure, wait, worker_job
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.progress.session_view import live_training, view
 from p2p.service.workspace import Workspace
@@ -22,7 +21,7 @@ MIME_TYPES = {".jpg": "image/jpeg", ".png": "image/png", ".mp4": "video/mp4"}
 def make_picture(
     ws: Workspace, job: ViewRecord, verb: str, order: PictureRequest | PlotRequest, wait_s: float | None
 ) -> PictureResult:
-    """What the worker made of an order, now or before."""
+    """Result of a picture request, made now or earlier."""
     if (result := job.read_result()) is not None:
         return result
     if job.gone:
@@ -30,7 +29,8 @@ def make_picture(
     job.save_request(order)
     ws.backend.submit(worker_job(verb), job.path)
     deadline = time.monotonic() + wait_s if wait_s is not None else math.inf
-    wait([job.path], ws.backend, lambda: _require_time(deadline))
+    with cancelled_by_ctrl_c(ws.backend, job.path):
+        wait([job.path], ws.backend, lambda: _require_time(deadline))
     try:
         raise_failure(ws.backend.status(job.path), f"{verb} in {job.path}")
     except (InvalidInput, EnvironmentProblem):  # said in words: nothing in the directory says more
@@ -44,7 +44,7 @@ def make_picture(
 def compared_iteration(
     ws: Workspace, session_id: str, shown: IterationRecord, number: int | None
 ) -> list[IterationRecord]:
-    """The iteration to compare with, if there is to be one."""
+    """Iteration to compare with, if requested."""
     if number is None:
         return []
     if number == shown.number:
@@ -53,9 +53,10 @@ def compared_iteration(
 
 
 def pending_work(ws: Workspace, record: SessionRecord) -> str:
-    """Which job will change that, in words."""
+    """Sentence about the job that will produce the missing data."""
     glance = view(record, ws.backend)
-    done, total = sum(run.step for run in glance.runs), sum(run.total_timesteps for run in glance.runs)
+    done = sum(run.step for run in glance.runs)
+    total = sum(run.total_timesteps for run in glance.runs)
     share = f" ({done:,} of {total:,} steps)" if total else ""
     if (job_id := live_training(record, ws.backend)) is not None:
         return f"{job_id} is training{share}: ask again when it has come further."
@@ -65,8 +66,9 @@ def pending_work(ws: Workspace, record: SessionRecord) -> str:
 
 
 def picture_file(ws: Workspace, directory: Path, result: PictureResult, name: str) -> PictureFile:
-    """One of the pictures that a job made."""
-    path, (width, height) = directory / name, result.sizes[name]
+    """Description of a picture made by a job."""
+    path = directory / name
+    width, height = result.sizes[name]
     return PictureFile(
         path=relative_path(ws, path),
         size_bytes=path.stat().st_size,
@@ -82,7 +84,7 @@ def relative_path(ws: Workspace, path: Path) -> str:
 
 
 def best_of(iterations: list[IterationRecord]) -> IterationRecord | None:
-    """The best of those that are judged; None before any is."""
+    """Best judged iteration; None if none is judged."""
     judgments = {each.number: judgment for each in iterations if (judgment := each.read_judgment()) is not None}
     best = best_iteration(judgments)
     return next((each for each in iterations if each.number == best), None)

@@ -1,8 +1,7 @@
-"""The metrics of a training, plotted on request."""
+"""Plots of a training's metrics."""
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.pictures import MetricsPicture, MetricsPlot
-from p2p.contracts.work import PlotRequest, RunsToPlot
+from p2p.contracts.work import MetricsPicture, MetricsPlot, PlotRequest, RunsToPlot
 from p2p.service.pictures.picturing import best_of, compared_iteration, make_picture, pending_work, picture_file
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
@@ -18,7 +17,7 @@ def plot_metrics(
     with_iteration: int | None = None,
     wait_s: float | None = None,
 ) -> MetricsPicture:
-    """Plot what was measured while an iteration trained.
+    """Plot the metrics of an iteration's training.
 
     Args:
         session_id: The session.
@@ -86,7 +85,7 @@ def _best_first(iteration: IterationRecord) -> list[IterationRecord]:
 
 
 def _neighbour(record: SessionRecord, number: int) -> int:
-    """The iteration before, or else after, another."""
+    """Iteration before another, else the one after it."""
     others = [each.number for each in record.iteration_records() if each.number != number]
     if not others:
         raise InvalidInput(f"{record.session_id} has only iteration {number}: there is none to compare it with yet.")

@@ -1,10 +1,9 @@
-"""Recorded rollouts, shown on request."""
+"""Pictures of recorded rollouts."""
 
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.pictures import FrameNote, RolloutPictures
-from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
+from p2p.contracts.work import FrameNote, PictureRequest, PictureResult, RecordedFile, RolloutPictures, ViewRequest
 from p2p.service.pictures.picturing import (
     best_of,
     compared_iteration,
@@ -26,7 +25,7 @@ def view_rollout(
     request: ViewRequest | None = None,
     wait_s: float | None = None,
 ) -> RolloutPictures:
-    """Show a recorded rollout: the one that is judged, or while an iteration trains that of its last evaluation.
+    """Show a recorded rollout: the judged one, or that of the last evaluation while the iteration trains.
 
     The same request is answered by the same files, which are made once.
 
@@ -41,7 +40,8 @@ def view_rollout(
         InvalidInput: nothing is recorded yet, or the part to show is not in the rollout.
         EnvironmentProblem: this machine is too busy to make them in `wait_s`.
     """
-    record, request = ws.record(session_id), request or ViewRequest()
+    record = ws.record(session_id)
+    request = request or ViewRequest()
     shown = _shown(ws, record, iteration)
     chosen = [shown, *compared_iteration(ws, session_id, shown, request.compare_with)]
     recorded = [(each, *recorded_rollout(ws, record, each, request.label)) for each in chosen]
@@ -66,7 +66,7 @@ def view_rollout(
 
 
 def _shown(ws: Workspace, record: SessionRecord, number: int | None) -> IterationRecord:
-    """The iteration meant."""
+    """Iteration to show."""
     if number is not None:
         return ws.iteration_begun(record.session_id, number)
     iterations = record.iteration_records()
@@ -81,7 +81,7 @@ def _shown(ws: Workspace, record: SessionRecord, number: int | None) -> Iteratio
 def recorded_rollout(
     ws: Workspace, record: SessionRecord, iteration: IterationRecord, label: str
 ) -> tuple[IterationRecord, Path]:
-    """A recorded rollout and the run it is of."""
+    """Run and file of a recorded rollout."""
     found = _recorded(iteration, label)
     if found is None:
         raise InvalidInput(
@@ -92,7 +92,7 @@ def recorded_rollout(
 
 
 def _placed(ws: Workspace, directory: Path, result: PictureResult) -> tuple[FrameNote, ...]:
-    """The moments, with paths relative to the runs directory."""
+    """Moments with paths relative to the runs directory."""
     return tuple(
         frame.model_copy(update={"path": relative_path(ws, directory / frame.path) if frame.path else None})
         for frame in result.frames
@@ -100,7 +100,7 @@ def _placed(ws: Workspace, directory: Path, result: PictureResult) -> tuple[Fram
 
 
 def _recorded(iteration: IterationRecord, label: str) -> tuple[IterationRecord, Path] | None:
-    """The run and the file of a rollout: the report's, or before that the one of the latest evaluation."""
+    """Run and file of a rollout: from the report, or before it from the latest evaluation."""
     report = iteration.report.read_evaluation()
     if report is not None:
         path = iteration.report.trajectory(report.checkpoint, label)

@@ -1,1 +1,1 @@
-"""What has been reached, read from directories alone."""
+"""Progress of sessions and jobs, read from their directories alone."""

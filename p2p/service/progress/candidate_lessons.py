@@ -1,18 +1,19 @@
-"""What the rewards taught that were written and not chosen."""
+"""Lessons from candidate rewards that were not chosen."""
 
 from collections.abc import Iterator, Sequence
 
 from p2p.agents.lessons import consolidated
-from p2p.contracts.candidates import Candidate, CandidateChoice, CandidateState
-from p2p.contracts.revision import Lesson
+from p2p.contracts.intent import score_in_words
+from p2p.contracts.reward import Candidate, CandidateChoice, CandidateState, Lesson
 from p2p.store.candidates import CandidateRecords
 from p2p.store.sessions import SessionRecord
 
-MAX_REASONING, MAX_PROBLEM = 160, 200
+MAX_REASONING = 160
+MAX_PROBLEM = 200
 
 
 def candidate_lessons(record: SessionRecord, iterations: Sequence[int]) -> tuple[Lesson, ...]:
-    """A soft one for each candidate that was trained or refused, of the iterations in question."""
+    """Soft lessons, one per trained or refused candidate of these iterations."""
     return tuple(
         Lesson(text=text, tier="SOFT", learned_at=number)
         for number in iterations
@@ -22,7 +23,7 @@ def candidate_lessons(record: SessionRecord, iterations: Sequence[int]) -> tuple
 
 
 def with_all(lessons: Sequence[Lesson], more: Sequence[Lesson]) -> tuple[Lesson, ...]:
-    """The lessons with those more that are not among them, word for word: two candidates may read much the same."""
+    """Lessons plus the new ones in `more`, compared word for word: two candidates may read alike."""
     known = {lesson.text for lesson in lessons}
     return consolidated((*lessons, *(lesson for lesson in more if lesson.text not in known)))
 
@@ -42,7 +43,7 @@ def _texts(number: int, choice: CandidateChoice) -> Iterator[str]:
 
 
 def _reached(one: Candidate, chosen: Candidate) -> str:
-    """What became of a candidate, in words; empty where nothing can be learned of it."""
+    """Result of a candidate as a clause; empty if it teaches nothing."""
     problem = " ".join(one.problem.split())
     if one.state is CandidateState.TRAINED:
         return f"after {one.environment_steps or 0:,} steps it reached {_score(one)}, the chosen one {_score(chosen)}"
@@ -52,5 +53,5 @@ def _reached(one: Candidate, chosen: Candidate) -> str:
 
 
 def _score(one: Candidate) -> str:
-    score = "no score" if one.score is None else f"score {one.score:.2f}"
+    score = "no score" if one.score is None else f"score {score_in_words(one.score)}"
     return score if one.episode_return is None else f"{score} and return {one.episode_return:.3g}"

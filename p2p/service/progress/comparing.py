@@ -1,4 +1,4 @@
-"""Two iterations side by side."""
+"""Comparison of two iterations."""
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Judgment
@@ -9,13 +9,12 @@ from p2p.service.progress.lineage import best_iteration
 from p2p.service.rounding import short
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.preferences import PreferencesRecord
 
 MAX_DIFFERENCES = 12
 
 
 def compare_iterations(ws: Workspace, session_id: str, first: int, second: int) -> IterationComparison:
-    """What two iterations reached, and how the second's reward and configuration differ from the first's.
+    """Results of two iterations, and the changes of reward and configuration between them.
 
     Raises:
         UnknownName: there is no such session or iteration.
@@ -23,8 +22,10 @@ def compare_iterations(ws: Workspace, session_id: str, first: int, second: int) 
     """
     if first == second:
         raise InvalidInput(f"Two different iterations can be compared, got {first} twice.")
-    one, two = ws.iteration_begun(session_id, first), ws.iteration_begun(session_id, second)
-    old, new = one.read_draft(), two.read_draft()
+    one = ws.iteration_begun(session_id, first)
+    two = ws.iteration_begun(session_id, second)
+    old = one.read_draft()
+    new = two.read_draft()
     if old is None or new is None:
         lacking = first if old is None else second
         raise InvalidInput(f"Iteration {lacking} of {session_id} has no reward yet: nothing to compare.")
@@ -43,19 +44,20 @@ def compare_iterations(ws: Workspace, session_id: str, first: int, second: int) 
 
 
 def _preferences(ws: Workspace, session_id: str, numbers: set[int]) -> tuple[Preference, ...]:
-    """What eyes have said of two iterations, and of their checkpoints."""
-    found = PreferencesRecord(ws.record(session_id).path).read()
+    """Recorded preferences between two iterations and their checkpoints."""
+    found = ws.record(session_id).read_preferences()
     return tuple(one for one in found if {one.first.iteration, one.second.iteration} == numbers)
 
 
 def neighbour(ws: Workspace, session_id: str, number: int) -> int:
-    """The iteration to compare with when none is named: the one before, or else the one after.
+    """Default iteration to compare with: the one before, else the one after.
 
     Raises:
         InvalidInput: there is no other.
     """
     known = [iteration.number for iteration in ws.record(session_id).iteration_records()]
-    earlier, later = [n for n in known if n < number], [n for n in known if n > number]
+    earlier = [n for n in known if n < number]
+    later = [n for n in known if n > number]
     if not earlier and not later:
         raise InvalidInput(f"{session_id} has one iteration only: nothing to compare it with yet.")
     return earlier[-1] if earlier else later[0]
@@ -90,7 +92,9 @@ def _pairs(first: Judgment | None, second: Judgment | None) -> tuple[CriterionPa
     two = {score.key: score for score in second.criteria} if second is not None else {}
     pairs = []
     for key in dict.fromkeys([*one, *two]):
-        named, a, b = one.get(key) or two[key], one.get(key), two.get(key)
+        named = one.get(key) or two[key]
+        a = one.get(key)
+        b = two.get(key)
         pairs.append(
             CriterionPair(
                 key=key,

@@ -1,14 +1,15 @@
-"""Which configurations an iteration used, as its runs' own files have them."""
+"""Configurations of an iteration, from its runs' files."""
 
-from p2p.contracts.revision import ConfigUse
+from p2p.contracts.reward import ConfigUse
 from p2p.contracts.training import ConfigAggregate, TrainConfig
 from p2p.store.iterations import IterationRecord
 from p2p.training.tuning import HYPERPARAMETERS
 
 
 def configs_used(iteration: IterationRecord) -> dict[str, ConfigUse]:
-    """Configuration -> its hyperparameters and what came of them; none before the iteration is trained."""
-    aggregation, draft = iteration.read_aggregation(), iteration.read_draft()
+    """Configuration -> hyperparameters and results; empty before the training."""
+    aggregation = iteration.read_aggregation()
+    draft = iteration.read_draft()
     if aggregation is None:
         return {}
     configs = {run.config_id: config for run in iteration.runs() if (config := run.read_config()) is not None}

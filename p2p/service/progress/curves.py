@@ -1,4 +1,4 @@
-"""Curves over the steps of a training, thinned out for readers who pay by the number."""
+"""Training curves, thinned for readers who pay per token."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ STEP = "global_step"
 
 
 def curve(run_id: str, name: str, rows: Rows, key: str, points: int) -> Curve | None:
-    """The values of `key` over the steps, at most `points` of them; None where no row has any.
+    """Values of `key` over the steps, at most `points` of them; None if no row has any.
 
     Args:
         run_id: Whose.
@@ -34,7 +34,8 @@ def thinned(values: Sequence[float | None], points: int) -> list[int]:
 
     Of few points, such as three, those that lie evenly are kept instead.
     """
-    last, parts = len(values) - 1, (points - 2) // 2
+    last = len(values) - 1
+    parts = (points - 2) // 2
     if len(values) <= points:
         return list(range(len(values)))
     if not parts:

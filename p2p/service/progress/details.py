@@ -1,4 +1,4 @@
-"""Details of a session: one iteration in full, and the process that drives it."""
+"""Details of a session: one iteration in full, and the state of its driver."""
 
 from p2p.contracts.errors import (
     EnvironmentProblem,
@@ -8,9 +8,9 @@ from p2p.contracts.errors import (
     StorageProblem,
     TrainingFailed,
 )
-from p2p.contracts.events import EventName
-from p2p.contracts.iteration import IterationView
 from p2p.contracts.job import JobState
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.session import EventName, IterationView
 from p2p.scheduler.resources import disk_free_mb
 from p2p.service.jobs.worker_jobs import failure_message, wait
 from p2p.service.progress.session_view import run_progress, view
@@ -20,16 +20,19 @@ from p2p.store.candidates import CandidateRecords
 
 
 def view_iteration(ws: Workspace, session_id: str, number: int) -> IterationView:
-    """What iteration `number` tried and reached so far.
+    """Reward, configuration and results of iteration `number` so far.
 
     Raises:
         UnknownName: the session has no such iteration.
     """
     iteration = ws.iteration_begun(session_id, number)
-    session, draft, request = session_for(ws.record(session_id), number), iteration.read_draft(), None
+    session = session_for(ws.record(session_id), number)
+    draft = iteration.read_draft()
+    request = None
     if (asked := iteration.read_training_request()) is not None:
         request = asked.start
-    report, sheet = iteration.report.read_evaluation(), iteration.contact_sheet_path
+    report = iteration.report.read_evaluation()
+    sheet = iteration.contact_sheet_path
     return IterationView(
         session_id=session_id,
         iteration=number,
@@ -47,7 +50,7 @@ def view_iteration(ws: Workspace, session_id: str, number: int) -> IterationView
 
 
 def why_it_stopped(ws: Workspace, session_id: str) -> P2PError:
-    """The error of a session whose driving process is gone, though the session has not ended.
+    """Error of a session whose driver is gone before the session ended.
 
     Returns:
         StorageProblem when the disk is full, EnvironmentProblem when this machine was to blame in another way,
@@ -56,19 +59,20 @@ def why_it_stopped(ws: Workspace, session_id: str) -> P2PError:
     driver = ws.record(session_id).driver_dir
     if disk_free_mb(driver) == 0:  # then nobody could record how it ended
         return StorageProblem(
-            f"The disk of {ws.runs.path} is full. Free some space, then go on with: p2p resume {session_id}"
+            f"The disk of {ws.runs.path} is full. Free some space, then go on with: "
+            f"{Remedy.RESUME.of(session=session_id)}"
         )
     seen = view(ws.record(session_id), ws.backend)
     if seen.by_caller:
         return JobLost(
             f"The job that trained iteration {seen.iteration} of {session_id} was killed. Its runs are kept; to go "
-            f"on with them: p2p resume {session_id}"
+            f"on with them: {Remedy.RESUME.of(session=session_id)}"
         )
-    advice = f"Its log is in {driver}. To go on: p2p resume {session_id}"
+    advice = f"Its log is in {driver}. To go on: {Remedy.RESUME.of(session=session_id)}"
     try:
         status = ws.backend.status(driver)
     except InvalidInput:
-        return InvalidInput(f"{session_id} was never started. To start it: p2p resume {session_id}")
+        return InvalidInput(f"{session_id} was never started. To start it: {Remedy.RESUME.of(session=session_id)}")
     if status.exit_code == EnvironmentProblem.exit_code:
         return EnvironmentProblem(f"{failure_message(status)} {advice}")
     cause = f": {failure_message(status)}" if status.state is JobState.FAILED else f" ({status.state})"
@@ -76,7 +80,7 @@ def why_it_stopped(ws: Workspace, session_id: str) -> P2PError:
 
 
 def said_nothing(ws: Workspace, session_id: str) -> bool:
-    """Whether the first process that was to drive a session was killed before it wrote anything."""
+    """Whether the session's first driver was killed before it wrote anything."""
     record = ws.record(session_id)
     try:
         driver = ws.backend.status(record.driver_dir)
@@ -88,7 +92,7 @@ def said_nothing(ws: Workspace, session_id: str) -> bool:
 
 
 def error_code(ws: Workspace, session_id: str) -> int:
-    """Exit code of the error that a session ended with, as its driver leaves with it."""
+    """Exit code of the driver for the error that ended the session."""
     driver = ws.record(session_id).driver_dir
     try:
         wait([driver], ws.backend)  # it says how the session ended before it leaves

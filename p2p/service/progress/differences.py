@@ -1,11 +1,10 @@
-"""How two rewards and their configurations differ."""
+"""Differences between two rewards and their configurations."""
 
 from collections.abc import Mapping
 from difflib import unified_diff
 
 from p2p.agents.builtin.edits import read_table
-from p2p.contracts.revision import Change
-from p2p.contracts.reward import RewardDraft, RewardReport, TermStatistics
+from p2p.contracts.reward import Change, RewardDraft, RewardReport, TermStatistics
 from p2p.contracts.training import canonical_names
 
 NOTICEABLE = 0.02
@@ -18,7 +17,7 @@ MAX_DIFF = 6000
 def changes_between(
     old: RewardDraft, new: RewardDraft, before: RewardReport | None, after: RewardReport | None, reason: str = ""
 ) -> tuple[Change, ...]:
-    """What `new` changed of `old`, the largest first: one of the reward, one of the configuration, then the rest.
+    """Changes from `old` to `new`, largest first: one of the reward, one of the configuration, then the rest.
 
     Args:
         old: The reward that was changed.
@@ -34,20 +33,21 @@ def changes_between(
 
 
 def source_diff(old: str, new: str, names: tuple[str, str]) -> str:
-    """Unified diff of two sources, cut where it gets long."""
+    """Unified diff of two sources, truncated if long."""
     lines = unified_diff(old.splitlines(), new.splitlines(), *names, lineterm="", n=1)
     text = "\n".join(lines)
     return text if len(text) <= MAX_DIFF else f"{text[:MAX_DIFF]}\n… cut; the whole sources are in both iterations."
 
 
 def common_share(old: str, new: str) -> float:
-    """Share of the lines of two sources that are in both, in [0, 1]."""
+    """Share of lines common to two sources, in [0, 1]."""
     first, second = ({line.strip() for line in source.splitlines()} - {""} for source in (old, new))
     return len(first & second) / max(1, len(first | second))
 
 
 def _config_changes(old: RewardDraft, new: RewardDraft, reason: str) -> list[Change]:
-    before, after = canonical_names(old.config_changes), canonical_names(new.config_changes)
+    before = canonical_names(old.config_changes)
+    after = canonical_names(new.config_changes)
     return [
         Change(kind="config", name=name, old=before.get(name), new=after.get(name), reason=reason)
         for name in dict.fromkeys([*before, *after])
@@ -61,11 +61,13 @@ def _reward_changes(
     if old == new:
         return []
     numbers = _numbers(old, new)
-    first, second = _statistics(before), _statistics(after)
+    first = _statistics(before)
+    second = _statistics(after)
     found: dict[str, tuple[object, object]] = dict(numbers)
     found |= {name: value for name, value in _terms(before, after).items() if name not in found}
     for name in first.keys() & second.keys() - found.keys():
-        a, b = first[name].mean, second[name].mean
+        a = first[name].mean
+        b = second[name].mean
         if abs(a - b) > NOTICEABLE * max(abs(a), abs(b)):
             found[name] = (f"mean {a:.4g}", f"mean {b:.4g}")
     if not found:
@@ -76,10 +78,11 @@ def _reward_changes(
 
 
 def _numbers(old: str, new: str) -> dict[str, tuple[object, object]]:
-    """Numbers that differ in the tables of weights and margins, where the sources have such."""
+    """Changed numbers in the tables of weights and margins, if the sources have them."""
     found: dict[str, tuple[object, object]] = {}
     for table, label in (("weights", "{}"), ("margins", "{} margin")):
-        before, after = read_table(old, table), read_table(new, table)
+        before = read_table(old, table)
+        after = read_table(new, table)
         for name in before.keys() & after.keys():
             if before[name] != after[name]:
                 found[label.format(name)] = (before[name], after[name])
@@ -87,8 +90,9 @@ def _numbers(old: str, new: str) -> dict[str, tuple[object, object]]:
 
 
 def _terms(before: RewardReport | None, after: RewardReport | None) -> dict[str, tuple[object, object]]:
-    """Terms that came and went, with their descriptions."""
-    first, second = _described(before), _described(after)
+    """Added and removed terms with their descriptions."""
+    first = _described(before)
+    second = _described(after)
     if not first or not second:
         return {}
     gone = {name: (text, None) for name, text in first.items() if name not in second}

@@ -1,13 +1,12 @@
-"""Background jobs as callers see them, read from directories alone: whoever started one may be gone."""
+"""Views of background jobs, read from directories alone: the starting process may be gone."""
 
 import time
 from collections.abc import Sequence
 
 from p2p.contracts.background import JobKind, JobTicket, JobView
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.job import JobState, JobStatus
-from p2p.contracts.session import RunProgress, SessionStatus, StatusRecord
-from p2p.contracts.waiting import WaitsFor
+from p2p.contracts.job import JobState, JobStatus, WaitsFor
+from p2p.contracts.session import RunProgress, SessionStatus
 from p2p.service.jobs.queue import POLL_S, job_directory, process_of
 from p2p.service.jobs.waiting import shared_wait, waits_for_turn
 from p2p.service.jobs.worker_jobs import failure_message
@@ -34,7 +33,7 @@ ENDINGS = {
 
 
 def get_job(ws: Workspace, job_id: str) -> JobView:
-    """How a job stands.
+    """Current view of a job.
 
     Raises:
         UnknownName: there is no job of this id.
@@ -43,7 +42,7 @@ def get_job(ws: Workspace, job_id: str) -> JobView:
 
 
 def find_job(ws: Workspace, text: str) -> str:
-    """Id of the job meant by an id, the start or end of one, or "latest".
+    """Resolve an id, the start or end of one, or "latest" to a job id.
 
     Raises:
         UnknownName: none, or more than one, is meant.
@@ -52,7 +51,7 @@ def find_job(ws: Workspace, text: str) -> str:
 
 
 def wait_for_job(ws: Workspace, job_id: str, seconds: float = MAX_WAIT_S) -> JobView:
-    """The job when it has ended, or when the time is up: at most `MAX_WAIT_S`."""
+    """Wait until the job ends or the time is up, at most `MAX_WAIT_S`; return its view."""
     ticket = ticket_of(ws, job_id)
     deadline = time.monotonic() + min(max(seconds, 0.0), MAX_WAIT_S)
     while not _job_state(ws, ticket).state.finished and time.monotonic() < deadline:
@@ -61,13 +60,13 @@ def wait_for_job(ws: Workspace, job_id: str, seconds: float = MAX_WAIT_S) -> Job
 
 
 def list_jobs(ws: Workspace, session_id: str | None = None) -> tuple[JobView, ...]:
-    """All jobs, or those of a session, newest first; none of a session that was deleted."""
+    """All jobs or those of a session, newest first; without those of deleted sessions."""
     wanted = ws.jobs.tickets(session_id)
     return tuple(_job_view(ws, ticket) for ticket in wanted if _is_kept(ws, ticket.session_id))
 
 
 def job_log(ws: Workspace, job_id: str, offset: int = 0) -> tuple[str, int]:
-    """What a job printed, from byte `offset` on, and the next offset.
+    """Log text of a job from byte `offset` on, and the next offset.
 
     Raises:
         UnknownName: there is no job of this id.
@@ -83,7 +82,7 @@ def job_log(ws: Workspace, job_id: str, offset: int = 0) -> tuple[str, int]:
 
 
 def settle(ws: Workspace, ticket: JobTicket | None) -> None:
-    """Write down how a job ended, before its session goes on without it; does nothing while it lives."""
+    """Save the end of a dead job before its session continues; does nothing for a live one."""
     if ticket is None:
         return
     view = _job_view(ws, ticket)
@@ -97,7 +96,7 @@ def _is_kept(ws: Workspace, session_id: str) -> bool:
 
 
 def ticket_of(ws: Workspace, job_id: str) -> JobTicket:
-    """Ticket of a job that is known."""
+    """Ticket of a known job."""
     ticket = ws.jobs.job(job_id).read_ticket()
     assert ticket is not None, "the directory knows only jobs with a ticket"
     return ticket
@@ -144,13 +143,13 @@ def _job_view(ws: Workspace, ticket: JobTicket) -> JobView:
 
 
 def _job_state(ws: Workspace, ticket: JobTicket) -> JobStatus:
-    """How a job stands, with its error in words."""
+    """State of a job, with its error message."""
     if (end := ws.jobs.new(ticket.job_id).read_end()) is not None:
         return JobStatus(state=end.state, error=end.error)
     process = process_of(ws.runs.path, ws.backend, ticket)
     session = ws.runs.session(ticket.session_id).read_status()
     if ticket.kind is JobKind.SESSION and session is not None and session.status.finished:
-        return _end_of_session(session)
+        return JobStatus(state=ENDINGS[session.status], error=session.error)
     if not process.state.finished:
         waits = process.state is JobState.QUEUED or ws.jobs.waits(ticket.job_id)
         return JobStatus(state=JobState.WAITING if waits else JobState.RUNNING, error=process.error)
@@ -164,12 +163,8 @@ def _job_runs(ws: Workspace, record: SessionRecord, number: int | None) -> Seque
 
 
 def _job_runs_before(ws: Workspace, record: SessionRecord, number: int | None) -> Sequence[RunProgress]:
-    """The runs of the iterations before one."""
+    """Runs of the iterations before one."""
     return tuple(run for before in range(1, number or 1) for run in _job_runs(ws, record, before))
-
-
-def _end_of_session(session: StatusRecord) -> JobStatus:
-    return JobStatus(state=ENDINGS[session.status], error=session.error)
 
 
 def _error(process: JobStatus) -> str | None:

@@ -1,12 +1,11 @@
-"""The session's memory: its history, and the tree of attempts with the best so far."""
+"""History of a session: finished iterations, and the tree of attempts with the best so far."""
 
 from textwrap import shorten
 
 from p2p.agents.lessons import with_lesson
-from p2p.contracts.events import Event, EventName
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.revision import Lesson, Lineage, LineageEntry, Revision
-from p2p.contracts.session import History, IterationData, SessionStatus
+from p2p.contracts.reward import Lesson, Lineage, LineageEntry, Revision
+from p2p.contracts.session import Event, EventName, History, IterationData, SessionStatus
 from p2p.contracts.training import EarlyStop
 from p2p.service.progress.candidate_lessons import candidate_lessons, with_all
 from p2p.service.progress.config_uses import configs_used
@@ -17,7 +16,7 @@ from p2p.store.sessions import SessionRecord
 def record_iteration(
     record: SessionRecord, number: int, status: SessionStatus = SessionStatus.RUNNING, error: str | None = None
 ) -> None:
-    """Write history and lineage from what the iterations' directories hold, up to iteration `number`."""
+    """Write history and lineage up to iteration `number` from the iterations' directories."""
     session = record.read_session()
     judged = [
         (n, iteration, judgment)
@@ -44,7 +43,7 @@ def record_iteration(
 
 
 def best_iteration(judgments: dict[int, Judgment]) -> int | None:
-    """The iteration with the highest success rate, then score; the earlier one of equals; None without any."""
+    """Iteration with the highest success rate, then score; the earliest among equals; None without any."""
     if not judgments:
         return None
     return max(judgments, key=lambda n: (judgments[n].success_rate or 0.0, judgments[n].intent_score or 0.0, -n))
@@ -93,7 +92,8 @@ def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Li
             keep = (said.text, *(lesson.text for lesson in others))
             lessons = tuple(one for one in lessons if one.learned_at != said.learned_at or one.text in keep)
             lessons = with_lesson(lessons, said)
-        score, merit = data.intent_score, (data.success_rate or 0.0, data.intent_score or 0.0)
+        score = data.intent_score
+        merit = (data.success_rate or 0.0, data.intent_score or 0.0)
         entries[f"{record.session_id}/{data.iteration_dir}"] = LineageEntry(
             parent=data.based_on,
             score=score,
@@ -115,7 +115,7 @@ def _revision_into(record: SessionRecord, number: int) -> Revision | None:
 
 
 def _elapsed(events: list[Event], number: int) -> float:
-    """Time its steps took [s]; pauses between a kill and a resume do not count."""
+    """Time of the iteration's steps [s]; pauses between a kill and a resume do not count."""
     return sum(event.duration_ms or 0 for event in events if event.iteration == number) / 1000
 
 

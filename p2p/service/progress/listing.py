@@ -1,4 +1,4 @@
-"""All sessions at a glance, those that rest from the index."""
+"""List of all sessions; ended ones come from the index."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -22,16 +22,19 @@ AT_WORK = ("queued", "submitting", "running", "unreachable")
 
 
 def session_views(runs: RunsDirectory, backend: Backend) -> list[SessionView]:
-    """The sessions that are not in the trash, newest first; one that is broken hides no other."""
+    """Sessions outside the trash, newest first; a broken one hides no other."""
     views = [view for view in _all_views(runs, backend) if view.metadata.deleted_at is None]
     return sorted(views, key=lambda view: (view.session.created_at, view.session.session_id), reverse=True)
 
 
 def _all_views(runs: RunsDirectory, backend: Backend) -> Iterator[SessionView]:
     index = Index(runs.path)
-    known, fresh, met = index.entries(KIND), dict[str, Entry](), set[str]()
+    known = index.entries(KIND)
+    fresh = dict[str, Entry]()
+    met = set[str]()
     for record in runs.unsorted():
-        name, signature = record.session_id, record.signature()
+        name = record.session_id
+        signature = record.signature()
         met.add(name)
         source = f"{_code()} {signature}"
         if (view := _unchanged(known.get(name), source, runs.path)) is None:
@@ -46,7 +49,7 @@ def _all_views(runs: RunsDirectory, backend: Backend) -> Iterator[SessionView]:
 
 
 def _unchanged(entry: Entry | None, source: str, root: Path) -> SessionView | None:
-    """The view in an entry; None where the session, or the code that looks at it, has changed since."""
+    """Cached view of an entry; None if the session or the code has changed since."""
     if entry is None or entry[0] != source:
         return None
     try:
@@ -58,21 +61,21 @@ def _unchanged(entry: Entry | None, source: str, root: Path) -> SessionView | No
 
 
 def _rests(view: SessionView, record: SessionRecord) -> bool:
-    """Whether nothing about a session changes unless it is touched: it has ended, and nothing of it runs."""
+    """Whether a session has ended with no job running, so that only a command can change it."""
     busy = view.alive or any(run.state in AT_WORK for run in view.runs)
     return view.status.finished and not busy and record.session_id == view.session.session_id
 
 
 @cache
 def _code() -> str:
-    """Tells versions of p2p apart, those too that are edited in place."""
+    """Fingerprint of the code, which also detects versions edited in place."""
     rooms = (Path(contracts.__file__).parent, Path(__file__).parent)
     newest = max(path.stat().st_mtime_ns for room in rooms for path in room.glob("*.py"))
     return f"{p2p.__version__} {newest}"
 
 
 def list_sessions(ws: Workspace, *, starred: bool = False, tags: Sequence[str] = ()) -> tuple[SessionView, ...]:
-    """The sessions that are not in the trash, newest first.
+    """Sessions outside the trash, newest first.
 
     Args:
         starred: Only those with a star.
@@ -84,7 +87,7 @@ def list_sessions(ws: Workspace, *, starred: bool = False, tags: Sequence[str] =
 
 
 def find_session(ws: Workspace, text: str) -> str:
-    """Id of the session meant by an id, an alias, the start or end of an id, or "latest".
+    """Resolve an id, an alias, the start or end of an id, or "latest" to a session id.
 
     Raises:
         UnknownName: none, or more than one, is meant.

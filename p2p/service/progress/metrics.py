@@ -1,10 +1,11 @@
-"""Numbers of a training, few enough for a model to read."""
+"""Training metrics, short enough for a model to read."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.metrics import Curve, IterationComparison, MetricsKind, MetricsView
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import RunLine
 from p2p.contracts.training import RunSummary
 from p2p.service.progress.comparing import compare_iterations, neighbour
@@ -14,7 +15,8 @@ from p2p.service.rounding import short
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 
-MIN_POINTS, MAX_POINTS = 2, 50
+MIN_POINTS = 2
+MAX_POINTS = 50
 ROUNDED = ("steps_per_second", "eta_s", "episode_return", "success_rate")
 """Numbers of a run that are shown with few digits."""
 TERM = "reward_term_"
@@ -30,7 +32,7 @@ def metrics(
     points: int = MAX_POINTS,
     with_iteration: int | None = None,
 ) -> MetricsView:
-    """One view of an iteration's trainings, also while they run.
+    """One view of an iteration's training metrics, also while it trains.
 
     Args:
         session_id: Whose.
@@ -49,11 +51,14 @@ def metrics(
         raise UnknownName("view", str(view), [str(kind) for kind in MetricsKind])
     if not MIN_POINTS <= points <= MAX_POINTS:
         raise InvalidInput(f"points lies in {MIN_POINTS} … {MAX_POINTS}, got {points}.")
-    kind, chosen = MetricsKind(view), _shown_iteration(ws, session_id, iteration)
-    runs, aggregation = chosen.runs(), chosen.read_aggregation()
+    kind = MetricsKind(view)
+    chosen = _shown_iteration(ws, session_id, iteration)
+    runs = chosen.runs()
+    aggregation = chosen.read_aggregation()
     if not runs:
         raise InvalidInput(
-            f"Nothing of iteration {chosen.number} of {session_id} has been trained yet. Train it: train_iteration."
+            f"Nothing of iteration {chosen.number} of {session_id} has been trained yet. "
+            f"Train it: {Remedy.TRAIN.of(session=session_id)}."
         )
     best = aggregation.best_run_id if aggregation is not None else None
     wanted = _wanted(runs, run_id, best, kind)
@@ -85,7 +90,9 @@ def _shown_iteration(ws: Workspace, session_id: str, number: int | None) -> Iter
         return ws.iteration_begun(session_id, number)
     iterations = ws.record(session_id).iteration_records()
     if not iterations:
-        raise InvalidInput(f"{session_id} has no iteration yet: write a reward (write_reward) and train it.")
+        raise InvalidInput(
+            f"{session_id} has no iteration yet: write a reward ({Remedy.WRITE_REWARD.of()}) and train it."
+        )
     return iterations[-1]
 
 
@@ -99,7 +106,7 @@ def _run_line(ws: Workspace, run: IterationRecord) -> RunLine:
 def _wanted(
     runs: list[IterationRecord], run_id: str | None, best: str | None, kind: MetricsKind
 ) -> list[IterationRecord]:
-    """The runs whose curves are shown."""
+    """Runs to show curves of."""
     names = [run.iteration_id for run in runs]
     if run_id is not None and run_id not in names:
         raise UnknownName("run", run_id, names)
@@ -118,7 +125,7 @@ def _curves(run: IterationRecord, kind: MetricsKind, points: int) -> Iterable[Cu
 def _series(
     kind: MetricsKind, training: list[dict[str, Any]], evaluations: list[dict[str, Any]]
 ) -> Iterable[tuple[str, str, list[dict[str, Any]]]]:
-    """Name, key and rows of the curves of a view."""
+    """Name, key and rows of each curve of a view."""
     if kind is MetricsKind.CURVE:
         yield "episode_return", "episodic_return", training
         yield "selection_score", "intent_score", evaluations

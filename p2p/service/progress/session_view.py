@@ -1,4 +1,4 @@
-"""A session at a glance, read from its directory alone."""
+"""Summary of a session, read from its directory alone."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,14 +7,13 @@ from p2p.analysis.early_hint import early_hint
 from p2p.analysis.pace import seconds_per_step
 from p2p.contracts.background import JobTicket, TrainingRequest
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.job import JobState, JobStatus
+from p2p.contracts.job import JobState, JobStatus, Waiting, WaitsFor
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
-from p2p.contracts.session import Artefacts, RunProgress, Session, SessionStatus, SessionView
-from p2p.contracts.waiting import Waiting
+from p2p.contracts.session import Artefacts, FilmProgress, RunProgress, Session, SessionStatus, SessionView
 from p2p.service.jobs.queue import process_of
-from p2p.service.jobs.waiting import shared_wait, waits_for_cores, waits_for_turn
-from p2p.service.jobs.worker_jobs import failure_message
+from p2p.service.jobs.waiting import shared_wait, waits_for_turn, waits_on_machine
+from p2p.service.jobs.worker_jobs import failure_message, last_line
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.workspace import Workspace
 from p2p.store.background import BackgroundDirectory, BackgroundRecord
@@ -29,12 +28,15 @@ LABELS = ("median", "p90", "p10")
 
 
 def view(record: SessionRecord, backend: Backend) -> SessionView:
-    """The state of a session, of its current iteration and of its best one."""
-    session, status, intent = record.read_session(), record.read_status(), record.read_criteria()
+    """State of a session, its current iteration and its best one."""
+    session = record.read_session()
+    status = record.read_status()
+    intent = record.read_criteria()
     iterations = record.iteration_records()
     judgments = {n: j for n, it in enumerate(iterations, 1) if (j := it.read_judgment()) is not None}
     best = best_iteration(judgments)
-    history, driver = record.read_history(), _job(record.driver_dir, backend)
+    history = record.read_history()
+    driver = _job(record.driver_dir, backend)
     state = status.status if status is not None else SessionStatus.PENDING
     driven = driver is not None and not driver.state.finished
     training = _training(record, backend)
@@ -63,19 +65,20 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         judgment=judgments.get(best) if best is not None else None,
         history=history.iterations if history is not None else (),
         artefacts=_artefacts(record, best, judgments),
+        film=_film(_job(record.film_dir, backend)),
         settings_changes=record.read_settings_changes(),
         metadata=record.read_metadata(),
     )
 
 
 def _runs(iteration: IterationRecord) -> list[IterationRecord]:
-    """Of an iteration; the short trainings of its candidates, while it has no reward yet."""
+    """Runs of an iteration; while it has no reward, the short trainings of its candidates."""
     own = iteration.runs()
     return own if own or iteration.read_draft() is not None else CandidateRecords(iteration).runs()
 
 
 def _is_by_caller(session: Session, state: SessionStatus, iterations: Sequence[IterationRecord]) -> bool:
-    """Whether its caller asks for each step.
+    """Whether the caller requests each step.
 
     Whoever starts a driver writes so into the status first, so a session whose driver died never looks like this. A
     reward handed in at a terminal is there before its driver is started; its training is requested by no caller then.
@@ -88,7 +91,7 @@ def _is_by_caller(session: Session, state: SessionStatus, iterations: Sequence[I
 
 
 def _waiting(record: SessionRecord, backend: Backend, driven: bool, runs: Sequence[RunProgress]) -> Waiting | None:
-    """What a session that has a process waits for; None while a part of it goes on."""
+    """Reason why an active session waits; None while a part of it makes progress."""
     ticket = BackgroundRecord(record.driver_dir).read_ticket() if driven else _training_ticket(record)
     turn = waits_for_turn(record.path.parent, backend, ticket)
     if turn is not None:
@@ -106,18 +109,22 @@ def _told(
 
 
 def live_training(record: SessionRecord, backend: Backend) -> str | None:
-    """Id of the job that trains the newest iteration for its caller, while there is one."""
-    request, status = _training_request(record), _training(record, backend)
+    """Id of the live job that trains the newest iteration for its caller; None without one."""
+    request = _training_request(record)
+    status = _training(record, backend)
     return request.job_id if request is not None and status is not None and not status.state.finished else None
 
 
 def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
-    """Where one run is, from its job, configuration and metrics."""
-    config, job = run.read_config(), _job(run.path, backend)
+    """Progress of one run, from its job, configuration and metrics."""
+    config = run.read_config()
+    job = _job(run.path, backend)
     training, evaluations = run.parse_scalars()
     last = training[-1] if training else {}
-    step, total = int(last.get("global_step", 0)), config.total_timesteps if config is not None else 0
-    rate, pace = last.get("sps"), seconds_per_step(training)
+    step = int(last.get("global_step", 0))
+    total = config.total_timesteps if config is not None else 0
+    rate = last.get("sps")
+    pace = seconds_per_step(training)
     returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
     measured = evaluations[-1] if evaluations else {}
     summary = run.read_summary() if job is not None and job.state is JobState.COMPLETED else None
@@ -136,21 +143,27 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         success_rate=measured.get("success_rate"),
         error=job.error if job is not None else None,
         hint=early_hint(run.read_criteria(), evaluations) if active and evaluations else None,
-        waiting=waits_for_cores(job),
+        waiting=waits_on_machine(job, WaitsFor.CORES),
         resumed=summary.resumed if summary is not None else 0,
         early_stop=summary.early_stop if summary is not None else None,
     )
 
 
 def remaining_s(runs: Sequence[RunProgress], parallel: int) -> float | None:
-    """Expected time until all runs are trained [s], those that wait being as fast as the others.
+    """Expected time until all runs are trained [s]; runs that have not begun are assumed as fast as the others.
 
     Returns:
-        None before the pace of any run is known.
+        None before the pace of every run under way is known: seeds of one reward may differ by a factor of five.
     """
-    left = [run.total_timesteps - run.step for run in runs if run.state not in ENDED]
-    costs = [cost for run in runs if (cost := _seconds_per_step(run))]
-    return max([sum(left) / parallel, *left]) * sum(costs) / len(costs) if left and costs else None
+    unfinished = [run for run in runs if run.state not in ENDED]
+    paces = [pace for run in runs if (pace := _seconds_per_step(run))]
+    if not unfinished or not paces:
+        return None
+    if any(run.state == JobState.RUNNING and run.waiting is None and run.eta_s is None for run in unfinished):
+        return None
+    mean_pace = sum(paces) / len(paces)
+    times = [run.eta_s or (run.total_timesteps - run.step) * mean_pace for run in unfinished]
+    return max(sum(times) / parallel, *times)
 
 
 def _seconds_per_step(run: RunProgress) -> float | None:
@@ -160,11 +173,19 @@ def _seconds_per_step(run: RunProgress) -> float | None:
 
 
 def _job(directory: Path, backend: Backend) -> JobStatus | None:
-    """How the job of a directory stands; None where there is none."""
+    """Status of the job in a directory; None without one."""
     try:
         return backend.status(directory)
     except InvalidInput:
         return None
+
+
+def _film(job: JobStatus | None) -> FilmProgress | None:
+    if job is None:
+        return None
+    waiting = waits_on_machine(job, WaitsFor.FILM)
+    state = JobState.WAITING if waiting is not None else job.state
+    return FilmProgress(state=state, waiting=waiting, error=last_line(job.error) or None)
 
 
 def _training_request(record: SessionRecord) -> TrainingRequest | None:
@@ -173,7 +194,7 @@ def _training_request(record: SessionRecord) -> TrainingRequest | None:
 
 
 def _training(record: SessionRecord, backend: Backend) -> JobStatus | None:
-    """How the job stands that trains the newest iteration for its caller; None without one."""
+    """Status of the caller's training job for the newest iteration; None without one."""
     ticket = _training_ticket(record)
     if ticket is not None:
         return process_of(record.path.parent, backend, ticket)
@@ -182,13 +203,13 @@ def _training(record: SessionRecord, backend: Backend) -> JobStatus | None:
 
 
 def _training_ticket(record: SessionRecord) -> JobTicket | None:
-    """Of the job that trains the newest iteration for its caller; None without one."""
+    """Ticket of the caller's training job for the newest iteration; None without one."""
     request = _training_request(record)
     return BackgroundDirectory(record.path.parent).new(request.job_id).read_ticket() if request else None
 
 
 def _failure(iteration: IterationRecord, training: JobStatus | None) -> str | None:
-    """Why an iteration could not be trained; None where it was, or where nobody has tried its present reward."""
+    """Error of an iteration's failed training; None if it succeeded or its current reward is untried."""
     if training is None or training.state is not JobState.FAILED or iteration.read_aggregation() is not None:
         return None
     return failure_message(training)
@@ -202,13 +223,19 @@ def _step(session: Session, iterations: list[IterationRecord], has_intent: bool)
         return "reward"
     if iterations[-1].read_aggregation() is None:
         return "train"
-    return "judge" if iterations[-1].read_judgment() is None else "revise"
+    judgment = iterations[-1].read_judgment()
+    if judgment is None:
+        return "judge"
+    # an extension that passes as the session before it did is still revised, by what its person said
+    is_last = len(iterations) >= session.max_iterations or session.author == "given"
+    return "done" if is_last or (judgment.passed and session.extends is None) else "revise"
 
 
 def _artefacts(record: SessionRecord, best: int | None, judgments: dict[int, Judgment]) -> Artefacts:
     if best is None:
         return Artefacts()
-    iteration, judgment = record.iteration(best), judgments[best]
+    iteration = record.iteration(best)
+    judgment = judgments[best]
     root = record.path.parent
 
     def shown(path: Path) -> str | None:
@@ -229,5 +256,5 @@ def _artefacts(record: SessionRecord, best: int | None, judgments: dict[int, Jud
 
 
 def view_session(ws: Workspace, session_id: str) -> SessionView:
-    """A session at a glance."""
+    """Summary of a session."""
     return view(ws.record(session_id), ws.backend)

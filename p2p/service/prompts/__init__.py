@@ -1,1 +1,1 @@
-"""Texts for whoever writes rewards or judges pictures."""
+"""Prompt texts for authors of rewards and for visual judges."""

@@ -1,1 +1,1 @@
-"""Criteria, rewards and revisions: written, checked, repaired, chosen among."""
+"""Criteria, rewards and revisions: write, check, repair, choose."""

@@ -1,4 +1,4 @@
-"""Who writes in a session: the built-in author, or a language model with the session's own budget."""
+"""Authors of a session: the built-in one, or a language model with the session's budget."""
 
 from p2p import registry
 from p2p.contracts.protocols import Author, AuthorLimits
@@ -20,7 +20,7 @@ def writes_by_model(session: NewSession) -> bool:
 
 
 def author_of(ws: Workspace, record: SessionRecord) -> Author:
-    """Who writes criteria, rewards and revisions of a session.
+    """Author of a session's criteria, rewards and revisions.
 
     Raises:
         InvalidInput: `provider:model` names no model.
@@ -44,7 +44,7 @@ def author_of(ws: Workspace, record: SessionRecord) -> Author:
 
 
 def wishes_are_read(record: SessionRecord) -> bool:
-    """Whether a model or a caller writes the next reward of a session.
+    """Whether the next reward's author is a model or a caller, who can read wishes.
 
     One that a process has driven and no model writes for goes on by itself; without one, its caller writes.
     """

@@ -1,13 +1,13 @@
-"""What the writer of the next reward is told."""
+"""Brief for the author of the next reward."""
 
 from collections.abc import Mapping
 
 from p2p.contracts.brief import AttemptLine, CriterionBrief, DraftReport, RevisionBrief, Suggestion
 from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.intent import Comparison, Intent
-from p2p.contracts.judgment import CriterionScore, Judgment
-from p2p.contracts.observation import Observation
+from p2p.contracts.judgment import CriterionScore, Judgment, Observation
 from p2p.contracts.protocols import Attempt
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.session import IterationData, Session
 from p2p.service.progress.lineage import best_iteration
@@ -31,7 +31,7 @@ SYMBOL = {Comparison.AT_LEAST: ">=", Comparison.AT_MOST: "<="}
 
 
 def revision_brief(ws: Workspace, session_id: str, iteration: int | None = None) -> RevisionBrief:
-    """Everything the writer of the next reward needs.
+    """All information the author of the next reward needs.
 
     Args:
         session_id: Whose.
@@ -42,10 +42,12 @@ def revision_brief(ws: Workspace, session_id: str, iteration: int | None = None)
         InvalidInput: it is not judged yet; the message says what to call.
     """
     record = ws.record(session_id)
-    session, intent = record.read_session(), record.read_criteria()
+    session = record.read_session()
+    intent = record.read_criteria()
     judgments = _judgments(record)
     number = _judged(ws, record, iteration, judgments)
-    judgment, chosen = judgments[number], attempt(record, number)
+    judgment = judgments[number]
+    chosen = attempt(record, number)
     best_run = record.iteration(number).path / (judgment.run_id or "")
     summary = IterationRecord(best_run).read_summary()
     return RevisionBrief(
@@ -86,7 +88,7 @@ def revise_session(
     lesson: str = "",
     based_on: int | None = None,
 ) -> DraftReport | RevisionBrief:
-    """The brief; or, with the source of the next reward, what checking it showed.
+    """Return the brief; with a source, check it as the next reward and return the result.
 
     Args:
         session_id: Whose.
@@ -116,8 +118,9 @@ def _judged(ws: Workspace, record: SessionRecord, number: int | None, judgments:
         which = f"Iteration {number}" if number is not None else "No iteration"
         state = "is not judged yet" if number is not None else f"of {name} is judged yet"
         raise InvalidInput(
-            f"{which} {state}. Write a reward (write_reward), train it (train_iteration) and judge it "
-            "(judge_videos, submit_judgment); then there is something to revise."
+            f"{which} {state}. Write a reward ({Remedy.WRITE_REWARD.of()}), train it "
+            f"({Remedy.TRAIN.of(session=name)}) and judge it ({Remedy.JUDGE.of(session=name)}); then there is "
+            "something to revise."
         )
     return number if number is not None else max(judgments)
 
@@ -125,7 +128,7 @@ def _judged(ws: Workspace, record: SessionRecord, number: int | None, judgments:
 def _suggestion(
     ws: Workspace, record: SessionRecord, session: Session, intent: Intent | None, judged: tuple[int, ...]
 ) -> Suggestion | None:
-    """What the built-in author would change; None where it cannot say."""
+    """Changes the built-in author would make; None if it has none."""
     if intent is None:
         return None
     try:
@@ -139,7 +142,7 @@ def _suggestion(
 
 
 def _judgments(record: SessionRecord) -> dict[int, Judgment]:
-    """Number of an iteration -> its judgment."""
+    """Judgments by iteration number."""
     return {it.number: judgment for it in record.iteration_records() if (judgment := it.read_judgment()) is not None}
 
 

@@ -1,13 +1,12 @@
-"""Several rewards for one iteration, written to differ, checked, and mended once."""
+"""Write several different rewards for one iteration; check each and repair it once."""
 
 from collections.abc import Callable
 
-from p2p.contracts.candidates import CandidatePlace
 from p2p.contracts.errors import InvalidConfig, InvalidInput
-from p2p.contracts.events import EventName
-from p2p.contracts.model_problems import ModelProblem, ModelRefused, ReplyMalformed, ReplyTruncated
+from p2p.contracts.inference import ModelProblem, ModelRefused, ReplyMalformed, ReplyTruncated
 from p2p.contracts.protocols import CandidateAuthor, Repairer
-from p2p.contracts.reward import RewardDraft, RewardIssue, RewardReport
+from p2p.contracts.reward import CandidatePlace, RewardDraft, RewardIssue, RewardReport
+from p2p.contracts.session import EventName
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.variants import settled
 from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent
@@ -22,7 +21,7 @@ NO_ANSWER = (ModelRefused, ReplyMalformed, ReplyTruncated)
 
 
 def write_candidates(ws: Workspace, record: SessionRecord, number: int) -> dict[int, ModelProblem]:
-    """Have every candidate written, checked and, where it is refused, mended once.
+    """Write and check every candidate; repair refused ones once.
 
     What an earlier call has written or checked is not done again.
 
@@ -48,10 +47,14 @@ def write_candidates(ws: Workspace, record: SessionRecord, number: int) -> dict[
 
 
 def _write_one(ws: Workspace, record: SessionRecord, place: CandidatePlace) -> None:
-    number, kept = place.iteration, CandidateRecords(record.iteration(place.iteration))
-    first, mended = kept.first(place.number), kept.mended(place.number)
+    number = place.iteration
+    kept = CandidateRecords(record.iteration(place.iteration))
+    first = kept.first(place.number)
+    mended = kept.mended(place.number)
     report = _tried(ws, record, place, first, lambda: _candidate(ws, record, place))
-    author, intent, draft = author_of(ws, record), record.read_criteria(), first.read_draft()
+    author = author_of(ws, record)
+    intent = record.read_criteria()
+    draft = first.read_draft()
     if report.accepted or intent is None or draft is None or not isinstance(author, Repairer):
         return
     if mended.read_reward_report() is None:
@@ -63,10 +66,11 @@ def _write_one(ws: Workspace, record: SessionRecord, place: CandidatePlace) -> N
 def _tried(
     ws: Workspace, record: SessionRecord, place: CandidatePlace, kept: IterationRecord, write: Callable[[], RewardDraft]
 ) -> RewardReport:
-    """What the check says of the reward in `kept`, which is written and checked where that has not been done."""
+    """Check report of the reward in `kept`, written and checked first if necessary."""
     if (known := kept.read_reward_report()) is not None:
         return known
-    number, session = place.iteration, record.read_session()
+    number = place.iteration
+    session = record.read_session()
     events = (EventName.REWARD_START, EventName.REWARD_END)
     with record.events.span(*events, number, candidate=place.number) as result:
         kept.save_draft(draft := kept.read_draft() or write())
@@ -83,8 +87,10 @@ def _tried(
 
 
 def _candidate(ws: Workspace, record: SessionRecord, place: CandidatePlace) -> RewardDraft:
-    """The first of a later iteration is what the revision says; the others are written to be unlike it."""
-    session, intent, author = record.read_session(), elicit_intent(ws, record.session_id), author_of(ws, record)
+    """Draft of a candidate: the first follows the revision, the others are written to differ from it."""
+    session = record.read_session()
+    intent = elicit_intent(ws, record.session_id)
+    author = author_of(ws, record)
     if place.revision is not None and place.number == 1:
         return draft_reward(ws, record, place.iteration)
     assert intent is not None, "a session without an intent brings its reward"

@@ -1,12 +1,11 @@
-"""Several rewards for one iteration, each trained for a short time, and one of them chosen."""
+"""Several rewards for one iteration: train each for a short time and choose one."""
 
 from collections.abc import Sequence
 
-from p2p.contracts.candidates import Candidate, CandidateChoice, CandidateState
-from p2p.contracts.events import EventName
+from p2p.contracts.inference import ModelProblem
 from p2p.contracts.job import JobState
-from p2p.contracts.model_problems import ModelProblem
-from p2p.contracts.reward import RewardDraft
+from p2p.contracts.reward import Candidate, CandidateChoice, CandidateState, RewardDraft
+from p2p.contracts.session import EventName
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.models.session_models import steps_done
 from p2p.service.rewards.candidate_writing import write_candidates
@@ -25,7 +24,7 @@ from p2p.training.trainer import Trainer
 
 
 def choose_reward(ws: Workspace, session_id: str, number: int) -> CandidateChoice | None:
-    """Have the rewards of iteration `number` written, and make the best of them its reward.
+    """Write the candidate rewards of iteration `number`, and make the best one its reward.
 
     What an earlier call has written, checked or trained is not done again. The chosen one may have been refused by
     its check, where all were.
@@ -38,7 +37,8 @@ def choose_reward(ws: Workspace, session_id: str, number: int) -> CandidateChoic
         BudgetExceeded: writing one would cost more than the session may.
     """
     record = ws.record(session_id)
-    session, iteration = record.read_session(), record.iteration(number)
+    session = record.read_session()
+    iteration = record.iteration(number)
     if session.candidates == 1 or iteration.read_draft() is not None:
         return None
     kept = CandidateRecords(iteration)
@@ -54,8 +54,9 @@ def choose_reward(ws: Workspace, session_id: str, number: int) -> CandidateChoic
 
 
 def _train_some(ws: Workspace, record: SessionRecord, number: int) -> None:
-    """Train the accepted candidates for a short time, as far as the session's cap has room; one is not compared."""
-    session, iteration = record.read_session(), record.iteration(number)
+    """Train accepted candidates for a short time, within the session's cap; a single one is not trained."""
+    session = record.read_session()
+    iteration = record.iteration(number)
     kept = CandidateRecords(iteration)
     drafts = {index: draft for index in _accepted(record, number) if (draft := kept.present(index).read_draft())}
     cap = session.caps.environment_steps
@@ -81,8 +82,9 @@ def _train_some(ws: Workspace, record: SessionRecord, number: int) -> None:
 
 
 def _prepared(ws: Workspace, record: SessionRecord, number: int, index: int, draft: RewardDraft) -> IterationRecord:
-    """The short training of a candidate, with what it needs in its directory."""
-    session, intent = session_for(record, number), record.read_criteria()
+    """Short training of a candidate, with its inputs written."""
+    session = session_for(record, number)
+    intent = record.read_criteria()
     run = CandidateRecords(record.iteration(number)).run(index, session.seeds[0])
     if run.read_config() is None:
         spec = describe_environment(ws, session.env_id)
@@ -91,8 +93,10 @@ def _prepared(ws: Workspace, record: SessionRecord, number: int, index: int, dra
 
 
 def _take(record: SessionRecord, number: int, chosen: IterationRecord) -> None:
-    """Make a candidate the reward of its iteration; the draft, which marks it, comes last."""
-    iteration, draft, report = record.iteration(number), chosen.read_draft(), chosen.read_reward_report()
+    """Make a candidate the reward of its iteration; the draft comes last and marks it complete."""
+    iteration = record.iteration(number)
+    draft = chosen.read_draft()
+    report = chosen.read_reward_report()
     assert draft is not None, "a candidate that was chosen has been written"
     assert report is not None, "a candidate that was chosen has been checked"
     if report.spec is not None:
@@ -102,24 +106,26 @@ def _take(record: SessionRecord, number: int, chosen: IterationRecord) -> None:
 
 
 def _accepted(record: SessionRecord, number: int) -> Sequence[int]:
-    """Candidates that could be trained, by number."""
+    """Numbers of the accepted candidates."""
     kept = CandidateRecords(record.iteration(number))
     reports = {n: kept.present(n).read_reward_report() for n in range(1, record.read_session().candidates + 1)}
     return [index for index, report in reports.items() if report is not None and report.accepted]
 
 
 def _failed(run: IterationRecord) -> bool:
-    """Whether a short training has failed by itself, and would again."""
+    """Whether a short training failed by its own error, which a retry would repeat."""
     status = run.read_status()
     return status is not None and status.state is JobState.FAILED and status.signal is None
 
 
 def _choice(record: SessionRecord, number: int, missing: dict[int, ModelProblem]) -> CandidateChoice:
-    """All candidates with what they reached, and the best of them."""
-    session, kept = record.read_session(), CandidateRecords(record.iteration(number))
+    """Results of all candidates, and the best one."""
+    session = record.read_session()
+    kept = CandidateRecords(record.iteration(number))
     found = []
     for index in range(1, session.candidates + 1):
-        draft, report = kept.present(index).read_draft(), kept.present(index).read_reward_report()
+        draft = kept.present(index).read_draft()
+        report = kept.present(index).read_reward_report()
         if draft is None or report is None:
             unwritten = CandidateState.UNWRITTEN
             found.append(Candidate(number=index, state=unwritten, problem=str(missing.get(index, ""))))
@@ -138,6 +144,6 @@ def _trained(candidate: Candidate, run: IterationRecord) -> Candidate:
 
 
 def _left_out(candidate: Candidate) -> Candidate:
-    """One that should have been compared and was not: the session cannot pay for it."""
+    """Candidate marked as not compared, because the session's cap left no room."""
     without = candidate.state is CandidateState.ACCEPTED
     return candidate.model_copy(update={"state": CandidateState.NO_ROOM}) if without else candidate

@@ -1,4 +1,4 @@
-"""Criteria that a caller sets, before anything is trained."""
+"""Criteria set by a caller before the training."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,10 @@ from pydantic import ValidationError
 from p2p.analysis.tightening import tightened
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.events import EventName
-from p2p.contracts.intent import Criterion, Intent
-from p2p.contracts.preview import Understanding
+from p2p.contracts.intent import Criterion, Intent, Tightening, Understanding
 from p2p.contracts.protocols import SentenceReader
-from p2p.contracts.session import SessionStatus
-from p2p.contracts.tightening import Tightening
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.session import EventName, SessionStatus
 from p2p.rewards.part_features import problem_of
 from p2p.service.progress.session_view import live_training
 from p2p.service.training.environments import describe_environment
@@ -23,7 +21,7 @@ from p2p.store.sessions import SessionRecord
 
 
 def derive_intent(ws: Workspace, prompt: str, env_id: str) -> Intent:
-    """The criteria that the built-in author makes of a sentence; nothing is kept.
+    """Criteria the built-in author derives from a sentence; saves nothing.
 
     Raises:
         UnknownPhrase: it does not understand the sentence.
@@ -32,7 +30,7 @@ def derive_intent(ws: Workspace, prompt: str, env_id: str) -> Intent:
 
 
 def understand(ws: Workspace, prompt: str, env_id: str) -> Understanding:
-    """What the built-in author makes of a sentence, with the parts that it leaves to eyes; nothing is kept.
+    """Criteria the built-in author derives from a sentence, with the parts left to eyes; saves nothing.
 
     Raises:
         UnknownPhrase: nothing is understood, the sentence contradicts itself, or the robot cannot do it.
@@ -45,7 +43,7 @@ def understand(ws: Workspace, prompt: str, env_id: str) -> Understanding:
 def intent_of(
     ws: Workspace, prompt: str, env_id: str, criteria: Sequence[Criterion], episode_s: float | None = None
 ) -> Intent:
-    """A sentence with criteria of the caller's own.
+    """Intent of a sentence with the caller's own criteria.
 
     Raises:
         InvalidInput: a criterion reads a feature the environment does not have, or they contradict each other.
@@ -62,7 +60,7 @@ def intent_of(
 
 
 def clarify(ws: Workspace, session_id: str, answer: str) -> None:
-    """Add a person's answer to the sentence of a session whose criteria are not fixed yet.
+    """Add a person's answer to a session's sentence, before its criteria are fixed.
 
     Raises:
         InvalidInput: the criteria are fixed, or the answer is empty.
@@ -75,7 +73,7 @@ def clarify(ws: Workspace, session_id: str, answer: str) -> None:
 
 
 def tighten_criteria(ws: Workspace, session_id: str, criteria: Sequence[Criterion], why: str, by: str) -> Intent:
-    """Make the criteria of a session stricter after eyes refused a policy that met what is measured.
+    """Make a session's criteria stricter after eyes vetoed a policy that met the measured ones.
 
     They count from the next iteration on, are never loosened, and the change is kept in `tightened.jsonl`. A later
     iteration passes only where it also passes by every earlier version.
@@ -92,7 +90,8 @@ def tighten_criteria(ws: Workspace, session_id: str, criteria: Sequence[Criterio
     """
     record = ws.record(session_id)
     with record.exclusive():
-        present, refused = record.read_criteria(), _refused(ws, record)
+        present = record.read_criteria()
+        refused = _refused(ws, record)
         assert present is not None, "what was judged has criteria"
         made = tightened(present.criteria, criteria)
         intent = intent_of(ws, present.prompt, present.env_id, made, present.episode_s)
@@ -116,12 +115,13 @@ def tighten_criteria(ws: Workspace, session_id: str, criteria: Sequence[Criterio
 
 
 def _refused(ws: Workspace, record: SessionRecord) -> int:
-    """Number of the newest judged iteration, which eyes refused although it met what is measured.
+    """Number of the newest judged iteration, if eyes vetoed it although it met the measured criteria.
 
     Raises:
         InvalidInput: there is none, or what was begun since is trained by the present criteria.
     """
-    iterations, status = record.iteration_records(), record.read_status()
+    iterations = record.iteration_records()
+    status = record.read_status()
     judged = [(one.number, found) for one in iterations if (found := one.read_judgment()) is not None]
     if not judged or not judged[-1][1].vetoed:
         raise InvalidInput(
@@ -142,7 +142,7 @@ def _refused(ws: Workspace, record: SessionRecord) -> int:
 def replace_criteria(
     ws: Workspace, session_id: str, criteria: Sequence[Criterion], extend: bool = False, episode_s: float | None = None
 ) -> Intent:
-    """Judge a session by other criteria, as long as no policy of it has been measured by its own.
+    """Replace a session's criteria, before any of its policies has been measured by them.
 
     Args:
         session_id: Which session.
@@ -154,10 +154,14 @@ def replace_criteria(
         InvalidInput: a training goes on or has evaluated a checkpoint, or the criteria cannot be judged.
     """
     record = ws.record(session_id)
-    session, present = record.read_session(), record.read_criteria()
+    session = record.read_session()
+    present = record.read_criteria()
     iterations = record.iteration_records()
     if (job := live_training(record, ws.backend)) is not None:
-        raise InvalidInput(f"{session_id} is being trained by {job}. End it (cancel_job) before changing criteria.")
+        raise InvalidInput(
+            f"{session_id} is being trained by {job}. End it ({Remedy.CANCEL_JOB.of(job=job)}) before changing "
+            "criteria."
+        )
     begun = [one.number for one in iterations if any(run.measured for run in all_runs(one))]
     if begun:
         raise InvalidInput(

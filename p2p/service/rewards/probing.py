@@ -1,4 +1,4 @@
-"""A training of some seconds with a reward, which shows what is learnt with it and is thrown away."""
+"""Probe of a reward: a training of some seconds that is not kept."""
 
 import math
 from pathlib import Path
@@ -24,15 +24,17 @@ PROBE_S = 6.0
 """How long a probe trains at the pace of `p2p.training.speeds` [s]; steps are counted, never the clock."""
 USUAL_PACE = 10_000
 """Steps per second of an environment whose pace was not measured."""
-NUM_EVALS, N_EVAL_EPISODES = 3, 8
-MAX_CPU_S, MAX_WALL_S = 120, 600
+NUM_EVALS = 3
+N_EVAL_EPISODES = 8
+MAX_CPU_S = 120
+MAX_WALL_S = 600
 """A probe that takes more is ended."""
 
 
 def probed(
     ws: Workspace, directory: Path, session: NewSession, draft: RewardDraft, intent: Intent | None, report: RewardReport
 ) -> RewardReport:
-    """A report with what a short training learnt, and what looks wrong in it as warnings.
+    """Reward report with the results and warnings of a probe.
 
     Args:
         directory: Of the job, which its caller removes.
@@ -66,22 +68,20 @@ def _measured(ws: Workspace, run: IterationRecord, intent: Intent | None) -> Rew
     if len(measured) < 2:
         raise TrainingFailed("The probe training left nothing to measure.")
     returns = [[rollout.episode_return for rollout in found.rollouts] for _, found in measured]
-    scores = [_scores(ws, intent, checkpoint.path) for checkpoint, _ in measured] if intent is not None else []
+    scores: list[tuple[CriterionScore, ...]] = []
+    if intent is not None:
+        judge = ws.judge_called("code")
+        scores = [judge.measure_checkpoint(intent, checkpoint.path, 1.0).criteria for checkpoint, _ in measured]
     return RewardProbe(
         steps=tuple(checkpoint.step for checkpoint, _ in measured),
         returns=tuple(fmean(values) for values in returns),
         intervals=tuple(mean_interval(values) or (values[0], values[0]) for values in returns),
-        criteria=probed_criteria(scores) if all(scores) else (),
+        criteria=probed_criteria(scores) if all(scores) else (),  # empty: not measurable, or only by eyes
     )
 
 
-def _scores(ws: Workspace, intent: Intent, checkpoint: Path) -> tuple[CriterionScore, ...]:
-    """What is measured of a checkpoint; empty where that cannot be, or only eyes can tell."""
-    return ws.judge_called("code").measure_checkpoint(intent, checkpoint, 1.0).criteria
-
-
 def probe_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
-    """How a reward is trained to be probed: as it would be for good, in a few seconds' steps.
+    """Training configuration of a probe: the usual one with few steps.
 
     Raises:
         InvalidConfig: what the reward asks for cannot be trained.

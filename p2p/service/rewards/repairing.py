@@ -1,9 +1,9 @@
-"""Training with an author that mends its reward when it fails on the way."""
+"""Train, and let the author repair a reward that fails during training."""
 
 from p2p.contracts.errors import TrainingFailed
-from p2p.contracts.events import EventName
 from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardIssue, RewardReport
+from p2p.contracts.session import EventName
 from p2p.contracts.training import IterationAggregation
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.writing import write_reward
@@ -11,7 +11,6 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.iteration import train
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.replacing import forget_reward
 from p2p.store.sessions import SessionRecord
 
 MAX_CRASHES = 2
@@ -19,7 +18,7 @@ MAX_CRASHES = 2
 
 
 def train_or_repair(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
-    """Train every run of iteration `number`; a reward that no run survives is mended by its author, if it can.
+    """Train every run of iteration `number`; if all fail, let the author repair the reward.
 
     Raises:
         TrainingFailed, InvalidInput, EnvironmentProblem: no run reached its end, and nothing was mended.
@@ -37,8 +36,10 @@ def train_or_repair(ws: Workspace, session_id: str, number: int) -> IterationAgg
 
 
 def _mended(ws: Workspace, record: SessionRecord, iteration: IterationRecord, problem: str) -> bool:
-    """Whether the author has mended the reward; its trainings are forgotten then."""
-    author, intent, draft = author_of(ws, record), record.read_criteria(), iteration.read_draft()
+    """Whether the author repaired the reward; its trainings are deleted in that case."""
+    author = author_of(ws, record)
+    intent = record.read_criteria()
+    draft = iteration.read_draft()
     report = iteration.read_reward_report()
     if not isinstance(author, Repairer) or intent is None or draft is None or report is None:
         return False
@@ -46,6 +47,6 @@ def _mended(ws: Workspace, record: SessionRecord, iteration: IterationRecord, pr
     told = RewardReport(spec=report.spec, issues=(RewardIssue(severity="error", message=problem),))
     spec = describe_environment(ws, record.read_session().env_id)
     mended = author.repair(intent, spec, draft, told)
-    forget_reward(iteration)
+    iteration.forget_reward()
     iteration.save_draft(mended)
     return True

@@ -1,9 +1,9 @@
-"""Step five of the loop: decide what the next iteration changes."""
+"""Step five of the loop: plan the changes of the next iteration."""
 
 from p2p.contracts.errors import P2PError
-from p2p.contracts.events import EventName
 from p2p.contracts.protocols import Attempt
-from p2p.contracts.revision import Revision
+from p2p.contracts.reward import Revision
+from p2p.contracts.session import EventName
 from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.variants import revision_within
 from p2p.service.training.environments import describe_environment
@@ -15,16 +15,18 @@ from p2p.training.tuning import HYPERPARAMETERS
 
 
 def revise(ws: Workspace, session_id: str, number: int) -> Revision:
-    """Decide what iteration `number + 1` changes."""
+    """Plan the changes of iteration `number + 1`."""
     record = ws.record(session_id)
     iteration = record.iteration(number)
     if (revision := iteration.read_revision()) is not None:
         return revision
-    session, intent = record.read_session(), record.read_criteria()
+    session = record.read_session()
+    intent = record.read_criteria()
     assert intent is not None, "a session without an intent ends after one iteration"
     with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number) as result:
         attempts = tuple(attempt(record, index) for index in range(1, number + 1))
-        spec, wishes = describe_environment(ws, session.env_id), tuple(wish.text for wish in record.read_wishes())
+        spec = describe_environment(ws, session.env_id)
+        wishes = tuple(wish.text for wish in record.read_wishes())
         revision = author_of(ws, record).revise(intent, spec, attempts, wishes)
         revision = revision_within(session, revision)
         iteration.save_revision(revision)
@@ -33,13 +35,16 @@ def revise(ws: Workspace, session_id: str, number: int) -> Revision:
 
 
 def attempt(record: SessionRecord, number: int) -> Attempt:
-    """Iteration `number` as a reviser sees it.
+    """Iteration `number` as input for a reviser.
 
     Raises:
         P2PError: it is not trained and judged.
     """
-    session, iteration = record.read_session(), record.iteration(number)
-    draft, judgment, aggregation = iteration.read_draft(), iteration.read_judgment(), iteration.read_aggregation()
+    session = record.read_session()
+    iteration = record.iteration(number)
+    draft = iteration.read_draft()
+    judgment = iteration.read_judgment()
+    aggregation = iteration.read_aggregation()
     if draft is None or judgment is None or aggregation is None:
         raise P2PError(f"Iteration {number} of {record.session_id} is not complete.")
     request = iteration.read_training_request()

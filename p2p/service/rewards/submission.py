@@ -1,16 +1,15 @@
-"""Rewards that a caller hands in, one step at a time."""
+"""Rewards submitted by a caller."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from p2p.contracts.brief import DraftReport
 from p2p.contracts.errors import InvalidInput, P2PError
-from p2p.contracts.events import EventName
-from p2p.contracts.intent import Intent
+from p2p.contracts.intent import Intent, score_in_words
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.revision import Revision
-from p2p.contracts.reward import RewardDraft, RewardReport
-from p2p.contracts.session import NewSession, Session, SessionStatus
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.reward import Revision, RewardDraft, RewardReport
+from p2p.contracts.session import EventName, NewSession, Session, SessionStatus
 from p2p.contracts.training import canonical_names
 from p2p.service.jobs import packages
 from p2p.service.jobs.ending import end_job, end_training
@@ -26,7 +25,6 @@ from p2p.service.training.plan import effective_config, run_configs, session_for
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.candidates import CandidateRecords
-from p2p.store.replacing import forget_revision, forget_reward
 from p2p.store.sessions import SessionRecord
 
 MAX_SOURCE = 64 * 1024
@@ -34,28 +32,29 @@ MAX_SOURCE = 64 * 1024
 MAX_CHANGES = 2
 """As many as a revision keeps."""
 OVER = {
-    SessionStatus.PASSED: "has passed. To go on from its reward: p2p extend {name} --criteria FILE, or --wish TEXT; "
-    "or create another session.",
-    SessionStatus.COMPLETED: "has trained the reward it was made for. To train another, create another session.",
-    SessionStatus.MAX_ITERATIONS: "has used up its {limit} iterations. To go on: p2p resume {name} --iterations N; "
-    "or create another session.",
+    SessionStatus.PASSED: "has passed. To go on from its reward: {by_criteria}, or {by_wish}; "
+    "or begin another session: {create}.",
+    SessionStatus.COMPLETED: "has trained the reward it was made for. "
+    "To train another, begin another session: {create}.",
+    SessionStatus.MAX_ITERATIONS: "has used up its {limit} iterations. To go on: {add_iterations}; "
+    "or begin another session: {create}.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What a caller hands in."""
+    """Reward submitted by a caller."""
 
     source: str | None
-    """None has the session's author write."""
+    """Source of the reward; None asks the session's author to write it."""
     reasoning: str = ""
-    """What it does about what was found wrong; of a later reward the diagnosis."""
+    """Reasoning behind the reward; for a later reward, the diagnosis."""
     config_changes: Mapping[str, object] = field(default_factory=dict)
-    """On top of those of the reward it was changed from."""
+    """Configuration changes, added to those of the reward it is based on."""
     lesson: str = ""
-    """What the judged iteration taught; empty takes what was missed."""
+    """Lesson of the judged iteration; empty takes the missed criteria."""
     based_on: int | None = None
-    """Number of the iteration whose reward was changed; None finds the one most alike."""
+    """Iteration whose reward was changed; None finds the most similar one."""
 
 
 def submit_reward(
@@ -65,7 +64,7 @@ def submit_reward(
     reasoning: str = "",
     config_changes: Mapping[str, object] | None = None,
 ) -> DraftReport:
-    """Check the reward of the next training, and keep it with what the check showed, accepted or not.
+    """Check the reward of the next training and save it with its report, accepted or not.
 
     It takes the place of one that is not trained. After an iteration that was trained and judged it opens the
     next one, and what changed is recorded as the revision of the judged one.
@@ -86,7 +85,7 @@ def submit_reward(
 
 
 def hand_in(ws: Workspace, session_id: str, given: Submission) -> DraftReport:
-    """The same as `submit_reward`, with what a revision says besides."""
+    """Like `submit_reward`, with the fields of a revision."""
     _check_text(given.source)
     record = ws.record(session_id)
     with record.exclusive():
@@ -100,13 +99,14 @@ def _hand_in(ws: Workspace, record: SessionRecord, given: Submission) -> DraftRe
     intent = elicit_intent(ws, record.session_id)
     based_on = _based_on(record, number, given) if given.source is not None and number > 1 else None
     draft = _draft_of(record, based_on, given) or _have_written(ws, record, number, intent)
-    _check_config(session, draft)
+    for each in run_configs(session, draft).values():  # refused before anything is deleted for it
+        packages.require_learner(each.learner)
     end_training(ws, record.iteration(number))  # of a job that was lost, runs may go on
     candidates = CandidateRecords(record.iteration(number))
     for directory in (record.iteration(number).check_dir, *candidates.job_dirs()):
         end_job(ws, directory)  # of a caller that was killed
     candidates.forget_choice()
-    forget_reward(record.iteration(number))
+    record.iteration(number).forget_reward()
     report = try_draft(ws, record, number, lambda: draft)
     if not report.accepted:
         record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
@@ -121,7 +121,7 @@ def _hand_in(ws: Workspace, record: SessionRecord, given: Submission) -> DraftRe
 def check_reward_source(
     ws: Workspace, session_or_env: str, source: str, *, probe: bool = False, prompt: str = ""
 ) -> RewardReport:
-    """Try a reward on real transitions, without keeping it.
+    """Try a reward on real transitions without saving it.
 
     Args:
         session_or_env: Id of a session, whose configuration and criteria then count, or of an environment.
@@ -136,7 +136,8 @@ def check_reward_source(
         TrainingFailed: the probe did not reach its end.
     """
     _check_text(source)
-    session, draft = _session_or_env(ws, session_or_env), RewardDraft(source=source)
+    session = _session_or_env(ws, session_or_env)
+    draft = RewardDraft(source=source)
     intent = ws.record(session.session_id).read_criteria() if isinstance(session, Session) else None
     if prompt:
         intent = ws.author("builtin").elicit(prompt.strip(), describe_environment(ws, session.env_id))
@@ -154,18 +155,36 @@ def _session_or_env(ws: Workspace, text: str) -> NewSession:
     return NewSession(env_id=describe_environment(ws, text).env_id, author="given")
 
 
+def _why_over(status: SessionStatus, session: Session) -> str:
+    """Reason why a session accepts no reward any more, and how to continue."""
+    name = session.session_id
+    return OVER[status].format(
+        limit=session.max_iterations,
+        by_criteria=Remedy.EXTEND_BY_CRITERIA.of(session=name),
+        by_wish=Remedy.EXTEND_BY_WISH.of(session=name),
+        add_iterations=Remedy.ADD_ITERATIONS.of(session=name),
+        create=Remedy.CREATE.of(),
+    )
+
+
 def _number_to_write(ws: Workspace, record: SessionRecord, session: Session) -> int:
-    """The iteration a reward may be handed in for now."""
-    name, status, iterations = record.session_id, record.read_status(), record.iteration_records()
+    """Iteration that currently accepts a reward."""
+    name = record.session_id
+    status = record.read_status()
+    iterations = record.iteration_records()
     if status is not None and status.status in OVER:
-        raise InvalidInput(f"{name} {OVER[status.status].format(name=name, limit=session.max_iterations)}")
+        raise InvalidInput(f"{name} {_why_over(status.status, session)}")
     if (job := live_training(record, ws.backend)) is not None:
         raise InvalidInput(
-            f"Iteration {len(iterations)} of {name} is being trained by {job}. Wait for it (get_job), or end it "
-            "(cancel_job), before handing in another reward."
+            f"Iteration {len(iterations)} of {name} is being trained by {job}. Wait for it "
+            f"({Remedy.FOLLOW_JOB.of(job=job)}), or end it ({Remedy.CANCEL_JOB.of(job=job)}), before "
+            "handing in another reward."
         )
     if view_session(ws, name).alive:
-        raise InvalidInput(f"{name} is driven by a process of its own. Stop it (p2p stop) before writing rewards.")
+        raise InvalidInput(
+            f"{name} is driven by a process of its own. Stop it ({Remedy.STOP.of(session=name)}) before writing "
+            "rewards."
+        )
     if not iterations:
         return 1
     newest = iterations[-1]
@@ -173,40 +192,37 @@ def _number_to_write(ws: Workspace, record: SessionRecord, session: Session) -> 
         return newest.number
     if newest.read_judgment() is None:
         raise InvalidInput(
-            f"Iteration {newest.number} of {name} is trained and not judged yet. Judge it first: judge_videos "
-            "shows what there is to judge, submit_judgment takes the verdict."
+            f"Iteration {newest.number} of {name} is trained and not judged yet. Judge it first: "
+            f"{Remedy.JUDGE.of(session=name, iteration=newest.number)} shows what there is to judge, "
+            f"{Remedy.SUBMIT_JUDGMENT.of(session=name)} takes the verdict."
         )
     if not session.prompt or newest.number >= session.max_iterations:
         kind = SessionStatus.MAX_ITERATIONS if session.prompt else SessionStatus.COMPLETED
-        raise InvalidInput(f"{name} {OVER[kind].format(name=name, limit=session.max_iterations)}")
+        raise InvalidInput(f"{name} {_why_over(kind, session)}")
     return newest.number + 1
 
 
 def _have_written(ws: Workspace, record: SessionRecord, number: int, intent: Intent | None) -> RewardDraft:
-    """The reward that the session's own author writes now."""
+    """Let the session's own author write the reward."""
     if intent is None:
         raise InvalidInput(f"{record.session_id} has no sentence to write a reward for: hand in its source.")
     begun = record.iteration(number)
     if number == 1 and begun.read_reward_report() is None and (draft := begun.read_draft()) is not None:
         return draft  # an extension whose reward nobody has checked yet
     if number > 1:
-        forget_revision(record.iteration(number - 1))
+        record.iteration(number - 1).forget_revision()
         revise(ws, record.session_id, number - 1)
     return draft_reward(ws, record, number)
-
-
-def _check_config(session: Session, draft: RewardDraft) -> None:
-    """Refuse a configuration before anything is given up for it."""
-    for config in run_configs(session, draft).values():
-        packages.require_learner(config.learner)
 
 
 def _record_revision(
     record: SessionRecord, number: int, based_on: int, given: Submission, report: RewardReport
 ) -> None:
-    """Write down what a reward that was handed in changes, as a reviser would have."""
-    iteration, judgment = record.iteration(number), record.iteration(number).read_judgment()
-    old, new = record.iteration(based_on).read_draft(), record.iteration(number + 1).read_draft()
+    """Save the changes of a submitted reward as a revision."""
+    iteration = record.iteration(number)
+    judgment = record.iteration(number).read_judgment()
+    old = record.iteration(based_on).read_draft()
+    new = record.iteration(number + 1).read_draft()
     if judgment is None or old is None or new is None:
         raise P2PError(f"Iteration {number} of {record.session_id} is not complete.")
     before = record.iteration(based_on).read_reward_report()
@@ -226,7 +242,7 @@ def _record_revision(
 
 
 def _draft_of(record: SessionRecord, based_on: int | None, given: Submission) -> RewardDraft | None:
-    """What was handed in, with the configuration of what it was changed from; None where the author is to write."""
+    """Submitted draft, with the configuration of the reward it is based on; None if the author is to write it."""
     if given.source is None:
         return None
     inherited = canonical_names(attempt(record, based_on).config_changes) if based_on is not None else {}
@@ -235,8 +251,8 @@ def _draft_of(record: SessionRecord, based_on: int | None, given: Submission) ->
 
 
 def lesson_of(judgment: Judgment, number: int) -> str:
-    """What an iteration taught, in one sentence."""
-    score = "no score" if judgment.intent_score is None else f"score {judgment.intent_score:.2f}"
+    """Lesson of an iteration, in one sentence."""
+    score = "no score" if judgment.intent_score is None else f"score {score_in_words(judgment.intent_score)}"
     missed = [
         f"{criterion.title} (by eyes)" if criterion.by_eyes else f"{criterion.title} ({_measured(criterion.value)})"
         for criterion in judgment.criteria
@@ -251,7 +267,7 @@ def _measured(value: float | None) -> str:
 
 
 def _based_on(record: SessionRecord, number: int, given: Submission) -> int:
-    """The judged iteration whose reward was changed: as said, or the one most alike; the later one of equals."""
+    """Judged iteration whose reward was changed: as given, or the most similar; the latest among equals."""
     judged = range(1, number)
     if given.based_on is not None:
         if given.based_on not in judged:
@@ -263,7 +279,7 @@ def _based_on(record: SessionRecord, number: int, given: Submission) -> int:
 
 
 def _check_text(source: str | None) -> None:
-    """Refuse what cannot be kept as a file of text."""
+    """Refuse a text that cannot be saved in a file."""
     if source is None:
         return
     try:

@@ -1,11 +1,10 @@
-"""Short trainings that a reward is chosen by: how long they are, which the session can pay, and which did best."""
+"""Short trainings of candidate rewards: length, budget, and result."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from p2p.contracts.candidates import Candidate, CandidateState
-from p2p.contracts.reward import RewardDraft, RewardReport
+from p2p.contracts.reward import Candidate, CandidateState, RewardDraft, RewardReport
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import RunResult, RunSummary, TrainConfig
 from p2p.service.training.plan import base_config, run_configs
@@ -26,16 +25,16 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What training a candidate takes, in environment steps."""
+    """Environment steps for training a candidate."""
 
     trial: int
-    """Its short training."""
+    """Steps of the short training."""
     whole: int
-    """All trainings of the iteration, should it be chosen."""
+    """Steps of all trainings of the iteration, if the candidate is chosen."""
 
 
 def trial_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
-    """How a candidate is trained to be compared: as it would be for good, in fewer steps, and measured at the end.
+    """Configuration of a short training: the usual one with fewer steps and one evaluation at the end.
 
     The steps are the same for all candidates, as far as whole rollouts allow; so is the seed, and with it the
     selection rollouts.
@@ -51,7 +50,7 @@ def trial_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
 
 
 def steps_of(session: NewSession, draft: RewardDraft) -> Steps:
-    """What training a candidate takes; variants are not counted, which are left out where there is no room.
+    """Environment steps for training a candidate, without variants, which are dropped if they do not fit.
 
     Raises:
         InvalidConfig: what it asks for cannot be trained.
@@ -62,7 +61,7 @@ def steps_of(session: NewSession, draft: RewardDraft) -> Steps:
 
 
 def affordable(wanted: Mapping[int, Steps], left: int | None) -> tuple[int, ...]:
-    """Candidates that are trained, by number: as many as leave room for the trainings of whichever is chosen.
+    """Numbers of the candidates to train, leaving enough steps to train any chosen one in full.
 
     Args:
         wanted: Candidate -> what its training takes.
@@ -82,7 +81,7 @@ def affordable(wanted: Mapping[int, Steps], left: int | None) -> tuple[int, ...]
 
 
 def described(number: int, draft: RewardDraft, report: RewardReport, *, mended: bool) -> Candidate:
-    """A candidate as its check left it."""
+    """Candidate with the result of its check."""
     return Candidate(
         number=number,
         reasoning=draft.reasoning,
@@ -95,7 +94,7 @@ def described(number: int, draft: RewardDraft, report: RewardReport, *, mended: 
 
 
 def measured(candidate: Candidate, result: RunResult, summary: RunSummary | None) -> Candidate:
-    """A candidate with what its short training reached."""
+    """Candidate with the result of its short training."""
     completed = result.status == "completed"
     return candidate.model_copy(
         update={
@@ -110,7 +109,7 @@ def measured(candidate: Candidate, result: RunResult, summary: RunSummary | None
 
 
 def best_of(candidates: Sequence[Candidate]) -> Candidate:
-    """The trained one with the highest score of the judge, then return; the earlier one of equals.
+    """Trained candidate with the highest judge score, then return; the earliest among equals.
 
     Where none was trained: one that could be, or at least one that needs the fewest corrections.
     """

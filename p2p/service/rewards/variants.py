@@ -1,12 +1,10 @@
-"""What is trained beside the base of an iteration, and that nothing is changed which is fixed."""
+"""Variants trained beside the base configuration, and protection of fixed hyperparameters."""
 
 from collections.abc import Iterable, Mapping
 
 from p2p.contracts.errors import InvalidConfig
-from p2p.contracts.events import EventName
-from p2p.contracts.revision import Revision
-from p2p.contracts.reward import ConfigVariant, RewardDraft
-from p2p.contracts.session import NewSession
+from p2p.contracts.reward import ConfigVariant, Revision, RewardDraft
+from p2p.contracts.session import EventName, NewSession
 from p2p.contracts.training import TrainConfig, canonical_names
 from p2p.service.models.session_models import steps_done
 from p2p.service.training.plan import base_config
@@ -16,12 +14,12 @@ from p2p.training.variants import usual_variants, varied
 
 
 def n_variants(session: NewSession) -> int:
-    """How many variants of the base its author adds to what a person configured."""
+    """Number of variants the author adds to the configurations set by a person."""
     return 0 if session.reward_only else max(0, session.n_configs - len(session.configs))
 
 
 def settled(record: SessionRecord, number: int, draft: RewardDraft) -> RewardDraft:
-    """A reward as it is trained: without hyperparameters where they are fixed, with variants where several are wanted.
+    """Reward draft for training: without fixed hyperparameters, and with the wanted number of variants.
 
     The author's own variants come first, those that can be trained and differ; usual ones fill up. There are no more
     than the session's cap on environment steps has room for.
@@ -50,7 +48,7 @@ def settled(record: SessionRecord, number: int, draft: RewardDraft) -> RewardDra
 
 
 def revision_within(session: NewSession, revision: Revision) -> Revision:
-    """A revision that changes the reward alone, where the hyperparameters are fixed; any other one as it is."""
+    """Revision limited to the reward if the hyperparameters are fixed; otherwise unchanged."""
     if not session.reward_only:
         return revision
     kept = tuple(change for change in revision.changes if change.kind == "reward" or change.name in TASK_FIELDS)
@@ -59,7 +57,7 @@ def revision_within(session: NewSession, revision: Revision) -> Revision:
 
 
 def refuse_fixed(session: NewSession, changes: Mapping[str, object]) -> None:
-    """Do nothing where a caller may change what it wants to.
+    """Refuse changes of fixed hyperparameters.
 
     Raises:
         InvalidConfig: it wants to change hyperparameters, and they are fixed.
@@ -73,10 +71,11 @@ def refuse_fixed(session: NewSession, changes: Mapping[str, object]) -> None:
 
 
 def _different(proposed: Iterable[ConfigVariant], base: TrainConfig, session: NewSession) -> list[ConfigVariant]:
-    """Those that can be trained, each with a name and with values of its own."""
+    """Trainable variants, each with its own name and values."""
     pinned = tuple(canonical_names(session.config))
     found: list[ConfigVariant] = []
-    names, configs = set(session.configs), [base]
+    names = set(session.configs)
+    configs = [base]
     for variant in proposed:
         try:
             config = varied(base, variant.changes, pinned)
@@ -90,7 +89,7 @@ def _different(proposed: Iterable[ConfigVariant], base: TrainConfig, session: Ne
 
 
 def _room(record: SessionRecord, session: NewSession, base: TrainConfig) -> int:
-    """How many variants fit into what is left of the environment steps, beside what is trained anyway."""
+    """Number of variants that fit into the remaining environment steps, after the required trainings."""
     cap = session.caps.environment_steps
     if cap is None:
         return session.n_configs

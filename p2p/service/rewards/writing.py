@@ -1,14 +1,13 @@
-"""The criteria of an intent, and the reward of an iteration."""
+"""Write the criteria of a session and the reward of an iteration."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidReward, TrainingFailed
-from p2p.contracts.events import EventName
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Repairer
 from p2p.contracts.reward import RewardDraft, RewardReport
-from p2p.contracts.session import NewSession
+from p2p.contracts.session import EventName, NewSession
 from p2p.contracts.work import CheckRequest
 from p2p.service.jobs.worker_jobs import run_to_end
 from p2p.service.rewards.authors import author_of
@@ -17,14 +16,13 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import base_config
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.replacing import forget_reward
 from p2p.store.sessions import SessionRecord
 
 MAX_REPAIRS = 5
 
 
 def elicit_intent(ws: Workspace, session_id: str) -> Intent | None:
-    """Fix the criteria a session is judged by; they are not changed afterwards.
+    """Fix the criteria of a session, once.
 
     Returns:
         The criteria, or None for a training without an intent.
@@ -43,7 +41,7 @@ def elicit_intent(ws: Workspace, session_id: str) -> Intent | None:
 
 
 def write_reward(ws: Workspace, session_id: str, number: int) -> RewardReport:
-    """Write the reward of iteration `number`, and check it on real transitions.
+    """Write the reward of iteration `number` and check it on real transitions.
 
     Raises:
         InvalidReward: it does not load or breaks its contract; nothing is trained.
@@ -61,7 +59,7 @@ def write_reward(ws: Workspace, session_id: str, number: int) -> RewardReport:
 
 
 def try_draft(ws: Workspace, record: SessionRecord, number: int, write: Callable[[], RewardDraft]) -> RewardReport:
-    """Have a reward written, check it, and keep it with its report in iteration `number`, accepted or not."""
+    """Write a reward, check it, and save it with its report in iteration `number`, accepted or not."""
     iteration = record.iteration(number)
     record.events.emit_once(EventName.ITERATION_STARTED, number, iter_id=iteration.iteration_id)
     with record.events.span(EventName.REWARD_START, EventName.REWARD_END, number) as result:
@@ -76,20 +74,23 @@ def try_draft(ws: Workspace, record: SessionRecord, number: int, write: Callable
 
 
 def repaired(ws: Workspace, record: SessionRecord, number: int, report: RewardReport) -> RewardReport:
-    """The report after its author has mended what it holds against the reward, in at most `MAX_REPAIRS` tries.
+    """Report after the author's repairs of the reward, at most `MAX_REPAIRS`.
 
     It comes back as it is where nothing is held against it, or the author mends nothing.
     """
-    intent, iteration, session = record.read_criteria(), record.iteration(number), record.read_session()
+    intent = record.read_criteria()
+    iteration = record.iteration(number)
+    session = record.read_session()
     for tries in range(MAX_REPAIRS):
-        author, draft = author_of(ws, record), iteration.read_draft()
+        author = author_of(ws, record)
+        draft = iteration.read_draft()
         done = report.accepted and (tries > 0 or not report.to_mend)  # what stops nothing is mended once at most
         if done or intent is None or draft is None or not isinstance(author, Repairer):
             break
         if not report.accepted:
             record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
         mended = author.repair(intent, describe_environment(ws, session.env_id), draft, report)
-        forget_reward(iteration)  # its check is a job, which is done once
+        iteration.forget_reward()  # its check is a job, which is done once
         report = try_draft(ws, record, number, lambda mended=mended: mended)  # type: ignore[misc]
     return report
 
@@ -97,7 +98,7 @@ def repaired(ws: Workspace, record: SessionRecord, number: int, report: RewardRe
 def check_reward(
     ws: Workspace, directory: Path, session: NewSession, draft: RewardDraft, intent: Intent | None
 ) -> RewardReport:
-    """Run a reward on real transitions, in a process of its own that is a job in `directory`.
+    """Check a reward on real transitions, in a job of its own in `directory`.
 
     Args:
         directory: Of the job.
@@ -129,7 +130,7 @@ def check_reward(
 
 
 def draft_reward(ws: Workspace, record: SessionRecord, number: int) -> RewardDraft:
-    """The first reward is the author's; each later one is what the revision before it says."""
+    """Draft of the next reward: the first from the author, each later one from the previous revision."""
     session = record.read_session()
     if number == 1:
         intent = elicit_intent(ws, session.session_id)

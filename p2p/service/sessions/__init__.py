@@ -1,1 +1,1 @@
-"""Sessions: begun, driven, looked at, kept and thrown away."""
+"""Sessions: create, drive, inspect, keep and delete."""

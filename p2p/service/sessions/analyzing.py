@@ -1,12 +1,13 @@
 """Reports on whole sessions."""
 
-from p2p import registry
+from p2p.agents.builtin import analyst
 from p2p.agents.model.asking import Role
-from p2p.contracts.analysis import SessionAnalysis
 from p2p.contracts.errors import BudgetExceeded, InvalidInput
+from p2p.contracts.inference import ModelProblem
 from p2p.contracts.intent import Intent
-from p2p.contracts.model_problems import ModelProblem
 from p2p.contracts.protocols import Attempt
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.session import SessionAnalysis
 from p2p.service.models.session_models import session_models
 from p2p.service.rewards.authors import writes_by_model
 from p2p.service.rewards.revision import attempt
@@ -14,12 +15,11 @@ from p2p.service.workspace import Workspace
 from p2p.store.sessions import SessionRecord
 
 ROLE = "session_analyzer"
-BUILTIN, MODEL = "builtin", "model"
 """Names of the analysts."""
 
 
 def analyze_session(ws: Workspace, session_id: str) -> SessionAnalysis:
-    """The report on what was tried; kept in `analysis.json`, and written anew when more was judged since.
+    """Report on a whole session, cached in `analysis.json` until more is judged.
 
     A session whose rewards a model writes is reported on by its lighter model, within its caps. Where that gives
     no answer, and in any other session, the report is what the numbers say.
@@ -33,8 +33,9 @@ def analyze_session(ws: Workspace, session_id: str) -> SessionAnalysis:
     numbers = [it.number for it in record.iteration_records() if it.read_judgment() is not None]
     if intent is None or not numbers:
         raise InvalidInput(
-            f"{session_id} has nothing judged yet: there is nothing to report. p2p watch looks on; judge_videos "
-            "judges what is trained."
+            f"{session_id} has nothing judged yet: there is nothing to report. "
+            f"{Remedy.FOLLOW.of(session=session_id)} says how it stands, {Remedy.JUDGE.of(session=session_id)} judges "
+            "what is trained."
         )
     kept = record.read_analysis()
     if kept is not None and kept.iterations == len(numbers):
@@ -46,16 +47,16 @@ def analyze_session(ws: Workspace, session_id: str) -> SessionAnalysis:
 
 
 def _analysis(ws: Workspace, record: SessionRecord, intent: Intent, attempts: tuple[Attempt, ...]) -> SessionAnalysis:
-    """By the session's model where there is one that answers."""
-    by_numbers = registry.load("analyst", registry.ANALYSTS, BUILTIN)
+    """Analysis by the session's model, if it has one that answers."""
     problem = ""
     if writes_by_model(record.read_session()):
-        by_model = registry.load("analyst", registry.ANALYSTS, MODEL)
+        # the service starts without jinja2
+        from p2p.agents.model import session_analyzer  # noqa: PLC0415
+
         try:
             models = session_models(record, ws.settings.model_patience_s, ws.settings.model_silence_s)
-            report: SessionAnalysis = by_model(Role(models.for_role(ROLE, light=True)), record, intent, attempts)
-            return report
+            return session_analyzer.analyze(Role(models.for_role(ROLE, light=True)), record, intent, attempts)
         except (ModelProblem, BudgetExceeded, InvalidInput) as error:
             problem = str(error)
-    report = by_numbers(record, intent, attempts)
+    report = analyst.analyze(record, intent, attempts)
     return report.model_copy(update={"fallback": problem})

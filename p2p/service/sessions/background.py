@@ -1,4 +1,4 @@
-"""Work that goes on when its caller has left: trainings of an iteration, and whole sessions."""
+"""Background jobs that outlive their caller: trainings of an iteration, and whole sessions."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining, TrainingRequest
 from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import Priority, SessionStatus
 from p2p.contracts.training import TrainConfig
 from p2p.service.jobs import packages
@@ -40,7 +41,7 @@ MAX_SEED = 1000
 
 
 def start_training(ws: Workspace, session_id: str, request: StartTraining | None = None) -> JobView:
-    """Start the training of the newest iteration and return at once.
+    """Start the training of the newest iteration; return at once.
 
     A request that says nothing, or only where, goes on with what a lost job was asked for.
 
@@ -59,7 +60,8 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
         wanted = _training_configs(record, iteration, told)
         backend = choose_backend(ws, record, told.backend)
         set_priority(ws, session_id, told.priority)
-        _require_room(ws, record, wanted, backend)
+        require_free_disk(ws)
+        require_free_memory(ws, wanted.values(), describe_environment(ws, record.read_session().env_id), backend)
         _reopen(ws, record, iteration)
         _discard_stale_runs(ws, iteration, wanted)
         ticket = JobTicket(
@@ -73,14 +75,14 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
         )
         iteration.save_training_request(TrainingRequest(job_id=ticket.job_id, start=told))
         _queue_up(ws, ticket)
-        ws.backend.submit(_training_job(ws, ticket.job_id, backend), ws.jobs.new(ticket.job_id).path)
+        ws.background.submit(_training_job(ws, ticket.job_id, backend), ws.jobs.new(ticket.job_id).path)
     return get_job(ws, ticket.job_id)
 
 
 def start_loop(
     ws: Workspace, session_id: str, idempotency_key: str | None = None, priority: Priority | None = None
 ) -> JobView:
-    """Start, or go on with, the process that drives a whole session, and return at once.
+    """Start or continue the driver of a session; return at once.
 
     Args:
         session_id: Which.
@@ -116,7 +118,7 @@ def start_loop(
 
 
 def cancel_job(ws: Workspace, job_id: str) -> JobView:
-    """End a job and everything it started; what is finished stays.
+    """End a job and every process it started; finished work is kept.
 
     Raises:
         UnknownName: there is no job of this id.
@@ -134,7 +136,7 @@ def cancel_job(ws: Workspace, job_id: str) -> JobView:
 
 
 def run_training(ws: Workspace, job_id: str) -> None:
-    """Train what a job is for, in its own process: wait for a slot, train, and run the rollouts it is judged by.
+    """Run a training job in its own process: wait for a slot, train, record the report rollouts.
 
     Raises:
         P2PError: what stopped it.
@@ -153,7 +155,7 @@ def run_training(ws: Workspace, job_id: str) -> None:
 def _started_by_key(
     ws: Workspace, kind: JobKind, session_id: str, key: str | None, start: StartTraining | None = None
 ) -> JobView | None:
-    """The job a key is bound to; None where it is bound to none, or to one that was never written down.
+    """Job started earlier with this key; None if there is none, or it was never saved.
 
     Raises:
         InvalidInput: it is bound to another request.
@@ -170,7 +172,7 @@ def _started_by_key(
 
 
 def _claim_key(ws: Workspace, kind: JobKind, session_id: str, key: str | None, job_id: str | None = None) -> str:
-    """Id of the job to start under a key: that of a caller who died before it had written the job down, or new."""
+    """Job id to start under a key: that of a caller who died before saving the job, or a new one."""
     own = job_id or f"job_{secrets.token_hex(16)}"
     return ws.jobs.claim(f"{kind}/{session_id}/{key}", own) if key is not None else own
 
@@ -181,7 +183,7 @@ def _queue_up(ws: Workspace, ticket: JobTicket) -> None:
 
 
 def _driving_job(ws: Workspace, record: SessionRecord) -> JobTicket | None:
-    """The job whose process drives a session now."""
+    """Job that currently drives a session."""
     ticket = BackgroundRecord(record.driver_dir).read_ticket()
     if ticket is None or get_job(ws, ticket.job_id).state.finished:
         return None
@@ -189,12 +191,13 @@ def _driving_job(ws: Workspace, record: SessionRecord) -> JobTicket | None:
 
 
 def _trainable(ws: Workspace, record: SessionRecord) -> IterationRecord:
-    """The newest iteration, if it waits to be trained."""
-    name, iterations = record.session_id, record.iteration_records()
+    """Newest iteration, if it is ready to train."""
+    name = record.session_id
+    iterations = record.iteration_records()
     iteration = iterations[-1] if iterations else None
     report = iteration.read_reward_report() if iteration is not None else None
     if iteration is None or report is None:
-        raise InvalidInput(f"{name} has no reward to train yet: write one first.")
+        raise InvalidInput(f"{name} has no reward to train yet: write one first ({Remedy.WRITE_REWARD.of()}).")
     if not report.accepted:
         raise InvalidInput(f"The reward of iteration {iteration.number} was refused: {'; '.join(report.errors)}")
     shown = iteration.report.read_evaluation() is not None or iteration.read_judgment() is not None
@@ -213,7 +216,7 @@ def _trainable(ws: Workspace, record: SessionRecord) -> IterationRecord:
 
 
 def _go_on_with(ws: Workspace, iteration: IterationRecord, start: StartTraining) -> StartTraining:
-    """What to train: what is asked for, or what a lost job was asked for when nothing is."""
+    """Training request to run: the given one, or that of a lost job if none is given."""
     earlier = iteration.read_training_request()
     silent = start.model_copy(update={"idempotency_key": None, "backend": None, "priority": None}) == StartTraining()
     if earlier is None or not silent or ws.jobs.new(earlier.job_id).read_ticket() is None:
@@ -229,7 +232,7 @@ def _go_on_with(ws: Workspace, iteration: IterationRecord, start: StartTraining)
 
 
 def _cancel_training(ws: Workspace, iteration: IterationRecord, job_id: str) -> None:
-    """End a training, and what a lost one has left running, unless another job goes on with that."""
+    """End a training and the processes of a lost one, unless another job has adopted them."""
     request = iteration.read_training_request()
     if request is not None and request.job_id == job_id:
         end_training(ws, iteration)
@@ -239,7 +242,7 @@ def _cancel_training(ws: Workspace, iteration: IterationRecord, job_id: str) -> 
 def _training_configs(
     record: SessionRecord, iteration: IterationRecord, start: StartTraining
 ) -> dict[tuple[str, int], TrainConfig]:
-    """Configuration of every run, refusing what could only fail later."""
+    """Configuration of every run; refuses what could only fail later."""
     _check_seeds(start.seeds or ())
     draft = iteration.read_draft()
     assert draft is not None, "an accepted reward has a draft"
@@ -249,15 +252,8 @@ def _training_configs(
     return wanted
 
 
-def _require_room(
-    ws: Workspace, record: SessionRecord, wanted: Mapping[tuple[str, int], TrainConfig], backend: str
-) -> None:
-    require_free_disk(ws)
-    require_free_memory(ws, wanted.values(), describe_environment(ws, record.read_session().env_id), backend)
-
-
 def _reopen(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> None:
-    """Leave what ended behind: an earlier training of the iteration, the driver's job, the end of the session."""
+    """Discard earlier ends: a previous training of the iteration, the driver's job, the session's end."""
     earlier = iteration.read_training_request()
     if earlier is not None:
         settle(ws, ws.jobs.new(earlier.job_id).read_ticket())
@@ -271,7 +267,7 @@ def _reopen(ws: Workspace, record: SessionRecord, iteration: IterationRecord) ->
 def _discard_stale_runs(
     ws: Workspace, iteration: IterationRecord, wanted: Mapping[tuple[str, int], TrainConfig]
 ) -> None:
-    """Remove runs of another reward or another configuration; those that fit are gone on with."""
+    """Delete runs of another reward or configuration; matching runs continue."""
     draft = iteration.read_draft()
     assert draft is not None, "an accepted reward has a draft"
     configs = {iteration.run(*key).iteration_id: config for key, config in wanted.items()}

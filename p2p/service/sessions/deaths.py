@@ -1,4 +1,4 @@
-"""What a session says after each of its processes was killed: data, of which the documents and the tests are made."""
+"""Reported session state after each process is killed, as data for documentation and tests."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from p2p.contracts.session import SessionStatus
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """One process that was killed (SIGKILL), or the machine's loss of it.
+    """Reaction to the loss of one process (SIGKILL, or the machine's loss of it).
 
     Args:
         who: The process.
@@ -25,7 +25,9 @@ class Death:
     resume: str
 
 
-BEGINS, READS, REFUSES = "starts it", "goes on with the step it was at; finished steps stay", "refuses: it has ended"
+BEGINS = "starts it"
+READS = "goes on with the step it was at; finished steps stay"
+REFUSES = "refuses: it has ended"
 LOST = JobLost.exit_code
 
 DEATHS = (
@@ -46,7 +48,7 @@ DEATHS = (
 
 
 def table() -> str:
-    """The same for a document."""
+    """Markdown table of `DEATHS`."""
     rows = ["| killed | when | the session says | exit code | `p2p resume` |", "|---" * 5 + "|"]
     for death in DEATHS:
         code = "–" if death.exit_code is None else str(death.exit_code)

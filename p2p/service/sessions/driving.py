@@ -1,13 +1,13 @@
-"""What drives sessions: started, resumed and stopped."""
+"""Session drivers: start, resume, stop."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 from pydantic import ValidationError
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.events import EventName
 from p2p.contracts.job import JobSpec
-from p2p.contracts.session import Priority, Session, SessionStatus, SessionView
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.session import EventName, Priority, Session, SessionStatus, SessionView
 from p2p.scheduler.backends.by_directory import open_backend
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs.ending import end_job, end_training
@@ -29,9 +29,13 @@ DRIVER = ("{python}", "-m", "p2p.session.run_session")
 
 
 def start_session(ws: Workspace, session_id: str) -> SessionView:
-    """Start the process that drives a session, or leave the one that does; it outlives its caller."""
+    """Start the driver of a session unless one is alive; it outlives its caller.
+
+    The inline backend drives the session here, and returns at its end.
+    """
     require_free_disk(ws)
-    with ws.jobs.starting():  # nobody deletes it meanwhile
+    # nobody deletes it meanwhile; while it is driven here, its driver's lock tells that
+    with ws.jobs.starting() if not ws.runs_inline else nullcontext():
         record = ws.record(session_id)
         if not is_driven(ws, record):
             settle(ws, BackgroundRecord(record.driver_dir).read_ticket())
@@ -42,7 +46,7 @@ def start_session(ws: Workspace, session_id: str) -> SessionView:
 def resume_session(
     ws: Workspace, session_id: str, max_iterations: int | None = None, backend: str | None = None
 ) -> SessionView:
-    """Go on with a session that was stopped, killed or failed; finished steps are not repeated.
+    """Resume a session that was stopped, killed or failed; finished steps are not repeated.
 
     Args:
         session_id: Its id.
@@ -62,21 +66,23 @@ def resume_session(
 
 
 def extend_session(ws: Workspace, session_id: str, max_iterations: int) -> SessionView:
-    """Allow a session more iterations; it waits for its caller, and no process is started.
+    """Allow a session more iterations without starting a process; the caller continues it.
 
     Raises:
         InvalidInput: it has passed, is being trained, or `max_iterations` is no more than it has begun.
     """
     record = ws.record(session_id)
     if is_driven(ws, record):
-        raise InvalidInput(f"{session_id} is driven by a process of its own. Stop it first: p2p stop {session_id}")
+        raise InvalidInput(
+            f"{session_id} is driven by a process of its own. Stop it first: {Remedy.STOP.of(session=session_id)}"
+        )
     make_ready(ws, record, max_iterations)
     record.set_status(SessionStatus.PENDING)
     return view_session(ws, session_id)
 
 
 def stop_session(ws: Workspace, session_id: str) -> SessionView:
-    """End the driving process and all trainings of a session; what is finished stays."""
+    """End the driver and all trainings of a session; finished work is kept."""
     record = ws.record(session_id)
     end_job(ws, record.driver_dir)  # first, for it starts the others
     for iteration in record.iteration_records():
@@ -96,24 +102,29 @@ def is_driven(ws: Workspace, record: SessionRecord) -> bool:
 
 
 def make_ready(ws: Workspace, record: SessionRecord, max_iterations: int | None = None) -> None:
-    """Bring a session to where a driver can go on."""
-    session, status, name = record.read_session(), record.read_status(), record.session_id
+    """Prepare a session for its next driver."""
+    session = record.read_session()
+    status = record.read_status()
+    name = record.session_id
     if max_iterations is not None:
         session = _with_limit(session, max_iterations)
     ended = status is not None and status.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
     used_up = status is not None and status.status is SessionStatus.MAX_ITERATIONS
     if ended or (used_up and len(record.iteration_records()) >= session.max_iterations):
         assert status is not None
-        advice = "To go on after the last iteration, give a larger --iterations."
+        advice = f"To go on after the last iteration: {Remedy.ADD_ITERATIONS.of(session=name)}"
         if status.status is SessionStatus.PASSED:
-            advice = f"To go on from its reward, with stricter criteria or a wish: p2p extend {name} --criteria FILE"
+            advice = (
+                "To go on from its reward, with stricter criteria or a wish: "
+                f"{Remedy.EXTEND_BY_CRITERIA.of(session=name)}"
+            )
         elif ended:
-            advice = "It had one reward to train; train the next one: p2p train --reward FILE"
+            advice = f"It had one reward to train; train the next one: {Remedy.WRITE_REWARD.of()}"
         raise InvalidInput(f"{name} has ended as {status.status}. {advice}")
     if (busy := live_training(record, ws.backend)) is not None:
         raise InvalidInput(
             f"Iteration {len(record.iteration_records())} of {name} is being trained by {busy}. "
-            f"Wait for it, or end it with: p2p jobs {busy} --cancel"
+            f"Wait for it, or end it with: {Remedy.CANCEL_JOB.of(job=busy)}"
         )
     record.save_session(session)
     discard_film(ws, record)
@@ -127,7 +138,7 @@ def make_ready(ws: Workspace, record: SessionRecord, max_iterations: int | None 
 
 
 def set_priority(ws: Workspace, session_id: str, priority: Priority | None) -> None:
-    """Have a session's trainings that start from now on give way to other processes, or not; None leaves it."""
+    """Set whether a session's future trainings give way to other processes; None changes nothing."""
     record = ws.record(session_id)
     session = record.read_session()
     if priority is not None and priority != session.priority:
@@ -135,7 +146,7 @@ def set_priority(ws: Workspace, session_id: str, priority: Priority | None) -> N
 
 
 def choose_backend(ws: Workspace, record: SessionRecord, wanted: str | None = None) -> str:
-    """Where the session is trained from now on, which it keeps: where it was, unless it is `wanted` elsewhere.
+    """Choose and save the backend of a session's future trainings: `wanted`, or else the previous one.
 
     Raises:
         InvalidInput: a process drives it, and `wanted` is another place.
@@ -148,14 +159,14 @@ def choose_backend(ws: Workspace, record: SessionRecord, wanted: str | None = No
         if wanted is not None and is_driven(ws, record):
             raise InvalidInput(
                 f"{record.session_id} runs, with its trainings on {ws.backend_of(session)}. "
-                f"To move them, stop it first: p2p stop {record.session_id}"
+                f"To move them, stop it first: {Remedy.STOP.of(session=record.session_id)}"
             )
         record.save_session(session.model_copy(update={"backend": chosen}))
     return chosen
 
 
 def start_driver(ws: Workspace, record: SessionRecord, job_id: str | None = None) -> None:
-    """Start the driver, or leave the one that lives; as a background job it waits for its turn."""
+    """Start the driver unless one is alive; as a background job it waits for its turn."""
     session = record.read_session()
     command = (*DRIVER, "--session-id", record.session_id)
     job = () if job_id is None else ("--job-id", job_id)
@@ -166,11 +177,12 @@ def start_driver(ws: Workspace, record: SessionRecord, job_id: str | None = None
     if status is None or status.status is SessionStatus.PENDING:  # before it, for it may die before its first word
         record.set_status(SessionStatus.RUNNING)
     spec = JobSpec(argv=(*command, "--runs-dir", str(ws.runs.path), *job), env=env, secrets=needed)
-    ws.backend.submit(spec, record.driver_dir)
+    backend = ws.backend if job_id is None else ws.background
+    backend.submit(spec, record.driver_dir)
 
 
 def job_settings(ws: Workspace) -> dict[str, str]:
-    """What a background job must be told, since it reads its own environment."""
+    """Environment variables that pass settings on to a background job."""
     env = {"P2P_MAX_JOBS": str(ws.settings.max_jobs)}
     env["P2P_MIN_FREE_DISK_GB"] = str(ws.settings.min_free_disk_gb)
     env["P2P_MAX_MEMORY_SHARE"] = str(ws.settings.max_memory_share)
@@ -180,7 +192,7 @@ def job_settings(ws: Workspace) -> dict[str, str]:
 
 
 def discard_film(ws: Workspace, record: SessionRecord) -> None:
-    """Give up the videos of a session that goes on; its end makes them again."""
+    """Discard the videos of a session that continues; its end makes new ones."""
     end_job(ws, record.film_dir)
     files.discard(record.film_dir)
 

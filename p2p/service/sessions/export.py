@@ -1,4 +1,4 @@
-"""Handing out a policy in formats that others load."""
+"""Export of policies to formats that other libraries load."""
 
 import os
 import tempfile
@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput, MissingExtra, P2PError, UnknownName
-from p2p.contracts.export import Export, ExportFormat, NewExport
 from p2p.contracts.job import JobState
-from p2p.contracts.work import ExportRequest
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.work import Export, ExportFormat, ExportRequest, NewExport
 from p2p.service.jobs.worker_jobs import failure_message, raise_failure, wait, worker_job
 from p2p.service.progress.session_view import view
 from p2p.service.workspace import Workspace
@@ -28,7 +28,7 @@ NEEDS = {
 
 
 def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
-    """Write a checkpoint in other formats, with its model card and the proof that they act alike.
+    """Export a checkpoint to other formats, with its model card and a parity check.
 
     Raises:
         UnknownName: there is no such iteration, run or checkpoint.
@@ -69,7 +69,7 @@ def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
 
 
 def _work(ws: Workspace, job: ExportRecord) -> None:
-    """Let the worker write the package."""
+    """Run the worker job that writes the package."""
     ws.backend.submit(worker_job("export"), job.path)
     wait([job.path], ws.backend)
     status = ws.backend.status(job.path)
@@ -79,7 +79,7 @@ def _work(ws: Workspace, job: ExportRecord) -> None:
 
 
 def _iteration(ws: Workspace, record: SessionRecord, number: int | None) -> IterationRecord:
-    """The iteration meant: the best one, or else the latest that has a policy."""
+    """Iteration to export: as given, else the best, else the latest with a policy."""
     if number is not None:
         return ws.iteration_begun(record.session_id, number)
     if (best := view(record, ws.backend).best_iteration) is not None:
@@ -87,7 +87,9 @@ def _iteration(ws: Workspace, record: SessionRecord, number: int | None) -> Iter
     trained = [it for it in record.iteration_records() if any(_steps(run) for run in it.runs())]
     if not trained:
         name = record.session_id
-        raise InvalidInput(f"{name} has no policy yet: no run has reached an evaluation. See: p2p show {name}")
+        raise InvalidInput(
+            f"{name} has no policy yet: no run has reached an evaluation. See: {Remedy.FOLLOW.of(session=name)}"
+        )
     return trained[-1]
 
 
@@ -105,7 +107,7 @@ def _require(formats: Iterable[ExportFormat]) -> None:
 
 
 def _run(iteration: IterationRecord, run_id: str | None) -> IterationRecord:
-    """The run meant: the one that was judged, or else the best so far."""
+    """Run to export: the judged one, else the best so far."""
     runs = {run.iteration_id: run for run in iteration.runs()}
     if run_id is not None:
         if run_id not in runs:
@@ -116,12 +118,12 @@ def _run(iteration: IterationRecord, run_id: str | None) -> IterationRecord:
     with_policy = [run for run in runs.values() if _steps(run)]
     if len(with_policy) != 1:
         names = ", ".join(run.iteration_id for run in with_policy) or "none has a policy yet"
-        raise InvalidInput(f"Iteration {iteration.number} has no best run yet. Choose one with --run: {names}.")
+        raise InvalidInput(f"Iteration {iteration.number} has no best run yet. Choose one of its runs: {names}.")
     return with_policy[0]
 
 
 def _checkpoint(iteration: IterationRecord, run: IterationRecord, step: int | None) -> int:
-    """The checkpoint meant: the one that was judged, or else the run's best, or else its latest."""
+    """Checkpoint to export: the judged one, else the run's best, else its latest."""
     steps = _steps(run)
     if not steps:
         others = ", ".join(other.iteration_id for other in iteration.runs() if _steps(other)) or "none"
@@ -130,7 +132,8 @@ def _checkpoint(iteration: IterationRecord, run: IterationRecord, step: int | No
         if step not in steps:
             raise UnknownName("checkpoint", str(step), map(str, steps))
         return step
-    aggregation, summary = iteration.read_aggregation(), run.read_summary()
+    aggregation = iteration.read_aggregation()
+    summary = run.read_summary()
     best = summary.best_checkpoint if summary is not None else None
     if aggregation is not None and aggregation.best_run_id == run.iteration_id:
         best = aggregation.best_checkpoint
@@ -138,12 +141,12 @@ def _checkpoint(iteration: IterationRecord, run: IterationRecord, step: int | No
 
 
 def _steps(run: IterationRecord) -> list[int]:
-    """Its checkpoints that hold a policy, oldest first."""
+    """Steps of the run's checkpoints with a policy, oldest first."""
     return [checkpoint.step for checkpoint in run.checkpoints() if checkpoint.policy_path.exists()]
 
 
 def _require_room(target: Path, overwrite: bool) -> None:
-    """Refuse to write where something is already.
+    """Refuse to overwrite existing files.
 
     Raises:
         InvalidInput: the folder is a file, or holds what may not be overwritten.
@@ -151,7 +154,7 @@ def _require_room(target: Path, overwrite: bool) -> None:
     if target.exists() and not target.is_dir():
         raise InvalidInput(f"{target} is a file: an export is a folder.")
     if not overwrite and target.is_dir() and any(target.iterdir()):
-        raise InvalidInput(f"{target} is not empty. Give another --output, or --overwrite to replace an export in it.")
+        raise InvalidInput(f"{target} is not empty. Give another folder, or allow to overwrite an export in it.")
     folder = ExportedFiles(target)
     if (there := folder.present()) and folder.read_report() is None:
-        raise InvalidInput(f"{target} holds a {there[0].name} that no export wrote. Give another --output.")
+        raise InvalidInput(f"{target} holds a {there[0].name} that no export wrote. Give another folder.")

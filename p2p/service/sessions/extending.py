@@ -1,16 +1,15 @@
-"""Sessions that go on from the best reward of an earlier one, asked for more than that had to do."""
+"""Sessions that continue from the best reward of an earlier one with a larger goal."""
 
 from pydantic import ValidationError
 
 from p2p.analysis.tightening import tightened
-from p2p.contracts.budget import Caps
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.intent import Intent
+from p2p.contracts.inference import Caps
+from p2p.contracts.intent import Intent, Tightening
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.revision import Extension, Lineage
-from p2p.contracts.reward import RewardDraft
+from p2p.contracts.remedies import Remedy
+from p2p.contracts.reward import Extension, Lineage, RewardDraft
 from p2p.contracts.session import ExtendSession, Session
-from p2p.contracts.tightening import Tightening
 from p2p.contracts.training import canonical_names
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.progress.session_view import view_session
@@ -22,7 +21,6 @@ from p2p.service.training.plan import as_trained
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.iterations import IterationRecord
-from p2p.store.judge_code import JudgeCodeRecord
 from p2p.store.sessions import SessionRecord
 
 FEWEST_WITH_WISH = 2
@@ -32,7 +30,7 @@ FEWEST_WITH_WISH = 2
 def continue_session(
     ws: Workspace, session_id: str, request: ExtendSession, *, driven: bool, new_id: str | None = None
 ) -> Session:
-    """Write down a new session that starts from the best reward of an ended one; nothing is started.
+    """Create a session that starts from the best reward of an ended one; starts no process.
 
     Its first iteration trains that reward, as it was configured. Its criteria are those of the earlier session,
     tightened and extended by what is given. A wish is read by whoever revises, also where that iteration passes.
@@ -62,7 +60,7 @@ def continue_session(
     session = session.model_copy(update={"extends": Extension(session_id=session_id, iteration=best)})
     new = ws.runs.session(session.session_id)
     if new.exists:
-        raise InvalidInput(f"There is a {new.session_id} already. To go on: p2p resume {new.session_id}")
+        raise InvalidInput(f"There is a {new.session_id} already. To go on: {Remedy.RESUME.of(session=new.session_id)}")
 
     def memory() -> None:
         new.save_lineage(Lineage(extends=session.extends))
@@ -70,40 +68,46 @@ def continue_session(
             new.append_tightening(change)
         if wish is not None:
             new.append_wish(wish)
-        if (code := JudgeCodeRecord(record.path).read()) is not None:
-            JudgeCodeRecord(new.path).save(code)
+        if (code := record.read_judge_code()) is not None:
+            new.save_judge_code(code)
 
     write_session(ws, new, session, _draft(record, best), intent, memory)
     return session
 
 
 def _best_to_go_on_from(ws: Workspace, record: SessionRecord) -> tuple[int, Judgment]:
-    """Number and judgment of the best iteration of a session that nothing works on.
+    """Number and judgment of the best iteration of a session without live processes.
 
     Raises:
         InvalidInput: it has none, has no criteria, or runs.
     """
     name = record.session_id
     if view_session(ws, name).alive:
-        raise InvalidInput(f"{name} is still at work. Stop it before it is extended: p2p stop {name}")
+        raise InvalidInput(f"{name} is still at work. Stop it before it is extended: {Remedy.STOP.of(session=name)}")
     if record.read_criteria() is None:
         raise InvalidInput(
             f"{name} trained a reward without a sentence, so there are no criteria to go on by. "
-            "Train its reward again with one: p2p train --reward FILE --intent SENTENCE"
+            f"Train its reward again with one: {Remedy.TRAIN_REWARD.of(env=record.read_session().env_id)}"
         )
     judged = {n: j for n, one in enumerate(record.iteration_records(), 1) if (j := one.read_judgment()) is not None}
     best = best_iteration(judged)
     if best is None:
         begun = len(record.iteration_records())
-        judge = f" To judge it by the checkpoints it left: p2p judge {name} --iteration {begun}" if begun else ""
-        raise InvalidInput(f"{name} has no judged iteration to extend; p2p resume {name} goes on with it.{judge}")
+        judge = (
+            f" To judge it by the checkpoints it left: {Remedy.JUDGE.of(session=name, iteration=begun)}"
+            if begun
+            else ""
+        )
+        raise InvalidInput(
+            f"{name} has no judged iteration to extend; {Remedy.RESUME.of(session=name)} goes on with it.{judge}"
+        )
     return best, judged[best]
 
 
 def _extended(
     ws: Workspace, old: Session, request: ExtendSession, best: IterationRecord, new_id: str | None
 ) -> Session:
-    """The earlier session with what is asked for; its best training's own settings become the session's."""
+    """Request for the new session: the earlier one with the best training's settings and the new goal."""
     changes: dict[str, object] = {"config": {**old.config, **_trained_with(best)}}
     if request.author:
         changes |= {"author": request.author, "model": request.author, "light_model": "", "price": None}
@@ -114,7 +118,7 @@ def _extended(
     if wanted < needed:
         raise InvalidInput(
             f"A wish is read by the revision after iteration 1, so at least {needed} iterations are needed, "
-            f"got {wanted}. Give a larger --iterations."
+            f"got {wanted}. Allow more iterations."
         )
     changes |= {"max_iterations": wanted, "priority": request.priority or old.priority}
     changes |= {"session_id": new_id or ws.runs.new_session_id(), "created_at": now()}
@@ -129,32 +133,39 @@ def _extended(
 def _require_something(
     record: SessionRecord, session: Session, request: ExtendSession, best: Judgment, driven: bool
 ) -> None:
-    """Refuse an extension that would do again what was done.
+    """Refuse an extension that would repeat the earlier session.
 
     Raises:
         InvalidInput: it would; the message says what does work.
     """
-    name, wish = record.session_id, request.wish.strip()
+    name = record.session_id
+    wish = request.wish.strip()
     if request.criteria or (request.author and not best.passed):
         return
     if not wish:
-        more = "" if best.passed else f" To try more rewards in the session itself: p2p resume {name} --iterations N"
+        more = (
+            ""
+            if best.passed
+            else f" To try more rewards in the session itself: {Remedy.ADD_ITERATIONS.of(session=name)}"
+        )
         raise InvalidInput(
-            f"Say what is wanted of {name} besides: stricter or further criteria (--criteria FILE, or --threshold "
-            f"KEY=VALUE), or a wish (--wish TEXT).{more}"
+            f"Say what is wanted of {name} besides: stricter or further criteria "
+            f"({Remedy.EXTEND_BY_CRITERIA.of(session=name)}), or a wish "
+            f"({Remedy.EXTEND_BY_WISH.of(session=name)}).{more}"
         )
     if driven and not writes_by_model(session):
         raise InvalidInput(
             f"The built-in author of {name} reads no wishes, so this one alone would change nothing. What does work: "
-            f"criteria that say it (p2p extend {name} --criteria FILE), or a model that reads wishes (p2p extend "
-            f"{name} --wish TEXT --model PROVIDER:MODEL)."
+            f"criteria that say it ({Remedy.EXTEND_BY_CRITERIA.of(session=name)}), or a model that reads wishes "
+            f"({Remedy.EXTEND_BY_MODEL.of(session=name)})."
         )
 
 
 def _draft(record: SessionRecord, best: int) -> RewardDraft:
-    """The best reward with the configuration it was trained with."""
+    """Best reward with the configuration it was trained with."""
     iteration = record.iteration(best)
-    draft, aggregation = iteration.read_draft(), iteration.read_aggregation()
+    draft = iteration.read_draft()
+    aggregation = iteration.read_aggregation()
     if draft is None:
         raise InvalidInput(f"The reward of iteration {best} of {record.session_id} is missing; see {iteration.path}.")
     if aggregation is not None and not _own_configs(iteration):
@@ -164,8 +175,9 @@ def _draft(record: SessionRecord, best: int) -> RewardDraft:
 
 
 def _trained_with(best: IterationRecord) -> dict[str, object]:
-    """What the caller that trained an iteration said of its best configuration."""
-    request, aggregation = best.read_training_request(), best.read_aggregation()
+    """Settings the caller gave for the best configuration of an iteration."""
+    request = best.read_training_request()
+    aggregation = best.read_aggregation()
     if request is None or aggregation is None:
         return {}
     own = canonical_names(_own_configs(best).get(aggregation.best_config_id, {}))
@@ -174,15 +186,15 @@ def _trained_with(best: IterationRecord) -> dict[str, object]:
 
 
 def _own_configs(iteration: IterationRecord) -> dict[str, dict[str, object]]:
-    """The configurations that a caller named for an iteration; none where the session's were trained."""
+    """Configurations the caller named for an iteration; empty if the session's were used."""
     request = iteration.read_training_request()
     return (request.start.configs if request is not None else None) or {}
 
 
 def _tightenings(record: SessionRecord, request: ExtendSession, before: Intent, after: Intent) -> list[Tightening]:
-    """What its criteria were before, by all of which it has to pass; they count from its first iteration on."""
+    """Earlier versions of the criteria, all of which must also be met, from the first iteration on."""
     earlier = [change.model_copy(update={"after_iteration": 0}) for change in record.read_tightenings()]
     if after == before:
         return earlier
     why = " ".join(request.wish.split()) or f"{record.session_id} was extended"
-    return [*earlier, Tightening(after_iteration=0, by="p2p extend", why=why, before=before, after=after, at=now())]
+    return [*earlier, Tightening(after_iteration=0, by="the extension", why=why, before=before, after=after, at=now())]

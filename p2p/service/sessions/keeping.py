@@ -1,4 +1,4 @@
-"""Sessions kept and thrown away: their names, stars and tags, the trash, and those that nobody drives any more."""
+"""Aliases, stars and tags of sessions; the trash; resuming interrupted sessions."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from p2p.contracts.background import JobKind, JobView, StartTraining
 from p2p.contracts.errors import InvalidInput, P2PError, UnknownName
 from p2p.contracts.job import JobState
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import MetadataChange, SessionStatus, SessionView
 from p2p.service.jobs.ending import end_job
 from p2p.service.jobs.queue import is_live
@@ -20,11 +21,12 @@ from p2p.store.clock import now
 from p2p.store.sessions import SessionRecord
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-MAX_TAGS, MAX_TAG = 20, 40
+MAX_TAGS = 20
+MAX_TAG = 40
 
 
 def edit_session(ws: Workspace, session_id: str, change: MetadataChange) -> SessionView:
-    """Change a session's alias, star or tags.
+    """Change the alias, star or tags of a session.
 
     Raises:
         InvalidInput: an alias or a tag is not one, or another session is called so.
@@ -44,14 +46,14 @@ def edit_session(ws: Workspace, session_id: str, change: MetadataChange) -> Sess
 
 
 def session_called(ws: Workspace, text: str) -> str:
-    """Id of the session that an id or an alias means; what names none comes back as it is."""
+    """Session id for an id or alias; any other name is returned unchanged."""
     known = NAME.fullmatch(text) is not None and not ws.runs.session(text).exists
     named = ws.runs.called(text) if known else None
     return named.session_id if named is not None else text
 
 
 def delete_session(ws: Workspace, session_id: str) -> SessionView:
-    """Put a session into the trash, where no list shows it; nothing of it is removed.
+    """Move a session to the trash, hidden from all lists; its files stay.
 
     Raises:
         InvalidInput: something of it is running, or waits for its turn.
@@ -59,18 +61,20 @@ def delete_session(ws: Workspace, session_id: str) -> SessionView:
     with ws.jobs.starting():
         record = ws.record(session_id)
         if (busy := _busy_with(ws, record)) is not None:
-            raise InvalidInput(f"{session_id} cannot be deleted: {busy}. To end it first: p2p stop {session_id}")
+            raise InvalidInput(
+                f"{session_id} cannot be deleted: {busy}. To end it first: {Remedy.STOP.of(session=session_id)}"
+            )
         record.update_metadata(deleted_at=now())
     return view(record, ws.backend)
 
 
 def list_trash(ws: Workspace) -> tuple[SessionView, ...]:
-    """The sessions in the trash, the one deleted last first."""
+    """Sessions in the trash, last deleted first."""
     return tuple(view(record, ws.backend) for record in ws.runs.trash())
 
 
 def find_deleted(ws: Workspace, text: str) -> str:
-    """Id of the session in the trash meant by an id, an alias, the start or end of an id, or "latest".
+    """Resolve an id, an alias, the start or end of an id, or "latest" to a session in the trash.
 
     Raises:
         UnknownName: none, or more than one, is meant.
@@ -79,7 +83,7 @@ def find_deleted(ws: Workspace, text: str) -> str:
 
 
 def restore_session(ws: Workspace, session_id: str) -> SessionView:
-    """Take a session out of the trash.
+    """Restore a session from the trash.
 
     Raises:
         InvalidInput: it is not there.
@@ -90,7 +94,7 @@ def restore_session(ws: Workspace, session_id: str) -> SessionView:
 
 
 def purge_session(ws: Workspace, session_id: str) -> None:
-    """Remove a session in the trash for good, with its policies, videos and jobs.
+    """Delete a session in the trash for good, with its policies, videos and jobs.
 
     Raises:
         InvalidInput: it is not in the trash.
@@ -108,7 +112,7 @@ def purge_session(ws: Workspace, session_id: str) -> None:
 
 
 def empty_trash(ws: Workspace, session_ids: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Remove what lies in the trash for good, or some of it; returns the ids of what was removed."""
+    """Delete all or some sessions in the trash for good; return their ids."""
     deleted = tuple(record.session_id for record in ws.runs.trash()) if session_ids is None else session_ids
     for session_id in deleted:
         purge_session(ws, session_id)
@@ -116,13 +120,13 @@ def empty_trash(ws: Workspace, session_ids: Sequence[str] | None = None) -> tupl
 
 
 def interrupted_sessions(ws: Workspace) -> tuple[str, ...]:
-    """Ids of the sessions that were being worked on when that ended, newest first."""
+    """Ids of interrupted sessions, newest first."""
     views = list_sessions(ws)
     return tuple(v.session.session_id for v in views if v.status is SessionStatus.INTERRUPTED)
 
 
 def resume_interrupted(ws: Workspace, backend: str | None = None) -> tuple[SessionView, ...]:
-    """Go on with all of them, and with trainings whose job was killed; what still runs of them is adopted.
+    """Resume all interrupted sessions and killed training jobs, adopting their live trainings.
 
     Args:
         backend: Where they are trained from now on; None leaves each where it was.
@@ -130,7 +134,8 @@ def resume_interrupted(ws: Workspace, backend: str | None = None) -> tuple[Sessi
     Raises:
         P2PError: that of the first which cannot go on, after all that can.
     """
-    resumed, failures = list[str](), list[P2PError]()
+    resumed = list[str]()
+    failures = list[P2PError]()
     lost = tuple(job.session_id for job in lost_trainings(ws))
     for session_id in dict.fromkeys((*interrupted_sessions(ws), *lost)):
         try:
@@ -147,15 +152,16 @@ def resume_interrupted(ws: Workspace, backend: str | None = None) -> tuple[Sessi
 
 
 def lost_trainings(ws: Workspace) -> tuple[JobView, ...]:
-    """The jobs that were killed while they trained an iteration that nobody has trained since, newest first."""
+    """Jobs killed while training an iteration that is still untrained, newest first."""
     lost = [job for job in list_jobs(ws) if job.kind is JobKind.TRAINING and job.state is JobState.LOST]
     return tuple(job for job in lost if _is_latest_word(ws, job))
 
 
 def _is_latest_word(ws: Workspace, job: JobView) -> bool:
-    """Whether nothing has happened since to the iteration that a job was to train."""
+    """Whether the iteration of a job is untouched since the job began."""
     record = ws.runs.session(job.session_id)
-    iterations, status = record.iteration_records(), record.read_status()
+    iterations = record.iteration_records()
+    status = record.read_status()
     request = iterations[-1].read_training_request() if iterations else None
     waits = status is not None and status.status is SessionStatus.PENDING
     return waits and request is not None and request.job_id == job.job_id and not is_driven(ws, record)
@@ -166,12 +172,12 @@ def _deleted(ws: Workspace, session_id: str) -> SessionRecord:
     if not record.exists:
         raise UnknownName("session in the trash", session_id, [r.session_id for r in ws.runs.trash()[:10]])
     if record.read_metadata().deleted_at is None:
-        raise InvalidInput(f"{session_id} is not in the trash. To put it there: p2p delete {session_id}")
+        raise InvalidInput(f"{session_id} is not in the trash. To put it there: {Remedy.DELETE.of(session=session_id)}")
     return record
 
 
 def _busy_with(ws: Workspace, record: SessionRecord) -> str | None:
-    """What is running of a session, or waits for its turn; None when nothing is."""
+    """Running or queued work of a session; None if there is none."""
     if is_driven(ws, record):
         return "it is running"
     for ticket in ws.jobs.tickets(record.session_id):
@@ -182,7 +188,7 @@ def _busy_with(ws: Workspace, record: SessionRecord) -> str | None:
 
 
 def _require_free(ws: Workspace, record: SessionRecord, alias: str) -> None:
-    """Refuse an alias that is none, or that means another session."""
+    """Refuse an alias that is malformed or used by another session."""
     if alias and (not NAME.fullmatch(alias) or alias == "latest"):
         raise InvalidInput(
             f"{alias[:80]!r} is not an alias: expected lower-case letters, digits, '_' and '-', at most 64, "

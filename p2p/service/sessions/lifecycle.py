@@ -1,13 +1,13 @@
-"""Sessions: created, looked at and closed."""
+"""Create, preview and discard sessions."""
 
 from collections.abc import Callable
 from contextlib import suppress
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.intent import Intent
-from p2p.contracts.preview import Preview, Understanding
+from p2p.contracts.intent import Intent, Preview, Understanding
 from p2p.contracts.protocols import SentenceReader
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus
 from p2p.scheduler.resources import JOB_MEMORY_MB
@@ -29,7 +29,7 @@ def create_session(
     session_id: str | None = None,
     intent: Intent | None = None,
 ) -> Session:
-    """Check a request, fix its criteria and write it down; nothing is trained yet.
+    """Validate a request, fix its criteria and save it; trains nothing.
 
     Args:
         request: what is asked for.
@@ -46,11 +46,11 @@ def create_session(
             to end by criteria that there are not.
     """
     if not request.prompt.strip() and reward is None:
-        raise InvalidInput("Say what to do, for example: p2p run 'run forward as fast as you can'.")
+        raise InvalidInput(f"Say what to do, for example: {Remedy.CREATE.of()}")
     if not request.prompt.strip() and request.stop_when_clear:
         raise InvalidInput(
             "Without a sentence there are no criteria by which a verdict could be clear. "
-            "Give one with --intent, or leave out --stop-when-clear."
+            "Give a sentence, or leave out stop_when_clear."
         )
     intent = check_request(ws, request, intent)
     session = Session(
@@ -62,14 +62,16 @@ def create_session(
     )
     record = ws.runs.session(session.session_id)
     if record.exists:
-        raise InvalidInput(f"There is a {record.session_id} already. To go on: p2p resume {record.session_id}")
+        raise InvalidInput(
+            f"There is a {record.session_id} already. To go on: {Remedy.RESUME.of(session=record.session_id)}"
+        )
     draft = RewardDraft(source=reward, reasoning="handed in") if reward is not None else None
     write_session(ws, record, session, draft, intent)
     return session
 
 
 def discard_unstarted(ws: Workspace, session_id: str) -> None:
-    """Remove a session that nothing was trained in, whole or half written; one that has runs is kept."""
+    """Delete a session without runs, whole or half written; one with runs is kept."""
     record = ws.runs.session(session_id)
     with suppress(InvalidInput):  # it has no driver
         ws.backend.cancel(record.driver_dir)
@@ -85,7 +87,7 @@ def write_session(
     intent: Intent | None,
     more: Callable[[], None] = lambda: None,
 ) -> None:
-    """Write a new session, whole or not at all: what `more` writes too, and its `session.json` last."""
+    """Save a new session, whole or not at all; `more` adds files, and `session.json` is written last."""
     try:
         if draft is not None:
             record.iteration(1).save_draft(draft)
@@ -112,15 +114,16 @@ def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> 
 
 
 def _understood(ws: Workspace, request: NewSession, spec: EnvSpec) -> Understanding:
-    """What the author makes of a sentence; a part of it is left to eyes where eyes take part."""
-    author, prompt = ws.author(request.author), request.prompt.strip()
+    """Criteria the author derives from a sentence; if eyes take part, some of it may be left to them."""
+    author = ws.author(request.author)
+    prompt = request.prompt.strip()
     if isinstance(author, SentenceReader):
         return author.understand(prompt, spec, partly=bool(request.judge_model or request.judge_author))
     return Understanding(intent=author.elicit(prompt, spec))
 
 
 def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) -> Preview:
-    """What a session would be judged by and trained with, and what it would take; nothing is kept or trained.
+    """Preview of a session: criteria, configuration and effort; saves and trains nothing.
 
     Args:
         request: What is asked for.
@@ -131,7 +134,7 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
         InvalidInput: there is no sentence.
     """
     if not request.prompt.strip():
-        raise InvalidInput("Say what to do, for example: p2p run 'run forward as fast as you can' --dry-run")
+        raise InvalidInput(f"Say what to do, for example: {Remedy.CREATE.of()}")
     spec = describe_environment(ws, request.env_id)
     if intent is not None:
         return preview_of(request, spec, Understanding(intent=intent), None, ws.runs, _slots(ws))
@@ -143,15 +146,15 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
 
 
 def _slots(ws: Workspace) -> int:
-    """Trainings that run at a time."""
+    """Number of trainings that run at a time."""
     return ws.settings.max_parallel or ws.training_backend.capacity(JOB_MEMORY_MB).runs
 
 
 def _require_several(request: NewSession) -> None:
-    """Refuse to choose among the rewards of an author who writes one."""
+    """Refuse several candidates from an author who writes only one reward."""
     if request.candidates > 1 and not writes_by_model(request):
         raise InvalidInput(
             f"The author {request.author!r} writes one reward for each iteration, so there is none to choose among "
-            f"{request.candidates} candidates. Language models write several: give --model provider:model, or leave "
-            "--candidates at 1."
+            f"{request.candidates} candidates. Language models write several: "
+            f"{Remedy.CHOOSE_AUTHOR.of()}; or leave candidates at 1."
         )

@@ -1,14 +1,12 @@
-"""What a session would be: its criteria, its first reward, its configuration, and what it would take."""
+"""Preview of a session: criteria, first reward, configuration, and effort."""
 
 from collections.abc import Iterable, Mapping
 from statistics import median
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.intent import Intent
-from p2p.contracts.preview import Preview, Understanding
+from p2p.contracts.intent import Intent, Preview, Understanding
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
-from p2p.contracts.training import TrainConfig
 from p2p.service.training.plan import base_config, run_configs
 from p2p.store.sessions import RunsDirectory, SessionRecord
 from p2p.training.speeds import STEPS_PER_SECOND
@@ -39,7 +37,7 @@ def preview_of(
     runs: RunsDirectory,
     slots: int,
 ) -> Preview:
-    """The preview of a session.
+    """Preview of a session.
 
     Args:
         request: What is asked for.
@@ -67,7 +65,7 @@ def preview_of(
         n_runs=n_runs,
         total_timesteps=config.total_timesteps,
         max_iterations=request.max_iterations,
-        training_episode_s=_training_s(config, spec),
+        training_episode_s=round(config.episode_steps(spec.dt) * spec.dt, 3),
         expected_s=None if speed is None else round(rounds * config.total_timesteps / speed, 1),
         expected_from=source,
         cost=_cost(request),
@@ -75,7 +73,7 @@ def preview_of(
 
 
 def _speed(runs: RunsDirectory, env_id: str) -> tuple[float | None, str]:
-    """Environment steps per second of one training, and where that was measured."""
+    """Environment steps per second of one training, with the source of the measurement."""
     here = [speed for record in runs.sessions()[:LOOKED_AT] for speed in _speeds(record, env_id)]
     if here:
         return median(here), f"{len(here)} earlier trainings here"
@@ -101,7 +99,7 @@ def _not_judged(intent: Intent, spec: EnvSpec) -> tuple[str, ...]:
 
 
 def _features(value: object) -> Iterable[str]:
-    """Names of the features that a criterion reads, wherever it holds them."""
+    """Names of all features a criterion reads."""
     if isinstance(value, Mapping):
         if isinstance(value.get("feature"), str):
             yield value["feature"]
@@ -112,14 +110,10 @@ def _features(value: object) -> Iterable[str]:
             yield from _features(part)
 
 
-def _training_s(config: TrainConfig, spec: EnvSpec) -> float:
-    return round(config.episode_steps(spec.dt) * spec.dt, 3)
-
-
 def _cost(request: NewSession) -> str:
     models = [name for name in (request.author, request.judge_model, request.judge_author) if ":" in name]
     if not models:
         return "nothing but this machine's time: no model is asked"
     cap = request.caps.dollars
-    limit = f"at most {cap:g} dollars" if cap is not None else "no limit is set (--cap dollars=5 sets one)"
+    limit = f"at most {cap:g} dollars" if cap is not None else "no limit is set"
     return f"{', '.join(dict.fromkeys(models))} is asked in each iteration; {limit}"

@@ -1,4 +1,4 @@
-"""A request from plain values, as doors get them."""
+"""Session requests from plain values."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from p2p.contracts.session import NewSession
 
 
 def new_session(**fields: Any) -> NewSession:
-    """A request from plain values.
+    """Build a session request from plain values.
 
     Raises:
         InvalidInput: a value is out of range.

@@ -1,12 +1,10 @@
-"""Settings of a session, changed after it began."""
+"""Changes of session settings after the start."""
 
 from pydantic import ValidationError
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.events import EventName
 from p2p.contracts.protocols import Backend
-from p2p.contracts.session import Session, SessionStatus
-from p2p.contracts.session_settings import SessionSettings, SettingsChange, SettingsRequest
+from p2p.contracts.session import EventName, Session, SessionSettings, SessionStatus, SettingsChange, SettingsRequest
 from p2p.service.progress.session_view import live_training
 from p2p.service.workspace import Workspace
 from p2p.store.candidates import all_runs
@@ -18,7 +16,7 @@ OVER = (SessionStatus.PASSED, SessionStatus.COMPLETED)
 
 
 def change_settings(ws: Workspace, session_id: str, request: SettingsRequest, by: str) -> Session:
-    """Change settings of a session for the trainings that have not begun yet.
+    """Change settings of a session for trainings that have not begun yet.
 
     An iteration that is being trained, or has been, keeps the settings it began with.
 
@@ -34,7 +32,7 @@ def change_settings(ws: Workspace, session_id: str, request: SettingsRequest, by
     record = ws.record(session_id)
     with record.exclusive():
         session = record.read_session()
-        before = _settings(session)
+        before = SessionSettings(**{name: getattr(session, name) for name in SessionSettings.model_fields})
         after = before.model_copy(update=request.model_dump(exclude_none=True))
         if (refusal := _refusal(record, before, after)) is not None:
             raise InvalidInput(refusal)
@@ -51,13 +49,10 @@ def change_settings(ws: Workspace, session_id: str, request: SettingsRequest, by
     return changed
 
 
-def _settings(session: Session) -> SessionSettings:
-    return SessionSettings(**{name: getattr(session, name) for name in SessionSettings.model_fields})
-
-
 def _refusal(record: SessionRecord, before: SessionSettings, after: SessionSettings) -> str | None:
-    """Why the settings stay as they are; None where they may change."""
-    name, status = record.session_id, record.read_status()
+    """Reason why the settings cannot change; None if they can."""
+    name = record.session_id
+    status = record.read_status()
     if after == before:
         present = ", ".join(f"{key}={value}" for key, value in before.model_dump().items())
         return f"Nothing would change: {name} has {present} already."
@@ -81,7 +76,7 @@ def _refusal(record: SessionRecord, before: SessionSettings, after: SessionSetti
 
 
 def _measured(record: SessionRecord) -> bool:
-    """Whether a policy of the session, or of the one it goes on from, has been measured by its criteria."""
+    """Whether a policy of the session, or of the one it extends, has been measured by its criteria."""
     extends = record.read_session().extends is not None
     return extends or any(run.measured for iteration in record.iteration_records() for run in all_runs(iteration))
 

@@ -1,9 +1,10 @@
-"""What a person says while a session is under way."""
+"""Wishes sent while a session runs."""
 
 from pydantic import ValidationError
 
 from p2p.contracts.brief import Steering, Wish
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import SessionStatus
 from p2p.service.rewards.authors import wishes_are_read
 from p2p.service.workspace import Workspace
@@ -16,7 +17,7 @@ OVER = (SessionStatus.PASSED, SessionStatus.COMPLETED, SessionStatus.MAX_ITERATI
 
 
 def steer(ws: Workspace, session_id: str, wish: str) -> Steering:
-    """Keep a wish for whoever writes the next reward.
+    """Save a wish for the author of the next reward.
 
     Raises:
         InvalidInput: nobody who writes for the session reads wishes; it is empty, or longer than 300 characters;
@@ -37,14 +38,14 @@ def steer(ws: Workspace, session_id: str, wish: str) -> Steering:
 
 
 def wishes(ws: Workspace, session_id: str) -> Steering:
-    """All wishes and changed settings so far."""
+    """All wishes and settings changes so far."""
     record = ws.record(session_id)
     wishes = tuple(wish.text for wish in record.read_wishes())
     return Steering(session_id=session_id, wishes=wishes, settings_changes=record.read_settings_changes())
 
 
 def wish_of(text: str, iteration: int) -> Wish:
-    """A wish as it is kept.
+    """Wish in its stored form.
 
     Args:
         text: As it was said.
@@ -63,27 +64,30 @@ def wish_of(text: str, iteration: int) -> Wish:
 
 
 def _instead(record: SessionRecord) -> str:
-    """How a wish is pursued after the end of a session."""
-    name, session = record.session_id, record.read_session()
+    """Advice for pursuing a wish after the session's end."""
+    name = record.session_id
+    session = record.read_session()
     if not session.prompt:
         return "To pursue the wish, create another session with a sentence."
     if wishes_are_read(record):
-        return f"A linked session pursues it (p2p extend {name} --wish TEXT), or create another session."
+        return f"A linked session pursues it ({Remedy.EXTEND_BY_WISH.of(session=name)}), or create another session."
     return (
-        f"A linked session pursues it, by criteria that say it (p2p extend {name} --criteria FILE) or by a model that "
-        f"reads wishes (p2p extend {name} --wish TEXT --model PROVIDER:MODEL); or create another session."
+        f"A linked session pursues it, by criteria that say it ({Remedy.EXTEND_BY_CRITERIA.of(session=name)}) or "
+        f"by a model that reads wishes ({Remedy.EXTEND_BY_MODEL.of(session=name)}); or create another session."
     )
 
 
 def _why_nobody_reads(record: SessionRecord) -> str | None:
-    """Why a wish would change nothing, and what would; None where a model or a caller writes the next reward."""
+    """Reason why a wish would have no effect, with alternatives; None if an author reads wishes."""
     session = record.read_session()
     if wishes_are_read(record):
         return None
     who = "trains a reward that was handed in" if session.author == "given" else "is written by the built-in author"
     return (
         f"{record.session_id} {who}, so nobody reads wishes, and this one would change nothing. What does work: "
-        "a sentence that says it (p2p run), a model that reads wishes (p2p run ... --model PROVIDER:MODEL), or "
-        f"the reward changed by hand (p2p train --reward FILE), begun from reward_fn.py in {record.path}. Once it has "
-        f"ended: p2p extend {record.session_id} --criteria FILE, or --wish TEXT --model PROVIDER:MODEL."
+        f"a sentence that says it ({Remedy.CREATE.of()}), a model that reads wishes "
+        f"({Remedy.CREATE_WITH_MODEL.of()}), or "
+        f"the reward changed by hand ({Remedy.WRITE_REWARD.of()}), begun from reward_fn.py in {record.path}. "
+        f"Once it has ended: {Remedy.EXTEND_BY_CRITERIA.of(session=record.session_id)}, or "
+        f"{Remedy.EXTEND_BY_MODEL.of(session=record.session_id)}."
     )

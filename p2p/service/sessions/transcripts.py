@@ -1,25 +1,26 @@
-"""What an agent said and did, kept so that it can go on."""
+"""Transcripts of an agent, kept so that its work can continue."""
 
 from typing import TextIO
 
 from p2p.contracts.agent import TranscriptEntry
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.remedies import Remedy
 from p2p.service.workspace import Workspace
 from p2p.store.transcripts import Transcripts
 
 
 def new_transcript(ws: Workspace) -> str:
-    """An id for a transcript whose session does not exist yet."""
+    """New transcript id, before its session exists."""
     return Transcripts(ws.runs).new_id()
 
 
 def append_transcript(ws: Workspace, transcript_id: str, entry: TranscriptEntry) -> None:
-    """Add one line, on disk when this returns."""
+    """Append one line; it is on disk on return."""
     Transcripts(ws.runs).append(transcript_id, entry)
 
 
 def claim_transcript(ws: Workspace, transcript_id: str) -> TextIO:
-    """Take a transcript for this process, until the returned file is closed or the process ends.
+    """Lock a transcript until the returned file is closed or the process ends.
 
     Raises:
         InvalidInput: another process has it.
@@ -28,7 +29,7 @@ def claim_transcript(ws: Workspace, transcript_id: str) -> TextIO:
 
 
 def move_transcript(ws: Workspace, transcript_id: str, session_id: str) -> None:
-    """Put a transcript into the folder of the session it is about."""
+    """Move a transcript to the folder of its session."""
     ws.record(session_id)
     Transcripts(ws.runs).move(transcript_id, session_id)
 
@@ -41,12 +42,14 @@ def read_transcript(ws: Workspace, transcript_id: str) -> tuple[TranscriptEntry,
     """
     entries = Transcripts(ws.runs).read(transcript_id)
     if not entries:
-        raise InvalidInput(f"{transcript_id} has no transcript: no agent has worked on it. Start one: p2p agent")
+        raise InvalidInput(
+            f"{transcript_id} has no transcript: no agent has worked on it. Start one: {Remedy.RUN_AGENT.of()}"
+        )
     return entries
 
 
 def find_transcript(ws: Workspace, text: str) -> str:
-    """The id of the transcript meant by an id, the start or end of one, or "latest".
+    """Resolve an id, the start or end of one, or "latest" to a transcript id.
 
     Raises:
         UnknownName: no transcript, or more than one, is meant.

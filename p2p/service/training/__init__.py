@@ -1,1 +1,1 @@
-"""Trainings: planned, run in the background, followed, measured and handed out."""
+"""Trainings: plan, run, follow, aggregate."""

@@ -1,4 +1,4 @@
-"""What the runs of an iteration reached together."""
+"""Combined results of an iteration's runs."""
 
 from collections.abc import Mapping, Sequence
 from statistics import mean, stdev
@@ -11,7 +11,7 @@ from p2p.store.iterations import IterationRecord
 
 
 def aggregate(runs: Sequence[IterationRecord]) -> IterationAggregation | None:
-    """All runs by configuration, and the best by selection rollouts; None when none completed.
+    """Aggregate the completed runs by configuration, with the best by selection rollouts; None if none completed.
 
     A failed run is listed with its error and enters no mean.
     """
@@ -21,7 +21,7 @@ def aggregate(runs: Sequence[IterationRecord]) -> IterationAggregation | None:
 
 
 def aggregate_checkpoints(runs: Sequence[IterationRecord]) -> IterationAggregation | None:
-    """All runs as far as they came: of those that ended early the best evaluated checkpoint; None where none has one.
+    """Aggregate all runs so far, early ended ones by their best evaluated checkpoint; None if there is none.
 
     Means are over completed runs alone, as everywhere.
     """
@@ -33,7 +33,7 @@ def aggregate_checkpoints(runs: Sequence[IterationRecord]) -> IterationAggregati
 
 
 def ended_early(run: IterationRecord, result: RunResult) -> str:
-    """A run that is judged by a checkpoint although it did not reach its end, in a sentence; empty where it did."""
+    """Note on a run judged by a checkpoint because it ended early; empty for a completed run."""
     if result.status == "completed":
         return ""
     config = run.read_config()
@@ -45,7 +45,7 @@ def ended_early(run: IterationRecord, result: RunResult) -> str:
 
 
 def _end(run: IterationRecord) -> JobState:
-    """How a run ended; one whose supervisor was killed still calls itself running, and is lost."""
+    """End state of a run; "running" without a live supervisor counts as lost."""
     status = run.read_status()
     return status.state if status is not None and status.state.finished else JobState.LOST
 
@@ -53,7 +53,7 @@ def _end(run: IterationRecord) -> JobState:
 def checkpoints_by_merit(
     runs: Sequence[IterationRecord], aggregation: IterationAggregation
 ) -> list[tuple[IterationRecord, int]]:
-    """Recorded checkpoints that meet what is measured often enough, as a run and a step.
+    """Recorded checkpoints that meet the measured criteria often enough, as (run, step).
 
     First the best of each run, as runs differ more from one another than checkpoints of one do, then the others. A run
     that failed has none, unless the iteration is judged by what its runs left.
@@ -70,7 +70,7 @@ def checkpoints_by_merit(
 
 
 def _recorded(run: IterationRecord, step: int) -> bool:
-    """Whether a checkpoint has its policy, its rollouts, and one of them whole, which can be looked at."""
+    """Whether a checkpoint has its policy, its evaluation, and a complete rollout to look at."""
     checkpoint = run.checkpoint(step)
     there = checkpoint.policy_path.exists() and run.trajectory(step, "median").exists()
     return there and checkpoint.read_evaluation() is not None
@@ -90,7 +90,7 @@ def _joined(results: Sequence[RunResult], best: RunResult) -> IterationAggregati
 
 
 def _as_far_as_it_came(run: IterationRecord) -> RunResult:
-    """A run with the numbers of its best evaluated checkpoint, where it did not complete."""
+    """Result of an incomplete run, with the numbers of its best evaluated checkpoint."""
     result = run_result(run)
     if result.status == "completed":
         return result
@@ -110,13 +110,15 @@ def _as_far_as_it_came(run: IterationRecord) -> RunResult:
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[float, float, float]:
-    """What a run chooses its best checkpoint by, from the row of its evaluation."""
+    """Sort key of a run's checkpoints, from the evaluation row."""
     return row.get("success_rate") or 0.0, row.get("intent_score") or 0.0, row.get("mean_return", float("-inf"))
 
 
 def run_result(run: IterationRecord) -> RunResult:
-    """One run, as it ended."""
-    summary, status, state = run.read_summary(), run.read_status(), _end(run)
+    """Result of one run."""
+    summary = run.read_summary()
+    status = run.read_status()
+    state = _end(run)
     if state is not JobState.COMPLETED or summary is None:
         error = status.error if status is not None and status.error else f"ended as {state} without a summary"
         failed = "cancelled" if state is JobState.CANCELLED else "error"
@@ -135,7 +137,7 @@ def run_result(run: IterationRecord) -> RunResult:
 
 
 def _merit(result: RunResult) -> tuple[float, float, float]:
-    """Success rate first, then score, then return, all on selection rollouts."""
+    """Sort key on selection rollouts: success rate, then score, then return."""
     return (
         result.selection_success if result.selection_success is not None else -1.0,
         result.selection_score if result.selection_score is not None else -1.0,

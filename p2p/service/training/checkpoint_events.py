@@ -1,16 +1,16 @@
-"""Checkpoints judged while training goes on: measured by the run itself, told as events when they appear."""
+"""Events for checkpoints that a run evaluates during training."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from p2p.contracts.events import EventName
 from p2p.contracts.judgment import MET_SHARE_NEEDED
+from p2p.contracts.session import EventName
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
 
 class CheckpointJudgments:
-    """Tells of every checkpoint of an iteration once, also when its driver is started again.
+    """Emit one event per checkpoint of an iteration, also after a restart of the driver.
 
     They are measured on selection rollouts: they tell how a training goes, and are no verdict.
 
@@ -24,7 +24,10 @@ class CheckpointJudgments:
     def __init__(
         self, record: SessionRecord, number: int, runs: Sequence[IterationRecord], tick: Callable[[], None]
     ) -> None:
-        self._record, self._number, self._runs, self._tick = record, number, runs, tick
+        self._record = record
+        self._number = number
+        self._runs = runs
+        self._tick = tick
         self._told = {
             (str(event.data.get("run_id")), event.data.get("step"))
             for event in record.events.read()
@@ -32,7 +35,7 @@ class CheckpointJudgments:
         }
 
     def look(self) -> None:
-        """Tell of the checkpoints that are new."""
+        """Emit events for new checkpoints."""
         self._tick()
         for run in self._runs:
             for row in run.parse_scalars()[1]:
@@ -43,7 +46,7 @@ class CheckpointJudgments:
 
 
 def judged(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What the evaluation of a checkpoint says, with the tags that the judge of the report rollouts would give it."""
+    """Judgment of a checkpoint's evaluation, with the tags used by the judge of the report rollouts."""
     shares = row.get("criteria_met") or {}
     return {
         "step": row.get("global_step"),

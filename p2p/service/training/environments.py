@@ -1,4 +1,4 @@
-"""Environments."""
+"""Environment facts and default configurations."""
 
 import re
 from pathlib import Path
@@ -20,17 +20,17 @@ _GYMNASIUM_ID = re.compile(r"([\w-]+/)?\w[\w.-]*-v\d{1,3}", re.ASCII)
 
 
 def list_environments() -> tuple[EnvSpec, ...]:
-    """The environments described in the package."""
+    """Environments described in the package."""
     return tuple(catalog.load(env_id) for env_id in catalog.known())
 
 
 def default_config(env_id: str) -> TrainConfig:
-    """How p2p trains in an environment unless an author or a user says otherwise."""
+    """Default training configuration of an environment."""
     return parse_config({**preset(env_id), "env_id": env_id})
 
 
 def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
-    """Facts of an environment; one that the package does not know is described from its live model, once.
+    """Facts of an environment; an unknown one is described once from its live model.
 
     Raises:
         UnknownName: Gymnasium does not know `env_id` either, or it is not a MuJoCo environment.

@@ -1,9 +1,9 @@
-"""Training an iteration: configurations x seeds, and what came of them."""
+"""Train an iteration: configurations × seeds."""
 
 from collections.abc import Sequence
 
 from p2p.contracts.errors import P2PError, TrainingFailed
-from p2p.contracts.events import EventName
+from p2p.contracts.session import EventName
 from p2p.contracts.training import IterationAggregation, TrainConfig, TrainingPlan
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs.free_space import require_free_disk, require_free_memory
@@ -15,14 +15,13 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import run_configs, session_for
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.replacing import forget_aggregation
 from p2p.store.run_inputs import save_inputs
 from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
 
 
 def train(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
-    """Train every run of iteration `number` that is not trained yet.
+    """Train every untrained run of iteration `number`.
 
     Raises:
         TrainingFailed, InvalidInput, EnvironmentProblem: no run reached its end; the message holds the first error.
@@ -31,7 +30,7 @@ def train(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
     iteration = record.iteration(number)
     if (aggregation := settled_aggregation(iteration)) is not None:
         return aggregation
-    forget_aggregation(iteration)  # of checkpoints that were looked at while nothing trained it
+    iteration.forget_aggregation()  # of checkpoints that were looked at while nothing trained it
     runs = _prepare(ws, record, iteration)
     require_steps(record, [run for run in runs if run.read_summary() is None])
     configs, plan = plan_runs(ws, runs)
@@ -60,7 +59,7 @@ def train(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
 
 
 def plan_runs(ws: Workspace, runs: Sequence[IterationRecord]) -> tuple[list[TrainConfig], TrainingPlan]:
-    """The configurations of runs, and how they share the cores.
+    """Configurations of runs, and the plan that divides the cores among them.
 
     Raises:
         StorageProblem, EnvironmentProblem: there is no room for them on this machine.
@@ -72,7 +71,7 @@ def plan_runs(ws: Workspace, runs: Sequence[IterationRecord]) -> tuple[list[Trai
 
 
 def _cores_for(ws: Workspace, n_runs: int, needed_mb: int) -> TrainingPlan:
-    """One core for each run; where there are fewer runs than half the cores, half of the cores.
+    """Cores in use: one per run; half of all cores if there are fewer runs than that.
 
     The other half is for the trainings of another session, which would else wait for the end of these: a core is
     owned by one run. They take all cores where there is memory for no further training.
@@ -86,11 +85,13 @@ def _cores_for(ws: Workspace, n_runs: int, needed_mb: int) -> TrainingPlan:
 
 
 def _prepare(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
-    """Write what each run needs into its directory, where that has not been done."""
-    session, intent = session_for(record, iteration.number), record.read_criteria()
+    """Write the inputs of each run, unless written already."""
+    session = session_for(record, iteration.number)
+    intent = record.read_criteria()
     draft = iteration.read_draft()
     assert draft is not None, "an iteration is trained after its reward is written"
-    spec, request = describe_environment(ws, session.env_id), iteration.read_training_request()
+    spec = describe_environment(ws, session.env_id)
+    request = iteration.read_training_request()
     runs = []
     for (config_id, seed), config in run_configs(session, draft, request.start if request else None).items():
         run = iteration.run(config_id, seed)
@@ -101,7 +102,7 @@ def _prepare(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -
 
 
 def settled_aggregation(iteration: IterationRecord) -> IterationAggregation | None:
-    """What the runs reached; None where they are still to be trained to their end.
+    """Results of the runs; None if they still have to be trained to their end.
 
     Checkpoints of runs that ended early count for good once the iteration has been judged by them.
     """
@@ -112,7 +113,7 @@ def settled_aggregation(iteration: IterationRecord) -> IterationAggregation | No
 
 
 def _failure(number: int, runs: list[IterationRecord]) -> P2PError:
-    """The error of an iteration without a finished run: of the runs' own kind where they all ended alike."""
+    """Error of an iteration without a finished run; of the runs' own kind if they all failed alike."""
     codes = {status.exit_code if (status := run.read_status()) is not None else None for run in runs}
     kind = ERRORS.get(codes.pop(), TrainingFailed) if len(codes) == 1 else TrainingFailed
     first = last_line(run_result(runs[0]).error)
@@ -120,7 +121,7 @@ def _failure(number: int, runs: list[IterationRecord]) -> P2PError:
 
 
 def _warn(record: SessionRecord, number: int, runs: list[IterationRecord]) -> None:
-    """Announce what looks wrong in the trainings."""
+    """Emit warnings about suspicious trainings."""
     for run in runs:
         summary = run.read_summary()
         for message in summary.warnings if summary is not None else ():

@@ -1,4 +1,4 @@
-"""Which configuration each run is trained with."""
+"""Training configuration of each run."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
 def session_for(record: SessionRecord, number: int) -> Session:
-    """A session as iteration `number` of it is trained and judged: without settings that changed for later ones.
+    """Session settings as of iteration `number`, without changes meant for later iterations.
 
     Criteria that were met by what eyes refused do not end a training early, until they have been made stricter.
     """
@@ -34,7 +34,7 @@ def session_for(record: SessionRecord, number: int) -> Session:
 
 
 def unanswered_vetoes(record: SessionRecord, number: int) -> tuple[int, ...]:
-    """Iterations before `number` that eyes refused, and since which no criterion was made stricter.
+    """Earlier iterations vetoed by eyes with no stricter criterion since.
 
     What is measured does not tell what eyes saw in them: it ends no training early, and chooses no checkpoint alone.
     """
@@ -44,7 +44,7 @@ def unanswered_vetoes(record: SessionRecord, number: int) -> tuple[int, ...]:
 
 
 def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
-    """The environment's preset, changed by what the reward's author asks for, then by the user.
+    """Preset of the environment, with the changes of the reward's author, then those of the user.
 
     Raises:
         InvalidConfig: a key is misspelt or a value is out of range.
@@ -55,7 +55,7 @@ def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
 def run_configs(
     session: NewSession, draft: RewardDraft, start: StartTraining | None = None
 ) -> dict[tuple[str, int], TrainConfig]:
-    """Configuration of every run, by configuration id and training seed; what `start` says wins.
+    """Configuration of every run, by configuration id and training seed; `start` wins.
 
     Raises:
         InvalidConfig: a key is misspelt or a value is out of range.
@@ -76,7 +76,7 @@ def run_configs(
 
 
 def as_trained(draft: RewardDraft, config_id: str) -> RewardDraft:
-    """A reward that asks for what it was trained with under a configuration: of a variant, its changes too."""
+    """Draft with the configuration changes it was trained with, including those of its variant."""
     variant = next((variant for variant in draft.variants if variant.config_id == config_id), None)
     if variant is None:
         return draft
@@ -85,7 +85,7 @@ def as_trained(draft: RewardDraft, config_id: str) -> RewardDraft:
 
 
 def _check_names(configs: Collection[str]) -> None:
-    """Refuse what cannot be a part of a directory's name."""
+    """Refuse names that cannot be part of a directory name."""
     if not configs:
         raise InvalidConfig("There must be one configuration at least, such as baseline.")
     wrong = [name for name in configs if not _NAME.fullmatch(name)]
@@ -97,7 +97,7 @@ def _check_names(configs: Collection[str]) -> None:
 
 
 def effective_config(session: NewSession, draft: RewardDraft, start: StartTraining | None = None) -> EffectiveConfig:
-    """What the first configuration of a training consists of, and who set each field.
+    """First configuration of a training, with the source of each field.
 
     Args:
         session: Whose training.
@@ -126,7 +126,7 @@ def _config(session: NewSession, draft: RewardDraft, fields: dict[str, object]) 
 def _layers(
     session: NewSession, draft: RewardDraft, fields: Mapping[str, object]
 ) -> tuple[tuple[str, dict[str, object]], ...]:
-    """Who sets what, the last one winning; names as in `EffectiveConfig`.
+    """Layers of settings in order, the last one winning; names as in `EffectiveConfig`.
 
     Raises:
         InvalidConfig: the reward's author asks for what an author may not choose.
@@ -148,13 +148,13 @@ def _merged(layers: Iterable[tuple[str, dict[str, object]]]) -> dict[str, object
 
 
 def _steps(fields: dict[str, object]) -> int:
-    """The length of the training; 0, which is short, where it is not a number and will be refused."""
+    """Length of the training; 0 for a non-number, which is refused later."""
     steps = fields.get("total_timesteps", 0)
     return steps if isinstance(steps, int) else 0
 
 
 def parse_config(fields: dict[str, object]) -> TrainConfig:
-    """A configuration from plain values.
+    """Parse a configuration from plain values.
 
     Raises:
         InvalidConfig: naming each wrong key or value, with the nearest known key.
@@ -166,7 +166,7 @@ def parse_config(fields: dict[str, object]) -> TrainConfig:
 
 
 def _explanations(error: ValidationError) -> Iterator[str]:
-    """One line for each wrong key or value; then, once, the keys there are where an unknown one resembles none."""
+    """One line per wrong key or value; then the list of valid keys once, if an unknown key resembles none."""
     parents = set[str]()
     for problem in error.errors():
         path = tuple(str(part) for part in problem["loc"])

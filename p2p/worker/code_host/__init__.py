@@ -1,1 +1,1 @@
-"""Text that a model wrote runs in a process of its own: arrays go in, numbers come out, and it can do nothing else."""
+"""Process for model-written code: arrays go in, numbers come out, nothing else is allowed."""

@@ -12,14 +12,14 @@ import socket
 import sys
 
 from p2p import registry
-from p2p.worker.code_host import boxes, preload
+from p2p.worker.code_host import preload, shared_memory
 from p2p.worker.code_host.interruption import leave_at_alarm
 from p2p.worker.code_host.serve import Service, serve
 from p2p.worker.sandbox import strict
 
 SERVICES = {
-    "reward": "p2p.worker.reward.service:RewardService",
-    "trial": "p2p.worker.reward.trial_service:TrialService",
+    "reward": "p2p.worker.reward.host_service:RewardService",
+    "trial": "p2p.worker.reward.trial:TrialService",
     "function": "p2p.worker.code_host.functions:FunctionService",
 }
 """What is done with the code -> "module:class"."""
@@ -29,21 +29,21 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(arguments: list[str]) -> None:
-    """Answer questions until the worker is gone."""
+    """Answer questions until the worker ends."""
     name, parent, *descriptors = arguments
     for number in (signal.SIGINT, signal.SIGTERM):  # they are the worker's to answer, and this process ends with it
         signal.signal(number, signal.SIG_IGN)
     _die_with(int(parent))
     connection, inbox, outbox = (int(descriptor) for descriptor in descriptors)
     control = socket.socket(fileno=connection)
-    shared = boxes.open_box(inbox, writable=False), boxes.open_box(outbox, writable=True)
+    shared = shared_memory.open_box(inbox, writable=False), shared_memory.open_box(outbox, writable=True)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
-    service: Service = registry.load("service", SERVICES, name)(boxes.progress(shared[1]))
+    service: Service = registry.load("service", SERVICES, name)(shared_memory.progress(shared[1]))
     for module in preload.MODULES:
         importlib.import_module(module)
     preload.warm_up()
-    leave_at_alarm(boxes.progress(shared[1]))
+    leave_at_alarm(shared_memory.progress(shared[1]))
     silence = os.open(os.devnull, os.O_RDWR)
     os.dup2(silence, sys.stderr.fileno())
     os.close(silence)

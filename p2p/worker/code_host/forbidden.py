@@ -1,4 +1,4 @@
-"""Names that generated code has no use for, and why."""
+"""Forbidden names in generated code, with reasons."""
 
 _FILES = "No files can be read or written: what it may know comes in its arguments."
 _TEXT_AS_CODE = "Write the computation itself."
@@ -54,11 +54,11 @@ _NUMPY = {
 
 
 def is_hidden(name: str) -> bool:
-    """Whether a name is one of those that Python keeps for itself, and not an ordinary one."""
+    """Whether Python reserves a name for itself."""
     return name.startswith("__") and name.endswith("__") and name not in _ORDINARY
 
 
 def of_numpy(path: str) -> str | None:
-    """What something in numpy does that has no place here; None for all that is welcome."""
+    """Reason why a numpy name is forbidden; None if it is allowed."""
     first, *rest = path.split(".")
     return next((_NUMPY[name] for name in rest if name in _NUMPY), None) if first == "numpy" else None

@@ -1,4 +1,4 @@
-"""What a host does with a function that measures: it calls it once, with arrays."""
+"""Host service that calls a measuring function once, with arrays."""
 
 import builtins
 import math
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.contracts.code import CodeLimits
 from p2p.contracts.errors import CodeFailed
+from p2p.contracts.work import CodeLimits
 from p2p.worker.code_host.interruption import FUNCTION_FILE
 from p2p.worker.code_host.plain import plain_result
 from p2p.worker.code_host.serve import Result
@@ -53,7 +53,8 @@ class FunctionService:
 
 def _line(error: BaseException) -> int | None:
     """Last line of the source in the traceback of an error."""
-    line, step = None, error.__traceback__
+    line = None
+    step = error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == FUNCTION_FILE:
             line = step.tb_lineno

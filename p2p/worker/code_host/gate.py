@@ -1,4 +1,4 @@
-"""Reading generated code before it runs: all that cannot work where it will run, with its line and the smallest fix.
+"""Static check of generated code: everything that cannot work in the host, with line and smallest fix.
 
 It is there for its messages. What keeps the code in is the process it runs in.
 """
@@ -19,7 +19,7 @@ MAX_EXPONENT = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing that has to be changed."""
+    """One necessary change."""
 
     line: int | None
     """None for the source as a whole."""
@@ -38,7 +38,7 @@ class Violation:
 
 
 class Gate:
-    """What one kind of generated code may contain.
+    """Rules for one kind of generated code.
 
     Args:
         imports: Modules it may import; their submodules too.
@@ -46,11 +46,12 @@ class Gate:
     """
 
     def __init__(self, imports: Sequence[str], hint: str) -> None:
-        self._imports, self._hint = tuple(imports), hint
+        self._imports = tuple(imports)
+        self._hint = hint
         self._modules = Modules(imports)
 
     def violations(self, tree: ast.Module) -> tuple[Violation, ...]:
-        """All of them, in the order of their lines."""
+        """All violations, in the order of their lines."""
         found: list[Violation] = []
         scope = Scope(self._modules, self._modules.named_in(tree), *_plainly_used(tree))
         for count, node in enumerate(ast.walk(tree)):
@@ -80,7 +81,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the rules know of a whole source."""
+    """Facts about a whole source, for the rules."""
 
     modules: Modules
     names: Mapping[str, str]
@@ -91,7 +92,7 @@ class Scope:
     """Ids of the nodes that are called, or handed to a function of `forbidden.BY_NAME`."""
 
     def is_handed_on(self, node: ast.expr) -> bool:
-        """Whether it is neither called, nor is an attribute of it taken."""
+        """Whether the object itself is passed on: neither called nor followed by an attribute."""
         return id(node) not in self.bases and id(node) not in self.called
 
 
@@ -99,7 +100,7 @@ Rule = Callable[[ast.AST, Scope], Iterator[Violation]]
 
 
 def too_long(source: str) -> tuple[Violation, ...]:
-    """What is wrong with text that is not worth parsing."""
+    """Problem of text that is not worth parsing."""
     if len(source) <= MAX_CHARACTERS:
         return ()
     reason = f"has {len(source):,} characters, of {MAX_CHARACTERS:,} at most"
@@ -107,7 +108,7 @@ def too_long(source: str) -> tuple[Violation, ...]:
 
 
 def _plainly_used(tree: ast.Module) -> tuple[frozenset[int], frozenset[int]]:
-    """Ids of the nodes whose attribute is taken, and of those that are called."""
+    """Ids of the nodes followed by an attribute, and of the called ones."""
     bases = [node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     called += [argument for node in ast.walk(tree) if _is_by_name(node) for argument in node.args[:1]]
@@ -119,7 +120,7 @@ def _is_by_name(node: ast.AST) -> TypeGuard[ast.Call]:
 
 
 def _of_path(path: str, modules: Modules, *, last: bool = True) -> str | None:
-    """What something that a module holds does that has no place here; None for all that is welcome.
+    """Reason why a module's member is forbidden; None if it is allowed.
 
     Args:
         path: Begins with a module.
@@ -208,7 +209,7 @@ def _asynchronous(node: ast.AST, _scope: Scope) -> Iterator[Violation]:
 
 
 def _path(node: ast.Attribute, scope: Scope) -> str | None:
-    """The attribute with the module that it is of, "numpy.linalg.norm"; None when it is of no module."""
+    """Attribute with its module, "numpy.linalg.norm"; None if it belongs to none."""
     parts: list[str] = []
     value: ast.expr = node
     while isinstance(value, ast.Attribute):

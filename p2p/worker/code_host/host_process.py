@@ -1,4 +1,4 @@
-"""The worker's end of a host: starts it, asks it, and ends it whatever it does."""
+"""Client of a host: starts it, sends questions, and ends it in every case."""
 
 import os
 import select
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 import p2p
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.worker.code_host import boxes, idleness
-from p2p.worker.code_host.boxes import Arrays, Box
+from p2p.worker.code_host import idleness, shared_memory
 from p2p.worker.code_host.message import SIZE, UNFORESEEN, Kind, Message
 from p2p.worker.code_host.processor_time import Stopwatch
+from p2p.worker.code_host.shared_memory import Arrays, Box
 from p2p.worker.code_host.untrusted_text import one_line, without_controls
 
 Service = Literal["reward", "trial", "function"]
@@ -39,31 +39,40 @@ KINDS = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
 
 
 class HostFailed(Exception):
-    """The code gave no answer, or one that is none; the message says how, as the rest of a sentence.
+    """The generated code returned nothing usable, and its process was ended.
 
     Args:
-        how: What happened.
-        row: Row of the arrays that was being computed; None where that is not known.
-        line: Line of the source at which the code was interrupted; None where that is not known.
+        how: What happened, as a predicate: "gave no answer within 10 s".
+        row: Row of the arrays that was being computed; None if unknown.
+        line: Line of the source at which the code was interrupted; None if unknown.
         late: Whether the time was up.
     """
 
     def __init__(self, how: str, row: int | None = None, line: int | None = None, late: bool = False) -> None:
         super().__init__(how)
-        self.row, self.line, self.late = row, line, late
+        self.row = row
+        self.line = line
+        self.late = late
 
 
 class CodeRefused(Exception):
-    """What the host itself says against the code, in its words; `kind` is the name of its error."""
+    """The host refused the code.
 
-    def __init__(self, kind: str, message: str) -> None:
+    Args:
+        kind: Name of the host's error.
+        message: Its message.
+        row: Row of the arrays that was being computed; None if unknown.
+    """
+
+    def __init__(self, kind: str, message: str, row: int | None = None) -> None:
         super().__init__(message)
         self.kind = kind
+        self.row = row
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a host answered. The code has had a hand in all of it."""
+    """Answer of a host. Generated code may have influenced all of it."""
 
     fields: Any
     """A JSON value with finite numbers and harmless texts."""
@@ -72,7 +81,7 @@ class Answer:
 
 
 class HostProcess:
-    """A process that runs generated code, confined. It ends with this object, or with this process.
+    """Confined process for generated code. It ends with this object, or with this process.
 
     Args:
         service: What it does with the code.
@@ -82,9 +91,12 @@ class HostProcess:
     """
 
     def __init__(self, service: Service) -> None:
-        inbox, outbox = Box(boxes.INBOX_BYTES, False), Box(boxes.OUTBOX_BYTES, True)
+        inbox = Box(shared_memory.INBOX_BYTES, False)
+        outbox = Box(shared_memory.OUTBOX_BYTES, True)
         ours, theirs = socket.socketpair(socket.AF_UNIX, KINDS)
-        self._inbox, self._outbox, self._socket = inbox.memory, outbox.memory, ours
+        self._inbox = inbox.memory
+        self._outbox = outbox.memory
+        self._socket = ours
         descriptors = (theirs.fileno(), inbox.fd, outbox.fd)
         command = [sys.executable, "-P", "-m", "p2p.worker.code_host", service, str(os.getpid())]
         self._process = subprocess.Popen(
@@ -99,15 +111,16 @@ class HostProcess:
         theirs.close()
         inbox.close_file()
         outbox.close_file()
-        self._number, self._ready = 0, False
+        self._number = 0
+        self._ready = False
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """Process id."""
         return self._process.pid
 
     def ask(self, operation: str, fields: Mapping[str, Any], arrays: Arrays, limit_s: float) -> Answer:
-        """Have something computed.
+        """Send a question; return the answer.
 
         Args:
             operation: One that its service has.
@@ -124,9 +137,9 @@ class HostProcess:
         if not self.close.alive:
             raise HostFailed("was asked again after it had failed")
         self._number += 1
-        boxes.progress(self._outbox)[:] = -1
+        shared_memory.progress(self._outbox)[:] = -1
         try:
-            size = boxes.write_question(self._inbox, operation, fields, arrays)
+            size = shared_memory.write_question(self._inbox, operation, fields, arrays)
         except ValueError as error:
             raise HostFailed(f"cannot be asked so much at once: {error}") from error
         try:
@@ -138,7 +151,7 @@ class HostProcess:
             raise self._failed(f"answered nonsense: {one_line(str(error))}") from error
 
     def _await_start(self) -> None:
-        """Wait until it is confined; once.
+        """Wait once for its confinement.
 
         Raises:
             EnvironmentProblem: it does not start.
@@ -155,11 +168,15 @@ class HostProcess:
         self._ready = True
 
     def _receive(self, limit_s: float) -> Message:
-        left, patience, poll = limit_s, BUSY_FACTOR * limit_s, select.poll()
-        watch, idle = Stopwatch(self._process.pid), idleness.Idleness(self._process.pid)
+        left = limit_s
+        patience = BUSY_FACTOR * limit_s
+        poll = select.poll()
+        watch = Stopwatch(self._process.pid)
+        idle = idleness.Idleness(self._process.pid)
         poll.register(self._socket, select.POLLIN)
         while left > 0 and patience > 0:
-            begun, look = time.monotonic(), min(left, LOOK_S)
+            begun = time.monotonic()
+            look = min(left, LOOK_S)
             if poll.poll(1000 * look):
                 data = self._socket.recv(SIZE + 1)
                 if not data:
@@ -174,7 +191,7 @@ class HostProcess:
         raise self._late(limit_s)
 
     def _answer(self, message: Message) -> Answer:
-        """What the message and the outbox say.
+        """Decode the message and the outbox.
 
         Raises:
             CodeRefused: it is a refusal.
@@ -183,11 +200,12 @@ class HostProcess:
         """
         if message.number != self._number or message.kind not in (Kind.ANSWER, Kind.REFUSAL):
             raise ValueError("a message nobody asked for")
-        fields = without_controls(boxes.read_text(self._outbox, message.text_bytes))
+        fields = without_controls(shared_memory.read_text(self._outbox, message.text_bytes))
         if message.kind is Kind.REFUSAL:
-            kind, text = one_line(str(fields["kind"])), one_line(str(fields["message"]))
-            raise self._failed(text) if kind == UNFORESEEN else CodeRefused(kind, text)
-        return Answer(fields, boxes.read_table(self._outbox, message.text_bytes, message.rows, message.columns))
+            kind = one_line(str(fields["kind"]))
+            text = one_line(str(fields["message"]))
+            raise self._failed(text) if kind == UNFORESEEN else CodeRefused(kind, text, self._row_and_line()[0])
+        return Answer(fields, shared_memory.read_table(self._outbox, message.text_bytes, message.rows, message.columns))
 
     def _late(self, limit_s: float, how: str = "") -> HostFailed:
         self._process.send_signal(signal.SIGALRM)
@@ -196,13 +214,18 @@ class HostProcess:
         return self._failed(how or f"gave no answer within {limit_s:g} s", late=not how)
 
     def _failed(self, how: str, late: bool = False) -> HostFailed:
-        """The error, after the end of the process."""
+        """End the process and return the error."""
         self.close()
-        row, line = boxes.progress(self._outbox).tolist()
-        return HostFailed(how, row if row >= 0 else None, line if line > 0 else None, late)
+        row, line = self._row_and_line()
+        return HostFailed(how, row, line, late)
+
+    def _row_and_line(self) -> tuple[int | None, int | None]:
+        """Row being computed and line being executed, as the host last wrote them."""
+        row, line = shared_memory.progress(self._outbox).tolist()
+        return row if row >= 0 else None, line if line > 0 else None
 
     def _ended(self) -> str:
-        """How the process ended that closed its socket."""
+        """How a process with a closed socket ended."""
         try:
             code = self._process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
@@ -222,7 +245,7 @@ def _signal_name(number: int) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """All that a host knows of ours: no keys, one thread, and sets whose order is the same every time."""
+    """Environment of a host: no keys, one thread, and a fixed hash seed."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     here = str(Path(p2p.__file__).resolve().parents[1])
     kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}

@@ -1,4 +1,4 @@
-"""Whether a process waits instead of computing: a limit on processor time never ends one that uses none."""
+"""Detect a process that waits instead of computing: a limit on processor time never ends it."""
 
 import sys
 from pathlib import Path
@@ -10,14 +10,15 @@ _ASLEEP = "S"
 
 
 class Idleness:
-    """How long a process has waited, as far as the kernel tells (Linux).
+    """Waiting time of a process, as reported by the kernel (Linux).
 
     Args:
         pid: The process.
     """
 
     def __init__(self, pid: int) -> None:
-        self._path, self._ticks = Path(f"/proc/{pid}/stat"), -1
+        self._path = Path(f"/proc/{pid}/stat")
+        self._ticks = -1
         self.seconds = 0.0
         """Since it last computed, or was ready to [s]."""
 

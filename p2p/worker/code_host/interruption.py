@@ -1,4 +1,4 @@
-"""What a host does when the worker has waited long enough: it tells at which line of the code it was, and ends."""
+"""Host at the end of the worker's patience: report the current line of the code, then exit."""
 
 import os
 import signal
@@ -7,14 +7,15 @@ from types import FrameType
 import numpy as np
 from numpy.typing import NDArray
 
-REWARD_FILE, FUNCTION_FILE = "reward_fn.py", "function.py"
+REWARD_FILE = "reward_fn.py"
+FUNCTION_FILE = "function.py"
 """Names under which generated code is compiled, seen in tracebacks."""
 LATE = 75
 """Exit code."""
 
 
 def leave_at_alarm(progress: NDArray[np.int64]) -> None:
-    """Take SIGALRM as the order to end; the line is written into `progress`.
+    """Exit on SIGALRM, after writing the line into `progress`.
 
     Code that never comes back to Python's interpreter is killed without one.
     """
@@ -27,7 +28,7 @@ def leave_at_alarm(progress: NDArray[np.int64]) -> None:
 
 
 def _line(frame: FrameType | None) -> int:
-    """The innermost line of the code that is being executed; -1 when none is."""
+    """Innermost line of the code under execution; -1 if none."""
     while frame is not None and frame.f_code.co_filename not in (REWARD_FILE, FUNCTION_FILE):
         frame = frame.f_back
     return frame.f_lineno if frame is not None else -1

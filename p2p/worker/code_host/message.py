@@ -1,4 +1,4 @@
-"""The messages between a host of generated code and the worker: of one size, and nothing in them but numbers.
+"""Messages between a host of generated code and the worker: of fixed size, numbers only.
 
 What is large lies in memory that both see: the inbox, which the host can only read, and the outbox, which it alone
 writes. A message says how much of it counts.
@@ -19,7 +19,7 @@ UNFORESEEN = ""
 
 
 class Kind(IntEnum):
-    """What a message is."""
+    """Kind of message."""
 
     READY = 1
     """From the host: it is confined, and waits."""
@@ -43,12 +43,12 @@ class Message:
     """Shape of the table of 64-bit numbers behind it; only in answers."""
 
     def packed(self) -> bytes:
-        """As it is sent."""
+        """Message as bytes."""
         return _FORMAT.pack(_MAGIC, self.kind, self.number, self.text_bytes, self.rows, self.columns)
 
     @classmethod
     def unpacked(cls, data: bytes) -> "Message":
-        """The message that was sent.
+        """Message from bytes.
 
         Raises:
             ValueError: it is none.

@@ -1,4 +1,4 @@
-"""Modules that a name in generated code stands for, found by looking at the modules themselves.
+"""Resolve names in generated code to modules, by inspecting the modules themselves.
 
 A module holds others that it imported for itself: `dataclasses.sys`, `numpy.lib.format`. Whoever may import the one has
 no use for the others.
@@ -26,7 +26,7 @@ _NUMPY = frozenset(
 
 
 class Modules:
-    """Which modules generated code may use.
+    """Modules that generated code may use.
 
     Args:
         imports: Modules it may import; their submodules too, those of numpy only where they compute.
@@ -36,11 +36,11 @@ class Modules:
         self._imports = tuple(imports)
 
     def importable(self, name: str) -> bool:
-        """Whether a dotted name is that of an allowed module, or of something in one."""
+        """Whether a dotted name is an allowed module, or a member of one."""
         return any(f"{name}.".startswith(f"{allowed}.") for allowed in self._imports)
 
     def foreign(self, path: str) -> str | None:
-        """Name of the first module along a dotted path that is none to be used; None where there is none.
+        """First forbidden module along a dotted path; None if there is none.
 
         Args:
             path: Begins with a module: "numpy.lib.format.open_memmap".
@@ -48,14 +48,16 @@ class Modules:
         return next((name for name, last in self._along(path) if not self.usable(name, last=last)), None)
 
     def canonical(self, path: str) -> str:
-        """The path with the modules in it under their own names: "numpy.ma.np.load" is "numpy.load"."""
-        name, parts = "", path.split(".")
+        """Path with its modules under their real names: "numpy.ma.np.load" is "numpy.load"."""
+        name = ""
+        parts = path.split(".")
         for count, (module, _) in enumerate(self._along(path), start=1):
-            name, rest = module, parts[count:]
+            name = module
+            rest = parts[count:]
         return ".".join([name, *rest]) if name else path
 
     def named_in(self, tree: ast.Module) -> dict[str, str]:
-        """Names that stand for modules -> the modules: as the imports of a source say."""
+        """Names -> modules, from the imports of a source."""
         names = dict(ALWAYS_THERE)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -75,13 +77,13 @@ class Modules:
         return len(list(self._along(path))) == path.count(".") + 1
 
     def usable(self, name: str, *, last: bool = False) -> bool:
-        """Whether a module is one to be used; with `last` also by itself, not only on the way to another."""
+        """Whether a module is allowed; with `last` also on its own, not only as part of a path."""
         if name.partition(".")[0] == "numpy":
             return name in _NUMPY or (not last and any(known.startswith(f"{name}.") for known in _NUMPY))
         return self.importable(name) or any(allowed.startswith(f"{name}.") for allowed in self._imports)
 
     def _along(self, path: str) -> Iterator[tuple[str, bool]]:
-        """The modules that a path leads through, with whether it ends there."""
+        """Modules along a path, each with whether it is the end."""
         first, *rest = path.split(".")
         if not any(f"{allowed}.".startswith(f"{first}.") for allowed in self._imports):
             return
@@ -94,7 +96,7 @@ class Modules:
             module = following
 
     def _child(self, module: ModuleType, name: str) -> ModuleType | None:
-        """A module that another one holds, or has as a part; None where the name is anything else."""
+        """Submodule or module attribute of a module; None for any other name."""
         with warnings.catch_warnings(), suppress(AttributeError):
             warnings.simplefilter("ignore")
             found = getattr(module, name)

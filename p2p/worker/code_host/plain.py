@@ -1,4 +1,4 @@
-"""What generated code returned as a plain value: numbers, texts, truth values, lists and dicts, and not too many."""
+"""Plain result of generated code: numbers, texts, booleans, lists and dicts, of limited size."""
 
 import math
 from numbers import Integral, Real
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from pydantic import JsonValue
 
-from p2p.contracts.code import CodeLimits
 from p2p.contracts.errors import CodeFailed
+from p2p.contracts.work import CodeLimits
 
 
 def plain_result(value: Any, limits: CodeLimits) -> dict[str, JsonValue]:
-    """What a function returned, as JSON.
+    """Result of a function, as JSON.
 
     Raises:
         CodeFailed: it is no dict, or holds what is no plain value, or too much.
@@ -26,10 +26,11 @@ def plain_result(value: Any, limits: CodeLimits) -> dict[str, JsonValue]:
 
 class _Copier:
     def __init__(self, limits: CodeLimits) -> None:
-        self._limits, self._values = limits, 0
+        self._limits = limits
+        self._values = 0
 
     def copy(self, value: Any, place: str, depth: int) -> JsonValue:
-        """A plain copy; `place` is what it is called in an error."""
+        """Plain copy; `place` is its name in errors."""
         if isinstance(value, np.ndarray | np.generic):
             if value.size > self._limits.max_values:
                 raise self._too_many()

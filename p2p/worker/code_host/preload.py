@@ -1,4 +1,4 @@
-"""What generated code may use, loaded while files can still be opened."""
+"""Preload the modules of generated code while files can still be opened."""
 
 import io
 import traceback
@@ -19,7 +19,7 @@ MODULES = (
 
 
 def warm_up() -> None:
-    """Use once what loads more when it is first used."""
+    """Call once what loads further modules on first use."""
     square: Any = np.eye(3)
     linalg = (np.linalg.inv, np.linalg.svd, np.linalg.eigh, np.linalg.norm, np.linalg.det)
     for compute in (*linalg, np.median, np.nanmedian, np.cov, np.std, np.histogram, np.array2string):

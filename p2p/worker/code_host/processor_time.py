@@ -1,4 +1,4 @@
-"""What of a wait another process had for itself: time in which it could not run, because others did, is no delay."""
+"""Share of a wait in which another process could run: time lost to other load is no delay."""
 
 import time
 from pathlib import Path
@@ -11,29 +11,31 @@ does not answer."""
 
 
 class Stopwatch:
-    """Counts the time of a process, look after look.
+    """Measures the time of a process, one look after the other.
 
     Args:
         pid: Of the process.
     """
 
     def __init__(self, pid: int) -> None:
-        self._pid, self._spent = pid, processor_seconds(pid)
+        self._pid = pid
+        self._spent = processor_seconds(pid)
 
     def spent(self, waited_s: float) -> float:
-        """How much of the last `waited_s` seconds the process had for itself [s].
+        """Time of the last `waited_s` seconds that the process could use [s].
 
         Its processor time while it wants to run; all of it while it rests, which is its own decision, and where this
         machine does not tell.
         """
-        before, self._spent = self._spent, processor_seconds(self._pid)
+        before = self._spent
+        self._spent = processor_seconds(self._pid)
         if before is None or self._spent is None or not _is_starved(self._pid):
             return waited_s
         return min(waited_s, self._spent - before)
 
 
 def processor_seconds(pid: int) -> float | None:
-    """Processor time of a process [s]; None where the system does not tell, or the process is gone."""
+    """Processor time of a process [s]; None if unknown or the process has ended."""
     try:
         return time.clock_gettime((~pid << 3) | PROCESS_CLOCK)
     except (OSError, OverflowError):

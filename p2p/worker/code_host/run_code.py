@@ -1,4 +1,4 @@
-"""Calling a function that a model wrote: in a process of its own, with arrays, for a small plain answer."""
+"""Call a model-written function: in its own process, with arrays, for a small plain answer."""
 
 import ast
 import re
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
 
-from p2p.contracts.code import CodeLimits
 from p2p.contracts.errors import CodeFailed
-from p2p.worker.code_host.boxes import NUMBERS
+from p2p.contracts.work import CodeLimits
 from p2p.worker.code_host.gate import Gate, Violation, too_long
 from p2p.worker.code_host.host_process import CodeRefused, HostFailed, HostProcess
 from p2p.worker.code_host.plain import plain_result
+from p2p.worker.code_host.shared_memory import NUMBERS
 
 IMPORTS = (
     *("__future__", "collections", "dataclasses", "enum", "functools", "itertools", "math", "statistics", "typing"),
@@ -64,7 +64,7 @@ def run_code(
 
 
 def violations(source: str) -> tuple[Violation, ...]:
-    """Everything in the source that cannot work where it runs, in the order of the lines."""
+    """All violations of the source, in the order of the lines."""
     if long := too_long(source):
         return long
     try:

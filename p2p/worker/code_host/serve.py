@@ -1,4 +1,4 @@
-"""The host's end: answers one question after the other."""
+"""Server side of the host: answer questions one by one."""
 
 import json
 import mmap
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.errors import P2PError
-from p2p.worker.code_host import boxes
+from p2p.worker.code_host import shared_memory
 from p2p.worker.code_host.message import SIZE, UNFORESEEN, Kind, Message
 from p2p.worker.code_host.untrusted_text import MAX_MESSAGE, shortened
 
@@ -20,10 +20,10 @@ Result = tuple[Any, NDArray[np.float64] | None]
 
 
 class Service(Protocol):
-    """What a host does with the code."""
+    """Operations of a host."""
 
     def answer(self, operation: str, fields: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Result:
-        """Do something.
+        """Run one operation.
 
         Raises:
             P2PError: the code is to blame.
@@ -32,13 +32,13 @@ class Service(Protocol):
 
 
 def serve(control: socket.socket, inbox: mmap.mmap, outbox: mmap.mmap, service: Service) -> None:
-    """Answer until nobody asks any more."""
+    """Answer questions until the connection is closed, then end the process."""
     control.send(Message(Kind.READY, 0).packed())
     while data := control.recv(SIZE):
         question = Message.unpacked(data)
-        operation, fields, arrays = boxes.read_question(inbox, question.text_bytes)
+        operation, fields, arrays = shared_memory.read_question(inbox, question.text_bytes)
         kind, text, table = _answer(service, operation, fields, arrays)
-        rows, columns = boxes.write_answer(outbox, text, table)
+        rows, columns = shared_memory.write_answer(outbox, text, table)
         control.send(Message(kind, question.number, len(text), rows, columns).packed())
     os._exit(0)
 

@@ -1,4 +1,4 @@
-"""Text that comes from generated code, made harmless for logs, terminals and prompts."""
+"""Sanitise text from generated code for logs, terminals and prompts."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ MAX_DEPTH = 32
 
 
 def one_line(text: str, limit: int = MAX_MESSAGE) -> str:
-    """A message without control characters, of limited length."""
+    """Message without control characters, of limited length."""
     return shortened("".join(c if c.isprintable() else " " for c in text), limit)
 
 
 def without_controls(value: Any, depth: int = 0) -> Any:
-    """A JSON value whose texts hold no control characters but new lines and tabs, and have a limited length.
+    """JSON value with sanitised texts: no control characters but newlines and tabs, limited length.
 
     Raises:
         ValueError: it is nested too deeply.

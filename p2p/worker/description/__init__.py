@@ -1,1 +1,1 @@
-"""What is read from an environment's live model: its facts, its parts, and what each observation means."""
+"""Facts of an environment, read from its live model."""

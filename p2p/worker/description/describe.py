@@ -1,4 +1,4 @@
-"""Describes an environment from its live model, so that no fact about it has to be remembered.
+"""Describe an environment from its live model.
 
 `python -m p2p.worker.description.describe` writes the description of every environment p2p ships.
 """
@@ -17,7 +17,8 @@ from p2p.contracts.env import Actuator, Body, EnvSpec, Geom, InfoKey, Joint, Mor
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.envs.morphology import PORTRAITS, Portrait, side_view
 from p2p.rewards.definitions import Base, features_of
-from p2p.worker.description.morphology import (
+from p2p.worker.description.observations import describe_observation
+from p2p.worker.engine.morphology import (
     FREE,
     HINGE,
     SLIDE,
@@ -28,9 +29,8 @@ from p2p.worker.description.morphology import (
     name_of,
     robot_geoms,
 )
-from p2p.worker.description.observations import describe_observation
-from p2p.worker.rollout.kinematics import Floor, GeomHeights
-from p2p.worker.rollout.mujoco_warnings import redirect_warnings
+from p2p.worker.engine.mujoco_warnings import redirect_warnings
+from p2p.worker.features.kinematics import Floor, GeomHeights
 
 DATA = Path(__file__).parents[2] / "envs" / "data"
 SETTLING_S = 3.0
@@ -42,7 +42,7 @@ CAMERA_DISTANCE = 3.2
 
 
 def describe(env_id: str) -> EnvSpec:
-    """Everything p2p knows about a Gymnasium MuJoCo environment.
+    """All facts about a Gymnasium MuJoCo environment.
 
     Raises:
         UnknownName: Gymnasium has no environment of that id.
@@ -50,7 +50,8 @@ def describe(env_id: str) -> EnvSpec:
     """
     with _started(env_id) as env:
         inner = env.unwrapped
-        model, initial = inner.model, mujoco.MjData(inner.model)
+        model = inner.model
+        initial = mujoco.MjData(inner.model)
         mujoco.mj_forward(model, initial)
         portrait = PORTRAITS.get(env_id) or _guess_portrait(env_id, model, initial)
         body = portrait.morphology
@@ -161,7 +162,7 @@ def _actuator(model: mujoco.MjModel, index: int) -> Actuator:
 
 
 def _info(env: Any) -> tuple[InfoKey, ...]:
-    """Smallest and largest value per key of `info`, over a short random rollout that is the same every time."""
+    """Smallest and largest value per key of `info`, over a short reproducible random rollout."""
     env.reset(seed=0)
     env.action_space.seed(0)
     seen: dict[str, list[float]] = {}
@@ -233,7 +234,7 @@ def _triple(values: Any) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    """Write the packaged descriptions again."""
+    """Regenerate the packaged descriptions."""
     for env_id in PORTRAITS:
         (DATA / f"{env_id}.json").write_text(describe(env_id).model_dump_json(indent=1) + "\n", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""What every entry of an environment's observation is: its name, quantity, unit and frame."""
+"""Entries of an environment's observation: name, quantity, unit and frame."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -7,11 +7,11 @@ import mujoco
 import numpy as np
 
 from p2p.contracts.env import Dimension
-from p2p.worker.description.morphology import BALL, FREE, HINGE, SLIDE, name_of, root_joints
+from p2p.worker.engine.morphology import BALL, FREE, HINGE, SLIDE, name_of, root_joints
 
 
 class Entry(NamedTuple):
-    """A `Dimension` before it has its index."""
+    """A `Dimension` without its index."""
 
     name: str
     quantity: str
@@ -20,7 +20,7 @@ class Entry(NamedTuple):
 
 
 def describe_observation(env: Any) -> tuple[Dimension, ...]:
-    """The entries of the observation of a Gymnasium MuJoCo environment, as it is set up.
+    """Entries of the observation of a Gymnasium MuJoCo environment with its current settings.
 
     Environments that announce their `observation_structure` are read from that; Reacher, Pusher and the double pendulum
     are known by their class; others are recognised when they observe positions and velocities as they are.
@@ -71,7 +71,8 @@ def _positions(model: mujoco.MjModel) -> list[Entry]:
 
 
 def _joint_position(model: mujoco.MjModel, joint: int) -> list[Entry]:
-    name, kind = name_of(model, "joint", joint), int(model.jnt_type[joint])
+    name = name_of(model, "joint", joint)
+    kind = int(model.jnt_type[joint])
     if kind == FREE:
         places = [Entry(f"{name}.{axis}", "position", "m", "world") for axis in "xyz"]
         return places + [Entry(f"{name}.q{part}", f"quaternion {part}", "1", "world") for part in "wxyz"]
@@ -91,7 +92,7 @@ def _world_axis(model: mujoco.MjModel, joint: int) -> int | None:
 
 
 def _offset_words(model: mujoco.MjModel, joint: int, along: int | None) -> str:
-    """Such a slide reads a displacement: says what is missing to the coordinate."""
+    """Such a slide reads a displacement; return its difference from the coordinate, in words."""
     if along is None:
         return ""
     body = int(model.jnt_bodyid[joint])
@@ -100,7 +101,7 @@ def _offset_words(model: mujoco.MjModel, joint: int, along: int | None) -> str:
 
 
 def _turn_words(model: mujoco.MjModel, joint: int) -> str:
-    """Which way a hinge counts that turns a whole robot in the world."""
+    """Positive direction of a hinge that turns a whole robot."""
     body = int(model.jnt_bodyid[joint])
     if model.body_parentid[body] != 0 or joint not in root_joints(model, body):
         return ""
@@ -115,7 +116,8 @@ def _velocities(model: mujoco.MjModel, suffix: str = "") -> list[Entry]:
 
 
 def _joint_velocity(model: mujoco.MjModel, joint: int, suffix: str) -> list[Entry]:
-    name, kind = name_of(model, "joint", joint), int(model.jnt_type[joint])
+    name = name_of(model, "joint", joint)
+    kind = int(model.jnt_type[joint])
     turning = "angular velocity" + suffix
     if kind == FREE:
         linear = [Entry(f"{name}.v{axis}", "velocity" + suffix, "m/s", "world") for axis in "xyz"]

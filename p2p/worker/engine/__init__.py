@@ -1,1 +1,1 @@
-"""Simulation of many environments of one kind, stepped together."""
+"""Physics: n environments of one kind, stepped together, and questions about their MuJoCo model."""

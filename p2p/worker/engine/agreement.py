@@ -9,7 +9,8 @@ from p2p.worker.engine.batch_simulation import BatchSimulation
 from p2p.worker.engine.tasks.task import Task
 
 _STEPS = 3
-_RTOL, _ATOL = 1e-6, 1e-9
+_RTOL = 1e-6
+_ATOL = 1e-9
 """Gymnasium sums some costs in single precision."""
 
 
@@ -25,13 +26,16 @@ def disagreement(spec: EnvSpec, env: Any, task: Task) -> str | None:
         BatchUnavailable: MuJoCo refuses a batch of this model.
     """
     twin = BatchSimulation(spec, env, task, 1)
-    space, generator = env.action_space, np.random.default_rng(0)
-    before, (observation, _) = twin.reset([0], [0]), env.reset(seed=0)
+    space = env.action_space
+    generator = np.random.default_rng(0)
+    before = twin.reset([0], [0])
+    observation, _ = env.reset(seed=0)
     if not _close(before.observations[0], observation):
         return "its first observation differs"
     for _ in range(_STEPS):
         action = generator.uniform(space.low, space.high).astype(np.float32)
-        after, (observation, reward, terminated, _, info) = twin.step(action[None]), env.step(action)
+        after = twin.step(action[None])
+        observation, reward, terminated, _, info = env.step(action)
         found = twin.outcome(before, after, action[None])
         if not _close(after.observations[0], observation) or bool(after.terminated[0]) != bool(terminated):
             return "its observation or its end differs"

@@ -41,13 +41,16 @@ class BatchSimulation:
     engine = "batch"
 
     def __init__(self, spec: EnvSpec, env: Any, task: Task, n: int, threads: int = 1) -> None:
-        self.spec, self.n, self.model = spec, n, env.model
+        self.spec = spec
+        self.n = n
+        self.model = env.model
         self.observation_space: gymnasium.spaces.Box = env.observation_space
         self.action_space: gymnasium.spaces.Box = env.action_space
         self.observation_dim = int(self.observation_space.shape[0])
         self.action_low: NDArray[np.float32] = self.action_space.low
         self.action_high: NDArray[np.float32] = self.action_space.high
-        self._task, self._frame_skip = task, int(env.frame_skip)
+        self._task = task
+        self._frame_skip = int(env.frame_skip)
         self._batch = NativeBatch(self.model, n, threads)
         self._qpos, self._qvel, self._ctrl = (self._batch.component(part) for part in _STATE.values())
         self._fields = {name: self._field(name) for name in task.fields}
@@ -73,7 +76,8 @@ class BatchSimulation:
     def place(self, i: int, qpos: Floats, qvel: Floats) -> Frame:
         """Put environment `i` into a state; the frame holds only that one."""
         self._complete_forces()
-        self._qpos[i], self._qvel[i] = qpos, qvel
+        self._qpos[i] = qpos
+        self._qvel[i] = qvel
         rows = np.array([i], dtype=np.int32)
         self._batch.forward(rows)
         return self._frame(rows, ended=False)

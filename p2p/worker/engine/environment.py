@@ -10,7 +10,7 @@ import mujoco
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
 from p2p.worker.engine.headless import without_windows
-from p2p.worker.rollout.mujoco_warnings import redirect_warnings
+from p2p.worker.engine.mujoco_warnings import redirect_warnings
 
 EnvKwargs = Mapping[str, bool | int | float | str]
 _TERMINATE = "terminate_when_unhealthy"
@@ -47,7 +47,8 @@ def compiled_model(spec: EnvSpec, env_kwargs: EnvKwargs | None = None) -> mujoco
 
 def _require_same_body(env: Any, spec: EnvSpec) -> None:
     """Raise if time step or joints differ from those that features and criteria assume."""
-    found, expected = (env.dt, env.model.nq, env.model.nv), (spec.dt, spec.nq, spec.nv)
+    found = (env.dt, env.model.nq, env.model.nv)
+    expected = (spec.dt, spec.nq, spec.nv)
     if found[1:] != expected[1:] or abs(found[0] - expected[0]) > 1e-9:
         raise InvalidConfig(
             f"env_kwargs change the body of {spec.env_id}: expected (dt, nq, nv) = {expected}, got {found}. "

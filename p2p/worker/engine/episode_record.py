@@ -31,7 +31,9 @@ class EpisodeRecord:
     def reset(self, seed: int | None) -> Any:
         """Begin an episode; return the observation."""
         self._generator = generator_state(self._env.np_random) if seed is None else None
-        self._seed, self._placed, self._actions = seed, None, []
+        self._seed = seed
+        self._placed = None
+        self._actions = []
         return self._env.reset(seed=seed)[0]
 
     def place(self, qpos: NDArray[np.float64], qvel: NDArray[np.float64]) -> None:

@@ -96,7 +96,8 @@ class ForwardFields:
     def __init__(
         self, model: mujoco.MjModel, functions: Sequence[str], fields: Sequence[str], threads: int = 1
     ) -> None:
-        self._reader, self._names = _reader(model, functions, fields, threads), tuple(fields)
+        self._reader = _reader(model, functions, fields, threads)
+        self._names = tuple(fields)
 
     def read(self, qpos: Floats, qvel: Floats, ctrl: Floats) -> dict[str, Floats]:
         """The fields by name, each of shape (B, ...), matrices by rows.
@@ -124,7 +125,8 @@ class _BatchReader:
     """Runs C functions on chunks of states in a batch of its own."""
 
     def __init__(self, model: mujoco.MjModel, functions: Sequence[str], fields: Sequence[str], threads: int) -> None:
-        self._batch, self._functions = NativeBatch(model, _CHUNK, threads), functions
+        self._batch = NativeBatch(model, _CHUNK, threads)
+        self._functions = functions
         self._qpos = self._batch.component(mujoco.mjtState.mjSTATE_QPOS)
         self._qvel = self._batch.component(mujoco.mjtState.mjSTATE_QVEL)
         self._ctrl = self._batch.component(mujoco.mjtState.mjSTATE_CTRL)
@@ -151,14 +153,18 @@ class _LoopReader:
     """Runs the same functions of MuJoCo's Python package, state by state."""
 
     def __init__(self, model: mujoco.MjModel, functions: Sequence[str], fields: Sequence[str]) -> None:
-        self._model, self._data = model, mujoco.MjData(model)
+        self._model = model
+        self._data = mujoco.MjData(model)
         self._functions = [getattr(mujoco, name) for name in functions]
         self._fields = [getattr(self._data, name) for name in fields]
 
     def read(self, qpos: Floats, qvel: Floats | None, ctrl: Floats | None = None) -> list[Floats]:
         """The fields, each of shape (B, ...)."""
         found = [np.empty((len(qpos), *field.shape)) for field in self._fields]
-        model, data, state, velocities = self._model, self._data, self._data.qpos, self._data.qvel
+        model = self._model
+        data = self._data
+        state = self._data.qpos
+        velocities = self._data.qvel
         for index, row in enumerate(qpos):
             state[:] = row
             if qvel is not None:

@@ -31,7 +31,9 @@ class GymSimulation:
     """
 
     def __init__(self, spec: EnvSpec, make: Callable[[], Any], n: int, reason: str = "asked for") -> None:
-        self.spec, self.n, self.engine = spec, n, f"gymnasium: {reason}"
+        self.spec = spec
+        self.n = n
+        self.engine = f"gymnasium: {reason}"
         self._blank = _numbers_of_a_step(make())
         envs = self._envs = [make() for _ in range(n)]
         self._episodes = [EpisodeRecord(env) for env in envs]

@@ -19,7 +19,9 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
 Stage = mujoco.mjtStage
 
-_POINTER, _INT, _INTS = ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_int)
+_POINTER = ctypes.c_void_p
+_INT = ctypes.c_int
+_INTS = ctypes.POINTER(ctypes.c_int)
 _ERROR_LENGTH = 500
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "mjb_makeBatch": (_POINTER, (_POINTER, _INT, _POINTER, ctypes.c_char_p, _INT)),
@@ -87,7 +89,8 @@ class NativeBatch:
         """A live view of a float field of MjData, shape (n, ...): as the last call on each simulation left it."""
         if name not in self._outputs:
             shape = (self.n, *getattr(self._templates, name).shape)
-            size, width = ctypes.c_int(), ctypes.c_int()
+            size = ctypes.c_int()
+            width = ctypes.c_int()
             address = self._library.mjb_output(self._batch, name.encode(), ctypes.byref(size), ctypes.byref(width))
             if not address or width.value != 8:
                 raise BatchUnavailable(f"MuJoCo's batches do not give {name}")
@@ -141,7 +144,8 @@ class NativeBatch:
         raise mujoco.FatalError(self._library.mjb_error(self._batch, first).decode())
 
 
-_NONE, _ALL = int(Stage.mjSTAGE_NONE), int(Stage.mjSTAGE_ACC)
+_NONE = int(Stage.mjSTAGE_NONE)
+_ALL = int(Stage.mjSTAGE_ACC)
 
 
 def unavailable() -> str | None:
@@ -164,7 +168,8 @@ def _probe() -> None:
     """Check on a falling ball that a C function runs on every simulation and its result can be read."""
     model = mujoco.MjModel.from_xml_string(_PROBE)
     batch = NativeBatch(model, 2)
-    qpos, found = batch.component(mujoco.mjtState.mjSTATE_QPOS), batch.output("xpos")
+    qpos = batch.component(mujoco.mjtState.mjSTATE_QPOS)
+    found = batch.output("xpos")
     batch.reset(np.arange(2, dtype=np.int32))
     qpos[:, 2] = (3.0, 7.0)
     batch.apply(("mj_kinematics",))
@@ -187,7 +192,8 @@ def _load() -> ctypes.CDLL:
         function = getattr(library, name, None)
         if function is None:
             raise BatchUnavailable(f"MuJoCo {mujoco.__version__} has no {name}; 4.0 and later do")
-        function.restype, function.argtypes = result, arguments
+        function.restype = result
+        function.argtypes = arguments
     return library
 
 

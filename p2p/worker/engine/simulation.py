@@ -63,7 +63,7 @@ class Simulation(Protocol):
         ...
 
     def side_info_all(self) -> dict[str, Floats]:
-        """The same of all environments, name -> shape (n, ...)."""
+        """Side info of all environments, name -> shape (n, ...)."""
         ...
 
     def state(self) -> State:

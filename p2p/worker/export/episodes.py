@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.analysis.intervals import mean_interval
-from p2p.contracts.export import RecordedEpisode, ReturnStatistics
+from p2p.contracts.work import RecordedEpisode, ReturnStatistics
 from p2p.worker.export.interface import Interface
 from p2p.worker.export.source import Source
 from p2p.worker.export.standalone import Act, play
 from p2p.worker.reward.hosted import HostedReward
-from p2p.worker.rollout.evaluate import judged_config, run_episodes
+from p2p.worker.rollout.episodes import judged_config, run_episodes
 
 MAX_ROLLOUTS = 100
 """As many are run again at most, for Gymnasium's own reward."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from p2p import registry
-from p2p.contracts.export import ExportFormat
+from p2p.contracts.work import ExportFormat
 from p2p.store.exports import ExportedFiles
 from p2p.worker.export.interface import Interface
 from p2p.worker.export.source import Source

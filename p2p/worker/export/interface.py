@@ -12,8 +12,8 @@ from gymnasium.spaces import Box
 
 from p2p.contracts.env import Actuator, Dimension
 from p2p.worker.description.observations import describe_observation
+from p2p.worker.engine.mujoco_warnings import redirect_warnings
 from p2p.worker.export.source import Source
-from p2p.worker.rollout.mujoco_warnings import redirect_warnings
 
 TERMINATE = "terminate_when_unhealthy"
 
@@ -45,7 +45,8 @@ class Interface:
 def describe_interface(source: Source) -> Interface:
     """Read the interface from the live environment, without early termination, as in an evaluation."""
     redirect_warnings()
-    env_id, kwargs = source.spec.env_id, dict(source.config.env_kwargs)
+    env_id = source.spec.env_id
+    kwargs = dict(source.config.env_kwargs)
     if _knows(env_id, TERMINATE):
         kwargs[TERMINATE] = False
     env: gymnasium.Env[Any, Any] = gymnasium.make(env_id, **cast(dict[str, Any], kwargs)).unwrapped

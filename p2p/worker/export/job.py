@@ -7,8 +7,7 @@ from pathlib import Path
 
 import p2p
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.export import ExportFormat, ExportReport
-from p2p.contracts.work import ExportRequest
+from p2p.contracts.work import ExportFormat, ExportReport, ExportRequest
 from p2p.store.exports import ExportedFiles, ExportRecord
 from p2p.worker.export import standalone
 from p2p.worker.export.card import model_card

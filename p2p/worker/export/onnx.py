@@ -13,8 +13,10 @@ import p2p
 from p2p.store.files import replacing
 from p2p.store.policy import EPSILON, Floats, NumpyPolicy
 
-INPUT, OUTPUT = "observation", "action"
-OPSET, IR_VERSION = 17, 8
+INPUT = "observation"
+OUTPUT = "action"
+OPSET = 17
+IR_VERSION = 8
 """Of 2022: every runtime since then reads them."""
 FUNCTIONS = {"relu": "Relu", "tanh": "Tanh"}
 

@@ -56,7 +56,8 @@ def _no_environment(spaces: Spaces) -> DummyVecEnv:
 
 
 def _model(policy: NumpyPolicy, config: TrainConfig, spaces: Spaces, steps: int) -> PPO:
-    rate, end = config.learning_rate, config.learning_rate * config.learning_rate_end
+    rate = config.learning_rate
+    end = config.learning_rate * config.learning_rate_end
     of_policy = config.model_copy(update={"activation": policy.activation})
     model = PPO(
         "MlpPolicy",
@@ -121,5 +122,7 @@ def _statistics(
     mean: NDArray[np.float64] | float, variance: NDArray[np.float64] | float, count: float
 ) -> RunningMeanStd:
     statistics = RunningMeanStd()
-    statistics.mean, statistics.var, statistics.count = np.array(mean), np.array(variance), count
+    statistics.mean = np.array(mean)
+    statistics.var = np.array(variance)
+    statistics.count = count
     return statistics

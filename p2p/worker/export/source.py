@@ -11,12 +11,11 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.rollout import Evaluation, Rollout
-from p2p.contracts.training import TrainConfig
+from p2p.contracts.training import Evaluation, Rollout, TrainConfig
 from p2p.store.arrays import load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy, load_policy
-from p2p.worker.rollout.evaluate import Arrays
+from p2p.worker.rollout.episodes import Arrays
 
 PREFERRED = ("median", "p10", "p90")
 """Which rollout is replayed: the first of these whose trajectory was kept."""
@@ -65,7 +64,8 @@ def open_source(run_dir: Path, step: int) -> Source:
         InvalidInput: it has no policy, or none of its rollouts was recorded.
     """
     run = IterationRecord(run_dir)
-    config, spec = run.read_config(), run.read_env_spec()
+    config = run.read_config()
+    spec = run.read_env_spec()
     policy = load_policy(run.checkpoint(step).policy_path)
     if config is None or spec is None:
         raise InvalidInput(f"{run_dir} holds no readable configuration and environment: it cannot be exported.")

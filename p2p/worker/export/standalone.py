@@ -117,7 +117,8 @@ def _load_sb3(folder: Path) -> tuple[Any, Any]:
     vec_env = importlib.import_module("stable_baselines3.common.vec_env")
     model = importlib.import_module("stable_baselines3").PPO.load(folder / "model.zip", device="cpu")
     spaces = gymnasium.Env[Any, Any]()
-    spaces.observation_space, spaces.action_space = model.observation_space, model.action_space
+    spaces.observation_space = model.observation_space
+    spaces.action_space = model.action_space
     return model, vec_env.VecNormalize.load(folder / "vecnormalize.pkl", vec_env.DummyVecEnv([lambda: spaces]))
 
 

@@ -56,7 +56,8 @@ def save_torchscript(policy: NumpyPolicy, metadata: Mapping[str, str], path: Pat
 
 def _linear(weight: Floats, bias: Floats) -> torch.nn.Linear:
     layer = torch.nn.Linear(*weight.shape)
-    layer.weight.data, layer.bias.data = torch.tensor(weight.T).double(), torch.tensor(bias).double()
+    layer.weight.data = torch.tensor(weight.T).double()
+    layer.bias.data = torch.tensor(bias).double()
     return layer
 
 

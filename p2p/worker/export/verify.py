@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from p2p.contracts.errors import P2PError
-from p2p.contracts.export import FormatCheck, RecordedEpisode
+from p2p.contracts.work import FormatCheck, RecordedEpisode
 from p2p.worker.export.episodes import trained_return
 from p2p.worker.export.source import Source
 from p2p.worker.export.standalone import OPENERS, Act, play
@@ -33,7 +33,8 @@ def check_format(name: str, files: tuple[Path, ...], source: Source, episode: Re
 
 def _difference(name: str, act: Act, source: Source) -> float:
     """Largest difference of the actions on the recorded observations, all at once and one by one."""
-    observations, policy = source.observations, source.policy
+    observations = source.observations
+    policy = source.policy
     expected = policy.act(observations)
     single = act(observations[:1])
     found = max(_share(act(observations) - expected, source), _share(single - expected[:1], source))

@@ -48,7 +48,9 @@ class RunningMeanStd:
 
     def restore(self, state: State) -> None:
         """Continue from saved statistics."""
-        self.mean, self.var, self.count = state["mean"], state["var"], float(state["count"])
+        self.mean = state["mean"]
+        self.var = state["var"]
+        self.count = float(state["count"])
 
 
 class ObservationNormalizer:
@@ -62,7 +64,8 @@ class ObservationNormalizer:
 
     def __init__(self, dim: int, clip: float, enabled: bool) -> None:
         self.statistics = RunningMeanStd((dim,))
-        self._clip, self._enabled = clip, enabled
+        self._clip = clip
+        self._enabled = enabled
 
     def update_and_apply(self, observations: NDArray[np.floating]) -> NDArray[np.float32]:
         """Update with observations of shape (n, dim), then return them normalised."""
@@ -102,7 +105,9 @@ class RewardNormalizer:
     def __init__(self, n: int, gamma: float, clip: float, enabled: bool) -> None:
         self.statistics = RunningMeanStd(())
         self._returns = np.zeros(n)
-        self._gamma, self._clip, self._enabled = gamma, clip, enabled
+        self._gamma = gamma
+        self._clip = clip
+        self._enabled = enabled
 
     def apply(self, rewards: NDArray[np.floating], dones: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Update with a block of steps; normalise each reward by the statistics at its step.

@@ -7,7 +7,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.worker.learners.learner import Learner
 
 LEARNERS: dict[str, str] = {
-    "fast": "p2p.worker.learners.fast:FastLearner",
+    "fast": "p2p.worker.learners.ppo:FastLearner",
     "sb3": "p2p.worker.learners.sb3:Sb3Learner",
 }
 

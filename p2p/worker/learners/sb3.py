@@ -71,7 +71,8 @@ class Sb3Learner:
 
     def networks(self) -> Networks:
         """See `Learner.networks`."""
-        policy, value = self._policy_layers(), self._value_layers()
+        policy = self._policy_layers()
+        value = self._value_layers()
         return Networks(
             weights=tuple(_array(layer.weight).T.copy() for layer in policy),
             biases=tuple(_array(layer.bias).copy() for layer in policy),
@@ -93,7 +94,8 @@ class Sb3Learner:
 
     def state(self) -> State:
         """See `Learner.state`; with torch's and numpy's global generators, which it draws from."""
-        policy, optimizer = self.model.policy, self.model.policy.optimizer.state_dict()["state"]
+        policy = self.model.policy
+        optimizer = self.model.policy.optimizer.state_dict()["state"]
         moments = {str(i): {name: _array(value) for name, value in one.items()} for i, one in optimizer.items()}
         return {"n_updates": np.array(self.model._n_updates)} | joined(
             {
@@ -106,7 +108,8 @@ class Sb3Learner:
     def restore(self, state: State) -> None:
         """See `Learner.restore`."""
         self.model._n_updates = int(state["n_updates"])
-        policy, moments = self.model.policy, part(state, "moments")
+        policy = self.model.policy
+        moments = part(state, "moments")
         policy.load_state_dict({name: torch.tensor(value) for name, value in part(state, "parameters").items()})
         optimizer = policy.optimizer.state_dict()
         optimizer["state"] = {
@@ -120,9 +123,12 @@ class Sb3Learner:
         """Fill the rollout buffer; `generator_ready` marks its rows as flat already."""
         buffer = self.model.rollout_buffer
         buffer.buffer_size = len(batch) // buffer.n_envs
-        buffer.observations, buffer.actions = batch.observations, batch.actions
-        buffer.values, buffer.log_probs = batch.values, batch.log_probs
-        buffer.advantages, buffer.returns = batch.advantages, batch.returns
+        buffer.observations = batch.observations
+        buffer.actions = batch.actions
+        buffer.values = batch.values
+        buffer.log_probs = batch.log_probs
+        buffer.advantages = batch.advantages
+        buffer.returns = batch.returns
         buffer.full = buffer.generator_ready = True
 
     def _tensor(self, array: Floats) -> torch.Tensor:
@@ -175,7 +181,8 @@ def _make_model(config: TrainConfig, observation_space: Box, action_space: Box) 
         device=config.device,
         _init_setup_model=False,
     )
-    model.observation_space, model.action_space = observation_space, action_space
+    model.observation_space = observation_space
+    model.action_space = action_space
     model.n_envs = config.n_envs
     model._setup_model()
     model.set_logger(Logger(folder=None, output_formats=[]))

@@ -5,7 +5,10 @@ import torch
 
 from p2p.worker.saved_state import State
 
-_CPU, _CUDA, _WORDS, _PLACE = "cpu", "cuda", "words", "place"
+_CPU = "cpu"
+_CUDA = "cuda"
+_WORDS = "words"
+_PLACE = "place"
 
 
 def global_generators() -> State:

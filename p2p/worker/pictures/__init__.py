@@ -1,1 +1,1 @@
-"""Pictures, plots and videos of rollouts and of trainings."""
+"""Pictures, plots and videos of rollouts and trainings."""

@@ -1,4 +1,4 @@
-"""The path of a body, drawn over pictures: solid where it has been by then, thin where it goes next."""
+"""Path of a body, drawn over pictures: solid for the past, thin for the future."""
 
 import mujoco
 import numpy as np
@@ -6,10 +6,11 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from p2p.contracts.errors import UnknownName
-from p2p.worker.description.morphology import name_of
+from p2p.worker.engine.morphology import name_of
 from p2p.worker.render.camera import Floats, Views
 
-PAST, NEXT = (196, 0, 160), (226, 140, 212)
+PAST = (196, 0, 160)
+NEXT = (226, 140, 212)
 """Colours of what is behind and ahead of the moment."""
 WIDTH = 2.4
 """Of the line behind the moment, in a picture of 480 pixels [px]."""
@@ -20,7 +21,7 @@ FARTHEST = 20_000.0
 
 
 def body_path(model: mujoco.MjModel, qpos: Floats, body: str) -> Floats:
-    """Where the centre of mass of a body is at every step, shape (T, 3) [m].
+    """Position of a body's centre of mass at every step, shape (T, 3) [m].
 
     Args:
         model: The simulated model.
@@ -33,7 +34,8 @@ def body_path(model: mujoco.MjModel, qpos: Floats, body: str) -> Floats:
     names = [name_of(model, "body", index) for index in range(1, model.nbody)]
     if body not in names:
         raise UnknownName("body", body, names)
-    data, path = mujoco.MjData(model), np.empty((len(qpos), 3))
+    data = mujoco.MjData(model)
+    path = np.empty((len(qpos), 3))
     for row, place in zip(qpos, path, strict=True):
         data.qpos[:] = row
         mujoco.mj_kinematics(model, data)
@@ -43,7 +45,7 @@ def body_path(model: mujoco.MjModel, qpos: Floats, body: str) -> Floats:
 
 
 def path_spots(path: Floats, views: Views, size: tuple[int, int]) -> Floats:
-    """A path as each of T cameras sees the whole of it.
+    """Whole path in the image of each of T cameras.
 
     Args:
         path: Shape (P, 3) [m].
@@ -65,16 +67,18 @@ def draw_path(picture: Image.Image, spots: NDArray[np.float64], now: int) -> Non
         spots: Columns and rows of all its points, shape (P, 2) [px].
         now: Index of the point at which the body is.
     """
-    pen, width = ImageDraw.Draw(picture), max(THINNEST, WIDTH * picture.width / 480)
+    pen = ImageDraw.Draw(picture)
+    width = max(THINNEST, WIDTH * picture.width / 480)
     _line(pen, spots[now:], NEXT, max(1, round(width / 2)))
     _line(pen, spots[: now + 1], PAST, round(width))
     if np.isfinite(spots[now]).all():
-        (x, y), radius = spots[now], 1.6 * width
+        x, y = spots[now]
+        radius = 1.6 * width
         pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=PAST, outline="white")
 
 
 def _line(pen: ImageDraw.ImageDraw, spots: NDArray[np.float64], colour: tuple[int, int, int], width: int) -> None:
-    """Its pieces between points that cannot be drawn."""
+    """Pieces of the path between points that cannot be drawn."""
     breaks = np.flatnonzero(~np.isfinite(spots).all(axis=1))
     for piece in np.split(spots, breaks):
         points = [(float(x), float(y)) for x, y in piece if np.isfinite(x)]

@@ -1,4 +1,4 @@
-"""Two rollouts on one picture: moments of one below those of the other, seen alike, and plots on the same axes."""
+"""Two rollouts in one picture: moments in rows from equal cameras, plots on the same axes."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,9 @@ from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import ShownRollout, camera_share, draw_moments
 from p2p.worker.pictures.strip_plot import draw_two_strips
 
-WIDTH, PICTURE, STRIP = 800, 108, 178
+WIDTH = 800
+PICTURE = 108
+STRIP = 178
 """Of the page, and heights of a moment's picture and of the plots [px]."""
 
 
@@ -21,7 +23,7 @@ def compose_comparison(
     frames: Sequence[KeyFrames],
     camera: ViewCamera = ViewCamera.TRACKING,
 ) -> Image.Image:
-    """The picture of two rollouts.
+    """Compose the picture of two rollouts.
 
     Args:
         titles: Written above each; what stands before the first comma names it in the plots.

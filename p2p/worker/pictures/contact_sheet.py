@@ -1,4 +1,4 @@
-"""A rollout on one picture, for people and for models that judge by eye: key frames above, measurements below.
+"""Contact sheet of a rollout, for people and vision models: key frames above, measurements below.
 
 What each part is for was measured: frames chosen by events, since even ones jump over a flip; numbers in the frames,
 since motion cannot be read from a moving camera; arrows and coloured limbs, since front and back, left and right of a
@@ -22,7 +22,9 @@ from p2p.worker.pictures.strip_plot import draw_strip
 from p2p.worker.render.camera import Floats
 
 SIZE = (800, 600)
-TITLE, GRID, LABEL = 22, 380, 42
+TITLE = 22
+GRID = 380
+LABEL = 42
 """Heights of the title, of the two rows of frames together, and of the text under a frame [px]."""
 QUALITIES = (80, 70)
 """Of the JPEG; the second where the first makes it large."""
@@ -58,7 +60,7 @@ def write_contact_sheet(
 def compose_sheet(
     rollout: ShownRollout, frames: KeyFrames, title: str, camera: ViewCamera = ViewCamera.TRACKING
 ) -> Image.Image:
-    """The picture of a rollout: title, two rows of moments, plots, contacts over time."""
+    """Compose the contact sheet: title, two rows of moments, plots, contacts over time."""
     page = Image.new("RGB", SIZE, "white")
     write_title(page, 0, one_line(title), f"{frames.note}; {legend(rollout)}")
     columns = columns_of(frames)
@@ -73,7 +75,7 @@ def compose_sheet(
 
 
 def columns_of(frames: KeyFrames) -> int:
-    """Moments in each of the two rows."""
+    """Number of moments in each of the two rows."""
     return len(frames.steps) // 2 + len(frames.steps) % 2
 
 
@@ -84,10 +86,12 @@ def paste_moments(
 
     What happens stands in the picture, beside the number: under it there is no room beside the numbers.
     """
-    pen, columns = ImageDraw.Draw(page), columns_of(frames)
+    pen = ImageDraw.Draw(page)
+    columns = columns_of(frames)
     width = page.width // columns
     for number, picture in enumerate(pictures):
-        x, y = number % columns * width, top + number // columns * (picture.height + LABEL)
+        x = number % columns * width
+        y = top + number // columns * (picture.height + LABEL)
         page.paste(picture.crop((0, 0, width - 2, picture.height)), (x, y))
         pen.text((x + 4, y + 2), str(number + 1), font=font(12), fill=INK, stroke_width=2, stroke_fill="white")
         event = frames.words[number]
@@ -96,7 +100,7 @@ def paste_moments(
 
 
 def save_sheet(path: Path, page: Image.Image) -> None:
-    """Write a picture as JPEG; it appears when it is complete."""
+    """Write a picture as JPEG, atomically."""
     with replacing(path) as temporary:
         for quality in QUALITIES:
             page.save(temporary, format="JPEG", quality=quality, optimize=True)

@@ -1,4 +1,4 @@
-"""What touches the floor over time: a row per foot and one for the trunk, black where it does."""
+"""Floor contacts over time: a row per foot and one for the trunk, black during contact."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,21 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from p2p.worker.description.morphology import index_of
+from p2p.worker.engine.morphology import index_of
 from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import INK, PALE, SMALLEST, ShownRollout, font
 from p2p.worker.render.marking import limb_at
 
-HEADER, ROW = 13, 9
+HEADER = 13
+ROW = 9
 """Heights of the line with the moments' numbers, and of a row [px]."""
 MOST_ROWS = 6
-LEFT, RIGHT = 92, 790
+LEFT = 92
+RIGHT = 790
 """Where the rows begin and end [px]."""
 EMPTY = (238, 238, 238)
 
 
 class ContactRow(NamedTuple):
-    """A foot, or the trunk."""
+    """Contacts of a foot, or of the trunk."""
 
     name: str
     colour: tuple[int, int, int]
@@ -31,8 +33,9 @@ class ContactRow(NamedTuple):
 
 
 def contact_rows(rollout: ShownRollout) -> list[ContactRow]:
-    """The rows of a rollout, in the order of its feet; none where nothing can leave the floor."""
-    model, rows = rollout.model, []
+    """Rows of a rollout, in the order of its feet; none if nothing can leave the floor."""
+    model = rollout.model
+    rows = []
     for foot in rollout.spec.morphology.feet:
         if (contact := rollout.features.get(f"contact_{foot}")) is None:
             continue
@@ -80,7 +83,7 @@ def paste_contacts(
 
 
 def _number(pen: ImageDraw.ImageDraw, top: int, places: NDArray[np.float64]) -> None:
-    """The moments' numbers, those left out that would overprint the one before."""
+    """Draw the moments' numbers, without those that would overlap the previous one."""
     free = -np.inf
     for number, x in enumerate(places, start=1):
         if x >= free:
@@ -89,6 +92,6 @@ def _number(pen: ImageDraw.ImageDraw, top: int, places: NDArray[np.float64]) -> 
 
 
 def _stretches(contact: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """First step, and the step after the last, of every time on the floor."""
+    """First step, and the step after the last, of every contact."""
     change = np.diff(np.concatenate([[0], (contact > 0.5).astype(int), [0]]))
     return list(zip(np.flatnonzero(change > 0), np.flatnonzero(change < 0), strict=True))

@@ -1,4 +1,4 @@
-"""Single moments of a rollout as pictures of their own, with time, event and numbers burnt in."""
+"""Single moments of a rollout as separate pictures, with time, event and numbers drawn in."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -6,8 +6,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from p2p.contracts.pictures import FrameNote
-from p2p.contracts.work import ViewCamera, ViewRequest
+from p2p.contracts.work import FrameNote, ViewCamera, ViewRequest
 from p2p.worker.pictures.contact_sheet import save_sheet
 from p2p.worker.pictures.frame_labels import Label, label
 from p2p.worker.pictures.key_frames import KeyFrames
@@ -31,7 +30,7 @@ def size_of(path: Path) -> tuple[int, int]:
 
 
 def notes_of(rollout: ShownRollout, frames: KeyFrames) -> tuple[FrameNote, ...]:
-    """The moments on a sheet, none of them a picture of its own yet."""
+    """Moments on a sheet, without pictures of their own."""
     times = [float(rollout.times[step]) for step in frames.steps]
     return tuple(
         FrameNote(index=number, t_s=round(time, 6), step=round(time / rollout.spec.dt), event=word)
@@ -45,7 +44,7 @@ def write_frames(
     frames: KeyFrames,
     view: ViewRequest,
 ) -> dict[int, Path]:
-    """Write some of the chosen moments as JPEGs, with the numbers they have on the sheet.
+    """Write some of the chosen moments as JPEGs, with their numbers on the sheet.
 
     Args:
         place: File of the moment with a number, from 1.
@@ -73,7 +72,7 @@ def write_frames(
 
 
 def pick(frames: KeyFrames, count: int) -> list[int]:
-    """Which of the moments to keep, counted from 0: those with an event first, then the middle of the widest gap."""
+    """Indices of the moments to keep: those with an event first, then the middle of the widest gap."""
     numbers = range(len(frames.steps))
     if count >= len(frames.steps):
         return list(numbers)
@@ -90,7 +89,8 @@ def pick(frames: KeyFrames, count: int) -> list[int]:
 def _with_band(picture: Image.Image, index: int, text: Label) -> Image.Image:
     page = Image.new("RGB", (picture.width, picture.height + BAND), "white")
     page.paste(picture, (0, 0))
-    pen, y = ImageDraw.Draw(page), picture.height + 2
+    pen = ImageDraw.Draw(page)
+    y = picture.height + 2
     size = 14 if picture.width >= 360 else 11
     pen.text((4, y), f"{index}   {text.moment}", font=font(size), fill=INK)
     pen.text((page.width - 4, y), text.event, font=font(size), fill=RED, anchor="ra")

@@ -1,4 +1,4 @@
-"""The text on pictures of a rollout: time, event, angle and place of a moment, and what colours mean."""
+"""Text on pictures of a rollout: time, event, angle and place of a moment, legend of colours."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from p2p.worker.render.marking import limbs_in_words
 
 
 class Label(NamedTuple):
-    """What is written under, or into, the picture of a moment."""
+    """Text under, or in, the picture of a moment."""
 
     moment: str
     event: str
@@ -20,8 +20,9 @@ class Label(NamedTuple):
 
 
 def label(rollout: ShownRollout, frames: KeyFrames, number: int) -> Label:
-    """The text of one of the chosen moments, counted from 0."""
-    step, features = frames.steps[number], rollout.features
+    """Text of a chosen moment, by index from 0."""
+    step = frames.steps[number]
+    features = rollout.features
     angle = angle_of(features, frames.rotation)
     turned = [f"{angle.name}={round(angle.degrees[step]) + 0:+d}°"] if angle is not None else []
     turned += [f"up={features['up'][step]:+.2f}"] if "up" in features else []
@@ -35,7 +36,7 @@ def label(rollout: ShownRollout, frames: KeyFrames, number: int) -> Label:
 
 
 def legend(rollout: ShownRollout) -> str:
-    """What holds for all pictures of a rollout."""
+    """Legend of all pictures of a rollout."""
     parts = ["camera follows" if "displacement" in rollout.features else "camera stands still"]
     if rollout.limbs:
         parts.append(limbs_in_words(rollout.limbs))
@@ -45,12 +46,12 @@ def legend(rollout: ShownRollout) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text that fits a line of a picture: without line breaks and what cannot be printed."""
+    """Text for one line of a picture: without line breaks and unprintable characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def write_title(page: Image.Image, top: int, title: str, note: str) -> None:
-    """Write a title to the left and a note to the right; where they would meet, the title is cut."""
+    """Write a title to the left and a note to the right; cut the title if they would meet."""
     pen = ImageDraw.Draw(page)
     pen.text((page.width - 6, top + 5), note, font=font(SMALLEST), fill=PALE, anchor="ra")
     room = page.width - 24 - pen.textlength(note, font=font(SMALLEST))
@@ -58,7 +59,7 @@ def write_title(page: Image.Image, top: int, title: str, note: str) -> None:
 
 
 def shortened(pen: ImageDraw.ImageDraw, text: str, room: float) -> str:
-    """As much of a title as there is room for [px]."""
+    """Beginning of a title that fits into the room [px]."""
     if pen.textlength(text, font=font(14)) <= room:
         return text
     while text and pen.textlength(text + " …", font=font(14)) > room:

@@ -1,4 +1,4 @@
-"""Which moments of a rollout to show: even sampling jumps over a flip, so frames are chosen by what happens.
+"""Choose the moments of a rollout to show, by events: even sampling would miss a flip.
 
 Where nothing happens they are spread with jitter: evenly spaced, a gait would show the same pose in all of them.
 """
@@ -19,14 +19,18 @@ COUNTS = (8, 10, 12)
 """Numbers of frames on a sheet; more only where turns need them."""
 A_TURN = 0.35
 """Rotation from which a rollout is about turning [turns]."""
-WIDE, WIDEST, TOO_WIDE = 60.0, 90.0, 120.0
+WIDE = 60.0
+WIDEST = 90.0
+TOO_WIDE = 120.0
 """Angles between neighbouring frames: aimed at, good, and still shown with a note; beyond, a turn might be one the
 other way [deg]."""
 SHORTEST_FLIGHT_S = 0.08
 """Of a flip; less is a bounce [s]."""
-JUMP, LOWEST_JUMP_M = 0.12, 0.1
+JUMP = 0.12
+LOWEST_JUMP_M = 0.1
 """Clearance of a jump worth showing, as a share of the height at rest, and at least [m]."""
-HIGH_JUMP, LOWEST_HIGH_JUMP_M = 0.6, 0.4
+HIGH_JUMP = 0.6
+LOWEST_HIGH_JUMP_M = 0.4
 """The same of jumps that are shown however many there are; others may be a gait."""
 GAIT = 6
 """As many flights at least half as high are a gait, not jumps, unless they are high."""
@@ -51,7 +55,7 @@ class KeyFrames:
 
 
 def choose_frames(features: Mapping[str, Floats], dt: float, rest_height: float) -> KeyFrames:
-    """Eight to twelve moments that tell what happened.
+    """Choose eight to twelve moments that show what happened.
 
     Args:
         features: Name -> values after every control step, shape (T,).
@@ -84,7 +88,7 @@ def choose_frames(features: Mapping[str, Floats], dt: float, rest_height: float)
 
 
 def _random(features: Mapping[str, Floats]) -> np.random.Generator:
-    """A generator that its first state seeds, and with it the seed of the rollout's reset: the same at every call.
+    """Reproducible generator, seeded by the rollout's first state and hence by its reset.
 
     Rounded, so that the last bits of a processor's arithmetic change nothing.
     """
@@ -93,7 +97,7 @@ def _random(features: Mapping[str, Floats]) -> np.random.Generator:
 
 
 def _jittered(length: int, count: int, random: np.random.Generator) -> set[int]:
-    """Both ends and what lies between, each displaced by another share of the distance, in random order.
+    """Both ends and evenly spaced steps between, each displaced by another share of the distance, in random order.
 
     Displacements are spread evenly over `JITTER`, so that no period fits all of them.
     """
@@ -106,7 +110,8 @@ def _jittered(length: int, count: int, random: np.random.Generator) -> set[int]:
 def _turning(
     features: Mapping[str, Floats], rotation: str, words: dict[int, str], dt: float, random: np.random.Generator
 ) -> KeyFrames:
-    degrees, times = 360.0 * features[rotation], features["time"]
+    degrees = 360.0 * features[rotation]
+    times = features["time"]
     begin, end = _turn(degrees)
     whole = np.copysign(np.ptp(degrees), degrees[end] - degrees[begin])
     note = f"{rotation.removesuffix('_turns')} {whole:+.0f} deg, {times[begin]:.2f}-{times[end]:.2f} s"
@@ -129,7 +134,7 @@ def _turning(
 
 
 def _incidents(features: Mapping[str, Floats], dt: float) -> dict[int, str]:
-    """Moments worth a frame whatever the rollout is about."""
+    """Moments worth a frame in any rollout."""
     incidents: dict[int, str] = {}
     if (trunk := features.get("torso_contact")) is not None:
         touches = np.flatnonzero(np.diff(trunk) > 0) + 1
@@ -151,9 +156,10 @@ def _turn(degrees: Floats) -> tuple[int, int]:
 
 
 def _flights(airborne: Floats) -> list[tuple[int, int]]:
-    """First step in the air and first step back on the floor, of every flight that begins and ends."""
+    """First step in the air and first step back on the floor, of every complete flight."""
     change = np.diff((airborne > 0.5).astype(int))
-    starts, ends = np.flatnonzero(change > 0) + 1, np.flatnonzero(change < 0) + 1
+    starts = np.flatnonzero(change > 0) + 1
+    ends = np.flatnonzero(change < 0) + 1
     return [(int(start), int(ends[ends > start][0])) for start in starts if (ends > start).any()]
 
 
@@ -164,7 +170,7 @@ def _flight_at(airborne: Floats | None, step: int) -> tuple[int, int] | None:
 
 
 def _jumps(features: Mapping[str, Floats], flights: list[tuple[int, int]], rest_height: float) -> list[tuple[int, int]]:
-    """Flights worth showing, in order: those at least half as high as the highest, if that is a jump at all."""
+    """Flights to show, in order: at least half as high as the highest, if that is a jump."""
     tops = [float(features["clearance"][start:end].max()) for start, end in flights]
     highest = max(tops, default=0.0)
     alike = [flight for flight, top in zip(flights, tops, strict=True) if top >= highest / 2]
@@ -178,7 +184,7 @@ def _jumps(features: Mapping[str, Floats], flights: list[tuple[int, int]], rest_
 def _words_of_jumps(
     features: Mapping[str, Floats], jumps: list[tuple[int, int]], others: dict[int, str]
 ) -> dict[int, str]:
-    """Take-off, apex and landing of each jump, numbered where there are several; of many, less of each fits."""
+    """Take-off, apex and landing of each jump, numbered if there are several; fewer each if there are many."""
     room = COUNTS[-1] - len(others)
     kinds = next((kinds for kinds in JUMP_WORDS if len(kinds) * len(jumps) <= room), JUMP_WORDS[-1])
     words: dict[int, str] = {}
@@ -195,7 +201,7 @@ def _flight_words(features: Mapping[str, Floats], start: int, end: int) -> dict[
 
 
 def _spread(steps: set[int], degrees: Floats | None, count: int, random: np.random.Generator) -> set[int]:
-    """Add steps up to `count`: where neighbours differ by too large an angle, else somewhere in the longest gap."""
+    """Add steps up to `count`: between neighbours with too large an angle, else in the longest gap."""
     steps = set(steps)
     last = max(steps)
     while len(steps) < min(count, last + 1):
@@ -216,7 +222,7 @@ def _apart(degrees: Floats | None, left: int, right: int) -> float:
 
 
 def _halfway(degrees: Floats, left: int, right: int) -> int:
-    """The step strictly between two at which half of the angle between them is passed."""
+    """Step strictly between two at which half of the angle between them is passed."""
     inside = np.abs(degrees[left + 1 : right] - (degrees[left] + degrees[right]) / 2)
     return left + 1 + int(np.argmin(inside))
 
@@ -226,7 +232,7 @@ def _widest(steps: set[int], degrees: Floats) -> float:
 
 
 def _first_turns(degrees: Floats, begin: int, end: int, count: int) -> set[int]:
-    """Steps from `begin` on, each as far from the one before as `WIDEST` allows."""
+    """Steps from `begin` on, each as far from the previous one as `WIDEST` allows."""
     steps = [begin]
     while len(steps) < count and steps[-1] < end:
         near = np.abs(degrees[steps[-1] + 1 : end + 1] - degrees[steps[-1]]) <= WIDEST

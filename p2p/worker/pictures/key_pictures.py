@@ -1,4 +1,4 @@
-"""Pictures of single moments of a rollout, with what a picture alone does not tell: front, top, and a second view.
+"""Pictures of single moments of a rollout, with arrows for front and top, and a second view.
 
 Front and back of a robot look alike, so its forward direction is a red arrow and its up direction a blue one, and a
 robot's limbs are coloured by their sides. Turns about the vertical cannot be seen from the side, so whatever
@@ -7,7 +7,7 @@ moves freely is shown from a second camera too.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import mujoco
 import numpy as np
@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.work import ViewCamera
-from p2p.worker.description.morphology import FREE, index_of
+from p2p.worker.engine.morphology import FREE, index_of
 from p2p.worker.pictures.body_path import body_path, draw_path, path_spots
 from p2p.worker.render.camera import Floats, Views, follow
 from p2p.worker.render.frames import draw
@@ -28,9 +28,13 @@ INSET = 0.42
 """Side of the second view, as a share of the picture's height."""
 MARGIN = 0.06
 """Kept free around the robot, as a share of the picture."""
-FINER, FINEST = 2, 1024
+FINER = 2
+FINEST = 1024
 """Pictures are drawn this much larger and then reduced, which smooths their outlines; up to so large a side [px]."""
-RED, BLUE, INK, PALE = (208, 32, 32), (32, 72, 200), (20, 20, 20), (110, 110, 110)
+RED = (208, 32, 32)
+BLUE = (32, 72, 200)
+INK = (20, 20, 20)
+PALE = (110, 110, 110)
 """Of the forward arrow, the up arrow, text, and what is less important."""
 SMALLEST = 11
 """Size of the smallest text [px]."""
@@ -38,7 +42,7 @@ SMALLEST = 11
 
 @dataclass(frozen=True)
 class ShownRollout:
-    """A recorded rollout that is to be shown."""
+    """A recorded rollout to show."""
 
     spec: EnvSpec
     model: mujoco.MjModel
@@ -51,31 +55,31 @@ class ShownRollout:
 
     @property
     def times(self) -> Floats:
-        """Since the start of the episode, shape (T,) [s]."""
+        """Time since the start of the episode, shape (T,) [s]."""
         return self.features["time"]
 
     @cached_property
     def marked_model(self) -> mujoco.MjModel:
-        """The model as it is drawn."""
+        """Model with coloured limbs."""
         return mark_limbs(self.model, self.spec)
 
     @cached_property
     def limbs(self) -> tuple[Limb, ...]:
-        """Legs and arms that have a colour of their own."""
+        """Coloured legs and arms."""
         return limbs_of(self.model, self.spec)
 
     @cached_property
     def path(self) -> Floats | None:
-        """Where that body is after every control step, shape (T, 3) [m]."""
+        """Position of that body after every control step, shape (T, 3) [m]."""
         return body_path(self.model, self.qpos, self.path_of) if self.path_of is not None else None
 
     @property
     def free(self) -> bool:
-        """Whether something moves about in all directions."""
+        """Whether something moves in all directions."""
         return bool((self.model.jnt_type == FREE).any())
 
     def part(self, begin: int, end: int) -> "ShownRollout":
-        """The steps from `begin` on and before `end`."""
+        """Steps from `begin` on and before `end`."""
         cut = slice(begin, end)
         return replace(self, qpos=self.qpos[cut], features={name: v[cut] for name, v in self.features.items()})
 
@@ -87,7 +91,7 @@ def draw_moments(
     camera: ViewCamera = ViewCamera.TRACKING,
     least_share: float = 0.0,
 ) -> list[Image.Image]:
-    """Pictures of some steps by one camera of one distance, with arrows and, for what moves freely, a second view.
+    """Draw some steps from one camera at one distance, with arrows and, for a free robot, a second view.
 
     Args:
         rollout: What is shown.
@@ -97,7 +101,8 @@ def draw_moments(
         least_share: Least distance of the camera, as `camera_share` gives it.
     """
     rows = np.array(steps)
-    poses, points = _poses(rollout, rows), _extremes(rollout, rows)
+    poses = _poses(rollout, rows)
+    points = _extremes(rollout, rows)
     usual = follow(rollout.model, rollout.spec, rollout.qpos, camera).at(rows)
     views = _at_share(usual, max(_share(usual, points, size), least_share))
     pictures = _draw(rollout, rows, views, poses, size)
@@ -113,7 +118,7 @@ def draw_moments(
 
 
 def camera_share(rollout: ShownRollout, steps: Sequence[int], size: tuple[int, int], camera: ViewCamera) -> float:
-    """The nearest camera that keeps the robot in every picture, as a share of its usual distance in [0.4, 1.3]."""
+    """Nearest camera with the robot in every picture, as a share of its usual distance in [0.4, 1.3]."""
     rows = np.array(steps)
     usual = follow(rollout.model, rollout.spec, rollout.qpos, camera).at(rows)
     return _share(usual, _extremes(rollout, rows), size)
@@ -131,6 +136,7 @@ def _at_share(usual: Views, share: float) -> Views:
     return replace(usual, distance=share * usual.distance)
 
 
+@cache  # reading it takes longer than writing a line with it
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """The font of all pictures."""
     return ImageFont.load_default(size)
@@ -152,7 +158,7 @@ def _paste(picture: Image.Image, inset: Image.Image, name: str) -> None:
 def _draw(
     rollout: ShownRollout, rows: Indices, views: Views, poses: Floats, size: tuple[int, int]
 ) -> list[Image.Image]:
-    """Pictures with arrows."""
+    """Draw pictures with arrows."""
     finer = max(1.0, min(FINER, FINEST / max(size)))
     large = (round(size[0] * finer), round(size[1] * finer))
     tips = poses[:, :1] + 0.13 * views.distance * poses[:, 1:]
@@ -165,8 +171,9 @@ def _draw(
 
 
 def _with_arrows(picture: Image.Image, spot: Floats, finer: float, size: tuple[int, int]) -> Image.Image:
-    """Arrows are drawn large, and their letters after the picture is reduced, so that both are sharp."""
-    pen, letters = ImageDraw.Draw(picture), []
+    """Draw arrows large and letters after the reduction, so that both are sharp."""
+    pen = ImageDraw.Draw(picture)
+    letters = []
     for tip, colour, letter in zip(spot[1:], (RED, BLUE), "FU", strict=False):
         if np.isfinite(spot).all() and np.hypot(*(tip - spot[0])) > 6 * finer:
             pen.line([tuple(spot[0]), tuple(tip)], fill=colour, width=round(2 * finer))
@@ -180,11 +187,14 @@ def _with_arrows(picture: Image.Image, spot: Floats, finer: float, size: tuple[i
 
 
 def _poses(rollout: ShownRollout, rows: Indices) -> Floats:
-    """Centre of the torso, its forward and its up direction, shape (T, 3, 3); arms and carts have no directions."""
-    model, body, upright = rollout.model, rollout.spec.morphology, np.empty(9)
+    """Torso centre, forward and up direction, shape (T, 3, 3); arms and carts have no directions."""
+    model = rollout.model
+    body = rollout.spec.morphology
+    upright = np.empty(9)
     data = mujoco.MjData(model)
     mujoco.mju_quat2Mat(upright, np.array(body.upright))
-    torso, poses = index_of(model, "body", body.torso), np.empty((len(rows), 3, 3))
+    torso = index_of(model, "body", body.torso)
+    poses = np.empty((len(rows), 3, 3))
     for row, pose in zip(rollout.qpos[rows], poses, strict=True):
         data.qpos[:] = row
         mujoco.mj_kinematics(model, data)
@@ -198,7 +208,8 @@ def _poses(rollout: ShownRollout, rows: Indices) -> Floats:
 def _extremes(rollout: ShownRollout, rows: Indices) -> Floats:
     """Points around everything that moves, shape (T, points, 3) [m]."""
     model = rollout.model
-    data, moving = mujoco.MjData(model), np.flatnonzero(model.body_weldid[model.geom_bodyid])
+    data = mujoco.MjData(model)
+    moving = np.flatnonzero(model.body_weldid[model.geom_bodyid])
     centres = np.empty((len(rows), len(moving), 3))
     for row, centre in zip(rollout.qpos[rows], centres, strict=True):
         data.qpos[:] = row

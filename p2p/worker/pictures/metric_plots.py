@@ -1,4 +1,4 @@
-"""Plots of trainings, each one picture: returns, reward terms, what the learner does, two iterations."""
+"""Plots of trainings, each one picture: returns, reward terms, learner metrics, two iterations."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from matplotlib.ticker import EngFormatter, PercentFormatter
 from numpy.typing import NDArray
 from PIL import Image
 
-from p2p.contracts.pictures import MetricsPlot
+from p2p.contracts.work import MetricsPlot
 from p2p.store.files import replacing
 
 Rows = Sequence[Mapping[str, Any]]
@@ -20,7 +20,8 @@ Floats = NDArray[np.float64]
 Curve = tuple[list[float], list[float]]
 """Steps and values."""
 
-SIZE, DPI = (8.0, 4.4), 100
+SIZE = (8.0, 4.4)
+DPI = 100
 COLOURS = ("#1f5fa8", "#d1722a", "#2f8f5b", "#a83a6b", "#7a5cc0", "#8a6d3b", "#3a9db0", "#666666")
 DYNAMICS = {
     "approx_kl": "approx_kl: size of an update",
@@ -48,11 +49,13 @@ class TrainedRun:
     """
 
     def __init__(self, name: str, iteration: str, training: Rows, evaluations: Rows) -> None:
-        self.name, self.iteration = name, iteration
-        self._training, self._evaluations = training, evaluations
+        self.name = name
+        self.iteration = iteration
+        self._training = training
+        self._evaluations = evaluations
 
     def trained(self, metric: str) -> Curve:
-        """A metric of the rollouts where it was measured, as means of neighbours where there are many."""
+        """A metric of the rollouts, averaged over neighbours if there are many."""
         steps, values = _column(self._training, metric)
         every = max(1, -(-len(steps) // POINTS))
         groups = range(0, len(steps), every)
@@ -60,12 +63,12 @@ class TrainedRun:
         return ends, [float(np.mean(values[start : start + every])) for start in groups]
 
     def evaluated(self, metric: str) -> Curve:
-        """A metric of the evaluations; only where it was measured."""
+        """A metric of the evaluations, where measured."""
         return _column(self._evaluations, metric)
 
     @property
     def terms(self) -> list[str]:
-        """Names of the reward terms that were measured."""
+        """Names of the measured reward terms."""
         return [name.removeprefix(TERM) for name in (self._training[-1] if self._training else {}) if TERM in name]
 
 
@@ -98,7 +101,8 @@ def _draw_curve(figure: Figure, runs: Sequence[TrainedRun]) -> None:
     """All seeds: line in training, dots in evaluation; success on selection rollouts where it was measured."""
     returns, success = _return_and_success(figure, runs)
     for run, colour in zip(runs, _colours(len(runs)), strict=True):
-        low, high = run.trained("episodic_return_min"), run.trained("episodic_return_max")
+        low = run.trained("episodic_return_min")
+        high = run.trained("episodic_return_max")
         if low[0] and low[0] == high[0]:
             returns.fill_between(low[0], low[1], high[1], color=colour, alpha=0.1, linewidth=0)
         _draw_run(returns, success, run, colour, run.name)
@@ -140,7 +144,7 @@ def _draw_dynamics(figure: Figure, runs: Sequence[TrainedRun]) -> None:
 
 
 def _floor(axes: Axes, least: float) -> float:
-    """Lower end of an axis, where a few early values would flatten all others."""
+    """Lower end of an axis that early outliers would otherwise flatten."""
     return float(max(least, axes.get_ylim()[0]))
 
 

@@ -36,7 +36,8 @@ def stamped(frame: NDArray[np.uint8] | Image.Image, left: str, right: str) -> ND
     The right one is as large as the room that the left one leaves allows.
     """
     page = Image.fromarray(frame) if isinstance(frame, np.ndarray) else frame
-    pen, size = ImageDraw.Draw(page), max(10, round(page.width / 30))
+    pen = ImageDraw.Draw(page)
+    size = max(10, round(page.width / 30))
     pen.text((4, 2), left, font=font(size), fill=INK, stroke_width=1, stroke_fill="white")
     room = page.width - 16 - pen.textlength(left, font=font(size))
     if (needed := pen.textlength(right, font=font(size))) > room:

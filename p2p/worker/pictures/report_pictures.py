@@ -1,4 +1,4 @@
-"""Pictures of recorded rollouts and of the training. A picture that fails is reported and missing; it ends nothing."""
+"""Pictures of recorded rollouts and of the training. A failed picture is reported and left out."""
 
 import sys
 import traceback
@@ -10,8 +10,7 @@ import mujoco
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import P2PError
-from p2p.contracts.pictures import MetricsPlot
-from p2p.contracts.work import PictureResult, ViewRequest
+from p2p.contracts.work import MetricsPlot, PictureResult, ViewRequest
 from p2p.store.arrays import features_of, load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.views import SheetRecord
@@ -64,7 +63,7 @@ def picture_learning(path: Path, runs: Sequence[IterationRecord], title: str) ->
 
 @contextmanager
 def _reported(path: Path) -> Iterator[None]:
-    """Says on stderr that a picture could not be made, and goes on: no picture is worth a finished training."""
+    """Report a failed picture on stderr and continue: no picture is worth a finished training."""
     try:
         yield
     except P2PError as error:

@@ -1,4 +1,4 @@
-"""What happens between two control steps of a recorded rollout: the physics is run again from the recorded states.
+"""Motion between two control steps of a recorded rollout, simulated again from the recorded states.
 
 Every control step starts from the state that was recorded, and must end in the next one. Where it does not, as in an
 environment that does more than MuJoCo's steps with its actions, states between the two are interpolated instead.
@@ -18,7 +18,7 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class RecordedStates:
-    """Of T control steps."""
+    """Recorded states of T control steps."""
 
     initial_qpos: Floats
     """Shape (nq,)."""
@@ -34,7 +34,7 @@ class RecordedStates:
 
 @dataclass(frozen=True)
 class FinerMotion:
-    """The same motion in steps of the physics."""
+    """A recorded motion in steps of the physics."""
 
     qpos: Floats
     """After every step of the physics, shape (T * frame_skip, nq); each last one of a control step as recorded."""
@@ -45,32 +45,38 @@ class FinerMotion:
 
     @property
     def note(self) -> str:
-        """Where the states between control steps are from, in words."""
+        """Source of the states between control steps, in words."""
         if not self.interpolated:
             return "simulated again between control steps"
         return f"{self.interpolated} control steps could not be simulated again and are interpolated"
 
 
 def refine(model: mujoco.MjModel, states: RecordedStates, frame_skip: int) -> FinerMotion:
-    """Run the recorded actions again, one step of the physics after the other.
+    """Run the recorded actions again, one physics step at a time.
 
     Args:
         model: The simulated model.
         states: What was recorded.
         frame_skip: Steps of the physics in one control step.
     """
-    data, motion = _started(model, states), np.empty((len(states.qpos), frame_skip, model.nq))
-    interpolated, worst = 0, 0.0
-    qpos, qvel = states.initial_qpos, states.initial_qvel
+    data = _started(model, states)
+    motion = np.empty((len(states.qpos), frame_skip, model.nq))
+    interpolated = 0
+    worst = 0.0
+    qpos = states.initial_qpos
+    qvel = states.initial_qvel
     for step, (next_qpos, next_qvel) in enumerate(zip(states.qpos, states.qvel, strict=True)):
         if simulated := states.action.shape[1] == model.nu:
-            data.qpos[:], data.qvel[:], data.ctrl[:] = qpos, qvel, states.action[step]
+            data.qpos[:] = qpos
+            data.qvel[:] = qvel
+            data.ctrl[:] = states.action[step]
             for inner in range(frame_skip):
                 mujoco.mj_step(model, data)
                 motion[step, inner] = data.qpos
             mujoco.mj_rnePostConstraint(model, data)
             difference = float(np.nan_to_num(np.abs(data.qpos - next_qpos), nan=np.inf).max())
-            worst, simulated = max(worst, difference), difference <= TOLERANCE
+            worst = max(worst, difference)
+            simulated = difference <= TOLERANCE
         if not simulated:
             interpolated += 1
             motion[step] = _between(model, qpos, next_qpos, frame_skip)
@@ -80,16 +86,18 @@ def refine(model: mujoco.MjModel, states: RecordedStates, frame_skip: int) -> Fi
 
 
 def _started(model: mujoco.MjModel, states: RecordedStates) -> mujoco.MjData:
-    """As after a reset, solver included: it begins each search at the last solution."""
+    """Simulation as after a reset, solver included: it begins each search at the last solution."""
     data = mujoco.MjData(model)
-    data.qpos[:], data.qvel[:] = states.initial_qpos, states.initial_qvel
+    data.qpos[:] = states.initial_qpos
+    data.qvel[:] = states.initial_qvel
     mujoco.mj_forward(model, data)
     return data
 
 
 def _between(model: mujoco.MjModel, before: Floats, after: Floats, count: int) -> Floats:
     """Joint positions at equal times after `before` up to `after`, shape (count, nq)."""
-    change, path = np.empty(model.nv), np.empty((count, model.nq))
+    change = np.empty(model.nv)
+    path = np.empty((count, model.nq))
     mujoco.mj_differentiatePos(model, change, 1.0, before, after)
     for number, place in enumerate(path, start=1):
         place[:] = before

@@ -1,4 +1,4 @@
-"""Small plots of a rollout, side by side: where it is, how it turns, how fast it goes, what criteria read of parts."""
+"""Small plots of a rollout, side by side: place, angle, speed, part features of criteria."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator, ScalarFormatter
 from numpy.typing import NDArray
 
-from p2p.contracts.parts import BY_NAME, PartKind
+from p2p.contracts.env import BY_NAME, PartKind
 from p2p.rewards.expressions import is_expression
 from p2p.worker.pictures.key_frames import ROTATIONS, KeyFrames
 
@@ -27,9 +27,11 @@ ANGLES = {
     "roll_turns": "+ right side down",
 }
 """Which way each rotation counts."""
-BOTTOM, TOP = 30, 46
+BOTTOM = 30
+TOP = 46
 """Heights kept free below the axes, for their ticks, and above them, for title and numbers [px]."""
-NARROW, SECOND_LINE = 24, 12
+NARROW = 24
+SECOND_LINE = 12
 """Characters of a title's line where there are four plots, and what its second line takes [px]."""
 SUMS = frozenset({"leg_swing", "most_leg_swing", "joint_swing", "pose_range", "stance_share", "touchdowns", "energy"})
 """Quantities that add up what was before, whose curve tells nothing of a moment."""
@@ -51,7 +53,7 @@ class Line(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Vertical lines at the moments that are shown, with their numbers above."""
+    """Vertical lines at the shown moments, with their numbers above."""
 
     times: list[float]
     colour: str
@@ -60,7 +62,7 @@ class Marks(NamedTuple):
 
 
 class Angle(NamedTuple):
-    """How a robot is turned."""
+    """Angle of a robot."""
 
     name: str
     """"pitch" where that is absolute, "yaw turned" where it counts from the start."""
@@ -85,7 +87,7 @@ class Panel(NamedTuple):
 def draw_strip(
     features: Mapping[str, Floats], frames: KeyFrames, dt: float, size: tuple[int, int]
 ) -> NDArray[np.uint8]:
-    """The plots as one picture, with a line and a number for every key frame.
+    """Draw the plots as one picture, with a line and a number for every key frame.
 
     Args:
         features: Name -> values after every control step, shape (T,).
@@ -109,7 +111,7 @@ def draw_two_strips(
     dt: float,
     size: tuple[int, int],
 ) -> NDArray[np.uint8]:
-    """The plots of two rollouts on the same axes; the numbers of the first rollout's moments are in the upper row.
+    """Draw two rollouts' plots on the same axes; the first one's moments are numbered in the upper row.
 
     Args:
         names: Of the rollouts, in the legend.
@@ -129,7 +131,8 @@ def draw_two_strips(
         Marks([float(each["time"][step]) for step in shown.steps], colour, (row,))
         for each, shown, colour, row in zip(features, frames, LINES, (1.09, 1.0), strict=True)
     ]
-    begin, end = min(float(each["time"][0]) for each in features), max(float(each["time"][-1]) for each in features)
+    begin = min(float(each["time"][0]) for each in features)
+    end = max(float(each["time"][-1]) for each in features)
     return _draw(panels, marks, (begin - dt, end), size)
 
 
@@ -159,7 +162,7 @@ def _draw(
 
 
 def angle_of(features: Mapping[str, Floats], rotation: str | None) -> Angle | None:
-    """How the robot is turned, or its pole leans; None for what does neither.
+    """Angle of the robot or its pole; None without either.
 
     In a plane that is absolute, 0 for upright, and counts on beyond 180 degrees. In space there is no such angle:
     there it is how far the robot has turned since the start of the episode.
@@ -168,7 +171,8 @@ def angle_of(features: Mapping[str, Floats], rotation: str | None) -> Angle | No
         if "pole_angle" not in features:
             return None
         return Angle("pole", "pole from upright [deg]", np.rad2deg(features["pole_angle"]))
-    name, turned = rotation.removesuffix("_turns"), 360.0 * features[rotation]
+    name = rotation.removesuffix("_turns")
+    turned = 360.0 * features[rotation]
     planar = sum(each in features for each in ROTATIONS) == 1 and name in features
     if planar:
         degrees = np.rad2deg(features[name][0]) + turned - turned[0]
@@ -189,7 +193,7 @@ def _panels(features: Mapping[str, Floats], rotation: str | None) -> list[Panel]
 
 
 def of_parts(features: Mapping[str, Floats]) -> list[Panel]:
-    """What criteria read of a part, and of the next one of which they read the same; empty where they read none."""
+    """Values of the first part that criteria read, and of a second with the same reading; empty without any."""
     found = [name for name in features if _is_of_part(name)]
     if not found or len(found) > MOST_PARTS:
         return []

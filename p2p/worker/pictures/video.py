@@ -1,4 +1,4 @@
-"""Videos at the speed of the real motion."""
+"""Videos in real time."""
 
 import math
 import subprocess
@@ -44,7 +44,7 @@ def write_video(  # noqa: PLR0913  a trajectory in its parts
     texts: Sequence[str] = (),
     note: str = "",
 ) -> None:
-    """Write a trajectory as an H.264 video that plays in real time. Only frames that are written are rendered.
+    """Write a trajectory as an H.264 video that plays in real time. Only written frames are rendered.
 
     Args:
         path: The .mp4 file; it appears when it is complete.
@@ -77,7 +77,8 @@ def write_rollout_video(path: Path, rollout: ShownRollout) -> None:
         EnvironmentProblem: the video encoder does not work on this machine.
     """
     texts = captions(rollout, rollout.times)
-    spec, note = rollout.spec, limbs_in_words(rollout.limbs)
+    spec = rollout.spec
+    note = limbs_in_words(rollout.limbs)
     write_video(path, rollout.marked_model, spec, rollout.qpos, spec.dt, texts=texts, note=note)
 
 
@@ -102,12 +103,12 @@ def encode(
 
 
 def drawn_size(size: tuple[int, int]) -> tuple[int, int]:
-    """Width and height to draw the frames of a video in: the ray caster draws smaller ones [px]."""
+    """Size to render a video's frames in: smaller for the ray caster [px]."""
     return _smaller(size) if choose_renderer() == RAYCAST else size
 
 
 def frame_rate(dt: float) -> tuple[int, Fraction]:
-    """How many control steps there are from one frame to the next, and the frames per second: at most 30, exactly.
+    """Control steps per frame, and exact frames per second, at most 30.
 
     Args:
         dt: Control period [s].

@@ -1,4 +1,4 @@
-"""A video as somebody asked for it: any camera, slow motion with what lies between control steps, two side by side."""
+"""A requested video: any camera, slow motion with simulated in-between states, two side by side."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ Part = tuple[str, RecordedStates, ShownRollout, KeyFrames]
 
 @dataclass(frozen=True)
 class Strip:
-    """The states that become frames."""
+    """States for frames."""
 
     title: str
     shown: ShownRollout
@@ -82,7 +82,7 @@ def write_view_video(path: Path, parts: Sequence[Part], view: ViewRequest) -> st
 
 
 def _span(parts: Sequence[Part], view: ViewRequest) -> tuple[float, float]:
-    """Begin and end of what the video shows [s]."""
+    """Begin and end of the shown part [s]."""
     begin = min(float(shown.times[0]) for _, _, shown, _ in parts)
     end = max(float(shown.times[-1]) for _, _, shown, _ in parts)
     if view.slow_motion == 1 or view.start_s is not None or view.end_s is not None:
@@ -100,11 +100,16 @@ def _span(parts: Sequence[Part], view: ViewRequest) -> tuple[float, float]:
 
 def _strip(part: Part, slow_motion: float, begin: float, end: float) -> Strip:
     title, states, shown, _ = part
-    dt, skip = shown.spec.dt, shown.spec.frame_skip
-    qpos, period, note = states.qpos, dt, ""
+    dt = shown.spec.dt
+    skip = shown.spec.frame_skip
+    qpos = states.qpos
+    period = dt
+    note = ""
     if slow_motion > 1 and skip > 1:
         motion = refine(shown.model, states, skip)
-        qpos, period, note = motion.qpos, dt / skip, motion.note
+        qpos = motion.qpos
+        period = dt / skip
+        note = motion.note
     times: Floats = period * np.arange(1.0, len(qpos) + 1.0)
     inside = (times >= begin - 1e-9) & (times <= end + 1e-9)
     return Strip(title, shown, qpos[inside], times[inside], period, note)
@@ -113,12 +118,10 @@ def _strip(part: Part, slow_motion: float, begin: float, end: float) -> Strip:
 def _frames(
     strip: Strip, every: int, count: int, size: tuple[int, int], view: ViewRequest
 ) -> Iterator[NDArray[np.uint8]]:
-    """So many frames; a rollout that ends earlier stays at its last."""
+    """A number of frames; a rollout that ends earlier stays at its last."""
     rows = np.minimum(np.arange(count) * every, len(strip.times) - 1)
-    model, views = (
-        strip.shown.model if view.plain else strip.shown.marked_model,
-        follow(strip.shown.model, strip.shown.spec, strip.qpos, ViewCamera(view.camera), strip.period),
-    )
+    model = strip.shown.model if view.plain else strip.shown.marked_model
+    views = follow(strip.shown.model, strip.shown.spec, strip.qpos, ViewCamera(view.camera), strip.period)
     name = one_line(strip.title).partition(",")[0]
     path = body_path(model, strip.qpos, view.path_of) if view.path_of is not None else None
     slower = f"{view.slow_motion:g}x slower" if view.slow_motion > 1 else ""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.work import ViewCamera
-from p2p.worker.description.morphology import index_of
+from p2p.worker.engine.morphology import index_of
 from p2p.worker.render.gl_child import FIELD_OF_VIEW
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,8 @@ class Views:
     @property
     def axes(self) -> Floats:
         """Directions forward, right and up of the camera as rows, shape (3, 3)."""
-        azimuth, elevation = np.deg2rad(self.azimuth), np.deg2rad(self.elevation)
+        azimuth = np.deg2rad(self.azimuth)
+        elevation = np.deg2rad(self.elevation)
         level = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
         forward = np.cos(elevation) * level + np.array([0.0, 0.0, np.sin(elevation)])
         right = np.array([np.sin(azimuth), -np.cos(azimuth), 0.0])
@@ -111,13 +112,14 @@ def _follow(model: mujoco.MjModel, spec: EnvSpec, qpos: Floats, dt: float) -> Vi
 
 
 def from_above(views: Views, distance: float) -> Views:
-    """The same places seen from above, +x to the right and +y upwards."""
+    """The cameras' places seen from above, +x to the right and +y upwards."""
     azimuth, elevation = ANGLES[ViewCamera.TOP]
     return replace(views, distance=distance, azimuth=azimuth, elevation=elevation)
 
 
 def _path(model: mujoco.MjModel, qpos: Floats, body: int) -> Floats:
-    data, path = mujoco.MjData(model), np.empty((len(qpos), 3))
+    data = mujoco.MjData(model)
+    path = np.empty((len(qpos), 3))
     for row, place in zip(qpos, path, strict=True):
         data.qpos[:] = row
         mujoco.mj_kinematics(model, data)

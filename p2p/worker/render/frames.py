@@ -1,4 +1,4 @@
-"""Render a trajectory with the first renderer that works."""
+"""Render a trajectory with the first working renderer."""
 
 from collections.abc import Iterator
 

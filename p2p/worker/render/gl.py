@@ -105,7 +105,8 @@ class GlProcess:
         self._complaints.close()
 
     def _send(self, kind: bytes, payload: bytes) -> None:
-        rest, deadline = memoryview(HEADER.pack(kind, len(payload)) + payload), time.monotonic() + PATIENCE_S
+        rest = memoryview(HEADER.pack(kind, len(payload)) + payload)
+        deadline = time.monotonic() + PATIENCE_S
         pipe = self._requests.fileno()
         while rest:
             _, ready, _ = select.select([], [pipe], [], max(0.0, deadline - time.monotonic()))
@@ -118,7 +119,8 @@ class GlProcess:
 
     def _picture(self, size: tuple[int, int]) -> Frame:
         width, height = size
-        picture, deadline = bytearray(), time.monotonic() + PATIENCE_S
+        picture = bytearray()
+        deadline = time.monotonic() + PATIENCE_S
         while (missing := width * height * 3 - len(picture)) > 0:
             ready, _, _ = select.select([self._replies], [], [], max(0.0, deadline - time.monotonic()))
             part = os.read(self._replies, missing) if ready else b""

@@ -23,7 +23,8 @@ LARGEST = 1920
 """Longest side of a picture [px]."""
 IDLE_S = 30
 """The process gives its memory back after this long without a request [s]."""
-HORIZON, ZENITH = (0.87, 0.91, 0.95), (0.53, 0.68, 0.86)
+HORIZON = (0.87, 0.91, 0.95)
+ZENITH = (0.53, 0.68, 0.86)
 """Colours of the sky, red, green and blue in [0, 1]."""
 TILES = (0.70, 0.90)
 """Brightness of the dark and the light tiles of a checkered floor: easier on eyes and video codecs than black."""
@@ -41,7 +42,9 @@ class Painter:
     def __init__(self, binary: bytes) -> None:
         model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": binary})
         _restyle(model)
-        self._model, self._data, self._camera = model, mujoco.MjData(model), mujoco.MjvCamera()
+        self._model = model
+        self._data = mujoco.MjData(model)
+        self._camera = mujoco.MjvCamera()
         self._scene = mujoco.MjvScene(model, maxgeom=10_000)
         for flag in ("SHADOW", "REFLECTION", "SKYBOX"):
             self._scene.flags[getattr(mujoco.mjtRndFlag, f"mjRND_{flag}")] = 0
@@ -55,7 +58,8 @@ class Painter:
         Args:
             request: Width, height, look-at point, distance, azimuth, elevation, and the joint positions.
         """
-        width, height = int(request[0]), int(request[1])
+        width = int(request[0])
+        height = int(request[1])
         camera = self._camera
         camera.lookat[:] = request[2:5]
         camera.distance, camera.azimuth, camera.elevation = request[5:8]
@@ -64,21 +68,25 @@ class Painter:
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
         mujoco.mjv_updateScene(self._model, self._data, self._option, None, camera, everything, self._scene)
         self._lay_shadows()
-        rect, picture = mujoco.MjrRect(0, 0, width, height), np.empty((height, width, 3), np.uint8)
+        rect = mujoco.MjrRect(0, 0, width, height)
+        picture = np.empty((height, width, 3), np.uint8)
         depth = np.empty((height, width), np.float32)
         mujoco.mjr_render(rect, self._scene, self._context)
         mujoco.mjr_readPixels(picture, depth, rect, self._context)
         empty = depth >= 1.0
-        picture[empty] = np.broadcast_to(sky(camera.elevation, height)[::-1, None], picture.shape)[empty]
+        # one colour at a time: 0.3 ms, where picking pixels by a mask takes 6 ms
+        for colour, of_row in enumerate(sky(camera.elevation, height)[::-1].T):
+            np.copyto(picture[..., colour], of_row[:, None], where=empty)
         return picture[::-1].tobytes()
 
     def _lay_shadows(self) -> None:
-        """Flat dark shapes on every level floor, right below what moves: opaque, so that none shows through another."""
+        """Draw flat shadows on level floors: opaque, so that none shows through another."""
         for floor in level_floors(self._model):
             height = float(self._data.geom_xpos[floor, 2])
             ends, radii = shadows(self._model, floor, self._data.geom_xpos, self._data.geom_xmat)
             for (start, end), radius in zip(ends, radii, strict=True):
-                along, middle = end - start, (start + end) / 2
+                along = end - start
+                middle = (start + end) / 2
                 length = float(np.hypot(*along))
                 turn = np.eye(3)
                 turn[:2, 0] = along / length if length > 0 else (1.0, 0.0)
@@ -99,10 +107,13 @@ class Painter:
         if scene.ngeom >= scene.maxgeom:
             return
         geom = scene.geoms[scene.ngeom]
-        where, grey = np.array([*place, height + LIFT]), SHADOW * sum(TILES) / 2
+        where = np.array([*place, height + LIFT])
+        grey = SHADOW * sum(TILES) / 2
         colour = np.array([grey, grey, grey, 1.0], np.float32)
         mujoco.mjv_initGeom(geom, kind.value, np.array(size), where, turn.ravel(), colour)
-        geom.specular, geom.shininess, geom.emission = 0.0, 0.0, 0.15
+        geom.specular = 0.0
+        geom.shininess = 0.0
+        geom.emission = 0.15
         scene.ngeom += 1
 
 
@@ -139,7 +150,8 @@ def shadows(
             shown &= np.abs(places[:, axis] - places[floor, axis]) <= half
     geoms = np.flatnonzero(shown)
     rotations = turns.reshape(-1, 3, 3)[geoms]
-    centre, sides = model.geom_aabb[geoms, :3], model.geom_aabb[geoms, 3:]
+    centre = model.geom_aabb[geoms, :3]
+    sides = model.geom_aabb[geoms, 3:]
     longest = sides.argmax(axis=1)
     radii = np.median(sides, axis=1)
     axes = np.take_along_axis(rotations, longest[:, None, None], axis=2)[:, :, 0]
@@ -168,7 +180,8 @@ def _restyle(model: mujoco.MjModel) -> None:
     model.vis.global_.fovy = FIELD_OF_VIEW
     model.vis.global_.offwidth = model.vis.global_.offheight = LARGEST
     model.vis.rgba.haze = (*HORIZON, 1.0)
-    model.vis.headlight.ambient, model.vis.headlight.diffuse = [0.5] * 3, [0.45 if model.nlight else 0.6] * 3
+    model.vis.headlight.ambient = [0.5] * 3
+    model.vis.headlight.diffuse = [0.45 if model.nlight else 0.6] * 3
     model.vis.headlight.specular = [0.1] * 3
     model.light_diffuse[:] = 0.35
     model.light_specular[:] = 0.1

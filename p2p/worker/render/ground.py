@@ -1,4 +1,4 @@
-"""Floor and sky of the ray caster, in closed form: no ray is cast for what has no shape."""
+"""Floor and sky of the ray caster, in closed form: background needs no rays."""
 
 import mujoco
 import numpy as np
@@ -29,7 +29,8 @@ class Lens:
 
     def __init__(self, views: Views, size: tuple[int, int]) -> None:
         width, height = size
-        self._size, self._axes = size, views.axes
+        self._size = size
+        self._axes = views.axes
         columns, rows = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
         self.pixels = self.through(columns.ravel(), rows.ravel())
 
@@ -37,7 +38,8 @@ class Lens:
         """Directions, of depth 1, through places of the picture [px]; shape (..., 3)."""
         width, height = self._size
         scale = 2 * HALF_VIEW / height
-        right, up = (columns - width / 2) * scale, (height / 2 - rows) * scale
+        right = (columns - width / 2) * scale
+        up = (height / 2 - rows) * scale
         forward, rightward, upward = self._axes
         return np.asarray(forward + right[..., None] * rightward + up[..., None] * upward)
 
@@ -57,7 +59,9 @@ class Ground:
         self, model: mujoco.MjModel, planes: NDArray[np.intp], views: Views, size: tuple[int, int], lens: Lens
     ) -> None:
         width, height = size
-        self._model, self._planes, self._level = model, planes, set(level_floors(model))
+        self._model = model
+        self._planes = planes
+        self._level = set(level_floors(model))
         self._rays = lens.pixels.astype(np.float32)
         self._lengths = np.linalg.norm(self._rays, axis=1)
         self._sky: Pixels = np.repeat(sky(views.elevation, height).astype(np.float32) / 255, width, axis=0)
@@ -140,11 +144,14 @@ def _shade(x: Pixels, y: Pixels, ends: Floats, radii: Floats, blur: Pixels) -> P
     light: Pixels = np.ones(len(x), np.float32)
     for (start, end), radius in zip(ends.astype(np.float32), radii.astype(np.float32), strict=True):
         reach = radius + 0.1
-        low, high = np.minimum(start, end) - reach, np.maximum(start, end) + reach
+        low = np.minimum(start, end) - reach
+        high = np.maximum(start, end) + reach
         near = np.flatnonzero((x > low[0]) & (x < high[0]) & (y > low[1]) & (y < high[1]))
         if not len(near):
             continue
-        along, dx, dy = end - start, x[near] - start[0], y[near] - start[1]
+        along = end - start
+        dx = x[near] - start[0]
+        dy = y[near] - start[1]
         share = np.clip((dx * along[0] + dy * along[1]) / max(float(along @ along), 1e-9), 0, 1)
         distance = np.hypot(dx - share * along[0], dy - share * along[1])
         covered = np.clip((radius - distance) / np.maximum(blur[near], np.float32(1e-4)) + np.float32(0.5), 0, 1)

@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
-from p2p.worker.description.morphology import index_of, name_of
+from p2p.worker.engine.morphology import index_of, name_of
 
 Colour = tuple[float, float, float, float]
 
-RED, ORANGE, GREEN, BLUE = (
-    (0.82, 0.12, 0.12, 1.0),
-    (0.96, 0.58, 0.05, 1.0),
-    (0.12, 0.58, 0.22, 1.0),
-    (0.13, 0.36, 0.85, 1.0),
-)
+RED = (0.82, 0.12, 0.12, 1.0)
+ORANGE = (0.96, 0.58, 0.05, 1.0)
+GREEN = (0.12, 0.58, 0.22, 1.0)
+BLUE = (0.13, 0.36, 0.85, 1.0)
 COLOURS: Mapping[str, tuple[str, Colour]] = {
     "left": ("green", GREEN),
     "right": ("blue", BLUE),
@@ -48,7 +46,7 @@ class Limb:
 
     @property
     def colour(self) -> Colour:
-        """In which it is drawn."""
+        """Colour of the limb."""
         return COLOURS[self.side][1]
 
 
@@ -60,12 +58,13 @@ def mark_limbs(model: mujoco.MjModel, spec: EnvSpec) -> mujoco.MjModel:
     marked = copy.copy(model)
     for limb in limbs:
         geoms = np.isin(model.geom_bodyid, list(limb.bodies))
-        marked.geom_rgba[geoms], marked.geom_matid[geoms] = limb.colour, -1
+        marked.geom_rgba[geoms] = limb.colour
+        marked.geom_matid[geoms] = -1
     return marked
 
 
 def limbs_in_words(limbs: tuple[Limb, ...]) -> str:
-    """What the colours mean: "left green, right blue"; empty without limbs."""
+    """Legend of the colours: "left green, right blue"; empty without limbs."""
     sides = [side for side in COLOURS if any(limb.side == side for limb in limbs)]
     if sides == ["front left", "front right", "back left", "back right"]:
         front_left, front_right, back_left, back_right = (COLOURS[side][0] for side in sides)
@@ -104,11 +103,12 @@ def limb_at(limbs: tuple[Limb, ...], body: int) -> Limb | None:
 
 
 def _chains(model: mujoco.MjModel, torso: int) -> dict[int, list[int]]:
-    """Bodies from each outermost one up to the torso, by the outermost, those that two chains share left out."""
+    """Bodies from each outermost one up to the torso, without bodies of two chains."""
     parents = {int(parent) for parent in model.body_parentid[1:]}
     chains = {}
     for last in range(1, model.nbody):
-        body, chain = last, []
+        body = last
+        chain = []
         while body not in (torso, 0):
             chain.append(body)
             body = int(model.body_parentid[body])
@@ -121,8 +121,9 @@ def _chains(model: mujoco.MjModel, torso: int) -> dict[int, list[int]]:
 def _places(
     model: mujoco.MjModel, spec: EnvSpec, torso: int, bodies: list[int]
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """How far each body is ahead of the torso at rest, and how far to its left [m]."""
-    data, turn = mujoco.MjData(model), np.empty(9)
+    """Distance of each body ahead of the torso at rest, and to its left [m]."""
+    data = mujoco.MjData(model)
+    turn = np.empty(9)
     mujoco.mj_kinematics(model, data)
     mujoco.mju_quat2Mat(turn, np.array(spec.morphology.upright))
     axes: NDArray[np.float64] = data.xmat[torso].reshape(3, 3) @ turn.reshape(3, 3).T

@@ -12,7 +12,9 @@ from p2p.contracts.work import RendererReport
 from p2p.worker.render.camera import Views
 from p2p.worker.render.gl import GlFailure, GlProcess
 
-EGL, OSMESA, RAYCAST = "egl", "osmesa", "raycast"
+EGL = "egl"
+OSMESA = "osmesa"
+RAYCAST = "raycast"
 PLATFORMS = (EGL, OSMESA)
 """OpenGL platforms that need no display, in the order they are tried."""
 VARIABLE = "P2P_RENDERER"
@@ -66,7 +68,7 @@ def give_up(platform: str, reason: str) -> None:
 
 @atexit.register
 def forget() -> None:
-    """End the rendering processes and forget what was tried."""
+    """End the rendering processes and reset the probe."""
     while _processes:
         _processes.popitem()[1].close()
     _failures.clear()

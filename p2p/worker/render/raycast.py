@@ -24,7 +24,9 @@ CHUNK = 8
 MAX_THREADS = 4
 SUN = np.array([0.25, -0.45, 0.86])
 """Direction to the light, world frame."""
-AMBIENT, DIFFUSE, GLOW = 0.42, 0.5, 0.12
+AMBIENT = 0.42
+DIFFUSE = 0.5
+GLOW = 0.12
 """Light from everywhere, from the sun, and from the camera."""
 OFFSETS = np.array([(-0.25, -0.25), (0.25, -0.25), (-0.25, 0.25), (0.25, 0.25)])
 """Rays within a pixel of an outline [px]."""
@@ -44,11 +46,14 @@ class _Caster:
     """State that does not change between frames."""
 
     def __init__(self, model: mujoco.MjModel, views: Views, size: tuple[int, int]) -> None:
-        self._model, self._size, self._forward = model, size, views.axes[0]
+        self._model = model
+        self._size = size
+        self._forward = views.axes[0]
         self._colours = _colours(model)
         plane = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
         visible = (self._colours[:, 3] > 0) & (model.geom_group < 3)
-        self._shapes, self._is_shape = np.flatnonzero(~plane & visible), np.append(~plane, False)
+        self._shapes = np.flatnonzero(~plane & visible)
+        self._is_shape = np.append(~plane, False)
         self._lens = Lens(views, size)
         self._ground = Ground(model, np.flatnonzero(plane & visible), views, size, self._lens)
         self._threads = max(1, min(MAX_THREADS, len(os.sched_getaffinity(0))))
@@ -64,17 +69,21 @@ class _Caster:
         return [_to_bytes(picture).reshape(height, width, 3) for picture in pictures]
 
     def _poses(self, qpos: Floats) -> tuple[Floats, Floats]:
-        model, data = self._model, mujoco.MjData(self._model)
-        places, turns = np.empty((len(qpos), model.ngeom, 3)), np.empty((len(qpos), model.ngeom, 9))
+        model = self._model
+        data = mujoco.MjData(self._model)
+        places = np.empty((len(qpos), model.ngeom, 3))
+        turns = np.empty((len(qpos), model.ngeom, 9))
         for index, row in enumerate(qpos):
             data.qpos[:] = row
             mujoco.mj_kinematics(model, data)
-            places[index], turns[index] = data.geom_xpos, data.geom_xmat
+            places[index] = data.geom_xpos
+            turns[index] = data.geom_xmat
         return places, turns.reshape(-1, model.ngeom, 3, 3)
 
     def _corners(self, places: Floats, turns: Floats) -> Floats:
         """Corners of the boxes around the shapes, shape (frames, shapes, 8, 3) [m]."""
-        centre, half = self._model.geom_aabb[self._shapes, :3], self._model.geom_aabb[self._shapes, 3:]
+        centre = self._model.geom_aabb[self._shapes, :3]
+        half = self._model.geom_aabb[self._shapes, 3:]
         signs = np.array(list(product((-1, 1), repeat=3)))
         local = centre[:, None] + signs * half[:, None]
         return np.asarray(places[:, self._shapes, None] + np.einsum("fsij,skj->fski", turns[:, self._shapes], local))
@@ -116,7 +125,8 @@ class _Caster:
         lost = np.asarray(np.isnan(spots).any(axis=(2, 3)))[..., None]
         low = np.where(lost, 0, np.floor(np.nan_to_num(spots.min(axis=2))) - 1)
         high = np.where(lost, limits, np.ceil(np.nan_to_num(spots.max(axis=2))) + 1)
-        low, high = np.clip(low, 0, limits).astype(int), np.clip(high, 0, limits).astype(int)
+        low = np.clip(low, 0, limits).astype(int)
+        high = np.clip(high, 0, limits).astype(int)
         covered = []
         for starts, ends in zip(low, high, strict=True):
             mask = np.zeros((height, width), bool)
@@ -130,7 +140,8 @@ class _Caster:
         width, height = self._size
         seen = np.full((height, width), -1, np.int32)
         seen.ravel()[pixels] = shapes
-        vertical, horizontal = seen[1:] != seen[:-1], seen[:, 1:] != seen[:, :-1]
+        vertical = seen[1:] != seen[:-1]
+        horizontal = seen[:, 1:] != seen[:, :-1]
         edge = np.zeros((height, width), bool)
         edge[1:] |= vertical
         edge[:-1] |= vertical

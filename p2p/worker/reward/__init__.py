@@ -1,1 +1,1 @@
-"""Rewards inside the worker: loaded, run step by step or for whole blocks, and tried before anything is trained."""
+"""Rewards: computed block by block in a host, checked in the trainer, and tried before training."""

@@ -1,4 +1,4 @@
-"""The reward of whole blocks, for a learner: what it reads of the simulation, and what it makes of that."""
+"""Evaluate a reward block by block: read its inputs from the simulation, compute it, check the numbers."""
 
 import json
 import time
@@ -11,33 +11,27 @@ from p2p.contracts.reward import RewardSpec
 from p2p.contracts.reward_rules import Method
 from p2p.contracts.training import RewardEvaluation
 from p2p.worker.engine.simulation import Simulation
+from p2p.worker.engine.vec_env import Block
 from p2p.worker.reward.history import EpisodeHistory
 from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.reward.inputs import inputs_of
-from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.runner import RewardRunner
-from p2p.worker.reward.steps import Columns, Floats, Steps
-from p2p.worker.reward.steps_evaluator import StepsEvaluator
-from p2p.worker.rollout.vec_env import Block
+from p2p.worker.reward.steps import Columns, Evaluated, Floats, StepCounter, StepFailed, Steps
+from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.saved_state import State, joined, part
 
 Reward = HostedReward | LoadedReward
-"""What a model wrote is hosted, in a process of its own. Only what p2p itself wrote, for tests and for the measurement
-of what that process costs, is loaded into this one."""
+"""Generated code is hosted in a process of its own. Only p2p's own rewards, in tests and benchmarks, are loaded
+here."""
 
 
 def spec_of(reward: Reward) -> RewardSpec:
-    """What a reward says about itself."""
+    """Description of a reward by itself."""
     return reward.spec if isinstance(reward, HostedReward) else RewardSpec.model_validate(reward.description.fields())
 
 
-class Evaluation(Protocol):
-    """The evaluation of block after block, wherever it takes place."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the terms, known after the first block."""
-        ...
+class BlockRewards(Protocol):
+    """Reward evaluated block by block, in this process or another."""
 
     @property
     def method(self) -> Method:
@@ -46,49 +40,49 @@ class Evaluation(Protocol):
 
     @property
     def reason(self) -> str:
-        """Why not all rows at once."""
+        """Reason for not being vectorised."""
         ...
 
-    def evaluate(self, steps: Steps) -> Floats:
-        """Total and terms of every row, shape (T * n, 1 + n_terms)."""
+    def evaluate(self, steps: Steps) -> Evaluated:
+        """Total and terms of every row, shape (T * n, 1 + n_terms), and the names of the terms."""
         ...
 
     def state(self) -> dict[str, Any]:
-        """What was chosen and counted so far, as JSON."""
+        """Choices and counts so far, as JSON."""
         ...
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+    def restore(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+        """Continue from a saved state; return the names of the terms."""
         ...
 
     def replay(self, steps: Steps) -> None:
-        """Live through steps again that are over."""
+        """Replay past steps."""
         ...
 
 
 class RewardEvaluator:
-    """Evaluates a reward once per block.
+    """Evaluate a reward once per block of a simulation.
 
     Args:
         reward: What to evaluate.
         simulation: Where the blocks come from.
-        seed: Of the choice of rows by which a batch is checked.
+        seed: Of the choice of rows by which a vectorised reward is checked.
     """
 
     def __init__(self, reward: Reward, simulation: Simulation, seed: int) -> None:
         self._inputs = inputs_of(simulation, reward.source)
-        self._evaluation: Evaluation = (
-            StepsEvaluator(reward, simulation.n, seed)
+        self._rewards: BlockRewards = (
+            RewardRunner(reward, simulation.n, seed)
             if isinstance(reward, LoadedReward)
-            else reward.evaluation(simulation.n, seed)
+            else reward.begin(simulation.n, seed)
         )
-        self._n, self._history = simulation.n, EpisodeHistory(simulation.n)
-        self._rows, self._seconds = 0, 0.0
-
-    @property
-    def names(self) -> tuple[str, ...]:
+        self._n = simulation.n
+        self._counter = StepCounter(simulation.n)
+        self._history = EpisodeHistory(simulation.n)
+        self._rows = 0
+        self._seconds = 0.0
+        self.names: tuple[str, ...] = ()
         """Names of the terms, known after the first block."""
-        return self._evaluation.names
 
     def evaluate(self, block: Block) -> Floats:
         """Total and terms of every row of the next block, shape (T * n, 1 + n_terms).
@@ -98,45 +92,58 @@ class RewardEvaluator:
         """
         begun = time.perf_counter()
         steps = steps_of(block, self._inputs.read(block))
-        table = self._evaluation.evaluate(steps)
-        if self._evaluation.method == "loop":
+        table, self.names = self._counter.checked(self._rewards.evaluate, steps)
+        self._counter.advance(steps.starts)
+        if self._rewards.method == "loop":
             self._history.add(steps)
         else:  # proven to remember nothing
             self._history = EpisodeHistory(self._n)
-        if self._rows:  # the first block is proven besides
+        if self._rows:  # the first block also takes the proof
             self._seconds += time.perf_counter() - begun
         self._rows += len(table)
         return table
 
     def report(self, seconds: float) -> RewardEvaluation:
-        """How the reward was evaluated so far, and its share of `seconds`."""
+        """Evaluation method so far, and its share of `seconds`."""
         return RewardEvaluation(
-            method=self._evaluation.method,
-            reason=self._evaluation.reason,
+            method=self._rewards.method,
+            reason=self._rewards.reason,
             microseconds_per_step=1e6 * self._seconds / max(self._rows, 1),
             time_share=min(1.0, self._seconds / seconds),
         )
 
     def state(self) -> State:
         """All that the next block's rewards depend on."""
-        own = {"rows": self._rows, "seconds": self._seconds, "evaluation": self._evaluation.state()}
+        own = {
+            "rows": self._rows,
+            "seconds": self._seconds,
+            "steps": self._counter.steps,
+            "ages": self._counter.ages.tolist(),
+            "rewards": self._rewards.state(),
+        }
         parts = {"inputs": self._inputs.state(), "history": self._history.state()}
         return {"own": np.array(json.dumps(own)), **joined(parts)}
 
     def restore(self, state: State) -> None:
-        """Go on where another one stood; what the reward remembers of its episodes is made again.
+        """Continue from a saved state; what the reward remembers of its episodes is made again.
 
         Raises:
             RewardFailed: the reward raised, or gave no answer.
             ValueError: the state is none.
         """
         own = json.loads(str(state["own"]))
-        self._rows, self._seconds = own["rows"], own["seconds"]
+        self._rows = own["rows"]
+        self._seconds = own["seconds"]
+        self._counter.steps = own["steps"]
+        self._counter.ages = np.array(own["ages"], dtype=np.int64)
         self._inputs.restore(part(state, "inputs"))
-        self._evaluation.restore(own["evaluation"])
+        self.names = self._rewards.restore(own["rewards"])
         self._history.restore(part(state, "history"))
         if (steps := self._history.steps()) is not None:
-            self._evaluation.replay(steps)
+            try:
+                self._rewards.replay(steps)
+            except StepFailed as failure:
+                raise self._counter.failure(failure.args[0], steps, failure.row) from failure.__cause__
 
 
 def steps_of(block: Block, columns: Columns) -> Steps:
@@ -144,13 +151,12 @@ def steps_of(block: Block, columns: Columns) -> Steps:
     return Steps(block.before.observations, block.actions, block.after.observations, block.starts, columns)
 
 
-def run_steps(reward: Reward, steps: Steps) -> tuple[Floats, tuple[str, ...]]:
-    """Total and terms of whole episodes side by side, step after step, and the names of the terms.
+def run_steps(reward: Reward, steps: Steps) -> Evaluated:
+    """Total and terms of whole episodes side by side, step by step, and the names of the terms.
 
     Raises:
         RewardFailed: the reward raised, gave no answer, or returned what is not a finite number.
     """
-    if isinstance(reward, LoadedReward):
-        runner = RewardRunner(reward, steps.starts.shape[1])
-        return runner.run(steps), runner.names
-    return reward.run(steps)
+    n = steps.starts.shape[1]
+    run = RewardRunner(reward, n).run if isinstance(reward, LoadedReward) else reward.run
+    return StepCounter(n).checked(run, steps)

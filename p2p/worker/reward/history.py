@@ -1,4 +1,4 @@
-"""The episodes under way as a reward saw them, so that what it remembers of them can be made again."""
+"""Running episodes as seen by a reward, to rebuild its memory."""
 
 from typing import Any
 
@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 from p2p.worker.reward.steps import Steps
 from p2p.worker.saved_state import State, joined, part
 
-_NEXT, _ACTIONS, _COLUMNS = "next_obs", "actions", "columns"
+_NEXT = "next_obs"
+_ACTIONS = "actions"
+_COLUMNS = "columns"
 
 
 class EpisodeHistory:
-    """What the reward of n environments was given since the last reset of each.
+    """Inputs of a reward since the last reset of each of n environments.
 
     Args:
         n: How many environments.
@@ -24,10 +26,12 @@ class EpisodeHistory:
         self._chunks: list[list[State]] = []
 
     def add(self, steps: Steps) -> None:
-        """Take the next steps, and forget the episodes that ended in them."""
-        count, starts = steps.starts.shape[0], steps.starts.copy()
+        """Add the next steps; drop the episodes that ended in them."""
+        count = steps.starts.shape[0]
+        starts = steps.starts.copy()
         if not self._chunks:
-            self._first, self._chunks = [np.empty(0)] * self._n, [[] for _ in range(self._n)]
+            self._first = [np.empty(0)] * self._n
+            self._chunks = [[] for _ in range(self._n)]
             starts[0] = True
         arrays = {_NEXT: steps.next_obs, _ACTIONS: steps.actions, **joined({_COLUMNS: steps.columns})}
         grids = {name: array.reshape(count, self._n, *array.shape[1:]) for name, array in arrays.items()}
@@ -40,7 +44,7 @@ class EpisodeHistory:
             self._chunks[i].append({name: grid[first:, i].copy() for name, grid in grids.items()})
 
     def steps(self) -> Steps | None:
-        """All episodes so far, side by side, so that they end together; None when there are none.
+        """All episodes so far, side by side, aligned at their ends; None without any.
 
         In front of a shorter one its first step is repeated, as so many episodes of one step: a reward forgets them.
         """
@@ -60,26 +64,26 @@ class EpisodeHistory:
         )
 
     def state(self) -> State:
-        """The episodes of all environments; empty when there are none."""
+        """Episodes of all environments; empty without any."""
         if not self._chunks:
             return {}
         episodes = {str(i): episode for i, episode in enumerate(self._episodes())}
         return {"first": np.array(self._first), **joined(episodes)}
 
     def restore(self, state: State) -> None:
-        """Hold the episodes that another one held."""
+        """Continue from a saved history."""
         self._first = list(state.get("first", []))
         self._chunks = [[part(state, str(i))] for i in range(len(self._first))]
 
     def _episodes(self) -> list[State]:
-        """Each in one piece, which takes the place of its parts: together they would need the memory twice."""
+        """Join each episode in place of its parts: both together would need the memory twice."""
         for i, chunks in enumerate(self._chunks):
             self._chunks[i] = [{name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}]
         return [chunks[0] for chunks in self._chunks]
 
 
 def _side_by_side(rows: list[NDArray[Any]], missing: list[int]) -> NDArray[Any]:
-    """Rows of each environment, the first repeated as often as some are missing, in the order of steps."""
+    """Rows of each environment, padded with the first one, in the order of steps."""
     padded = [
         np.concatenate([np.repeat(one[:1], count, axis=0), one]) for one, count in zip(rows, missing, strict=True)
     ]

@@ -1,27 +1,24 @@
-"""A reward that a model wrote, seen from the worker: it is computed in a process of its own, and nothing it says is
-believed unseen."""
+"""Client of a model-written reward: it runs in its own process, and every answer is checked."""
 
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-import numpy as np
 from pydantic import Field, ValidationError
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidReward, RewardFailed
 from p2p.contracts.reward import RewardReport, RewardSpec
 from p2p.contracts.reward_rules import Method
-from p2p.worker.code_host.boxes import Arrays
 from p2p.worker.code_host.host_process import Answer, CodeRefused, HostFailed, HostProcess
 from p2p.worker.code_host.untrusted_text import one_line
-from p2p.worker.reward.gate import admit
-from p2p.worker.reward.loader import read_source
+from p2p.worker.reward.host_service import arrays_of
 from p2p.worker.reward.recording import Recording
-from p2p.worker.reward.service import arrays_of
-from p2p.worker.reward.steps import Clock, Floats, Steps, first_bad_row, not_finite
+from p2p.worker.reward.steps import Evaluated, StepFailed, Steps
 from p2p.worker.reward.trial import refused_with
+from p2p.worker.reward_source.gate import admit
+from p2p.worker.reward_source.loader import read_source
 
 LIMIT_S = 10.0
 """For loading a reward, and for an exchange with few rows; a proof has ten times as long."""
@@ -46,7 +43,7 @@ Operation = Literal["run", "evaluate", "replay"]
 
 
 class _Evaluated(Contract):
-    """What comes with a table."""
+    """Fields sent with a table."""
 
     names: tuple[str, ...] = Field(max_length=MAX_TERMS)
     method: Method = "loop"
@@ -54,7 +51,9 @@ class _Evaluated(Contract):
 
 
 class HostedReward:
-    """A reward that loads, in a process of its own, which ends with this object.
+    """Loaded reward in its own process, which ends with this object.
+
+    It runs whole episodes (`run`), and evaluates one training block by block (`begin`, then `evaluate`).
 
     Args:
         source: Text of the file.
@@ -71,7 +70,8 @@ class HostedReward:
         self.close = self._host.close
         """Ends the process."""
         self.spec = self._load()
-        """What it says about itself."""
+        """Description that it gives of itself."""
+        self._said = _Evaluated(names=())
 
     @classmethod
     def from_file(cls, path: Path) -> "HostedReward":
@@ -84,50 +84,95 @@ class HostedReward:
 
     @property
     def pid(self) -> int:
-        """Of its process."""
+        """Process id."""
         return self._host.pid
 
-    def run(self, steps: Steps) -> tuple[Floats, tuple[str, ...]]:
-        """Total and terms of whole episodes side by side, step after step, and the names of the terms.
+    def run(self, steps: Steps) -> Evaluated:
+        """Total and terms of whole episodes side by side, step by step, and the names of the terms.
 
         Raises:
-            RewardFailed: the reward raised, gave no answer, or returned what is not a finite number.
+            StepFailed: the reward raised, or gave no answer of use.
         """
-        clock = Clock(steps.starts.shape[1])
-        answer = self.ask_of_steps("run", {}, steps, clock)
-        return checked_table(answer, steps, clock, ())
+        answer = self._ask_of_steps("run", steps)
+        return answer.table, _checked(answer, steps, ()).names
 
-    def evaluation(self, n: int, seed: int) -> "HostedEvaluation":
-        """The evaluation of the blocks of `n` environments; `seed` is of the rows by which a batch is checked."""
-        return HostedEvaluation(self, n, seed)
+    def begin(self, n: int, seed: int) -> Self:
+        """Start evaluating blocks of `n` environments; `seed` selects the rows computed both ways."""
+        self._ask("begin", {"n": n, "seed": seed})
+        self._said = _Evaluated(names=())
+        return self
 
-    def ask_of_steps(
-        self, operation: Operation, fields: Mapping[str, Any], steps: Steps, clock: Clock, patience: float = 1.0
-    ) -> Answer:
-        """Have some steps computed, in a time that grows with their number.
+    @property
+    def method(self) -> Method:
+        """How blocks are evaluated."""
+        return self._said.method
+
+    @property
+    def reason(self) -> str:
+        """Reason for not being vectorised."""
+        return one_line(self._said.reason)
+
+    def evaluate(self, steps: Steps) -> Evaluated:
+        """Total and terms of every row of the next block, shape (T * n, 1 + n_terms), and the names of the terms.
 
         Raises:
-            RewardFailed: there was no answer, or the reward is said to have failed.
+            StepFailed: the reward raised, or gave no answer of use.
+        """
+        names = self._said.names
+        answer = self._ask_of_steps("evaluate", steps, 1.0 if names else PROOF_FACTOR)
+        self._said = _checked(answer, steps, names)
+        return answer.table, self._said.names
+
+    def replay(self, steps: Steps) -> None:
+        """Replay past steps to rebuild the reward's memory.
+
+        Raises:
+            StepFailed: it raised, or gave no answer.
+        """
+        self._ask_of_steps("replay", steps)
+
+    def state(self) -> dict[str, Any]:
+        """Choices and counts so far, as JSON.
+
+        Raises:
+            RewardFailed: there was no answer.
+        """
+        state: dict[str, Any] = self._ask("state", {}).fields
+        return state
+
+    def restore(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+        """Continue from a saved state and return the names of the terms; `replay` then restores the reward's memory.
+
+        Raises:
+            RewardFailed: there was no answer of use.
+        """
+        self._said = _said(self._ask("restore", {"state": state}))
+        return self._said.names
+
+    def _ask_of_steps(self, operation: Operation, steps: Steps, patience: float = 1.0) -> Answer:
+        """Ask about some steps, within a time that grows with their number.
+
+        Raises:
+            StepFailed: there was no answer, or the reward failed.
         """
         limit = patience * max(LIMIT_S, LIMIT_PER_ROW_S * steps.rows)
         try:
-            return self._host.ask(operation, fields, arrays_of(steps), limit)
-        except CodeRefused as refusal:
-            raise RewardFailed(str(refusal)) from refusal
-        except HostFailed as failure:
-            what = f"{_at(failure, self.source)}the reward {failure}"
-            if failure.row is not None and failure.row < steps.rows:
-                raise clock.failure(what, steps, failure.row) from failure
-            raise RewardFailed(f"{what}, {clock.span(steps)}.") from failure
+            return self._host.ask(operation, {}, arrays_of(steps), limit)
+        except (CodeRefused, HostFailed) as failure:
+            what = str(failure)
+            if isinstance(failure, HostFailed):
+                what = f"{_at(failure, self.source)}the reward {what}"
+            known = failure.row is not None and failure.row < steps.rows
+            raise StepFailed(what, failure.row if known else None) from failure
 
-    def ask(self, operation: str, fields: Mapping[str, Any], arrays: Arrays) -> Answer:
-        """Anything else.
+    def _ask(self, operation: str, fields: Mapping[str, Any]) -> Answer:
+        """Ask anything else.
 
         Raises:
-            RewardFailed: there was no answer, or the reward is said to have failed.
+            RewardFailed: there was no answer, or the reward failed.
         """
         try:
-            return self._host.ask(operation, fields, arrays, PROOF_FACTOR * LIMIT_S)
+            return self._host.ask(operation, fields, {}, PROOF_FACTOR * LIMIT_S)
         except (CodeRefused, HostFailed) as failure:
             raise RewardFailed(f"the reward {failure}.") from failure
 
@@ -146,78 +191,37 @@ class HostedReward:
             raise InvalidReward("the reward's description is none.") from error
 
 
-class HostedEvaluation:
-    """The evaluation of block after block in the process of a reward.
+def _checked(answer: Answer, steps: Steps, names: tuple[str, ...]) -> _Evaluated:
+    """Fields of a valid table; its terms must be `names` if there are any.
 
-    Args:
-        reward: The reward.
-        n: Environments.
-        seed: Of the choice of rows by which a batch is checked.
+    Raises:
+        StepFailed: it is no answer to these steps.
     """
+    said = _said(answer)
+    rows, columns = answer.table.shape
+    if (rows, columns) != (steps.rows, 1 + len(said.names)):
+        raise StepFailed(
+            f"the reward answered {rows} rows of {columns} numbers, expected {steps.rows} of {1 + len(said.names)}"
+        )
+    if names and said.names != names:
+        raise StepFailed(f"the reward's terms changed from {', '.join(names)} to {', '.join(said.names)}")
+    return said
 
-    def __init__(self, reward: HostedReward, n: int, seed: int) -> None:
-        self._reward, self._clock = reward, Clock(n)
-        self._key = {"key": reward.ask("begin", {"n": n, "seed": seed}, {}).fields}
-        self._said = _Evaluated(names=())
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the terms, known after the first block."""
-        return self._said.names
-
-    @property
-    def method(self) -> Method:
-        """How blocks are evaluated."""
-        return self._said.method
-
-    @property
-    def reason(self) -> str:
-        """Why not all rows at once."""
-        return one_line(self._said.reason)
-
-    def evaluate(self, steps: Steps) -> Floats:
-        """Total and terms of every row of the next block, shape (T * n, 1 + n_terms).
-
-        Raises:
-            RewardFailed: the reward raised, gave no answer, or returned what is not a finite number.
-        """
-        patience = 1.0 if self._clock.steps else PROOF_FACTOR
-        answer = self._reward.ask_of_steps("evaluate", self._key, steps, self._clock, patience)
-        table, _ = checked_table(answer, steps, self._clock, self.names)
-        self._said = _Evaluated.model_validate(answer.fields)
-        self._clock.advance(steps.starts)
-        return table
-
-    def replay(self, steps: Steps) -> None:
-        """Live through steps again that are over, for what the reward remembers of them.
-
-        Raises:
-            RewardFailed: it raised, or gave no answer.
-        """
-        self._reward.ask_of_steps("replay", self._key, steps, self._clock)
-
-    def state(self) -> dict[str, Any]:
-        """What was chosen and counted so far, as JSON.
-
-        Raises:
-            RewardFailed: there was no answer.
-        """
-        said = self._reward.ask("state", self._key, {}).fields
-        return {"host": said, "steps": self._clock.steps, "ages": self._clock.ages.tolist()}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state; `replay` then gives the reward its memory back.
-
-        Raises:
-            RewardFailed: there was no answer.
-        """
-        self._clock.steps, self._clock.ages = state["steps"], np.array(state["ages"], dtype=np.int64)
-        answer = self._reward.ask("restore", {**self._key, "state": state["host"]}, {})
-        self._said = _said(answer)
+def _said(answer: Answer) -> _Evaluated:
+    try:
+        said = _Evaluated.model_validate(answer.fields)
+    except ValidationError as error:
+        raise StepFailed("the reward answered something that is no evaluation") from error
+    if len(set(said.names)) < len(said.names) or any(
+        len(name) > MAX_NAME or not name.isprintable() for name in said.names
+    ):
+        raise StepFailed(f"the reward's terms need different names of at most {MAX_NAME} printable characters")
+    return said
 
 
 def try_hosted(source: str, recording: Recording, limit_s: float) -> RewardReport:
-    """Try a reward on recorded transitions, in a process of its own.
+    """Try a reward on recorded transitions, in its own process.
 
     The report of a reward that ran out of time says so, with the line at which it was.
     """
@@ -238,10 +242,10 @@ def try_hosted(source: str, recording: Recording, limit_s: float) -> RewardRepor
 
 
 def _is_possible(report: RewardReport, rows: int, source: str) -> bool:
-    """Whether a report can be one of this trial: the reward shares a process with whoever writes it.
+    """Whether a report can be of this trial: generated code shares a process with the reporting code.
 
-    Whoever reads the words of a report reads the reward's: what it can claim is bounded, and no claim of its own
-    takes the place of what a training measures.
+    The words of a report are therefore the reward's: what it can claim is bounded, and no claim takes the place of
+    what a training measures.
     """
     costs = [report.microseconds_per_call, report.microseconds_per_step or 0.0]
     numbers = [value for term in report.terms for value in (term.mean, term.minimum, term.maximum, term.std)]
@@ -271,44 +275,8 @@ def _is_possible(report: RewardReport, rows: int, source: str) -> bool:
     )
 
 
-def checked_table(answer: Answer, steps: Steps, clock: Clock, names: tuple[str, ...]) -> tuple[Floats, tuple[str, ...]]:
-    """The table of an answer, and the names of its terms, which have to be `names` if there are any.
-
-    Raises:
-        RewardFailed: it is none, or holds a number that is not finite.
-    """
-    try:
-        said = _said(answer)
-    except RewardFailed as failure:
-        raise RewardFailed(f"{failure.args[0].removesuffix('.')}, {clock.span(steps)}.") from failure
-    if answer.table.shape != (steps.rows, 1 + len(said.names)):
-        raise RewardFailed(
-            f"the reward answered {answer.table.shape[0]} rows of {answer.table.shape[1]} numbers, expected "
-            f"{steps.rows} of {1 + len(said.names)}, {clock.span(steps)}."
-        )
-    if names and said.names != names:
-        what = f"the reward's terms changed from {', '.join(names)} to {', '.join(said.names)}"
-        raise RewardFailed(f"{what}, {clock.span(steps)}.")
-    bad = first_bad_row(answer.table)
-    if bad is not None:
-        raise clock.failure(not_finite(answer.table[bad], said.names), steps, bad)
-    return answer.table, said.names
-
-
-def _said(answer: Answer) -> _Evaluated:
-    try:
-        said = _Evaluated.model_validate(answer.fields)
-    except ValidationError as error:
-        raise RewardFailed("the reward answered something that is no evaluation.") from error
-    if len(set(said.names)) < len(said.names) or any(
-        len(name) > MAX_NAME or not name.isprintable() for name in said.names
-    ):
-        raise RewardFailed(f"the reward's terms need different names of at most {MAX_NAME} printable characters.")
-    return said
-
-
 def _line(failure: HostFailed, source: str) -> int | None:
-    """The line at which it was, where it is one."""
+    """Line of the fault, if known."""
     return failure.line if failure.line is not None and failure.line <= source.count("\n") + 1 else None
 
 

@@ -1,21 +1,22 @@
-"""What a reward reads of the simulation: only that is computed."""
+"""Read from a simulation the inputs of rewards and judges, and nothing else."""
 
 from dataclasses import fields
 
 import numpy as np
 
 from p2p.contracts.env import EnvSpec
+from p2p.contracts.intent import Intent
 from p2p.rewards.expression_values import evaluate
 from p2p.rewards.features import Features, FeatureTracker
-from p2p.rewards.part_features import asked_for
+from p2p.rewards.part_features import asked_for, names_for_code
 from p2p.rewards.states import States
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import Simulation
-from p2p.worker.reward.info_names import names_read, texts_in
+from p2p.worker.engine.vec_env import Block
+from p2p.worker.features.kinematics import Kinematics
+from p2p.worker.features.parts import PartFeatures
 from p2p.worker.reward.steps import Columns
-from p2p.worker.rollout.kinematics import Kinematics
-from p2p.worker.rollout.parts import PartFeatures
-from p2p.worker.rollout.vec_env import Block
+from p2p.worker.reward_source.info_names import names_read, texts_in
 from p2p.worker.saved_state import State, joined, part
 
 EPISODE_START = "_episode_start"
@@ -24,7 +25,7 @@ ENV_REWARD = "env_reward"
 
 
 class RewardInputs:
-    """Reads, block after block, what rewards get as `info` and judges as features.
+    """Reads, block by block, the `info` of rewards and the features of judges.
 
     Args:
         simulation: Where the blocks come from.
@@ -37,7 +38,8 @@ class RewardInputs:
     ) -> None:
         spec: EnvSpec = simulation.spec
         asked = asked_for(besides | (wanted or frozenset()), spec)
-        self._simulation, self._expressions = simulation, asked.expressions
+        self._simulation = simulation
+        self._expressions = asked.expressions
         texts = frozenset(expression.text for expression in asked.expressions)
         parts = frozenset(feature.name for feature in asked.parts)
         self.besides = texts | parts
@@ -50,7 +52,7 @@ class RewardInputs:
         self._outcome = wanted is None or not wanted <= own
 
     def read(self, block: Block) -> Columns:
-        """Columns of the block that follows the last one: Gymnasium's `info`, the features, and what else there is."""
+        """Columns of the next block: Gymnasium's `info`, features, and further requested values."""
         columns: dict[str, np.ndarray] = {}
         if self._outcome:
             outcome = self._simulation.outcome(block.before, block.after, block.actions)
@@ -67,12 +69,12 @@ class RewardInputs:
         return {name: column for name, column in columns.items() if name in self._wanted}
 
     def state(self) -> State:
-        """What is remembered of the blocks so far."""
+        """State carried over from earlier blocks."""
         own = self._features.state() if self._features is not None else {}
         return own | (joined({"parts": self._parts.state()}) if self._parts is not None else {})
 
     def restore(self, state: State) -> None:
-        """Remember what another one did."""
+        """Continue from a saved state."""
         if self._features is not None:
             self._features.restore(state)
         if self._parts is not None:
@@ -80,13 +82,22 @@ class RewardInputs:
 
 
 def inputs_of(simulation: Simulation, source: str) -> RewardInputs:
-    """What a reward reads, by its source."""
+    """Inputs of a reward, by its source."""
     wanted = names_read(source)
     return RewardInputs(simulation, wanted, frozenset() if wanted is not None else texts_in(source))
 
 
+def asked_by(intent: Intent | None, spec: EnvSpec) -> frozenset[str]:
+    """Part features and expressions in criteria; with one for eyes, also those that judge code may use."""
+    if intent is None:
+        return frozenset()
+    predicates = [criterion.predicate for criterion in intent.criteria]
+    names = frozenset(name for predicate in predicates if predicate is not None for name in predicate.names())
+    return names | (names_for_code(spec) if None in predicates else frozenset())
+
+
 class _FeatureReader:
-    """Features of blocks in a row.
+    """Features of consecutive blocks.
 
     Args:
         simulation: Where the blocks come from.

@@ -1,4 +1,4 @@
-"""Motions prescribed joint by joint, so that what happens in them is known: a reward is tried on them.
+"""Known motions for trying a reward, prescribed joint by joint.
 
 No physics is run: the robot is where it is put, with the velocities that this implies.
 """
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
 from p2p.rewards.rotations import multiply
-from p2p.worker.rollout.kinematics import Kinematics
-from p2p.worker.rollout.start_states import Root, root_of
+from p2p.worker.engine.root_joints import Root, root_of
+from p2p.worker.features.kinematics import Kinematics
 
 Floats = NDArray[np.float64]
 Profile = Callable[[Floats], Floats]
@@ -22,7 +22,8 @@ Profile = Callable[[Floats], Floats]
 
 SECONDS = 3.0
 """Length of a motion."""
-STRIDE_HZ, STRIDE = 2.0, 0.25
+STRIDE_HZ = 2.0
+STRIDE = 0.25
 """How the inner joints swing in gaits, and how far as a share of their range."""
 EFFORT = 0.5
 """Amplitude of the actions that come with a gait, as a share of their range."""
@@ -30,7 +31,7 @@ EFFORT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Where the robot as a whole goes."""
+    """Path of the whole robot."""
 
     name: str
     x: Profile = np.zeros_like
@@ -91,7 +92,8 @@ def _hops(time: Floats) -> Floats:
 
 _TURN = _after(1.0, 0.8)
 _STANDING = "standing still"
-_FORWARD, _BACKWARD = "moving forward at 2 m/s", "moving backward at 2 m/s"
+_FORWARD = "moving forward at 2 m/s"
+_BACKWARD = "moving backward at 2 m/s"
 COURSES = (
     Course(_STANDING, moves=False),
     Course(_FORWARD, x=lambda time: 2.0 * time),
@@ -116,7 +118,7 @@ COURSES = (
 
 
 def known_motions(spec: EnvSpec, model: mujoco.MjModel) -> list[Motion]:
-    """What the robot can be shown doing; empty for one that stands fast, or lies in a fluid.
+    """Motions of the robot; empty for a fixed one, or one in a fluid.
 
     Args:
         spec: The environment.
@@ -136,10 +138,12 @@ def known_motions(spec: EnvSpec, model: mujoco.MjModel) -> list[Motion]:
 
 
 class _Puppet:
-    """A robot that is put where a course says."""
+    """Robot posed along a course."""
 
     def __init__(self, spec: EnvSpec, model: mujoco.MjModel, root: Root) -> None:
-        self._spec, self._model, self._root = spec, model, root
+        self._spec = spec
+        self._model = model
+        self._root = root
         self._kinematics = Kinematics(model, spec)
         self._time: Floats = np.arange(round(SECONDS / spec.dt) + 1, dtype=np.float64) * spec.dt
 
@@ -165,8 +169,10 @@ class _Puppet:
             qpos[:, joint.qpos_index] = np.clip(qpos[:, joint.qpos_index] + swing, low, high)
 
     def _place(self, qpos: Floats, course: Course) -> None:
-        """Move the root, so that the lowest point is where the course wants it."""
-        forward, pitch, yaw = course.x(self._time), course.pitch(self._time), course.yaw(self._time)
+        """Move the root, so that the lowest point follows the course."""
+        forward = course.x(self._time)
+        pitch = course.pitch(self._time)
+        yaw = course.yaw(self._time)
         spare = np.zeros(self._model.nv)
         qpos[:, self._forward_index()] += forward
         if course.y is not np.zeros_like:
@@ -195,7 +201,7 @@ class _Puppet:
         qpos[:, rows] = multiply(about_z, qpos[:, rows])
 
     def _noise(self) -> Floats:
-        """Uniform over the range of each action, as exploring begins."""
+        """Uniform over the range of each action, like early exploration."""
         low = np.array([actuator.low for actuator in self._spec.action])
         high = np.array([actuator.high for actuator in self._spec.action])
         return np.random.default_rng(0).uniform(low, high, size=(len(self._time) - 1, len(low)))
@@ -203,6 +209,7 @@ class _Puppet:
     def _actions(self, moves: bool) -> Floats:
         low = np.array([actuator.low for actuator in self._spec.action])
         high = np.array([actuator.high for actuator in self._spec.action])
-        middle, reach = (low + high) / 2, (high - low) / 2
+        middle = (low + high) / 2
+        reach = (high - low) / 2
         phases = 2 * np.pi * STRIDE_HZ * self._time[:-1, None] + np.arange(len(low))
         return middle + reach * EFFORT * np.sin(phases) if moves else np.tile(np.clip(0.0, low, high), (len(phases), 1))

@@ -1,4 +1,4 @@
-"""What a reward pays for motions that are known, and how much of what was asked they show."""
+"""Pay of a reward for known motions, and the motions' scores by the criteria."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -10,19 +10,18 @@ from p2p.analysis.paid import Paid
 from p2p.analysis.predicates import measure
 from p2p.analysis.scoring import score
 from p2p.contracts.intent import Intent
-from p2p.contracts.rollout import Rollout
+from p2p.contracts.training import Rollout
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import Simulation
-from p2p.worker.reward.inputs import RewardInputs
+from p2p.worker.engine.vec_env import Block
+from p2p.worker.reward.inputs import RewardInputs, asked_by
 from p2p.worker.reward.motions import Motion
-from p2p.worker.rollout.evaluate import asked_by
-from p2p.worker.rollout.vec_env import Block
 
 Floats = NDArray[np.float64]
 
 
 class Evaluator(Protocol):
-    """What computes rewards of blocks."""
+    """Computes rewards of blocks."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -41,7 +40,7 @@ def pay(
     intent: Intent,
     alive: NDArray[np.bool_] | None = None,
 ) -> list[Paid]:
-    """Show the motions to the judge's predicates and to the reward.
+    """Evaluate the motions by the judge's predicates and by the reward.
 
     Args:
         motions: As many as the simulation has environments.
@@ -65,7 +64,8 @@ def pay(
         seen = {name: column.reshape(steps, n)[:, i] for name, column in features.items()}
         scores = score(intent, [measure(intent, seen, spec.dt)], [Rollout(seed=i, episode_return=0.0, length=steps)])
         terms = dict(zip(evaluator.names, table[i, 1:].tolist(), strict=True))
-        total, meets = float(table[i, 0]), scores.intent_score or 0.0
+        total = float(table[i, 0])
+        meets = scores.intent_score or 0.0
         paid.append(
             Paid(
                 name=motion.name,
@@ -95,21 +95,24 @@ def until_unhealthy(motions: Sequence[Motion], env: Any) -> NDArray[np.bool_] | 
     healthy = np.ones((len(motions[0].actions), len(motions)), dtype=np.bool_)
     for i, motion in enumerate(motions):
         for t in range(len(motion.actions)):
-            robot.data.qpos[:], robot.data.qvel[:] = motion.qpos[t + 1], motion.qvel[t + 1]
+            robot.data.qpos[:] = motion.qpos[t + 1]
+            robot.data.qvel[:] = motion.qvel[t + 1]
             healthy[t, i] = bool(robot.is_healthy)
     return np.logical_and.accumulate(healthy, axis=0)
 
 
 def as_block(motions: Sequence[Motion], simulation: Simulation) -> Block:
-    """The motions as what n environments did side by side."""
+    """Motions as a block of n environments."""
     steps = len(motions[0].actions)
     frames = [
         Frame.joined([simulation.place(i, motion.qpos[t], motion.qvel[t]) for i, motion in enumerate(motions)])
         for t in range(steps + 1)
     ]
     never = np.zeros((steps, len(motions)), dtype=np.bool_)
-    starts, ends = never.copy(), never.copy()
-    starts[0], ends[-1] = True, True
+    starts = never.copy()
+    ends = never.copy()
+    starts[0] = True
+    ends[-1] = True
     return Block(
         before=Frame.joined(frames[:-1]),
         after=Frame.joined(frames[1:]),

@@ -1,4 +1,4 @@
-"""Recorded transitions to try a reward on."""
+"""Recorded transitions for trying a reward."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """The arguments of a reward."""
+    """Arguments of a reward."""
 
     obs: Floats
     action: Floats
@@ -38,7 +38,7 @@ class Recording:
     """First step of an episode, shape (B,)."""
 
     def episodes(self) -> list[list[Transition]]:
-        """The same, step by step."""
+        """Each episode as a list of transitions."""
         infos = info_rows(self.columns, len(self.starts))
         rows = zip(self.obs, self.actions, self.next_obs, infos, strict=True)
         transitions = [Transition(*row) for row in rows]

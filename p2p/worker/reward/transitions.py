@@ -1,4 +1,4 @@
-"""Real transitions to try a reward on: standing still, acting at random, acting as hard as possible."""
+"""Real transitions for trying a reward: standing still, random actions, extreme actions."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import CheckRequest
-from p2p.worker.reward.info_names import texts_in
+from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.reward.inputs import RewardInputs
 from p2p.worker.reward.recording import Recording
-from p2p.worker.rollout.vec_env import VecEnv
+from p2p.worker.reward_source.info_names import texts_in
 
 Floats = NDArray[np.float64]
 STARTS = 2
@@ -43,7 +43,7 @@ def record_episodes(spec: EnvSpec, request: CheckRequest, source: str = "") -> R
 
 
 def _in_order(env: VecEnv, source: str) -> Recording:
-    """What the environments did, one environment after the other."""
+    """Steps of the environments, one environment after the other."""
     block = env.take_block()
     columns = RewardInputs(env.simulation, None, texts_in(source)).read(block)
     rows = np.arange(block.starts.size).reshape(block.starts.shape).T.ravel()
@@ -57,7 +57,7 @@ def _in_order(env: VecEnv, source: str) -> Recording:
 
 
 def _actions(env: VecEnv, rng: np.random.Generator) -> Floats:
-    """At random, none, and to the ends of the range, for the three groups of environments."""
+    """Random, zero and extreme actions, for the three groups of environments."""
     low = np.array([actuator.low for actuator in env.spec.action])
     high = np.array([actuator.high for actuator in env.spec.action])
     shape = (STARTS, len(low))

@@ -1,4 +1,4 @@
-"""A reward tried on known motions, inside its own process."""
+"""Try a reward on known motions, inside its own process."""
 
 from p2p.analysis.paid import Paid
 from p2p.contracts.env import EnvSpec
@@ -14,7 +14,7 @@ from p2p.worker.reward.preferences import pay, until_unhealthy
 
 
 def pay_hosted(source: str, spec: EnvSpec, request: CheckRequest, intent: Intent) -> list[Paid]:
-    """What a reward pays for motions that show what was asked, or do not.
+    """Pay of a reward for motions that meet the criteria, or fail them.
 
     Nothing is paid by one that cannot be tried on them: it needs the simulator's arrays, or fails on such states.
 

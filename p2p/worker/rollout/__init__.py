@@ -1,1 +1,1 @@
-"""From a policy and n environments to recorded blocks: acting, stepping, starting, evaluating."""
+"""A policy acting in n environments: rollouts to learn from, and evaluation episodes."""

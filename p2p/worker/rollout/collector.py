@@ -1,4 +1,4 @@
-"""Collect rollouts: the learner acts, and receives what its update needs."""
+"""Collect rollouts for the learner's update."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.training import TrainConfig
-from p2p.worker.learners.advantages import generalized_advantages
+from p2p.worker.engine.vec_env import Block
 from p2p.worker.learners.learner import Batch, Learner
 from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormalizer
+from p2p.worker.learners.ppo import generalized_advantages
 from p2p.worker.reward.evaluator import RewardEvaluator
 from p2p.worker.rollout.training_env import EpisodeLog, TrainingEnv
-from p2p.worker.rollout.vec_env import Block
 from p2p.worker.saved_state import State, fill, joined, part
 
 Floats32 = NDArray[np.float32]
@@ -41,9 +41,13 @@ class Collector:
     """
 
     def __init__(self, config: TrainConfig, env: TrainingEnv, learner: Learner, reward: RewardEvaluator) -> None:
-        self._config, self._env, self._learner, self._reward = config, env, learner, reward
+        self._config = config
+        self._env = env
+        self._learner = learner
+        self._reward = reward
         self.simulation = env.simulation
-        self._low, self._high = env.simulation.action_low, env.simulation.action_high
+        self._low = env.simulation.action_low
+        self._high = env.simulation.action_high
         dim = env.observations.shape[1]
         self.observations = ObservationNormalizer(dim, config.clip_obs, config.normalize_obs)
         self.rewards = RewardNormalizer(env.n, config.gamma, config.clip_reward, config.normalize_reward)
@@ -58,7 +62,8 @@ class Collector:
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.
         """
-        steps, n = self._config.n_steps, self._env.n
+        steps = self._config.n_steps
+        n = self._env.n
         observations = np.empty((steps + 1, *self._seen.shape), dtype=np.float32)
         actions = np.empty((steps, n, len(self._low)), dtype=np.float32)
         log_probs = np.empty((steps, n), dtype=np.float32)
@@ -87,7 +92,7 @@ class Collector:
         )
 
     def state(self) -> State:
-        """State that the next rollout depends on, apart from the learner's."""
+        """State of the next rollout, apart from the learner's."""
         parts = {
             "env": self._env.state(),
             "reward": self._reward.state(),

@@ -1,4 +1,4 @@
-"""Training environments: finished episodes are reset at once."""
+"""Training environments with automatic reset."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from p2p.worker.engine.vec_env import Block, Step, VecEnv
 from p2p.worker.rollout.start_states import StartPlacer
-from p2p.worker.rollout.vec_env import Block, Step, VecEnv
 from p2p.worker.saved_state import State, fill, joined, part
 
 RECENT_EPISODES = 10
@@ -30,8 +30,10 @@ class TrainingEnv:
     """
 
     def __init__(self, env: VecEnv, first_seed: int, placer: StartPlacer | None) -> None:
-        self._env, self._placer = env, placer
-        self.n, self.simulation = env.n, env.simulation
+        self._env = env
+        self._placer = placer
+        self.n = env.n
+        self.simulation = env.simulation
         self._begin(range(env.n), range(first_seed, first_seed + env.n))
         whole = env.episode_steps
         env.limits[:] = [max(1, whole * (i + 1) // env.n) for i in range(env.n)]
@@ -44,7 +46,7 @@ class TrainingEnv:
         return self._env.now.observations
 
     def step(self, actions: NDArray[np.floating]) -> Step:
-        """One control step of all environments with `actions`, shape (n, action_dim), and the resets it calls for."""
+        """Make one control step of all environments with `actions`, shape (n, action_dim), and the necessary resets."""
         step = self._env.step(actions)
         ended = step.ended.tolist()
         if ended:
@@ -53,11 +55,11 @@ class TrainingEnv:
         return step
 
     def take_block(self) -> Block:
-        """The steps since the last call."""
+        """Steps since the last call."""
         return self._env.take_block()
 
     def state(self) -> State:
-        """State of the environments and of the draws of their starts, between two blocks."""
+        """State of the environments and of their random starts, between two blocks."""
         return joined({"envs": self._env.state(), "placer": self._placer.state() if self._placer else {}})
 
     def restore(self, state: State) -> None:
@@ -97,10 +99,12 @@ class EpisodeLog:
 
     def __init__(self, shortened: Booleans) -> None:
         self._shortened = shortened.copy()
-        self._returns, self._lengths = np.zeros(len(shortened)), np.zeros(len(shortened), dtype=np.int64)
+        self._returns = np.zeros(len(shortened))
+        self._lengths = np.zeros(len(shortened), dtype=np.int64)
         self.recent: deque[Episode] = deque(maxlen=RECENT_EPISODES)
         """The last finished whole episodes, oldest first."""
-        self.whole, self.count = 0, 0
+        self.whole = 0
+        self.count = 0
         """Finished whole episodes; all of them, the shortened first ones included."""
 
     def add(self, rewards: Floats, ends: Booleans) -> None:
@@ -137,4 +141,5 @@ class EpisodeLog:
             self.whole += 1
             self.recent.append(Episode(float(self._returns[i]), int(self._lengths[i])))
         self._shortened[ids] = False
-        self._returns[ids], self._lengths[ids] = 0.0, 0
+        self._returns[ids] = 0.0
+        self._lengths[ids] = 0

@@ -1,1 +1,1 @@
-"""What a process of the worker may do: files, system calls, memory, and nothing it was not given."""
+"""Confinement of worker processes: files, system calls, memory."""

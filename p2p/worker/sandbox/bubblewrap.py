@@ -1,4 +1,4 @@
-"""The second choice, for kernels without Landlock: namespaces, made by the program bwrap."""
+"""Fallback for kernels without Landlock: namespaces made by the program bwrap."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ PATIENCE_S = 10.0
 
 
 def works() -> bool:
-    """Whether there is a bwrap, and it may make namespaces."""
+    """Whether bwrap exists and may create namespaces."""
     if sys.platform != "linux" or shutil.which("bwrap") is None:
         return False
     try:
@@ -28,7 +28,7 @@ def works() -> bool:
 
 
 def command(rules: Mapping[Path, Right], argv: list[str]) -> list[str]:
-    """The command that runs `argv` where there is nothing but the paths of `rules`."""
+    """Command that runs `argv` with only the paths of `rules` visible."""
     binds = []
     for path, rights in sorted(rules.items()):
         if path.is_relative_to("/proc") or path == Path("/dev"):
@@ -45,7 +45,7 @@ def command(rules: Mapping[Path, Right], argv: list[str]) -> list[str]:
 
 
 def enter(rules: Mapping[Path, Right], environment: Mapping[str, str]) -> None:
-    """Begin this program again inside; returns only when that fails.
+    """Restart this program inside; returns only on failure.
 
     Raises:
         OSError: bwrap cannot be started.

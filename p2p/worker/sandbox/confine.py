@@ -1,5 +1,4 @@
-"""Confines a process that runs p2p's own code, before it loads anything heavy: a mistake in it, or in a library, stays
-where it happens."""
+"""Confine a process with p2p's own code before it loads anything heavy: contains mistakes in it or in a library."""
 
 import os
 import shutil
@@ -9,15 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.sandbox import SandboxLevel
-from p2p.worker.sandbox import bubblewrap, capabilities, landlock, levels, limits, macos, places, scrub, seccomp
+from p2p.worker.sandbox import bubblewrap, capabilities, file_rules, landlock, levels, limits, scrub, seccomp
 
 SCRATCH = ".tmp"
 """Directory of a job for what programs leave behind: it is their home, and goes with the process."""
 
 
 def confine(writable: Sequence[Path], readable: Sequence[Path] = ()) -> SandboxLevel:
-    """Leave this process, and those it will start, these files and what python needs; no network, no privileges.
+    """Restrict this process and its children to these files and Python's own; no network, no privileges.
 
     To be called while there is one thread. Descriptors above 2 are closed, the environment is emptied.
 
@@ -33,28 +33,28 @@ def confine(writable: Sequence[Path], readable: Sequence[Path] = ()) -> SandboxL
     scrub.close_descriptors()
     environment = scrub.clean_environment(os.environ, scratch)
     _bring_fonts(scratch)
-    rules = places.rules(writable, readable)
+    rules = file_rules.rules(writable, readable)
     try:
         if report.level is SandboxLevel.BWRAP and not os.environ.get(bubblewrap.INSIDE):
             bubblewrap.enter(rules, environment)
         scrub.replace_environment(environment)
         limits.apply()
-        if sys.platform == "darwin":
-            macos.confine([*writable], [*rules])
-        else:
+        if sys.platform == "linux":
             capabilities.drop(keep=_needed(writable))
-            if report.landlock_abi:
-                landlock.restrict(rules)
-            if report.seccomp:
-                seccomp.install(seccomp.deny_list())
+        if report.landlock_abi:
+            landlock.restrict(rules)
+        if report.seccomp:
+            seccomp.install(seccomp.deny_list())
     except OSError as error:
-        raise EnvironmentProblem(f"The sandbox of this process cannot be set up: {error}. See: p2p doctor") from error
+        raise EnvironmentProblem(
+            f"The sandbox of this process cannot be set up: {error}. See: {Remedy.CHECK_SETUP.of()}"
+        ) from error
     levels.remember(report.level)
     return report.level
 
 
 def forbid_processes() -> None:
-    """Take from a process that is confined the right to start others; those that run are not touched.
+    """Forbid a confined process to start others; running ones are unaffected.
 
     Nothing happens in one that is not confined, and where system calls are not filtered.
 
@@ -66,11 +66,13 @@ def forbid_processes() -> None:
     try:
         seccomp.install(seccomp.no_processes())
     except OSError as error:
-        raise EnvironmentProblem(f"The sandbox of this process cannot be set up: {error}. See: p2p doctor") from error
+        raise EnvironmentProblem(
+            f"The sandbox of this process cannot be set up: {error}. See: {Remedy.CHECK_SETUP.of()}"
+        ) from error
 
 
 def fresh_scratch(job_dir: Path) -> Path:
-    """An empty directory in the job's, in place of one that an earlier process left.
+    """Replace the job's scratch directory by an empty one.
 
     Raises:
         EnvironmentProblem: it cannot be made.
@@ -87,7 +89,7 @@ def fresh_scratch(job_dir: Path) -> Path:
 
 
 def remove_scratch(job_dir: Path) -> None:
-    """Remove what programs left behind."""
+    """Remove temporary files."""
     shutil.rmtree(job_dir / SCRATCH, ignore_errors=True)
 
 

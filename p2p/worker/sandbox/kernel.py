@@ -1,4 +1,4 @@
-"""System calls that Python has no function for."""
+"""System calls without a Python function."""
 
 import ctypes
 import os
@@ -9,7 +9,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | None) -> int:
-    """Make a system call; its result.
+    """Make a system call; return its result.
 
     Raises:
         OSError: the kernel refused, or has no such call.
@@ -26,7 +26,7 @@ def call(name: str, *arguments: int | bytes | ctypes.Array[ctypes.c_char] | None
 
 
 def prctl(option: int, value: int = 0) -> int:
-    """Change something about this process; the kernel's answer.
+    """Change an attribute of this process; return the kernel's answer.
 
     Raises:
         OSError: the kernel refused.
@@ -39,5 +39,5 @@ def prctl(option: int, value: int = 0) -> int:
 
 
 def give_up_privileges() -> None:
-    """From here on no program that is started gains any, which Landlock and seccomp ask for (PR_SET_NO_NEW_PRIVS)."""
+    """Forbid started programs to gain privileges (PR_SET_NO_NEW_PRIVS); required by Landlock and seccomp."""
     prctl(38, 1)

@@ -1,4 +1,4 @@
-"""Which files a process may touch (Landlock), irrevocable, for this thread and all it will start.
+"""File access of a process (Landlock), irrevocable, for this thread and its children.
 
 Landlock refuses what no rule allows. It looks at opening, not at what is open already, and has no right for `stat`,
 `chmod`, `utime` and the like: `seccomp` refuses most of those. Its version (ABI) grows with the kernel: 1 since
@@ -17,7 +17,7 @@ from p2p.worker.sandbox import kernel
 
 
 class Right(IntFlag):
-    """What may be done at a path and below it."""
+    """Rights at a path and below it."""
 
     EXECUTE = 1 << 0
     WRITE_FILE = 1 << 1
@@ -48,13 +48,15 @@ WRITE = (
 
 _OF_FILES = Right.EXECUTE | Right.WRITE_FILE | Right.READ_FILE | Right.TRUNCATE | Right.IOCTL_DEV
 _NEW_IN = ((2, Right.REFER), (3, Right.TRUNCATE), (5, Right.IOCTL_DEV))
-_TCP, _SCOPES = 0b11, 0b11
+_TCP = 0b11
+_SCOPES = 0b11
 """Bind and connect; abstract UNIX sockets of, and signals to, processes outside."""
-_ASK_VERSION, _RULE_OF_PATH = 1, 1
+_ASK_VERSION = 1
+_RULE_OF_PATH = 1
 
 
 def abi() -> int:
-    """Version of Landlock that this kernel offers; 0 when it offers none."""
+    """Landlock version of this kernel; 0 if unsupported."""
     try:
         return kernel.call("landlock_create_ruleset", None, 0, _ASK_VERSION)
     except (OSError, KeyError):
@@ -62,7 +64,7 @@ def abi() -> int:
 
 
 def restrict(rules: Mapping[Path, Right]) -> None:
-    """Allow the rights at the paths, and nothing elsewhere; no TCP and no signals to processes outside, where known.
+    """Allow the rights at the paths, nothing elsewhere; no TCP and no signals to outside processes, if supported.
 
     A path that does not exist, or cannot be reached, is passed over.
 
@@ -91,7 +93,7 @@ def _handled(version: int) -> Right:
 
 
 def _attributes(version: int, handled: Right) -> tuple[bytes, int]:
-    """The structure `landlock_ruleset_attr` as long as this version knows it, and its length."""
+    """Structure `landlock_ruleset_attr` in this version's length, and that length."""
     words = [int(handled)]
     if version >= 4:
         words.append(_TCP)

@@ -1,10 +1,13 @@
-"""What this machine offers to confine a process."""
+"""Available confinement of processes on this machine."""
 
 import os
+import sys
 from functools import cache
+from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
+from p2p.store import sandbox
 from p2p.worker.sandbox import bubblewrap, landlock, seccomp
 
 ALLOW_WEAK = "P2P_ALLOW_WEAK_SANDBOX"
@@ -17,8 +20,12 @@ _current: list[SandboxLevel] = []
 
 @cache
 def probe() -> SandboxReport:
-    """Find out; nothing is confined by it."""
-    abi, filters = landlock.abi(), seccomp.is_available()
+    """Probe this machine without confining anything."""
+    if sys.platform != "linux":
+        need = f"Linux, whose kernel confines processes; on {sys.platform} there are limits of memory alone"
+        return SandboxReport(level=SandboxLevel.RLIMITS, landlock_abi=0, seccomp=False, missing=(need,))
+    abi = landlock.abi()
+    filters = seccomp.is_available()
     missing = []
     if not abi:
         missing.append("Landlock: a kernel from Linux 5.13 on with 'landlock' in its list of security modules (lsm=)")
@@ -37,8 +44,13 @@ def probe() -> SandboxReport:
     return SandboxReport(level=level, landlock_abi=abi, seccomp=filters, missing=tuple(missing))
 
 
+def report(job_dir: Path) -> None:
+    """Verb `sandbox`: write this machine's report into `result.json`."""
+    sandbox.save_report(job_dir, probe())
+
+
 def require_strength(level: SandboxLevel) -> None:
-    """Refuse to run generated code in a weak sandbox, unless it was allowed.
+    """Refuse to run generated code in a weak sandbox, unless allowed.
 
     Raises:
         EnvironmentProblem: it was not.
@@ -52,10 +64,10 @@ def require_strength(level: SandboxLevel) -> None:
 
 
 def remember(level: SandboxLevel) -> None:
-    """Note how this process is confined."""
+    """Record this process's confinement."""
     _current[:] = [level]
 
 
 def current() -> SandboxLevel | None:
-    """How this process is confined; None when it is not."""
+    """Confinement of this process; None without one."""
     return _current[0] if _current else None

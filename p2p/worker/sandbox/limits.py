@@ -1,4 +1,4 @@
-"""Limits of resources for a process and each it starts. That of memory is set by the job's supervisor."""
+"""Resource limits for a process and its children. The job's supervisor sets the memory limit."""
 
 import resource
 
@@ -8,14 +8,14 @@ OPEN_FILES = 1024
 
 
 def apply() -> None:
-    """No core dumps, which would hold all memory; no file without end; not too many of them open."""
+    """Limit core dumps (they would hold all memory), file size, and open files."""
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, FILE_BYTES)
     _lower(resource.RLIMIT_NOFILE, OPEN_FILES)
 
 
 def _lower(limit: int, value: int) -> None:
-    """Set a limit that cannot be raised again; one that is lower already stays."""
+    """Set an irrevocable limit; keep a lower one."""
     soft, hard = (
         value if set_to == resource.RLIM_INFINITY else min(set_to, value) for set_to in resource.getrlimit(limit)
     )

@@ -1,4 +1,4 @@
-"""What a process inherits and does not need: variables, open files."""
+"""Remove inherited variables and open files that a process does not need."""
 
 import ctypes
 import os
@@ -21,18 +21,18 @@ HOMES = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 
 
 def close_descriptors() -> None:
-    """Close all but standard input, output and error: what is open already is beyond Landlock."""
+    """Close all but standard input, output and error: Landlock does not cover open files."""
     os.closerange(3, min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 1 << 20))
 
 
 def clean_environment(inherited: Mapping[str, str], home: Path) -> dict[str, str]:
-    """The variables a worker needs, and `home` for those that name a directory of the user's."""
+    """Variables that a worker needs, with `home` as the user's directory."""
     kept = {name: value for name, value in inherited.items() if name in KEPT or name.startswith(KEPT_PREFIXES)}
     return {**kept, **dict.fromkeys(HOMES, str(home))}
 
 
 def replace_environment(environment: Mapping[str, str]) -> None:
-    """Make `environment` this process's, and wipe what it was started with of everything else."""
+    """Make `environment` this process's, and overwrite all other initial variables."""
     dropped = os.environ.keys() - environment.keys()
     os.environ.clear()  # before the wiping: afterwards nothing points there
     with suppress(OSError):  # where it cannot be read, nobody else here can read it either
@@ -41,7 +41,7 @@ def replace_environment(environment: Mapping[str, str]) -> None:
 
 
 def _wipe(names: set[str]) -> None:
-    """Overwrite variables where the kernel put them, which /proc/<pid>/environ goes on showing."""
+    """Overwrite variables in the kernel's copy, which /proc/<pid>/environ shows."""
     fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
     place = int(fields[47])  # env_start, the 50th field
     for entry in Path("/proc/self/environ").read_bytes().split(b"\0"):

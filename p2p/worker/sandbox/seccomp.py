@@ -1,4 +1,4 @@
-"""Which system calls a process may make: a filter program in the kernel (seccomp), irrevocable, for all its threads.
+"""System call filter of a process (seccomp), irrevocable, for all its threads.
 
 A filter is a list of `Rule`, tried in order; the first that names the call decides, if its condition holds. The
 deny list is for p2p's own code; the allow list for generated code is in `strict`.
@@ -12,26 +12,36 @@ from dataclasses import dataclass
 
 from p2p.worker.sandbox import kernel, system_calls
 
-ALLOW, KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+ALLOW = 0x7FFF0000
+KILL_PROCESS = 0x80000000
+_ERRNO = 0x00050000
 """What the kernel does: it makes the call, or ends the process, or fails it with the error in the low bits."""
 
-_LOAD, _JUMP_IF_EQUAL, _JUMP_IF_ANY_BIT, _JUMP_IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+_LOAD = 0x20
+_JUMP_IF_EQUAL = 0x15
+_JUMP_IF_ANY_BIT = 0x45
+_JUMP_IF_AT_LEAST = 0x35
+_RETURN = 0x06
+_NUMBER = 0
+_ARCHITECTURE = 4
+_ARGUMENTS = 16
 """Where the call's number, the architecture and the arguments (8 bytes each) are in the data of a filter."""
 _WORD = 0xFFFFFFFF
 _X32 = 0x40000000
 """Calls from here on are those of x86_64's other convention, with numbers of their own."""
-_MODE_FILTER, _ACTION_AVAILABLE, _ALL_THREADS = 1, 2, 1
+_MODE_FILTER = 1
+_ACTION_AVAILABLE = 2
+_ALL_THREADS = 1
 
 
 def refuse(error: int = errno.EPERM) -> int:
-    """The action that fails a call with an error; Python raises PermissionError for EPERM and EACCES."""
+    """Action that fails a call with an error; Python raises PermissionError for EPERM and EACCES."""
     return _ERRNO | error
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What becomes of one system call."""
+    """Action for one system call."""
 
     call: str
     action: int
@@ -71,7 +81,7 @@ _OF_OTHERS_WHEN_NOT_0 = ("prlimit64", "sched_setaffinity", "sched_setattr", "sch
 
 
 def deny_list() -> list[Rule]:
-    """For p2p's own code: no network, no other process touched, nothing of the machine changed; the rest is allowed."""
+    """Rules for p2p's own code: no network, no other processes, no changes to the machine; the rest is allowed."""
     refused = [Rule(call, refuse()) for call in (*_MACHINE, *_OTHER_PROCESSES, *_BEYOND_LANDLOCK)]
     return [
         *refused,
@@ -83,7 +93,7 @@ def deny_list() -> list[Rule]:
 
 
 def no_processes() -> list[Rule]:
-    """For a process whose children all run: it may start threads, and no more processes or programs."""
+    """Rules for a process with all its children running: new threads only, no processes or programs."""
     calls = ("fork", "vfork", "execve", "execveat")
     return [
         *(Rule(call, refuse()) for call in calls),
@@ -93,7 +103,7 @@ def no_processes() -> list[Rule]:
 
 
 def is_available() -> bool:
-    """Whether this kernel filters system calls, on an architecture whose calls are known."""
+    """Whether this kernel filters system calls, on a known architecture."""
     try:
         kernel.call("seccomp", _ACTION_AVAILABLE, 0, struct.pack("=I", _ERRNO))
     except (OSError, KeyError):
@@ -102,7 +112,7 @@ def is_available() -> bool:
 
 
 def install(rules: Iterable[Rule], default: int = ALLOW) -> None:
-    """Put a filter before all threads of this process and of those it will start; `default` is for calls in no rule.
+    """Install a filter for all threads of this process and its children; `default` is for calls without a rule.
 
     Raises:
         OSError: the kernel refused.
@@ -119,7 +129,7 @@ def install(rules: Iterable[Rule], default: int = ALLOW) -> None:
 
 
 def assemble(rules: Iterable[Rule], default: int) -> bytes:
-    """The program of a filter, 8 bytes an instruction (BPF)."""
+    """Program of a filter, 8 bytes per instruction (BPF)."""
     program = [
         _instruction(_LOAD, _ARCHITECTURE),
         _instruction(_JUMP_IF_EQUAL, system_calls.ARCHITECTURES[system_calls.machine()], yes=1),
@@ -136,11 +146,12 @@ def assemble(rules: Iterable[Rule], default: int) -> bytes:
 
 
 def _decide(rule: Rule) -> list[bytes]:
-    """Instructions that return what becomes of a call that is the rule's."""
+    """Instructions that return the rule's action for its call."""
     if rule.argument is None:
         return [_instruction(_RETURN, rule.action)]
     low = _ARGUMENTS + 8 * rule.argument
-    load, ends = _instruction(_LOAD, low), [_instruction(_RETURN, rule.action), _instruction(_RETURN, rule.otherwise)]
+    load = _instruction(_LOAD, low)
+    ends = [_instruction(_RETURN, rule.action), _instruction(_RETURN, rule.otherwise)]
     if rule.bits is not None:
         return [load, _instruction(_JUMP_IF_ANY_BIT, rule.bits, no=1), *ends]
     low_half = _instruction(_JUMP_IF_ANY_BIT, _WORD, yes=2)
@@ -148,5 +159,5 @@ def _decide(rule: Rule) -> list[bytes]:
 
 
 def _instruction(code: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:
-    """One instruction; `yes` and `no` are how many to skip."""
+    """One instruction; `yes` and `no` are the numbers of instructions to skip."""
     return struct.pack("=HBBI", code, yes, no, value)

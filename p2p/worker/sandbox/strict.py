@@ -1,4 +1,4 @@
-"""The sandbox of generated code: after `forbid_all` a process can compute, and talk through what it holds already.
+"""Sandbox of generated code: after `forbid_all` a process can only compute and use its open channels.
 
 What is left to it: reading and writing descriptors that are open, private memory that cannot be executed, the time,
 ending. No file is opened, not even looked at; no process, no thread, no signal, no socket, no shared memory beyond
@@ -9,10 +9,11 @@ no processor time for a minute.
 
 import sys
 
-from p2p.worker.sandbox import capabilities, kernel, landlock, macos, seccomp
+from p2p.worker.sandbox import capabilities, kernel, landlock, seccomp
 from p2p.worker.sandbox.seccomp import ALLOW, Rule, refuse
 
-PROT_EXEC, MAP_SHARED = 0x4, 0x1
+PROT_EXEC = 0x4
+MAP_SHARED = 0x1
 
 ALLOWED = (
     *("futex", "read", "write", "sendto", "recvfrom", "readv", "writev"),
@@ -25,7 +26,7 @@ ALLOWED = (
 
 
 def allow_list() -> list[Rule]:
-    """The rules of generated code; everything they do not name is refused."""
+    """Rules of generated code; all other calls are refused."""
     rules = []
     for call in ALLOWED:
         if call == "sendto":  # with an address it could reach sockets that others listen at
@@ -41,7 +42,7 @@ def allow_list() -> list[Rule]:
 
 
 def forbid_all() -> None:
-    """Leave this process nothing but the calls in `ALLOWED`, for ever, in all its threads.
+    """Allow this process only the calls in `ALLOWED`, irrevocably, in all its threads.
 
     To be called when all is imported (numpy loads `numpy.random` on first use), shared memory is mapped, descriptors
     that are not needed are closed, and no other thread runs.
@@ -49,8 +50,7 @@ def forbid_all() -> None:
     Raises:
         OSError: the kernel offers this sandbox and refused it.
     """
-    if sys.platform == "darwin":
-        macos.forbid_all()
+    if sys.platform != "linux":  # level `rlimits`: generated code runs only where its person allowed that
         return
     capabilities.drop()
     kernel.give_up_privileges()

@@ -1,4 +1,4 @@
-"""Numbers of Linux system calls, as data: on x86_64, then on aarch64; None where the architecture has no such call."""
+"""Numbers of Linux system calls: on x86_64, then on aarch64; None if the architecture lacks the call."""
 
 import platform
 from functools import cache
@@ -62,7 +62,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
 
 @cache
 def number(call: str) -> int | None:
-    """Number of a system call on this machine; None when it has no such call.
+    """Number of a system call on this machine; None if it lacks the call.
 
     Raises:
         KeyError: this architecture is not in the table.

@@ -1,14 +1,15 @@
-"""Evaluates the checkpoints of a training, beside it where there are cores to spare."""
+"""Evaluates a training's checkpoints, in parallel to it if cores are free."""
 
 from collections.abc import Sequence
 
 from p2p.analysis.clear_verdict import IN_A_ROW
-from p2p.worker.training.beside import EvaluationProcess
-from p2p.worker.training.selection import Run, Selection, evaluate_checkpoint
+from p2p.worker.training.checkpoint_process import EvaluationProcess
+from p2p.worker.training.run import Run
+from p2p.worker.training.selection import Selection, evaluate_checkpoint
 
 
 class Checkpoints:
-    """The selection rollouts of a run's checkpoints. What they show does not depend on where they are run.
+    """Selection rollouts of a run's checkpoints. Results do not depend on the process that runs them.
 
     Args:
         run: What is trained.
@@ -24,18 +25,18 @@ class Checkpoints:
         """Those that are complete and in the metrics, in the order of their steps."""
 
     def start(self) -> None:
-        """Start the process beside the training, if there is to be one."""
+        """Start the parallel process, if there is to be one."""
         if self._beside is not None:
             self._beside.start()
 
     def restore(self, selections: list[Selection], pending: Sequence[int]) -> None:
-        """Go on where another one stood: what was under way is begun again."""
+        """Continue from a saved state: unfinished evaluations start again."""
         self.selections = selections
         for step in pending:
             self.evaluate(step)
 
     def evaluate(self, step: int) -> None:
-        """Evaluate the policy that is saved at `step`, now or beside the training.
+        """Evaluate the policy saved at `step`, now or in parallel.
 
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.
@@ -47,7 +48,7 @@ class Checkpoints:
         self.pending += (step,)
 
     def collect(self) -> None:
-        """Take what is complete meanwhile.
+        """Take completed results.
 
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.
@@ -56,7 +57,7 @@ class Checkpoints:
             self._take(self._beside.result())
 
     def clear(self) -> bool:
-        """Whether the last two that were begun pass clearly; waits for each only while that is open.
+        """Whether the last two queued evaluations pass clearly; waits for each only while that is open.
 
         The answer is the same wherever, and however fast, they are evaluated.
 
@@ -67,13 +68,13 @@ class Checkpoints:
         return begun >= IN_A_ROW and all(self._selection(index).clear for index in range(begun - IN_A_ROW, begun))
 
     def _selection(self, index: int) -> Selection:
-        """The one begun as number `index`, waited for."""
+        """Result of evaluation `index`; waits for it."""
         while self._beside is not None and len(self.selections) <= index:
             self._take(self._beside.result())
         return self.selections[index]
 
     def finish(self) -> list[Selection]:
-        """All of them, in the order of their steps.
+        """All results, in the order of their steps.
 
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.

@@ -1,4 +1,4 @@
-"""The row of metrics that a training writes for each rollout."""
+"""Row of metrics for each rollout of a training."""
 
 import time
 from collections import deque
@@ -26,21 +26,23 @@ class Metrics:
     """
 
     def __init__(self, record: IterationRecord, config: TrainConfig) -> None:
-        self._record, self._config = record, config
-        self._rollouts, self._episodes_seen = 0, 0
+        self._record = record
+        self._config = config
+        self._rollouts = 0
+        self._episodes_seen = 0
         self._began = time.perf_counter()
         self._seconds: dict[str, float] = {}
         self._speeds: deque[tuple[int, float]] = deque(maxlen=RECENT_ROLLOUTS)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Measure the time of a part of this rollout's work, which goes into the row under `name`."""
+        """Measure the time of a part of this rollout's work, for the column `name`."""
         begun = time.perf_counter()
         yield
         self._seconds[name] = time.perf_counter() - begun
 
     def write(self, learner: Scalars, log: EpisodeLog, terms: Scalars) -> None:
-        """Write the row of the rollout that was just learned from.
+        """Write the row of the last rollout.
 
         Args:
             learner: Numbers of its update; what is not finite is written as null.
@@ -67,18 +69,18 @@ class Metrics:
         self._record.append_scalars(row)
 
     def state(self) -> State:
-        """What the next row depends on, but the speed."""
+        """State of the next row, except the speed."""
         elapsed = time.perf_counter() - self._began
         return {"counts": np.array([self._rollouts, self._episodes_seen]), "elapsed": np.array(elapsed)}
 
     def restore(self, state: State) -> None:
-        """Go on where another one stood."""
+        """Continue from a saved state."""
         self._rollouts, self._episodes_seen = state["counts"].tolist()
         self._began = time.perf_counter() - float(state["elapsed"])
 
 
 def _episode_numbers(episodes: Iterable[Episode]) -> Scalars:
-    """Over the last whole episodes; None before the first one has ended."""
+    """Statistics of the last whole episodes; None before the first has ended."""
     returns = [episode.episode_return for episode in episodes]
     lengths = [episode.length for episode in episodes]
     return {
@@ -91,5 +93,5 @@ def _episode_numbers(episodes: Iterable[Episode]) -> Scalars:
 
 
 def _number(value: float | None) -> float | None:
-    """A JSON number, or None for what is absent or not finite."""
+    """A JSON number; None for absent or non-finite values."""
     return float(value) if value is not None and np.isfinite(value) else None

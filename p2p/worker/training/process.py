@@ -1,4 +1,4 @@
-"""What this process costs."""
+"""Resource use of this process."""
 
 import os
 import resource
@@ -17,7 +17,7 @@ def peak_memory_mb() -> int:
 
 
 def age_s() -> float:
-    """Seconds since this process was started, to a hundredth; where there is no /proc, those it has computed for."""
+    """Seconds since the start of this process, to 0.01 s; processor time on systems without /proc."""
     if sys.platform != "linux":
         return time.process_time()
     fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""Resume points: a training that was killed goes on from the last one, and ends as if nothing had happened."""
+"""Resume points: a killed training continues from the last one and ends as if nothing had happened."""
 
 import hashlib
 import os
@@ -12,10 +12,11 @@ import numpy as np
 
 from p2p import __version__
 from p2p.contracts.errors import StorageProblem
-from p2p.contracts.resume import ResumePoint, SelectedCheckpoint
+from p2p.contracts.training import ResumePoint, SelectedCheckpoint
 from p2p.store.resume_points import ResumeRecord
 from p2p.worker.saved_state import State
-from p2p.worker.training.selection import Run, Selection
+from p2p.worker.training.run import Run
+from p2p.worker.training.selection import Selection
 
 INTERVAL = "P2P_RESUME_S"
 """Variable: seconds of work between two resume points; 0 for one after every rollout."""
@@ -27,14 +28,15 @@ TORCH_PACKAGES = ("torch", "stable_baselines3")
 
 
 class ResumePoints:
-    """Those of one run. Which ones there are changes nothing but what an interruption costs.
+    """Resume points of one run. They affect only the cost of an interruption.
 
     Args:
         run: The run.
     """
 
     def __init__(self, run: Run) -> None:
-        self._run, self._record = run, ResumeRecord(run.record)
+        self._run = run
+        self._record = ResumeRecord(run.record)
         self.inputs = inputs_of(run)
         """What a point has to be of, to be used."""
         self._interval_s = float(os.environ.get(INTERVAL, INTERVAL_S))
@@ -42,11 +44,11 @@ class ResumePoints:
 
     @property
     def due(self) -> bool:
-        """Whether it is time for the next one."""
+        """Whether it is time for the next point."""
         return time.monotonic() >= self._next
 
     def save(self, point: ResumePoint, state: State) -> None:
-        """Write the next one; a disk that is full is reported, and the training goes on."""
+        """Write the next point; a full disk is reported, and the training continues."""
         begun = time.monotonic()
         try:
             self._record.save(point, state)
@@ -56,7 +58,7 @@ class ResumePoints:
         self._next = ended + (max(self._interval_s, (ended - begun) / SHARE) if self._interval_s else 0.0)
 
     def last(self) -> tuple[ResumePoint, State] | None:
-        """The one to go on from; None where there is none that can be used, which is reported."""
+        """Last usable point; None if there is none; unusable ones are reported."""
         try:
             found = self._record.read()
             if found is not None:
@@ -67,21 +69,21 @@ class ResumePoints:
         return found
 
     def refuse(self, why: Exception) -> None:
-        """Set the last one aside."""
+        """Set the last point aside."""
         print(f"The resume point is not used: {why}. The training begins again.", file=sys.stderr, flush=True)
         self._record.set_aside()
 
     def go_back(self, point: ResumePoint | None) -> None:
-        """Remove what the run's directory holds beyond a point; everything when it is None."""
+        """Remove results of the run beyond a point; all of them for None."""
         self._record.rewind(point)
 
     def remove(self) -> None:
-        """The run has ended."""
+        """Remove all points of a finished run."""
         self._record.remove()
 
 
 def inputs_of(run: Run) -> dict[str, str]:
-    """Everything that a training's numbers depend on, by name."""
+    """All inputs of a training's numbers, by name."""
     packages = PACKAGES + (TORCH_PACKAGES if run.config.learner == "sb3" else ())
     return {
         "configuration": _digest(run.config.model_dump_json()),
@@ -96,7 +98,7 @@ def inputs_of(run: Run) -> dict[str, str]:
 
 
 def saved_selections(selections: Sequence[Selection]) -> tuple[tuple[SelectedCheckpoint, ...], State]:
-    """Selections as a resume point holds them, and the values of their terms as arrays."""
+    """Selections for a resume point, and the values of their terms as arrays."""
     saved = tuple(
         SelectedCheckpoint(
             step=selection.step,
@@ -112,7 +114,7 @@ def saved_selections(selections: Sequence[Selection]) -> tuple[tuple[SelectedChe
 
 
 def restored_selections(saved: Sequence[SelectedCheckpoint], terms: State) -> list[Selection]:
-    """The selections that were saved."""
+    """Selections from a resume point."""
     return [
         Selection(
             step=one.step,

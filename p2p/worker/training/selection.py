@@ -1,8 +1,7 @@
-"""The checkpoints of a run, measured on rollouts that choose among them."""
+"""Checkpoints of a run, measured on selection rollouts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,60 +10,25 @@ from numpy.typing import NDArray
 from p2p.analysis.clear_verdict import clearly_passes
 from p2p.analysis.predicates import measure
 from p2p.analysis.scoring import Scores, score
-from p2p.contracts.env import EnvSpec
-from p2p.contracts.errors import InvalidInput
-from p2p.contracts.intent import Intent
-from p2p.contracts.rollout import Evaluation, Purpose, first_seed
-from p2p.contracts.training import TrainConfig
+from p2p.contracts.training import Evaluation, Purpose, first_seed
 from p2p.store.arrays import save_arrays, save_features
-from p2p.store.iterations import IterationRecord
 from p2p.store.policy import load_policy
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.reward.evaluator import Reward
-from p2p.worker.reward.hosted import HostedReward
-from p2p.worker.rollout.evaluate import (
+from p2p.worker.reward.inputs import asked_by
+from p2p.worker.rollout.episodes import (
     RecordedRollout,
-    asked_by,
     judged_config,
     judged_order,
     labelled,
     run_episodes,
     trajectory,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What one training run is about."""
-
-    record: IterationRecord
-    config: TrainConfig
-    spec: EnvSpec
-    intent: Intent | None
-    reward: Reward
-
-    @classmethod
-    def open(cls, record: IterationRecord, load: Callable[[Path], Reward] = HostedReward.from_file) -> "Run":
-        """The run in a directory.
-
-        Args:
-            record: Of the directory.
-            load: What makes the reward of its file.
-
-        Raises:
-            InvalidInput: the directory lacks a readable configuration or environment.
-            InvalidReward: the reward does not load.
-        """
-        config, spec = record.read_config(), record.read_env_spec()
-        if config is None or spec is None:
-            missing = record.config_path if config is None else record.env_spec_path
-            raise InvalidInput(f"{missing} is missing or not valid: the run cannot be trained.")
-        return cls(record, config, spec, record.read_criteria(), load(record.reward_fn_path))
+from p2p.worker.training.run import Run
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A checkpoint and how it did on its selection rollouts."""
+    """A checkpoint and its selection rollouts."""
 
     step: int
     mean_return: float
@@ -79,17 +43,17 @@ class Selection:
 
     @property
     def clear(self) -> bool:
-        """Whether it passes clearly; False where nobody asked."""
+        """Whether it passes clearly; False for a training without early stopping."""
         return bool(self.row.get("clear"))
 
     @property
     def rank(self) -> tuple[float, float, float]:
-        """What checkpoints are chosen by: the larger the better."""
+        """Sort key of checkpoints: the larger the better."""
         return self.success_rate or 0.0, self.intent_score or 0.0, self.mean_return
 
 
 def evaluate_checkpoint(run: Run, step: int) -> Selection:
-    """Run the selection rollouts of the policy saved at `step`, and write everything about them but their metrics.
+    """Run and write the selection rollouts of the policy saved at `step`, without its metrics row.
 
     Raises:
         RewardFailed: the reward raised, or returned what is not a finite number.
@@ -120,7 +84,7 @@ def _scores(run: Run, rollouts: Sequence[RecordedRollout]) -> Scores | None:
 
 
 def _clear(run: Run, scores: Scores | None) -> dict[str, bool]:
-    """Whether the checkpoint passes clearly, where the training may end then."""
+    """Whether the checkpoint passes clearly, if the training may end early."""
     needed = run.config.stop_at_score
     if needed is None or run.intent is None or scores is None:
         return {}
@@ -168,5 +132,6 @@ def _row(
     if scores is not None:
         row["criteria"] = {criterion.key: criterion.value for criterion in scores.criteria}
         row["criteria_met"] = {criterion.key: criterion.met_share for criterion in scores.criteria}
-        row["intent_score"], row["success_rate"] = scores.intent_score, scores.success_rate
+        row["intent_score"] = scores.intent_score
+        row["success_rate"] = scores.success_rate
     return row

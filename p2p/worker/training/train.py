@@ -1,4 +1,4 @@
-"""The verb `train`: one run, from its configuration to its summary."""
+"""Verb `train`: one run, from its configuration to its summary."""
 
 import math
 import os
@@ -11,20 +11,18 @@ from p2p.analysis.guardrails import hacking_warning
 from p2p.analysis.term_statistics import term_statistics
 from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
 from p2p.contracts.errors import InvalidConfig, RewardFailed
-from p2p.contracts.resume import ResumePoint
-from p2p.contracts.rollout import Purpose, first_seed
-from p2p.contracts.training import EarlyStop, RunSummary, TrainConfig
+from p2p.contracts.training import EarlyStop, Purpose, ResumePoint, RunSummary, TrainConfig, first_seed
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy
 from p2p.worker.code_host.host_process import HostFailed
-from p2p.worker.learners.advantages import explained_variance
+from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.learners.learner import Learner
+from p2p.worker.learners.ppo import explained_variance
 from p2p.worker.learners.registry import make_learner
 from p2p.worker.reward.evaluator import RewardEvaluator, spec_of
 from p2p.worker.rollout.collector import Collector
 from p2p.worker.rollout.start_states import StartPlacer
 from p2p.worker.rollout.training_env import TrainingEnv
-from p2p.worker.rollout.vec_env import VecEnv
 from p2p.worker.sandbox import levels
 from p2p.worker.sandbox.confine import forbid_processes
 from p2p.worker.saved_state import State, joined, part
@@ -32,7 +30,8 @@ from p2p.worker.training.checkpoints import Checkpoints
 from p2p.worker.training.metrics import Metrics
 from p2p.worker.training.process import peak_memory_mb
 from p2p.worker.training.resume import ResumePoints, restored_selections, saved_selections
-from p2p.worker.training.selection import Run, Selection
+from p2p.worker.training.run import Run
+from p2p.worker.training.selection import Selection
 
 THREADS = "P2P_THREADS"
 """Variable: cores this training may use. With more than one the physics is spread, and checkpoints are evaluated in a
@@ -40,7 +39,7 @@ process beside it; the policy is the same."""
 
 
 def train(job_dir: Path) -> None:
-    """Train the run in `job_dir` and write everything a finished run holds, the summary last.
+    """Train the run in `job_dir` and write all its files, the summary last.
 
     An earlier attempt that was interrupted goes on from its last resume point; without one, what it left is removed.
 
@@ -54,7 +53,7 @@ def train(job_dir: Path) -> None:
 
 
 def train_and_measure_untrained(job_dir: Path) -> None:
-    """Like `train`, with the policy at its beginning as a checkpoint too, at step 0.
+    """Like `train`, with the untrained policy as a checkpoint at step 0.
 
     Raises:
         InvalidInput, InvalidReward, InvalidConfig, RewardFailed: as in `train`.
@@ -63,7 +62,7 @@ def train_and_measure_untrained(job_dir: Path) -> None:
 
 
 def train_run(run: Run, *, untrained: bool = False) -> ResumePoints:
-    """Train a run to its summary; its resume points are returned, to be removed when all that follows is done.
+    """Train a run to its summary; return its resume points, to be removed after all later work.
 
     Args:
         run: What is trained.
@@ -72,7 +71,8 @@ def train_run(run: Run, *, untrained: bool = False) -> ResumePoints:
     Raises:
         InvalidConfig, RewardFailed: as in `train`. A reward that has failed by itself would again, and leaves no point.
     """
-    threads, points = int(os.environ.get(THREADS, "1")), ResumePoints(run)
+    threads = int(os.environ.get(THREADS, "1"))
+    points = ResumePoints(run)
     run.record.save_reward_spec(spec_of(run.reward))
     training = begin(run, threads, points)
     training.checkpoints.start()
@@ -89,7 +89,7 @@ def train_run(run: Run, *, untrained: bool = False) -> ResumePoints:
 
 
 def begin(run: Run, threads: int, points: ResumePoints) -> "Training":
-    """A training that stands at its last resume point, or at its beginning where there is none that can be used."""
+    """A training at its last usable resume point, else at its start."""
     found = points.last()
     if found is not None:
         points.go_back(found[0])
@@ -116,11 +116,13 @@ class Training:
 
     def __init__(self, run: Run, threads: int) -> None:
         config = run.config
-        self._run, self._config = run, config
+        self._run = run
+        self._config = config
         first = _first_seed(config)
         env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
         placer = StartPlacer(env, config.start_states, first) if config.start_states else None
-        self.simulation, space = env.simulation, env.simulation.action_space
+        self.simulation = env.simulation
+        space = env.simulation.action_space
         self._learner: Learner = make_learner(config.learner, config, env.simulation.observation_space, space)
         self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
         self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self.reward)
@@ -128,12 +130,15 @@ class Training:
         self.checkpoints = Checkpoints(run, beside=threads > 1)
         self._size = config.n_envs * config.n_steps
         self._planned = math.ceil(config.total_timesteps / self._size) * self._size
-        self._rollouts, self._resumed, self._peak_memory_mb = 0, 0, 0
+        self._rollouts = 0
+        self._resumed = 0
+        self._peak_memory_mb = 0
         self._begun = time.monotonic()
 
     def run(self, points: ResumePoints) -> None:
-        """Train to the end, or until the verdict is clear, and write resume points on the way."""
-        size, rollouts = self._size, self._planned // self._size
+        """Train to the end, or until the verdict is clear; write resume points."""
+        size = self._size
+        rollouts = self._planned // self._size
         for number in range(self._rollouts + 1, rollouts + 1):
             self.learn(number * size)
             self._rollouts = number
@@ -148,12 +153,12 @@ class Training:
         self._run.record.save_summary(self._summary(selections, time.monotonic() - self._begun))
 
     def measure_untrained(self) -> None:
-        """Evaluate the policy at its beginning, as the checkpoint of step 0; not where the training goes on."""
+        """Evaluate the untrained policy as the checkpoint of step 0; skipped after a resume."""
         if self._rollouts == 0:
             self._evaluate(0)
 
     def learn(self, steps: int) -> None:
-        """One rollout and what is learned from it; `steps` have been made after it."""
+        """Collect one rollout and learn from it, up to step `steps`."""
         with self._metrics.timed("rollout_time"):
             batch = self._collector.collect()
         rate = learning_rate(self._config, steps)
@@ -163,7 +168,7 @@ class Training:
         self._metrics.write(scalars, self._collector.log, self._collector.term_means)
 
     def state(self) -> State:
-        """Everything the next rollout and what is learned from it depend on."""
+        """State that later rollouts and updates depend on."""
         parts = {
             "learner": self._learner.state(),
             "collector": self._collector.state(),
@@ -173,7 +178,7 @@ class Training:
         return joined(parts)
 
     def point(self, points: ResumePoints) -> ResumePoint:
-        """How far it is."""
+        """Resume point of the current state."""
         return ResumePoint(
             inputs=points.inputs,
             rollouts=self._rollouts,
@@ -185,7 +190,7 @@ class Training:
         )
 
     def restore(self, point: ResumePoint, state: State) -> None:
-        """Go on from a point.
+        """Continue from a resume point.
 
         Raises:
             RewardFailed: the reward raised, or gave no answer.
@@ -194,7 +199,9 @@ class Training:
         self._collector.restore(part(state, "collector"))
         self._learner.restore(part(state, "learner"))
         self._metrics.restore(part(state, "metrics"))
-        self._rollouts, self._resumed, self._peak_memory_mb = point.rollouts, point.resumed + 1, point.peak_memory_mb
+        self._rollouts = point.rollouts
+        self._resumed = point.resumed + 1
+        self._peak_memory_mb = point.peak_memory_mb
         self._begun = time.monotonic() - point.seconds
         self.checkpoints.restore(restored_selections(point.evaluated, part(state, "selection")), point.pending)
 
@@ -206,7 +213,8 @@ class Training:
         self.checkpoints.evaluate(step)
 
     def _summary(self, selections: list[Selection], seconds: float) -> RunSummary:
-        steps, best = self._rollouts * self._size, max(selections, key=lambda selection: selection.rank)
+        steps = self._rollouts * self._size
+        best = max(selections, key=lambda selection: selection.rank)
         numbers = dynamics(self._run.record.parse_scalars()[0])
         log = self._collector.log
         recent = [episode.episode_return for episode in log.recent]
@@ -233,9 +241,11 @@ class Training:
 
 
 def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> NumpyPolicy:
-    """What a learner has learned, with the normalisers of its rollouts."""
-    networks, space = learner.networks(), collector.simulation
-    observations, rewards = collector.observations.statistics, collector.rewards.statistics
+    """Policy of a learner, with the normalisers of its rollouts."""
+    networks = learner.networks()
+    space = collector.simulation
+    observations = collector.observations.statistics
+    rewards = collector.rewards.statistics
     return NumpyPolicy(
         weights=networks.weights,
         biases=networks.biases,
@@ -258,15 +268,16 @@ def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> Nu
 
 
 def learning_rate(config: TrainConfig, steps: int) -> float:
-    """The learning rate after `steps` environment steps: a straight line from its start to its end."""
+    """Learning rate after `steps` environment steps: linear from start to end."""
     remaining = 1.0 - steps / config.total_timesteps
     end = config.learning_rate * config.learning_rate_end
     return max(0.0, end + (config.learning_rate - end) * remaining)
 
 
 def evaluation_due(config: TrainConfig, rollout: int) -> bool:
-    """Whether the policy is evaluated after this rollout, from 1: the first that reaches a point, and the last."""
-    size, total = config.n_envs * config.n_steps, config.total_timesteps
+    """Whether the policy is evaluated after this rollout, counted from 1: the first past each point, and the last."""
+    size = config.n_envs * config.n_steps
+    total = config.total_timesteps
     points = (total * (i + 1) / config.num_evals for i in range(config.num_evals))
     return any((rollout - 1) * size < point <= rollout * size for point in points)
 
@@ -279,7 +290,7 @@ def _first_seed(config: TrainConfig) -> int:
 
 
 def _early_stop(selections: list[Selection], planned: int) -> EarlyStop:
-    """Of a training that ended at its last checkpoint."""
+    """Early stop at a training's last checkpoint."""
     before, last = (selection.step for selection in selections[-IN_A_ROW:])
     reason = (
         f"The verdict was clear: on their selection rollouts the checkpoints at steps {before:,} and {last:,} passed "

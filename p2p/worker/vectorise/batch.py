@@ -1,16 +1,325 @@
-"""A value that differs from row to row, and behaves as one row's value does."""
+"""`Batch`: one value per row, with the operators of a single value."""
 
+import operator
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.worker.vectorise.arithmetic import fail_where
-from p2p.worker.vectorise.lanes import LANES
-from p2p.worker.vectorise.operators import Operators, raw
-from p2p.worker.vectorise.refusal import Refusal, Split
+from p2p.worker.vectorise.lanes import LANES, Refusal, Split
+
+# ---------------------------------------------------------------------------------------------------------- arithmetic
+# Operators on raw arrays of rows, with the rules of Python's own numbers where the values are Python's.
+#
+# numpy and Python disagree on division by zero, on sums of truth values and on powers that overflow; rewards mix both
+# kinds of numbers, so each batch knows which kind it stands for.
+
+
+LARGEST = 2**31
+"""Whole numbers up to this one can be multiplied without exceeding 64 bits."""
+Kind = bool | None
+"""Whether numbers are Python's own, True, or numpy's, False; None where that differs from row to row."""
+Operation = Callable[[Any, Any, Kind], Any]
+"""Two raw operands, and their kind -> the raw result."""
+
+
+def fail_where(condition: Any, error: Exception) -> None:
+    """Raise `error` as the rows in `condition` would.
+
+    Raises:
+        Split: only some of the active rows would.
+    """
+    if LANES.decide(condition):
+        raise error
+
+
+def plain(operation: Callable[[Any, Any], Any]) -> Operation:
+    """Operator on which Python and numpy agree, except that booleans are numbers in Python."""
+
+    def apply(left: Any, right: Any, python: Kind) -> Any:
+        if python is False:
+            return operation(left, right)
+        left, right = numbers(left, right, python)
+        return _small(operation(left, right))
+
+    return apply
+
+
+def compare(operation: Callable[[Any, Any], Any]) -> Operation:
+    """Comparison, or another operator on which Python and numpy agree."""
+
+    def apply(left: Any, right: Any, _python: Kind) -> Any:
+        return operation(left, right)
+
+    return apply
+
+
+def dividing(operation: Callable[[Any, Any], Any]) -> Operation:
+    """Division; in Python it fails on zero."""
+
+    def apply(left: Any, right: Any, python: Kind) -> Any:
+        if python is not False:
+            left, right = numbers(left, right, python)
+            zero = np.atleast_1d(np.equal(right, 0))
+            if python is None and LANES.some(zero):
+                raise Refusal("divides by zero")
+            if zero.any():
+                fail_where(zero, ZeroDivisionError("division by zero"))
+        return operation(left, right)
+
+    return apply
+
+
+def power(left: Any, right: Any, python: Kind) -> Any:
+    """`left ** right`."""
+    if python is False:
+        return left**right
+    left, right = numbers(left, right, python)
+    if np.result_type(left, right).kind == "i":
+        if LANES.some(np.abs(np.power(np.asarray(left, dtype=np.float64), right)) > LARGEST):
+            raise Refusal("counts further than numpy can")
+        if np.any(np.less(right, 0)):
+            left = np.asarray(left, dtype=np.float64)
+    result = left**right
+    finite = np.isfinite(result)
+    if not finite.all():
+        odd = ~finite & np.isfinite(left) & np.isfinite(right)
+        if python is None and LANES.some(odd):
+            raise Refusal("takes a power that is not finite")
+        _fail_as_python(left, right, odd)
+    return result
+
+
+def _fail_as_python(left: Any, right: Any, odd: Any) -> None:
+    """Python's behaviour if numpy's power of two finite numbers is not finite."""
+    zero = odd & (np.equal(left, 0))
+    fail_where(zero, ZeroDivisionError("0.0 cannot be raised to a negative power"))
+    negative = odd & np.less(left, 0) & np.not_equal(right, np.trunc(right))
+    if LANES.some(negative):
+        raise Refusal("takes a fractional power of a negative number")
+    fail_where(odd & ~zero & ~negative, OverflowError("numerical result out of range"))
+
+
+def numbers(left: Any, right: Any, python: Kind) -> tuple[Any, Any]:
+    """Two operands, booleans as Python's numbers.
+
+    Raises:
+        Refusal: they are truth values that are Python's in some rows and numpy's in others.
+    """
+    if python is None and _is_truth(left) and _is_truth(right):
+        raise Refusal("counts truth values that are Python's in some rows and numpy's in others")
+    return counted(left, True), counted(right, True)
+
+
+def counted(value: Any, python: Kind) -> Any:
+    """Booleans as Python's numbers.
+
+    Raises:
+        Refusal: they are Python's in some rows and numpy's in others.
+    """
+    if python is False or not isinstance(value, np.ndarray) or value.dtype.kind != "b":
+        return value
+    if python is None:
+        raise Refusal("counts truth values that are Python's in some rows and numpy's in others")
+    return value.astype(np.int64)
+
+
+def _small(result: Any) -> Any:
+    """Result without integers too large for numpy: Python's have no limit.
+
+    Raises:
+        Refusal: an integer is too large.
+    """
+    if result.dtype.kind == "i" and LANES.some(np.abs(result) > LARGEST):
+        raise Refusal("counts further than numpy can")
+    return result
+
+
+def _is_truth(value: Any) -> bool:
+    return np.asarray(value).dtype.kind == "b"
+
+
+def shared_kind(*kinds: Kind) -> Kind:
+    """Common kind of several operands' numbers; None if they differ."""
+    return kinds[0] if all(kind is kinds[0] for kind in kinds) else None
+
+
+OPERATORS: dict[str, Operation] = {
+    "add": plain(operator.add),
+    "sub": plain(operator.sub),
+    "mul": plain(operator.mul),
+    "truediv": dividing(operator.truediv),
+    "floordiv": dividing(operator.floordiv),
+    "mod": dividing(operator.mod),
+    "pow": power,
+    "and": compare(operator.and_),
+    "or": compare(operator.or_),
+    "xor": compare(operator.xor),
+}
+COMPARISONS: dict[str, Operation] = {
+    name: compare(getattr(operator, name)) for name in ("lt", "le", "gt", "ge", "eq", "ne")
+}
+
+
+# ----------------------------------------------------------------------------------------------------------- operators
+# The operators of a value that differs from row to row.
+
+
+NUMBERS = (float, int, bool)
+"""Types of Python's own numbers."""
+
+
+def _forward(name: str) -> Callable[["Operators", Any], Any]:
+    operation = OPERATORS.get(name) or COMPARISONS[name]
+    return lambda self, other: _binary(operation, self, other, self)
+
+
+def _reflected(name: str) -> Callable[["Operators", Any], Any]:
+    operation = OPERATORS[name]
+    return lambda self, other: _binary(operation, other, self, self)
+
+
+def _augmented(name: str) -> Callable[["Operators", Any], Any]:
+    operation = OPERATORS[name]
+
+    def apply(self: "Operators", other: Any) -> Any:
+        result = _binary(operation, self, other, self)
+        return self.replaced(result.data) if self.data.ndim > 1 and isinstance(result, Operators) else result
+
+    return apply
+
+
+class Operators:
+    """Operators of `Batch`."""
+
+    __slots__ = ("data", "exposed", "python")
+    data: NDArray[Any]
+    python: Kind
+    exposed: bool
+
+    __add__ = _forward("add")
+    __radd__ = _reflected("add")
+    __iadd__ = _augmented("add")
+    __sub__ = _forward("sub")
+    __rsub__ = _reflected("sub")
+    __isub__ = _augmented("sub")
+    __mul__ = _forward("mul")
+    __rmul__ = _reflected("mul")
+    __imul__ = _augmented("mul")
+    __truediv__ = _forward("truediv")
+    __rtruediv__ = _reflected("truediv")
+    __itruediv__ = _augmented("truediv")
+    __floordiv__ = _forward("floordiv")
+    __rfloordiv__ = _reflected("floordiv")
+    __ifloordiv__ = _augmented("floordiv")
+    __mod__ = _forward("mod")
+    __rmod__ = _reflected("mod")
+    __imod__ = _augmented("mod")
+    __pow__ = _forward("pow")
+    __rpow__ = _reflected("pow")
+    __ipow__ = _augmented("pow")
+    __and__ = _forward("and")
+    __rand__ = _reflected("and")
+    __iand__ = _augmented("and")
+    __or__ = _forward("or")
+    __ror__ = _reflected("or")
+    __ior__ = _augmented("or")
+    __xor__ = _forward("xor")
+    __rxor__ = _reflected("xor")
+    __ixor__ = _augmented("xor")
+    __lt__ = _forward("lt")
+    __le__ = _forward("le")
+    __gt__ = _forward("gt")
+    __ge__ = _forward("ge")
+    __eq__ = _forward("eq")
+    __ne__ = _forward("ne")
+
+    def __init__(self, data: NDArray[Any], python: Kind = False) -> None:
+        self.data = data
+        self.python = python
+        self.exposed = False
+
+    def __hash__(self) -> int:
+        raise Refusal("uses a measured value as a key")
+
+    def __neg__(self) -> Self:
+        return type(self)(-self._counted(), self.python)
+
+    def __pos__(self) -> Self:
+        return type(self)(+self._counted(), self.python)
+
+    def __abs__(self) -> Self:
+        return type(self)(abs(self._counted()), self.python)
+
+    def __invert__(self) -> Self:
+        return type(self)(~self._counted(), self.python)
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def replaced(self, data: NDArray[Any]) -> Self:
+        """This array with the numbers of `data` in the active rows.
+
+        Raises:
+            Refusal: other names show parts of it.
+        """
+        if self.exposed:
+            raise Refusal("changes an array that other names show parts of")
+        shape = (*self.data.shape[:-1], LANES.count)
+        new = np.broadcast_to(data.astype(self.data.dtype, casting="same_kind"), shape)
+        self.data = new if LANES.active is None else np.where(LANES.active, new, self.data)
+        return self
+
+    def _counted(self) -> NDArray[Any]:
+        data: NDArray[Any] = counted(self.data, self.python)
+        return data
+
+
+def raw(value: Any) -> Any:
+    """Operands for numpy: batches as their data, shared arrays with an axis for the rows."""
+    if isinstance(value, Operators):
+        return value.data
+    if isinstance(value, np.ndarray):
+        return value[..., None] if value.ndim else value
+    return value
+
+
+def _binary(operation: Operation, left: Any, right: Any, batch: Operators) -> Any:
+    """An operator on two values, one of which is `batch`."""
+    kinds = []
+    operands = []
+    for value in (left, right):
+        kinds.append(kind_of(value))
+        if isinstance(value, Operators):
+            operands.append(value.data)
+        elif isinstance(value, float | int | np.ndarray | np.generic):
+            operands.append(raw(value))
+        elif isinstance(value, list | tuple) and batch.data.ndim > 1:
+            return _binary(operation, _array(left), _array(right), batch)
+        else:
+            return NotImplemented
+    one, other = kinds
+    unknown = one is None or other is None
+    result = operation(operands[0], operands[1], None if unknown else one and other)
+    # with a numpy number on one side, the result is numpy's
+    return type(batch)(result, False if one is False or other is False else None if unknown else True)
+
+
+def kind_of(value: Any) -> Kind:
+    """Whether a number, or each row's number, is Python's."""
+    return value.python if isinstance(value, Operators) else type(value) in NUMBERS
+
+
+def _array(value: Any) -> Any:
+    """A list as numpy's array; refused if it contains measured values."""
+    return np.asarray(value) if isinstance(value, list | tuple) else value
+
+
+# --------------------------------------------------------------------------------------------------------------- batch
+# A value that differs from row to row, and behaves as one row's value does.
+
 
 Array = NDArray[Any]
 
@@ -151,7 +460,7 @@ class Batch(Operators):
         return FUNCTIONS[function](*args, **keywords)
 
     def copy(self) -> "Batch":
-        """A batch that shares nothing with this one."""
+        """Batch that shares nothing with this one."""
         return Batch(self.data, self.python)
 
     def item(self) -> "Batch":
@@ -165,7 +474,7 @@ class Batch(Operators):
         return [row.tolist() for row in self] if self.ndim else Batch(self.data, True)
 
     def astype(self, dtype: Any, **_: Any) -> "Batch":
-        """The numbers as another type."""
+        """Numbers of another type."""
         return Batch(self.data.astype(dtype))
 
     def reshape(self, *shape: Any, **_: Any) -> "Batch":
@@ -174,14 +483,14 @@ class Batch(Operators):
         return result
 
     def _seen(self, part: Array) -> "Batch":
-        """A batch of memory this one shows too."""
+        """Batch over memory that this one shows too."""
         seen = Batch(part)
         seen.exposed = self.exposed = True
         return seen
 
 
 def stacked(value: Any) -> Any:
-    """Lists and tuples, nested or not, as one batch where there are batches in them, and as an array otherwise."""
+    """Lists and tuples, nested or not, as one batch if they contain batches, otherwise as an array."""
     if not isinstance(value, list | tuple):
         return value
     items = [stacked(item) for item in value]
@@ -195,13 +504,13 @@ def stacked(value: Any) -> Any:
 
 
 def truth(value: Batch) -> NDArray[np.bool_]:
-    """Where a value counts as true, shape (B,)."""
+    """Rows with a true value, shape (B,)."""
     data = value.data if value.ndim == 0 else value.data.reshape(-1)
     return data if data.dtype.kind == "b" else data.astype(np.bool_)
 
 
 def integer(value: Batch) -> Batch:
-    """The value cut off to a whole number, as `int` does."""
+    """Value truncated to an integer, as by `int`."""
     data = value.data.reshape(-1)
     if data.dtype.kind == "f":
         fail_where(np.isnan(data), ValueError("cannot convert float NaN to integer"))
@@ -212,7 +521,7 @@ def integer(value: Batch) -> Batch:
 
 
 def position(value: Batch, index: Any) -> Any:
-    """The index with which the data of `value` is read, which must not reach the axis of the rows."""
+    """Index into the value's data; it must not reach the axis of the rows."""
     parts = index if isinstance(index, tuple) else (index,)
     parts = tuple(_plain_index(part) for part in parts)
     used = sum(_axes_of(part) for part in parts)

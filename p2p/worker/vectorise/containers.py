@@ -1,4 +1,4 @@
-"""Writes into dicts, lists and arrays, for the active rows only."""
+"""Writes into dicts, lists and arrays, for active rows only."""
 
 import operator
 from collections import deque
@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from p2p.worker.vectorise.batch import Batch, position
-from p2p.worker.vectorise.control_flow import Frame
-from p2p.worker.vectorise.lanes import LANES, NewKey
-from p2p.worker.vectorise.merging import merge
-from p2p.worker.vectorise.refusal import Refusal
+from p2p.worker.vectorise.control_flow import Frame, merge
+from p2p.worker.vectorise.lanes import LANES, NewKey, Refusal
 
 MUTATORS = frozenset(
     {"append", "appendleft", "extend", "insert", "pop", "popleft", "popitem", "remove", "clear", "reverse", "sort"}
@@ -22,7 +20,7 @@ IN_PLACE = (list, dict, set, deque, np.ndarray)
 
 
 def store(frame: Frame | None, container: Any, key: Any, value: Any, local: bool) -> None:
-    """`container[key] = value`; `local` when no other call of a function knows the container."""
+    """`container[key] = value`; `local` if no other call of a function has the container."""
     if type(container) is Batch or _whole(frame, local):
         container[key] = value
         return
@@ -38,14 +36,14 @@ def store(frame: Frame | None, container: Any, key: Any, value: Any, local: bool
 
 
 def augmented(frame: Frame, name: str, value: Any, other: Any, local: bool) -> Any:
-    """The result of `value += other` and its like; `name` is that of the operator."""
+    """Result of `value += other` and similar; `name` is the operator's."""
     if isinstance(value, IN_PLACE) and not _whole(frame, local):
         raise LANES.split()
     return getattr(operator, name)(value, other)
 
 
 def augmented_item(frame: Frame, name: str, container: Any, key: Any, other: Any, local: bool) -> None:
-    """`container[key] += other` and its like."""
+    """`container[key] += other` and similar."""
     if type(container) is Batch:
         # not container[key], after which the array would count as seen by another name
         old = Batch(container.data[position(container, key)])
@@ -55,7 +53,7 @@ def augmented_item(frame: Frame, name: str, container: Any, key: Any, other: Any
 
 
 def mutate(frame: Frame | None, receiver: Any, name: str, local: bool, *arguments: Any, **keywords: Any) -> Any:
-    """The call of a method that may change its receiver."""
+    """Call of a method that may change its receiver."""
     if not isinstance(receiver, IN_PLACE) or _whole(frame, local):
         return getattr(receiver, name)(*arguments, **keywords)
     if isinstance(receiver, dict) and name == "update":
@@ -66,14 +64,14 @@ def mutate(frame: Frame | None, receiver: Any, name: str, local: bool, *argument
 
 
 def own(value: Any) -> Any:
-    """A new array that is going to be written into, as one that may differ from row to row."""
+    """New array to be written into, possibly with different rows."""
     if LANES.running and isinstance(value, np.ndarray) and value.ndim and value.flags.writeable:
         return Batch(value[..., None].copy())
     return value
 
 
 def set_attribute(receiver: Any, name: str, value: Any, text: str) -> None:
-    """`receiver.name = value`, which only an `__init__` may do.
+    """`receiver.name = value`, allowed only in `__init__`.
 
     Raises:
         Refusal: a reward is being computed.
@@ -84,5 +82,5 @@ def set_attribute(receiver: Any, name: str, value: Any, text: str) -> None:
 
 
 def _whole(frame: Frame | None, local: bool) -> bool:
-    """Whether a write concerns every row that will ever read it."""
+    """Whether a write reaches all rows that will ever read it."""
     return LANES.active is None or (local and frame is not None and LANES.active is frame.base)

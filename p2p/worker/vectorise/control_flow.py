@@ -1,21 +1,84 @@
-"""What branches, loops, returns and assignments of a rewritten function do."""
+"""Branches, loops, returns and assignments of a rewritten function, and merging of their values."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.worker.vectorise.batch import Batch, truth
-from p2p.worker.vectorise.lanes import LANES, NewKey
-from p2p.worker.vectorise.merging import UNBOUND, merge, snapshot
-from p2p.worker.vectorise.refusal import Split
+from p2p.worker.vectorise.batch import Batch, kind_of, raw, shared_kind, truth
+from p2p.worker.vectorise.lanes import LANES, NewKey, Split
+
+# ------------------------------------------------------------------------------------------------------------- merging
+# One value out of two, where some rows went one way and the others another.
+
+
+class Unbound:
+    """Value of a variable before its first assignment."""
+
+    def __bool__(self) -> bool:
+        raise UnboundLocalError("a variable is used before it has a value")
+
+
+UNBOUND = Unbound()
+
+
+def merge(rows: NDArray[np.bool_], new: Any, old: Any) -> Any:
+    """`new` in the rows `rows`, `old` elsewhere.
+
+    Dicts and sequences are merged part by part.
+
+    Raises:
+        Split: the two are not of one kind, so that the rows must be computed apart.
+    """
+    if new is old or old is UNBOUND:
+        return new
+    if _numeric(new) and _numeric(old):
+        one, other = (np.atleast_1d(raw(value)) for value in (new, old))
+        if (
+            one.ndim == other.ndim
+            and _shape(new) == _shape(old)
+            and (one.dtype.kind == "b") == (other.dtype.kind == "b")
+        ):
+            return Batch(np.where(rows, one, other), shared_kind(kind_of(new), kind_of(old)))
+    elif type(new) is type(old):
+        if isinstance(new, dict) and list(new) == list(old):
+            return type(new)((key, merge(rows, value, old[key])) for key, value in new.items())
+        if type(new) in (tuple, list) and len(new) == len(old):
+            return type(new)(merge(rows, one, other) for one, other in zip(new, old, strict=True))
+        if isinstance(new, str) and new == old:
+            return new
+    if rows.all() or not rows.any():
+        return new if rows.any() else old
+    raise Split(LANES.within(rows))
+
+
+def snapshot(value: Any) -> Any:
+    """Current value, independent of later writes into its containers."""
+    if type(value) is dict:
+        return {key: snapshot(item) for key, item in value.items()}
+    if type(value) in (tuple, list):
+        return type(value)(snapshot(item) for item in value)
+    return value.copy() if type(value) is Batch and value.ndim else value
+
+
+def _numeric(value: Any) -> bool:
+    return isinstance(value, Batch | float | int | np.ndarray | np.generic)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return getattr(value, "shape", ())
+
+
+# -------------------------------------------------------------------------------------------------------- control flow
+# What branches, loops, returns and assignments of a rewritten function do.
+
 
 Booleans = NDArray[np.bool_]
 Attempt = tuple[Booleans | None, int]
 
 
 class Frame:
-    """One call of a function: which rows have returned, and with what."""
+    """One call of a function: returned rows and their values."""
 
     __slots__ = ("base", "entry", "gone", "jumps", "loops", "value")
 
@@ -35,21 +98,21 @@ class Frame:
         return Branch(self, test, before)
 
     def loop(self) -> "Loop":
-        """A `for` or `while` in which some rows may leave early."""
+        """A `for` or `while` that some rows may leave early."""
         return Loop(self)
 
     def assign(self, new: Any, old: Any) -> Any:
-        """The value of a variable after an assignment."""
+        """Value of a variable after an assignment."""
         active = LANES.active
         return new if active is self.base else merge(_given(active), new, old)
 
     def assign_outside(self, new: Any, old: Any) -> Any:
-        """The value of an enclosing function's variable after an assignment."""
+        """Value of an enclosing function's variable after an assignment."""
         active = LANES.active
         return new if active is None else merge(active, new, old)
 
     def returns(self, value: Any) -> bool:
-        """Note what the active rows return; whether these were the last ones."""
+        """Record the active rows' return value; return whether these were the last rows."""
         active = LANES.active
         if active is self.base and self.gone is None:
             self.value = value
@@ -66,11 +129,11 @@ class Frame:
         return True
 
     def goes_on(self) -> bool:
-        """Whether any row is left that executes the rest of the block."""
+        """Whether any row executes the rest of the block."""
         return LANES.active is None or bool(LANES.active.any())
 
     def trying(self) -> "Attempt":
-        """Where a `try` begins: the active rows, and the loops it is in."""
+        """Start of a `try`: the active rows and the enclosing loops."""
         return LANES.active, len(self.loops)
 
     def caught(self, attempt: "Attempt") -> None:
@@ -85,7 +148,7 @@ class Frame:
         del self.loops[depth:]
 
     def remaining(self, rows: Booleans | None) -> Booleans | None:
-        """Those of `rows` that have left neither the function nor one of its loops."""
+        """Those of `rows` still in the function and in all its loops."""
         for gone in (self.gone, *(part for loop in self.loops for part in (loop.left, loop.skipped))):
             if gone is not None:
                 rows = ~gone if rows is None else rows & ~gone
@@ -93,7 +156,7 @@ class Frame:
 
 
 class Loop:
-    """A loop that some rows may leave, or skip the rest of an iteration of."""
+    """A loop with rows that may leave it, or skip the rest of an iteration."""
 
     __slots__ = ("current", "frame", "left", "saved", "skipped")
 
@@ -105,13 +168,13 @@ class Loop:
         frame.loops.append(self)
 
     def begins(self) -> bool:
-        """Begin an iteration; False when no row is left for it."""
+        """Begin an iteration; False if no row is left."""
         self.skipped = None
         self.current = LANES.active = self.frame.remaining(self.saved) if self.frame.jumps else self.saved
         return self.current is None or bool(self.current.any())
 
     def skips(self) -> bool:
-        """The active rows go on with the next iteration; whether these were all."""
+        """Let the active rows continue with the next iteration; return whether these were all."""
         if LANES.active is self.current:
             return True
         rows = _given(LANES.active)
@@ -121,7 +184,7 @@ class Loop:
         return False
 
     def leaves(self) -> bool:
-        """The active rows leave the loop; whether no other is in this iteration."""
+        """Let the active rows leave the loop; return whether no other is in this iteration."""
         rows = np.ones(LANES.count, dtype=np.bool_) if LANES.active is None else LANES.active
         self.left = rows if self.left is None else self.left | rows
         self.frame.jumps += 1
@@ -131,7 +194,7 @@ class Loop:
         return False
 
     def ends(self) -> None:
-        """Go on after the loop."""
+        """Continue after the loop."""
         self.frame.loops.pop()
         unchanged = self.frame.gone is None and not self.frame.loops
         LANES.active = self.saved if unchanged else self.frame.remaining(self.saved)
@@ -143,7 +206,10 @@ class Branch:
     __slots__ = ("before", "condition", "first_keys", "frame", "jumps", "mark", "plain", "rows", "saved")
 
     def __init__(self, frame: Frame, test: Any, before: tuple[Any, ...]) -> None:
-        self.frame, self.saved, self.jumps, self.before = frame, LANES.active, frame.jumps, before
+        self.frame = frame
+        self.saved = LANES.active
+        self.jumps = frame.jumps
+        self.before = before
         self.plain: bool | None = None
         """The test's truth where it is the same for all active rows."""
         if type(test) is Batch and (test.data.ndim == 1 or test.size == 1):
@@ -159,14 +225,14 @@ class Branch:
             self.plain = bool(test)
 
     def first(self) -> bool:
-        """Begin the body; False when no row executes it."""
+        """Begin the body; False if no row executes it."""
         if self.plain is not None:
             return self.plain
         LANES.active = self.rows
         return True
 
     def second(self) -> bool:
-        """Begin the `else`; False when no row executes it."""
+        """Begin the `else`; False if no row executes it."""
         if self.plain is not None:
             return not self.plain
         self.first_keys = self._taken()
@@ -174,7 +240,7 @@ class Branch:
         return True
 
     def ends(self, after: tuple[Any, ...] = ()) -> None:
-        """Go on after the `if`, with those rows that have not left; `after` are the variables of `before` now.
+        """Continue after the `if` with the remaining rows; `after` holds the new values of `before`.
 
         Raises:
             Split: some rows have variables or keys that others have not.
@@ -194,13 +260,15 @@ class Branch:
             frame.loops[-1].current = left
 
     def _taken(self) -> list[tuple[NewKey, Any]]:
-        """Keys that dicts got since the `if` began, with their values, taken out of the dicts again."""
-        keys, LANES.new_keys = LANES.new_keys[self.mark :], LANES.new_keys[: self.mark]
+        """Take the keys added since the `if` began, with their values, out of the dicts."""
+        keys = LANES.new_keys[self.mark :]
+        LANES.new_keys = LANES.new_keys[: self.mark]
         return [(new, dict.pop(new.container, new.key)) for new in keys]
 
     def _join_keys(self) -> None:
-        """Put keys that both ways have given back into the dicts."""
-        first, second = self.first_keys, self._taken()
+        """Restore the keys that both branches added to the dicts."""
+        first = self.first_keys
+        second = self._taken()
         if not first and not second:
             return
         if [(id(new.container), new.key) for new, _ in first] != [(id(new.container), new.key) for new, _ in second]:
@@ -217,7 +285,7 @@ class Branch:
                 LANES.new_keys.append(new._replace(rows=self.saved))
 
     def _require_one_way(self) -> None:
-        """Check that the rows of one of the two ways have left the function.
+        """Check that the rows of one branch have left the function.
 
         Raises:
             Split: rows of both ways go on.
@@ -226,7 +294,7 @@ class Branch:
             raise Split(self.rows)
 
     def _stays(self, rows: Booleans) -> bool:
-        """Whether any of `rows` goes on after the `if`."""
+        """Whether any of `rows` continues after the `if`."""
         if self.saved is not None:
             rows = rows & self.saved
         gone = self.frame.gone

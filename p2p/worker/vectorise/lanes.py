@@ -1,22 +1,65 @@
-"""Which rows a statement is executed for, and what becomes of values that differ between rows.
-
-A reward runs once for all rows. Where it branches on a measured value, both branches run, each for its own rows: these
-are the *active* rows. What cannot be done for some of the rows only raises `Split`, and the rows that go different ways
-are computed one group after the other.
-"""
+"""Active rows of a statement, and reasons to refuse a reward or one call of it."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.worker.vectorise.refusal import Split
+# ------------------------------------------------------------------------------------------------------------- refusal
+# Why a reward, or one call of it, cannot be computed for many rows at once.
+
+
+class NotVectorised(Exception):
+    """The reward must be called row by row.
+
+    Args:
+        reason: Why, in words that need no knowledge of how rewards are vectorised.
+        line: Line of the reward's source; None when no single line is to blame.
+    """
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason if line is None else f"line {line}: {reason}")
+        self.reason = reason
+        self.line = line
+
+
+class CallRefused(NotVectorised):
+    """These rows cannot be computed together; others may."""
+
+
+class TooManyWays(CallRefused):
+    """These rows diverge too often to be worth computing together; others may not."""
+
+
+class Refusal(BaseException):
+    """Raised inside a reward with untraceable values; no `except` of the reward catches it."""
+
+
+class Split(BaseException):
+    """The rows diverge here: those in `rows` take another path than the others.
+
+    Args:
+        rows: True for the rows that go together, shape (B,).
+    """
+
+    def __init__(self, rows: NDArray[np.bool_]) -> None:
+        super().__init__()
+        self.rows = rows
+
+
+# --------------------------------------------------------------------------------------------------------------- lanes
+# Which rows a statement is executed for, and what becomes of values that differ between rows.
+#
+# A reward runs once for all rows. Where it branches on a measured value, both branches run, each for its own rows:
+# these are the *active* rows. What cannot be done for some of the rows only raises `Split`, and the rows that go
+# different ways are computed one group after the other.
+
 
 Booleans = NDArray[np.bool_]
 
 
 class NewKey(NamedTuple):
-    """A key that a dict got for some of the rows only."""
+    """Key that a dict got for some rows only."""
 
     container: dict[Any, Any]
     key: Any
@@ -26,7 +69,7 @@ class NewKey(NamedTuple):
 
 
 class Lanes:
-    """The rows of the pass that is being computed. There is one pass at a time in a process."""
+    """Rows of the current pass; at most one pass per process."""
 
     __slots__ = ("active", "count", "new_keys", "running")
 
@@ -42,11 +85,16 @@ class Lanes:
 
     def begin(self, count: int) -> None:
         """Start a pass over `count` rows."""
-        self.running, self.count, self.active, self.new_keys = True, count, None, []
+        self.running = True
+        self.count = count
+        self.active = None
+        self.new_keys = []
 
     def end(self) -> None:
-        """Leave the pass, however it ended."""
-        self.running, self.active, self.new_keys = False, None, []
+        """Leave the pass, in every case."""
+        self.running = False
+        self.active = None
+        self.new_keys = []
 
     def some(self, condition: Booleans) -> bool:
         """Whether `condition` holds for any active row."""
@@ -61,7 +109,7 @@ class Lanes:
         return self.active is not None and bool((condition | ~self.active).all())
 
     def decide(self, condition: Booleans) -> bool:
-        """The truth of `condition`, the same for all active rows.
+        """Truth of `condition`, equal for all active rows.
 
         Raises:
             Split: it differs between them.
@@ -73,12 +121,12 @@ class Lanes:
         raise Split(self.within(condition))
 
     def within(self, condition: Booleans) -> Booleans:
-        """The active rows for which `condition` holds, shape (B,)."""
+        """Active rows that meet `condition`, shape (B,)."""
         rows = condition if self.active is None else condition & self.active
         return rows if len(rows) == self.count else np.broadcast_to(rows, (self.count,))
 
     def split(self) -> Split:
-        """What to raise to compute the active rows on their own."""
+        """Exception that computes the active rows separately."""
         assert self.active is not None
         return Split(self.within(self.active))
 

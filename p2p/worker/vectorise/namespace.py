@@ -1,4 +1,4 @@
-"""What a rewritten reward finds under the names it uses."""
+"""Names available to a rewritten reward."""
 
 import builtins
 from types import SimpleNamespace
@@ -6,15 +6,14 @@ from typing import Any
 
 from p2p.rewards.tolerance import tolerance
 from p2p.training.reward_function import RewardFunction
-from p2p.worker.reward.loader import MODULE
-from p2p.worker.vectorise import builtin_functions as functions
+from p2p.worker.reward_source.loader import MODULE
 from p2p.worker.vectorise import containers
+from p2p.worker.vectorise import python_functions as functions
 from p2p.worker.vectorise.batch import Batch
-from p2p.worker.vectorise.control_flow import Frame
-from p2p.worker.vectorise.mathematics import MATHEMATICS
-from p2p.worker.vectorise.merging import UNBOUND
-from p2p.worker.vectorise.numpy_module import NUMPY
-from p2p.worker.vectorise.refusal import Refusal
+from p2p.worker.vectorise.control_flow import UNBOUND, Frame
+from p2p.worker.vectorise.lanes import Refusal
+from p2p.worker.vectorise.numpy_functions import NUMPY
+from p2p.worker.vectorise.python_functions import MATHEMATICS
 
 RUNTIME = "_runtime_"
 """Name under which rewritten code finds what it calls."""
@@ -41,7 +40,7 @@ CALLED = SimpleNamespace(
 
 
 def namespace() -> dict[str, Any]:
-    """Globals to execute a rewritten reward in."""
+    """Globals of a rewritten reward."""
     return {
         "__name__": MODULE,
         "__builtins__": {**vars(builtins), **functions.BUILTINS, "__import__": _import},
@@ -73,6 +72,6 @@ def _import(name: str, scope: Any = None, local: Any = None, fromlist: Any = (),
 
 
 def _tolerance(x: Any, *limits: Any, **named_limits: Any) -> Any:
-    """`tolerance`, whose credit for a number is one of Python's."""
+    """`tolerance`, with Python's float as credit for a number."""
     credit: Any = tolerance(x, *limits, **named_limits)
     return credit if type(credit) is not Batch or credit.ndim else Batch(credit.data, True)

@@ -1,4 +1,4 @@
-"""The arguments of a reward for many rows, and for one of them."""
+"""Arguments of a reward for many rows, and for one of them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.worker.vectorise.batch import Batch
-from p2p.worker.vectorise.refusal import Refusal
+from p2p.worker.vectorise.lanes import Refusal
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -34,16 +34,16 @@ class Rows:
         return Rows(self.obs[index], self.action[index], self.next_obs[index], _Taken(self.info, index))
 
     def row(self, i: int) -> tuple[Floats, Floats, Floats, dict[str, Any]]:
-        """The arguments of the reward of row `i`, as copies."""
+        """Arguments of the reward for row `i`, as copies."""
         return self.obs[i].copy(), self.action[i].copy(), self.next_obs[i].copy(), row_info(self.info, i)
 
     def batches(self) -> tuple[Batch, Batch, Batch, "BatchInfo"]:
-        """The arguments of the reward of all rows."""
+        """Arguments of the reward for all rows."""
         return array_batch(self.obs), array_batch(self.action), array_batch(self.next_obs), BatchInfo(self.info)
 
 
 def row_info(columns: Mapping[str, Array], i: int) -> dict[str, Any]:
-    """What a reward called for row `i` finds in `info`: Python's numbers, and copies of arrays."""
+    """`info` of row `i`: Python's numbers, and copies of arrays."""
     return {name: column[i].item() if column.ndim == 1 else column[i].copy() for name, column in columns.items()}
 
 
@@ -83,7 +83,7 @@ class BatchInfo(dict[str, Any]):
         return sum(1 for _ in self)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of `key`, where there is one."""
+        """Value of `key`, if present."""
         return self[key] if key in self else default  # noqa: SIM401  # this is that method
 
     def keys(self) -> Any:
@@ -99,13 +99,13 @@ class BatchInfo(dict[str, Any]):
         return [(key, self[key]) for key in self]
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The value of `key`, which gets `default` where there is none."""
+        """Value of `key`; `default` if absent."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def pop(self, *_: Any) -> Any:
-        """Refused, like all that takes something away.
+        """Refused, like all removals.
 
         Raises:
             Refusal: always.
@@ -115,7 +115,7 @@ class BatchInfo(dict[str, Any]):
     popitem = clear = pop
 
     def copy(self) -> dict[str, Any]:
-        """A plain dict of all of them."""
+        """Plain dict of all entries."""
         return dict(self.items())
 
 
@@ -123,7 +123,8 @@ class _Taken(Mapping[str, Array]):
     """Some rows of columns."""
 
     def __init__(self, columns: Mapping[str, Array], index: NDArray[np.intp]) -> None:
-        self._columns, self._index = columns, index
+        self._columns = columns
+        self._index = index
 
     def __getitem__(self, key: str) -> Array:
         found: Array = np.asarray(self._columns[key])[self._index]

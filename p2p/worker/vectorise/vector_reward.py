@@ -8,15 +8,13 @@ from numpy.typing import NDArray
 
 from p2p.contracts.errors import InvalidReward
 from p2p.training.reward_function import RewardFunction
-from p2p.worker.reward.loader import FAILURES, LegacyReward, LoadedReward, line_of, named
+from p2p.worker.reward_source.loader import FAILURES, LegacyReward, LoadedReward, line_of, named
 from p2p.worker.vectorise.batch import Batch
-from p2p.worker.vectorise.freezing import Freezer
-from p2p.worker.vectorise.lanes import LANES
+from p2p.worker.vectorise.lanes import LANES, CallRefused, NotVectorised, Refusal, Split, TooManyWays
 from p2p.worker.vectorise.namespace import namespace
-from p2p.worker.vectorise.refusal import CallRefused, NotVectorised, Refusal, Split, TooManyWays
 from p2p.worker.vectorise.rewrite import rewrite
 from p2p.worker.vectorise.rows import Floats, Rows
-from p2p.worker.vectorise.state import StateSearch
+from p2p.worker.vectorise.state import Freezer, StateSearch
 
 Array = NDArray[Any]
 Result = tuple[Floats, Floats, tuple[str, ...]]
@@ -63,7 +61,7 @@ class VectorReward:
                 LANES.end()
 
     def _in_passes(self, rows: Rows) -> Result:
-        """One pass over all rows; where they part, one per group."""
+        """One pass over all rows; one per group after a split."""
         waiting: list[NDArray[np.intp] | None] = [None]
         done: list[tuple[NDArray[np.intp], Result]] = []
         for _ in range(2 * MAX_PASSES):
@@ -104,7 +102,7 @@ class VectorReward:
 
 
 def vectorise(reward: LoadedReward, use_compute_batch: bool = True) -> VectorReward:
-    """The reward as a function of many rows, which is still to be proven equal.
+    """Reward as a function of many rows, not yet proven equal.
 
     Args:
         reward: The reward.
@@ -130,7 +128,7 @@ def vectorise(reward: LoadedReward, use_compute_batch: bool = True) -> VectorRew
 
 
 def _freeze(instance: RewardFunction, names: dict[str, Any]) -> None:
-    """Make unchangeable what the reward and its module hold.
+    """Freeze the objects of the reward and its module.
 
     Raises:
         NotVectorised: something in it may change in ways that cannot be seen.
@@ -141,7 +139,7 @@ def _freeze(instance: RewardFunction, names: dict[str, Any]) -> None:
 
 
 def _entries(instance: RewardFunction) -> set[tuple[str, int]]:
-    """Names and lines of the functions a training calls."""
+    """Names and lines of the functions that a training calls."""
     if isinstance(instance, LegacyReward):
         functions = [instance.function]
     else:
@@ -151,7 +149,7 @@ def _entries(instance: RewardFunction) -> set[tuple[str, int]]:
 
 
 def _column(value: Any, what: str) -> Floats:
-    """A result as one number per row, or as one that all rows share.
+    """Result as one number per row, or one for all rows.
 
     Raises:
         Refusal: it is no number.
@@ -165,7 +163,7 @@ def _column(value: Any, what: str) -> Floats:
 
 
 def _parted(index: NDArray[np.intp], split: Split) -> list[NDArray[np.intp] | None]:
-    """The two groups that part.
+    """The two groups of a split.
 
     Raises:
         NotVectorised: one of them is empty.
@@ -176,13 +174,14 @@ def _parted(index: NDArray[np.intp], split: Split) -> list[NDArray[np.intp] | No
 
 
 def _joined(parts: list[tuple[NDArray[np.intp], Result]], count: int) -> Result:
-    """The results of the groups in the order of the rows, and of the terms of the first row.
+    """Results of the groups, rows in order, terms as in the first row.
 
     Raises:
         NotVectorised: the groups have different terms.
     """
     names = next(result[2] for index, result in parts if 0 in index)
-    totals, table = np.empty(count), np.empty((count, len(names)))
+    totals = np.empty(count)
+    table = np.empty((count, len(names)))
     for index, (total, terms, own) in parts:
         if own != names and (sometimes := sorted(set(own) ^ set(names))):
             raise NotVectorised(f"has the term {sometimes[0]!r} only sometimes")

@@ -1,6 +1,5 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from agent_sittings import Sittings
@@ -8,12 +7,6 @@ from agent_sittings import Sittings
 from p2p.inference.retry import Patience
 from p2p.service.models import agent_model
 from p2p.service.workspace import Workspace
-from p2p.settings import Settings
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Workspace:
-    return Workspace(Settings(runs_dir=tmp_path / "runs"))
 
 
 @pytest.fixture

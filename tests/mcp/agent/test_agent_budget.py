@@ -2,7 +2,7 @@ import pytest
 
 from p2p.contracts.agent import AgentRequest, Limits, Spending
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.usage import Price, Usage, cost
+from p2p.contracts.inference import Price, Usage, cost
 from p2p_mcp.agent.briefing import what_is_left
 from p2p_mcp.agent.budget import MAX_ANSWER, Budget
 from p2p_mcp.agent.ending import Ended

@@ -9,8 +9,7 @@ from scripted_claude import Raw, Turn, calls, found, overloaded, results, said, 
 
 from p2p.contracts.agent import AgentEnding, Limits
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.inference import GIVE_UP_AFTER, Message, ToolCall
-from p2p.contracts.model_problems import AuthenticationFailed, RequestRejected
+from p2p.contracts.inference import GIVE_UP_AFTER, AuthenticationFailed, Message, RequestRejected, ToolCall
 from p2p.service.progress.listing import list_sessions
 from p2p.service.sessions.steering import wishes
 from p2p.service.sessions.transcripts import append_transcript, read_transcript

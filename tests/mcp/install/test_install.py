@@ -9,7 +9,7 @@ import pytest
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProblem
 from p2p_mcp.cli import main
-from p2p_mcp.install.change import adding, apply, servers
+from p2p_mcp.install.change import apply, change_of, servers
 from p2p_mcp.install.clients import CLIENTS, client_named, configuration, installed
 from p2p_mcp.install.entry import this_installation
 from p2p_mcp.install.machine import Machine
@@ -20,6 +20,10 @@ OTHERS = {
     "claude-desktop": '{"globalShortcut": "Ctrl+Space", "mcpServers": {"files": {"command": "npx"}}}',
     "claude-code": '{\n\t"numStartups": 12,\n\t"mcpServers": {},\n\t"projects": {"/a": {"mcpServers": {"x": {}}}}\n}\n',
     "cursor": '{\n  "mcpServers": {\n    "files": {\n      "command": "npx"\n    }\n  }\n}',
+    "vscode": '{\r\n    "servers": {\r\n        "b": {\r\n            "url": "http://ü"\r\n        }\r\n    }\r\n}\r\n',
+    "gemini": '{\n  "theme": "GitHub",\n  "selectedAuthType": "gemini-api-key"\n}\n',
+}
+COMMENTED = {
     "vscode": '{\n    // shared with the team\n    "servers": {\n        "b": {"url": "http://b"},\n    }\n}\n',
     "gemini": '{\n  "theme": "GitHub", /* dark is hard to read */\n  "selectedAuthType": "gemini-api-key"\n}\n',
 }
@@ -68,12 +72,16 @@ def test_the_server_is_written_with_absolute_paths_beside_what_was_there(
     assert os.access(entry["command"], os.X_OK)
     assert entry["args"][-2:] == ["--runs-dir", str(Path.cwd() / "trained")]
     assert entry["env"] == {"MUJOCO_GL": "egl"}
-    text = path.read_text()
-    assert [line for line in OTHERS[name].splitlines() if line not in text.splitlines()][1:] == []
+    text, section = path.read_bytes().decode(), client_named(name).section
+    kept = json.loads(text)
+    del kept[section]["p2p"]
+    assert kept == {section: {}, **json.loads(OTHERS[name])}
+    assert text.count("\r\n") == ("\r" in OTHERS[name]) * text.count("\n")
+    assert "\\u" not in text
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     [backup] = [file for file in path.parent.iterdir() if file.name.endswith(".bak")]
     assert backup.name.startswith(f"{path.name}.20")
-    assert backup.read_text() == OTHERS[name]
+    assert backup.read_bytes() == OTHERS[name].encode()
     shown = capsys.readouterr().out
     assert str(backup) in shown
     assert client_named(name).then in shown
@@ -108,7 +116,7 @@ def test_a_dry_run_shows_the_entry_and_writes_nothing(name: str, capsys: Capture
     assert '"LANG": "C"' in shown
     assert "GEMINI_API_KEY" in shown
     assert KEY not in shown
-    assert path.read_text() == OTHERS[name]
+    assert path.read_bytes() == OTHERS[name].encode()
     assert [file.name for file in path.parent.iterdir() if file.name.startswith(path.name)] == [path.name]
 
 
@@ -131,6 +139,26 @@ def test_what_the_client_does_not_read_is_refused(name: str, text: str, capsys: 
     with_others(name).write_text(text)
     assert main(["install", name]) == InvalidInput.exit_code
     assert "comments or commas that this client does not read" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("name", "text"), [*COMMENTED.items(), ("cursor", '{"mcpServers": {"a": {}, "a": {"command": "x"}}}')]
+)
+def test_a_file_that_cannot_be_kept_whole_is_left_alone_and_the_entry_is_shown(
+    name: str, text: str, capsys: Capture
+) -> None:
+    path = with_others(name)
+    path.write_text(text)
+    for more in ([], ["--dry-run"], ["--env", f"GEMINI_API_KEY={KEY}"]):
+        assert main(["install", name, *more]) == InvalidInput.exit_code
+        told = capsys.readouterr().err
+        assert f"{path} was not touched" in told
+        assert f'Add this to its "{client_named(name).section}" yourself' in told
+        assert '"--runs-dir"' in told
+        assert KEY not in told
+    assert path.read_text() == text
+    assert [file.name for file in path.parent.iterdir() if file.name.startswith(path.name)] == [path.name]
 
 
 @pytest.mark.usefixtures("home")
@@ -178,7 +206,7 @@ def test_a_link_stays_a_link_and_its_target_is_written(home: Path) -> None:
 
 def test_a_file_that_another_program_changes_meanwhile_is_left_to_it(machine: Machine) -> None:
     path = with_others("cursor")
-    change = adding(client_named("cursor"), machine, "p2p", this_installation(Path("runs"), {}))
+    change = change_of(client_named("cursor"), machine, "p2p", this_installation(Path("runs"), {}))
     path.write_text("{}")
     with pytest.raises(InvalidInput, match="changed by another program"):
         apply(change)
@@ -188,7 +216,7 @@ def test_a_file_that_another_program_changes_meanwhile_is_left_to_it(machine: Ma
 @pytest.mark.skipif(os.name != "posix", reason="a full disk is made of a limit of POSIX")
 def test_a_file_that_cannot_be_written_stays_whole(home: Path, machine: Machine) -> None:
     (home / ".cursor").write_text("a file where a folder should be")
-    change = adding(client_named("claude-code"), machine, "p2p", this_installation(Path("runs"), {}))
+    change = change_of(client_named("claude-code"), machine, "p2p", this_installation(Path("runs"), {}))
     blocked = change.model_copy(update={"path": home / ".cursor" / "mcp.json"})
     with pytest.raises(StorageProblem, match="It is as it was"):
         apply(blocked)
@@ -230,55 +258,92 @@ def test_linux_follows_the_variable_for_configurations(tmp_path: Path) -> None:
     assert configuration(client_named("vscode"), machine) == tmp_path / "elsewhere" / "Code" / "User" / "mcp.json"
 
 
-CLAUDE = """\
+PROGRAM = """\
 #!{python}
-import json, pathlib, sys
-words, path = sys.argv[1:], pathlib.Path.home() / ".claude.json"
-document = json.loads(path.read_text())
-servers = document.setdefault("mcpServers", {{}})
-assert words[0] == "mcp" and words[2:4] == ["--scope", "user"]
-if words[1] == "remove":
-    del servers[words[4]]
-elif words[4] in servers:
-    sys.exit("MCP server " + words[4] + " already exists with " + words[5])
+import json, pathlib, re, sys
+words, path, section = sys.argv[1:], pathlib.Path({path!r}), {section!r}
+lines = path.read_text().splitlines(keepends=True)
+comments = [line for line in lines if line.lstrip().startswith("//")]
+document = json.loads("".join(line for line in lines if line not in comments))
+servers = document.setdefault(section, {{}})
+if words[0] == "--add-mcp":
+    entry = json.loads(words[1])
+    servers[entry.pop("name")] = entry
 else:
-    servers[words[4]] = json.loads(words[5])
-path.write_text(json.dumps(document))
+    assert words[0] == "mcp" and words[2:4] == ["--scope", "user"]
+    if words[1] == "remove":
+        del servers[words[4]]
+    elif words[1] == "add-json":
+        if words[4] in servers:
+            sys.exit("MCP server " + words[4] + " already exists with " + words[5])
+        servers[words[4]] = json.loads(words[5])
+    else:
+        flags, args = words[4 : words.index("--")], words[words.index("--") + 1 :]
+        name, command = flags[-2:]
+        env = dict(value.split("=", 1) for flag, value in zip(flags, flags[1:]) if flag == "-e")
+        servers[name] = {{"command": command, "args": args, **({{"env": env}} if env else {{}})}}
+path.write_text("".join(comments) + json.dumps(document))
 """
+OWN = {"claude-code": "claude", "vscode": "code", "gemini": "gemini"}
 
 
-@pytest.fixture
-def claude(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that does what Claude Code's own command does to its file."""
-    program = home / "bin" / "claude"
+@pytest.fixture(params=list(OWN))
+def own(request: pytest.FixtureRequest, home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Path]:
+    """A client, and a program that does what its own command does to its file."""
+    name = str(request.param)
+    program = home / "bin" / OWN[name]
     program.parent.mkdir()
-    program.write_text(CLAUDE.format(python=sys.executable))
+    section = client_named(name).section
+    program.write_text(PROGRAM.format(python=sys.executable, path=str(file_of(name)), section=section))
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent))
-    return program
+    return name, program
 
 
-def test_claude_code_is_asked_to_change_its_own_file(claude: Path, capsys: Capture) -> None:
-    path = with_others("claude-code")
+def test_a_client_is_asked_to_change_its_own_file_and_its_comments_stay(own: tuple[str, Path], capsys: Capture) -> None:
+    name, program = own
+    path = with_others(name)
+    if name != "claude-code":
+        path.write_text("// mine\n" + OTHERS[name])
     for more in ([], ["--env", f"GEMINI_API_KEY={KEY}"]):
-        assert main(["install", "claude-code", *more]) == 0
+        assert main(["install", name, *more]) == 0
     shown = capsys.readouterr().out
-    assert f"by: {claude} mcp remove --scope user p2p" in shown
-    assert f"by: {claude} mcp add-json --scope user p2p …" in shown
+    calls = {
+        "claude-code": ["mcp remove --scope user p2p", "mcp add-json --scope user p2p …"],
+        "vscode": ["--add-mcp …"],
+        "gemini": ["mcp remove --scope user p2p", "mcp add --scope user …"],
+    }
+    for call in calls[name]:
+        assert f"by: {program} {call}" in shown
     assert KEY not in shown
-    assert written("claude-code")["env"] == {"GEMINI_API_KEY": KEY}
+    assert written(name)["env"] == {"GEMINI_API_KEY": KEY}
+    assert written(name)["args"][-2] == "--runs-dir"
+    assert path.read_text().startswith("// mine") == (name != "claude-code")
     assert len([file for file in path.parent.iterdir() if file.name.endswith(".bak")]) == 2
-    assert main(["install", "claude-code", "--uninstall"]) == 0
-    assert servers(client_named("claude-code"), Machine.this()) == {}
+    if name == "vscode":  # it has no command that removes, and its file has a comment
+        assert main(["install", name, "--uninstall"]) == InvalidInput.exit_code
+        assert 'Remove "p2p" from its "servers" yourself' in capsys.readouterr().err
+        path.write_text(path.read_text().removeprefix("// mine\n"))
+    assert main(["install", name, "--uninstall"]) == 0
+    assert "p2p" not in servers(client_named(name), Machine.this())
 
 
-def test_a_refusal_of_claude_code_is_told_without_what_it_was_given(claude: Path, capsys: Capture) -> None:
-    with_others("claude-code")
-    claude.write_text('#!/bin/sh\necho "cannot: $6" >&2\nexit 3\n')
-    assert main(["install", "claude-code", "--env", f"GEMINI_API_KEY={KEY}"]) == EnvironmentProblem.exit_code
+def test_a_refusal_of_a_client_is_told_without_what_it_was_given(own: tuple[str, Path], capsys: Capture) -> None:
+    name, program = own
+    with_others(name)
+    program.write_text('#!/bin/sh\necho "cannot: $*" >&2\nexit 3\n')
+    assert main(["install", name, "--env", f"GEMINI_API_KEY={KEY}"]) == EnvironmentProblem.exit_code
     shown = capsys.readouterr()
-    assert "`claude mcp add-json` failed: cannot: …" in shown.err
+    assert "failed: cannot: " in shown.err
     assert "--file" in shown.err
     assert KEY not in shown.out + shown.err
-    assert main(["install", "claude-code", "--file"]) == 0
-    assert written("claude-code")["type"] == "stdio"
+    assert main(["install", name, "--file"]) == 0
+    assert written(name)["command"]
+
+
+def test_a_program_that_ends_well_and_writes_nothing_is_told_of(own: tuple[str, Path], capsys: Capture) -> None:
+    name, program = own
+    with_others(name)
+    program.write_text("#!/bin/sh\nexit 0\n")
+    assert main(["install", name]) == EnvironmentProblem.exit_code
+    assert "it ended well, and" in capsys.readouterr().err

@@ -67,8 +67,8 @@ def _tell(job: JobView) -> CallToolResult:
         ),
         ({"state": JobState.UNREACHABLE}, TaskStatus.WORKING, "unreachable"),
         ({"state": JobState.COMPLETED, "eta_s": None}, TaskStatus.COMPLETED, "completed: 1,500 of 20,000 steps"),
-        ({"state": JobState.FAILED, "error": "out of memory"}, TaskStatus.COMPLETED, "out of memory"),
-        ({"state": JobState.LOST, "error": "killed"}, TaskStatus.COMPLETED, "killed"),
+        ({"state": JobState.FAILED, "error": "out of memory"}, TaskStatus.COMPLETED, "12 s left; its result says why"),
+        ({"state": JobState.LOST, "error": "killed"}, TaskStatus.COMPLETED, "lost: 1,500 of 20,000 steps"),
         ({"state": JobState.CANCELLED}, TaskStatus.CANCELLED, "cancelled"),
     ],
 )

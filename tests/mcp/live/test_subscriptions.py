@@ -18,11 +18,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def _server() -> tuple[MCPServer[Any], Subscriptions]:
     subscriptions = Subscriptions()
     server = MCPServer[Any]("small", subscriptions=subscriptions)

@@ -15,11 +15,6 @@ pytestmark = pytest.mark.anyio
 CREATED = "2026-01-01T00:00:00Z"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Kitchen:
     """Tasks in memory: each ends with its third look, unless it was cancelled."""
 

@@ -16,11 +16,6 @@ from p2p_mcp.live.watcher import touched, watching
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def _job(number: int = 1, step: int = 0, state: JobState = JobState.RUNNING) -> JobView:
     return JobView(
         job_id=f"job_{number:032x}",

@@ -17,6 +17,7 @@ from ssh_lab import Lab, make_key
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.node import Node, NodeState, RemoteJob
+from p2p.contracts.remedies import Remedy
 from p2p.scheduler.backends.by_directory import open_backend
 from p2p.scheduler.backends.ssh import SSHBackend
 from p2p.scheduler.nodes import environments, transfer
@@ -50,7 +51,7 @@ def test_a_host_key_is_trusted_only_explicitly_and_only_the_one_that_was_looked_
     view = check_node(ws, "attic")
     assert view.state is NodeState.UNREACHABLE
     assert "not trusted yet" in view.problem
-    assert "p2p nodes trust attic" in view.problem
+    assert Remedy.TRUST_NODE.of(node="attic") in view.problem
     key = host_key(ws, "attic")
     printed = subprocess.check_output(["ssh-keygen", "-lf", lab.sshd.folder / "host_key.pub"], text=True)
     assert key.fingerprint in printed

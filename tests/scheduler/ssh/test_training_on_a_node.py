@@ -98,3 +98,15 @@ def test_what_cannot_train_there_is_said_before_anything_starts(tmp_path: Path) 
     lacking = subprocess.run(command, env=person.env, capture_output=True, text=True)
     assert lacking.returncode == 4
     assert "pip install 'p2p-mcp[ssh]'" in lacking.stderr
+
+
+@pytest.mark.slow
+def test_the_example_of_another_machine_runs_to_its_assertion(lab: Lab, tmp_path: Path) -> None:
+    person = Person(tmp_path / "config", tmp_path / "runs")
+    printed = subprocess.check_output(["ssh-keygen", "-lf", lab.sshd.folder / "host_key.pub"], text=True)
+    node = [f"127.0.0.1:{lab.link.port}", str(lab.sshd.folder / "user_key"), printed.split()[1], sys.executable]
+    example = Path(__file__).parents[3] / "examples" / "08_train_on_another_machine.py"
+    command = [sys.executable, str(example), str(tmp_path / "runs"), *node]
+    done = subprocess.run(command, env=person.env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"attic"' in done.stdout

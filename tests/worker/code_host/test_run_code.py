@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hostile_code import ATTEMPTS, LOAD
 
-from p2p.contracts.code import CodeLimits, CodeRequest
 from p2p.contracts.errors import CodeFailed, InvalidInput
+from p2p.contracts.work import CodeLimits, CodeRequest
 from p2p.store.code_calls import CodeCallRecord
 from p2p.worker.call import call
 from p2p.worker.code_host.run_code import run_code, violations

@@ -9,13 +9,12 @@ import pytest
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.reward import RewardSpec, RewardTerm
-from p2p.contracts.rollout import Evaluation, Purpose, first_seed
-from p2p.contracts.training import TrainConfig
+from p2p.contracts.training import Evaluation, Purpose, TrainConfig, first_seed
 from p2p.store.arrays import save_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy
-from p2p.worker.reward.loader import LoadedReward
-from p2p.worker.rollout.evaluate import RecordedRollout, labelled, run_episodes
+from p2p.worker.reward_source.loader import LoadedReward
+from p2p.worker.rollout.episodes import RecordedRollout, labelled, run_episodes
 
 STEP = 4096
 

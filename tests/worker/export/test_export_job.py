@@ -9,9 +9,8 @@ import pytest
 from conftest import STEP, random_actor_critic, save_rollouts
 
 from p2p.contracts.errors import InvalidInput, P2PError
-from p2p.contracts.export import ExportFormat
-from p2p.contracts.rollout import Purpose, first_seed
-from p2p.contracts.work import ExportRequest
+from p2p.contracts.training import Purpose, first_seed
+from p2p.contracts.work import ExportFormat, ExportRequest
 from p2p.envs import catalog
 from p2p.store.exports import ExportRecord
 from p2p.store.iterations import IterationRecord
@@ -21,8 +20,8 @@ from p2p.worker.export.job import export
 from p2p.worker.export.onnx import save_onnx
 from p2p.worker.export.source import open_source
 from p2p.worker.export.verify import check_format
-from p2p.worker.reward.loader import LoadedReward
-from p2p.worker.rollout.evaluate import run_episodes
+from p2p.worker.reward_source.loader import LoadedReward
+from p2p.worker.rollout.episodes import run_episodes
 
 ALL = tuple(ExportFormat)
 RUN_WITHOUT_P2P = (

@@ -1,14 +1,13 @@
 import pytest
 from conftest import STEP
 
-from p2p.contracts.export import ExportFormat
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
-from p2p.contracts.work import ExportRequest
+from p2p.contracts.work import ExportFormat, ExportRequest
 from p2p.store.exports import ExportRecord
 from p2p.store.iterations import IterationRecord
+from p2p.worker.export.card import cell, interval, number
 from p2p.worker.export.job import export
-from p2p.worker.export.markdown import interval, number, table
 
 FAST = Predicate(
     statistic=Statistic.MEAN,
@@ -168,9 +167,8 @@ def test_the_code_in_the_card_runs_and_acts(make_checkpoint, card_of, name, tmp_
     assert actions.shape == (1, 6)
 
 
-def test_numbers_have_four_figures_and_tables_keep_their_columns():
+def test_numbers_have_four_figures_and_cells_keep_their_column():
     assert [number(value) for value in (None, 0.123456, 12345.678)] == ["–", "0.1235", "12,345.7"]
     assert number(2.0, "m/s") == "2 m/s"
     assert interval(1.0, None) == "–"
-    assert table(("a", "b"), [("x|y", "1\n2")]) == "| a | b |\n|---|---|\n| x\\|y | 1 2 |"
-    assert table(("a",), []) == ""
+    assert cell("x|y\n<z>") == "x\\|y &lt;z>"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from p2p.worker.learners.adam import Adam, clip_gradient_norm
+from p2p.worker.learners.ppo import Adam, clip_gradient_norm
 
 
 def test_steps_are_those_of_torch():

@@ -5,7 +5,7 @@ from gymnasium.spaces import Box
 from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.utils import explained_variance as their_explained_variance
 
-from p2p.worker.learners.advantages import explained_variance, generalized_advantages
+from p2p.worker.learners.ppo import explained_variance, generalized_advantages
 
 
 def random_rollout(steps, n):

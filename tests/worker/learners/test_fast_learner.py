@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from p2p.contracts.training import TrainConfig
-from p2p.worker.learners.advantages import generalized_advantages
-from p2p.worker.learners.fast import FastLearner
 from p2p.worker.learners.learner import Batch, Networks
+from p2p.worker.learners.ppo import FastLearner, generalized_advantages
 from p2p.worker.learners.sb3 import Sb3Learner
 
 N_ENVS, N_STEPS = 5, 40

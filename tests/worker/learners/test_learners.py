@@ -11,9 +11,9 @@ from gymnasium.vector import AutoresetMode
 
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.training import TrainConfig
-from p2p.worker.learners.advantages import generalized_advantages
 from p2p.worker.learners.learner import Batch
 from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormalizer
+from p2p.worker.learners.ppo import generalized_advantages
 from p2p.worker.learners.registry import LEARNERS, make_learner
 
 OBSERVATIONS, ACTIONS = Box(-np.inf, np.inf, (5,), np.float64), Box(-1.0, 1.0, (2,), np.float32)

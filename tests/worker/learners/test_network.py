@@ -2,10 +2,7 @@ import numpy as np
 import pytest
 
 from p2p.contracts.training import TrainConfig
-from p2p.worker.learners.minibatches import Rows
-from p2p.worker.learners.network import ActorCritic
-from p2p.worker.learners.objective import ClippedObjective
-from p2p.worker.learners.parameters import Architecture, Parameters
+from p2p.worker.learners.ppo import ActorCritic, Minibatch, Parameters, differentiate
 
 ROWS = 40
 
@@ -13,7 +10,7 @@ ROWS = 40
 def double_precision_rows(random):
     normal = random.normal
     slopes = normal(size=ROWS) / ROWS
-    return Rows(
+    return Minibatch(
         observations=np.hstack([normal(size=(ROWS, 3)), np.ones((ROWS, 1))]),
         actions=normal(size=(2, ROWS)),
         log_probs=normal(-2.0, 0.5, ROWS),
@@ -47,17 +44,16 @@ def loss(network, rows, config):
 @pytest.mark.parametrize("net_arch", [(), (6,), (5, 4), (5, 5, 3)])
 def test_the_gradient_is_that_of_finite_differences(net_arch, activation, clip_range_vf):
     random = np.random.default_rng(5)
-    architecture = Architecture(3, 2, net_arch, activation)
-    network = ActorCritic(architecture, random, log_std_init=-0.3, dtype=np.float64)
+    network = ActorCritic(3, 2, net_arch, activation, random, log_std_init=-0.3, dtype=np.float64)
     vector = network.parameters.vector
     vector += random.normal(0, 0.1, len(vector))
     network.parameters.clear_off_diagonal()
     rows, config = double_precision_rows(random), TrainConfig(ent_coef=0.01, clip_range_vf=clip_range_vf)
     buffers = network.activations(ROWS)
     network.forward(rows.observations, buffers)
-    ClippedObjective(config).differentiate(rows, network, buffers)
+    differentiate(rows, network, buffers, config)
     network.backward(rows.observations, buffers)
-    learnt = Parameters(architecture, np.float64)
+    learnt = Parameters(3, 2, net_arch, np.float64)
     learnt.vector[:] = 1.0
     learnt.clear_off_diagonal()
     for i in range(len(vector)):
@@ -71,7 +67,7 @@ def test_the_gradient_is_that_of_finite_differences(net_arch, activation, clip_r
 
 
 def test_first_weights_are_orthogonal_with_the_gains_of_stable_baselines3():
-    network = ActorCritic(Architecture(17, 6, (64, 32), "relu"), np.random.default_rng(0), log_std_init=-0.5)
+    network = ActorCritic(17, 6, (64, 32), "relu", np.random.default_rng(0), log_std_init=-0.5)
     first = network.parameters.copies()
     for weights in (first.weights, first.value_weights):
         assert weights[0] @ weights[0].T == pytest.approx(2 * np.eye(17), abs=1e-5)
@@ -85,7 +81,7 @@ def test_first_weights_are_orthogonal_with_the_gains_of_stable_baselines3():
 
 def test_values_of_many_rows_are_those_of_few():
     random = np.random.default_rng(0)
-    network = ActorCritic(Architecture(3, 2, (8,), "tanh"), random, log_std_init=0.0)
+    network = ActorCritic(3, 2, (8,), "tanh", random, log_std_init=0.0)
     observations = random.normal(size=(2500, 3)).astype(np.float32)
     few = np.concatenate([network.values(observations[i : i + 100]) for i in range(0, 2500, 100)])
     assert network.values(observations) == pytest.approx(few, abs=1e-6)

@@ -7,7 +7,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.slow_motion import RecordedStates, refine
-from p2p.worker.rollout.evaluate import run_episodes
+from p2p.worker.rollout.episodes import run_episodes
 
 ENVIRONMENTS = ("HalfCheetah-v5", "Hopper-v5", "Ant-v5", "Humanoid-v5", "Pusher-v5", "InvertedDoublePendulum-v5")
 

@@ -15,15 +15,15 @@ from p2p.contracts.errors import InvalidReward, RewardFailed
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import CheckRequest
 from p2p.envs import catalog
+from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.reward import hosted
 from p2p.worker.reward.evaluator import RewardEvaluator, run_steps
 from p2p.worker.reward.hosted import HostedReward, try_hosted
-from p2p.worker.reward.loader import LoadedReward
-from p2p.worker.reward.steps import Steps
-from p2p.worker.reward.steps_evaluator import StepsEvaluator
+from p2p.worker.reward.runner import RewardRunner
+from p2p.worker.reward.steps import StepCounter, Steps
 from p2p.worker.reward.transitions import record_episodes
 from p2p.worker.reward.trial import try_source
-from p2p.worker.rollout.vec_env import VecEnv
+from p2p.worker.reward_source.loader import LoadedReward
 
 BODY = LOAD.count("\n") + 3
 """Line of the body of a reward behind `LOAD`, which a blank line and its `def` follow."""
@@ -69,13 +69,13 @@ class Greedy(RewardFunction):
             info["time"][:] = 0
         return first, {"r": first}
 """
-    evaluator = StepsEvaluator(LoadedReward(source), 2, 0)
-    evaluator.evaluate(made_up(n=2, count=3))
-    assert evaluator.method == "hand-written"
+    runner = RewardRunner(LoadedReward(source), 2)
+    runner.evaluate(made_up(n=2, count=3))
+    assert runner.method == "hand-written"
     steps = made_up(n=2, count=6)
-    assert evaluator.evaluate(steps)[:, 0].tolist() == steps.obs[:, 0].tolist()
-    assert evaluator.method == "loop"
-    assert "read-only" in evaluator.reason
+    assert runner.evaluate(steps)[0][:, 0].tolist() == steps.obs[:, 0].tolist()
+    assert runner.method == "loop"
+    assert "read-only" in runner.reason
     assert steps.columns["time"].tolist() == list(range(12))
 
 
@@ -83,6 +83,11 @@ def made_up(n=2, count=3, columns=None):
     rows = n * count
     obs, starts = np.arange(4.0 * rows).reshape(rows, 4), np.arange(count)[:, None] == np.zeros((1, n))
     return Steps(obs, np.zeros((rows, 1), dtype=np.float32), obs + 1.0, starts, columns or {"time": np.arange(rows)})
+
+
+def evaluate(reward, steps):
+    """Evaluate a first block of two environments as a training does."""
+    return StepCounter(2).checked(reward.begin(2, 0).evaluate, steps)
 
 
 def blocks(source, n=3, seed=0):
@@ -171,7 +176,7 @@ def test_what_does_not_load_is_refused_and_its_process_is_gone():
 def test_a_bad_reward_ends_the_run_and_is_named_with_step_and_observation(body, message):
     reward = HostedReward(function(body, LOAD))
     with pytest.raises(RewardFailed, match=message):
-        reward.evaluation(2, 0).evaluate(made_up())
+        evaluate(reward, made_up())
 
 
 @pytest.mark.parametrize(
@@ -193,20 +198,19 @@ def test_a_reward_that_does_not_come_back_is_killed_and_its_line_told_where_it_c
     reward = HostedReward(function(body, LOAD))
     monkeypatch.setattr(hosted, "LIMIT_S", 0.5)
     with pytest.raises(RewardFailed, match=message):
-        reward.run(made_up())
+        run_steps(reward, made_up())
     with pytest.raises(ProcessLookupError):
         os.kill(reward.pid, 0)
 
 
 LIES = """
 modules = load("sys").modules
-lie = modules["p2p.worker.reward.steps_evaluator"].StepsEvaluator
+lie = modules["p2p.worker.reward.runner"].RewardRunner
 message = modules["p2p.worker.code_host.message"]
 sockets = [one for one in load("gc").get_objects() if isinstance(one, load("socket").socket)]
 
 def answer(value):
-    put(lie, "evaluate", lambda self, steps: value)
-    put(lie, "names", ("a",))
+    put(lie, "evaluate", lambda self, steps: (value, ("a",)))
 
 def say(data):
     sockets[0].send(data)
@@ -241,7 +245,7 @@ def test_a_host_that_lies_is_found_out(lie, message):
     )
     reward = HostedReward(source)
     with pytest.raises(RewardFailed, match=message):
-        reward.evaluation(2, 0).evaluate(made_up())
+        evaluate(reward, made_up())
 
 
 def test_what_it_changes_in_numpy_or_in_its_arguments_is_not_changed_here():
@@ -258,12 +262,12 @@ def test_what_it_changes_in_numpy_or_in_its_arguments_is_not_changed_here():
 def test_one_reward_serves_episodes_and_blocks_and_neither_disturbs_the_other():
     counter = "n = 0\ndef reward_fn(obs, action, next_obs, info):\n    global n\n    n += 1\n    return n, {'n': n}\n"
     reward = HostedReward(counter)
-    evaluation = reward.evaluation(2, 0)
-    assert evaluation.evaluate(made_up())[:, 0].tolist() == [1, 1, 2, 2, 3, 3]
+    blocks = reward.begin(2, 0)
+    assert blocks.evaluate(made_up())[0][:, 0].tolist() == [1, 1, 2, 2, 3, 3]
     assert run_steps(reward, made_up(count=1))[0][:, 0].tolist() == [1, 1]
     steps = made_up()
     going_on = Steps(steps.obs, steps.actions, steps.next_obs, np.zeros_like(steps.starts), steps.columns)
-    assert evaluation.evaluate(going_on)[:, 0].tolist() == [4, 4, 5, 5, 6, 6]
+    assert blocks.evaluate(going_on)[0][:, 0].tolist() == [4, 4, 5, 5, 6, 6]
 
 
 def test_signals_that_are_meant_for_the_worker_do_not_end_its_host_and_a_killed_one_is_named():

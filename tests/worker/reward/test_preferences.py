@@ -11,11 +11,11 @@ from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.engine.simulation import make_simulation
+from p2p.worker.features.kinematics import Kinematics
 from p2p.worker.reward.evaluator import RewardEvaluator
-from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.motions import Motion, known_motions
 from p2p.worker.reward.preferences import pay
-from p2p.worker.rollout.kinematics import Kinematics
+from p2p.worker.reward_source.loader import LoadedReward
 
 SENTENCES = (
     ("HalfCheetah-v5", "run forward as fast as you can"),

@@ -4,11 +4,11 @@ import pytest
 from p2p.contracts.errors import RewardFailed
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
+from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.reward.evaluator import RewardEvaluator, steps_of
 from p2p.worker.reward.inputs import RewardInputs
-from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.runner import RewardRunner
-from p2p.worker.rollout.vec_env import VecEnv
+from p2p.worker.reward_source.loader import LoadedReward
 
 STATEFUL = """
 from p2p.training.reward_function import RewardFunction
@@ -62,7 +62,7 @@ class Stage:
         for _ in range(steps):
             self.env.step(self.rng.uniform(-1, 1, (self.env.n, 6)).astype(np.float32))
         block = self.env.take_block()
-        return self.evaluator.evaluate(block), self.loop.run(steps_of(block, self.inputs.read(block)))
+        return self.evaluator.evaluate(block), self.loop.run(steps_of(block, self.inputs.read(block)))[0]
 
     @property
     def report(self):

@@ -4,12 +4,13 @@ import pytest
 from p2p.contracts.errors import RewardFailed
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
+from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.reward.evaluator import steps_of
-from p2p.worker.reward.info_names import names_read
 from p2p.worker.reward.inputs import RewardInputs
-from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.runner import RewardRunner
-from p2p.worker.rollout.vec_env import VecEnv
+from p2p.worker.reward.steps import StepCounter
+from p2p.worker.reward_source.info_names import names_read
+from p2p.worker.reward_source.loader import LoadedReward
 
 
 def function(body, parameters="obs, action, next_obs, info"):
@@ -23,7 +24,7 @@ class Stage:
         self.env = VecEnv(TrainConfig(), catalog.load("HalfCheetah-v5"), n)
         self.env.reset(range(n), list(range(n)))
         self.inputs = RewardInputs(self.env.simulation)
-        self.runner = RewardRunner(LoadedReward(source), n)
+        self.runner, self.counter = RewardRunner(LoadedReward(source), n), StepCounter(n)
 
     def play(self, steps, actions=1.0):
         """Totals and terms, shape (steps, n, 1 + n_terms), and the block."""
@@ -31,13 +32,15 @@ class Stage:
             self.env.step(np.full((self.env.n, 6), actions, dtype=np.float32))
         block = self.env.take_block()
         columns = self.inputs.read(block)
-        return block.grid(self.runner.run(steps_of(block, columns))), block, columns
+        table, self.names = self.counter.checked(self.runner.run, steps_of(block, columns))
+        self.counter.advance(block.starts)
+        return block.grid(table), block, columns
 
 
 def test_the_total_and_its_terms_come_for_every_step(class_reward):
     stage = Stage(class_reward)
     table, block, columns = stage.play(2)
-    assert stage.runner.names == ("speed", "ctrl")
+    assert stage.names == ("speed", "ctrl")
     assert table[:, :, 2] == pytest.approx(-0.6)
     assert np.array_equal(table[:, :, 0], table[:, :, 1] + table[:, :, 2])
     assert np.array_equal(table[:, :, 1], block.grid(columns["x_velocity"]))

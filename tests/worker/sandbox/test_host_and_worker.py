@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from p2p.contracts.code import CodeLimits
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.node import Level
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
-from p2p.contracts.setup import Level
 from p2p.contracts.training import TrainConfig
-from p2p.contracts.work import DescribeRequest
+from p2p.contracts.work import CodeLimits, DescribeRequest
 from p2p.service.machines.sandbox_check import described
 from p2p.store.iterations import IterationRecord
 from p2p.worker.code_host.host_process import HostFailed, HostProcess

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
-from p2p.worker.sandbox import bubblewrap, landlock, levels, macos, seccomp
-from p2p.worker.sandbox.verbs import places_of
+from p2p.lab.worker.__main__ import VERBS as LAB_VERBS
+from p2p.worker.__main__ import VERBS
+from p2p.worker.sandbox import bubblewrap, landlock, levels, seccomp
 
 HIDE = """
 import errno, os, sys
@@ -94,11 +96,17 @@ def test_bubblewrap_hides_what_is_not_the_jobs(tmp_path: Path) -> None:
     assert (tmp_path / "job" / "mine").read_text() == "written"
 
 
-def test_the_profile_of_macos_names_the_job_and_refuses_the_network(tmp_path: Path) -> None:
-    profile = macos.profile([tmp_path / 'a "quoted" job'], [Path("/usr")])
-    assert "(deny default)" in profile
-    assert "(deny network*)" in profile
-    assert '\\"quoted\\"' in profile
+def test_elsewhere_than_on_linux_the_level_says_what_is_missing_and_generated_code_is_refused(monkeypatch) -> None:
+    monkeypatch.setattr(levels.sys, "platform", "darwin")
+    monkeypatch.delenv(levels.ALLOW_WEAK, raising=False)
+    levels.probe.cache_clear()
+    try:
+        report = levels.probe()
+        with pytest.raises(EnvironmentProblem, match=r"level is rlimits.*Missing: Linux.* on darwin"):
+            levels.require_strength(report.level)
+    finally:
+        levels.probe.cache_clear()
+    assert (report.level, report.landlock_abi, report.seccomp) == (SandboxLevel.RLIMITS, 0, False)
 
 
 @pytest.mark.parametrize("verb", ["train", "film", "evaluate", "view", "plot", "export", "measure", "clip_video"])
@@ -106,7 +114,7 @@ def test_a_request_that_cannot_be_read_opens_nothing_but_the_job(tmp_path: Path,
     job = tmp_path / "session" / "job"
     job.mkdir(parents=True)
     (job / "request.json").write_text("{broken")
-    places = places_of(verb, job)
+    places = (VERBS | LAB_VERBS)[verb].places(job)
     assert places.writable[0] == job
     assert set(places.writable) <= {job}
     assert places.readable == ()

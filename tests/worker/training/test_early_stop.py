@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.rollout import Purpose, first_seed
+from p2p.contracts.training import Purpose, first_seed
 from p2p.store.arrays import load_arrays
 from p2p.worker.training.checkpoints import Checkpoints
-from p2p.worker.training.selection import Run, Selection
+from p2p.worker.training.run import Run
+from p2p.worker.training.selection import Selection
 from p2p.worker.training.train import train
 
 SIZES = {"total_timesteps": 8 * 256, "n_envs": 8, "n_steps": 32, "batch_size": 64, "num_evals": 4}

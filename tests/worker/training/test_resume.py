@@ -22,7 +22,7 @@ from p2p.store.resume_points import ResumeRecord
 from p2p.training.trainer import Trainer
 from p2p.worker.rollout.collector import Collector
 from p2p.worker.training.resume import INTERVAL, ResumePoints, inputs_of
-from p2p.worker.training.selection import Run
+from p2p.worker.training.run import Run
 from p2p.worker.training.train import Training, train_run
 from p2p.worker.training.train import train as train_here
 
@@ -180,7 +180,7 @@ def test_a_job_that_is_killed_with_its_supervisor_goes_on_when_it_is_submitted_a
 
 def test_what_follows_a_training_is_done_again_and_the_training_is_not(two_runs, class_reward):
     _, killed = two_runs(class_reward, total_timesteps=8 * 256, num_evals=1)
-    command = [sys.executable, "-m", "p2p.worker", "learn", str(killed.path)]
+    command = [sys.executable, "-m", "p2p.lab.worker", "learn", str(killed.path)]
     process, done = subprocess.Popen(command, env=variables()), threading.Event()
     while killed.read_summary() is None:
         done.wait(0.002)

@@ -10,7 +10,7 @@ from p2p.store.resume_points import ResumeRecord
 from p2p.worker.engine import simulation
 from p2p.worker.saved_state import generator_state, restore_generator
 from p2p.worker.training.resume import ResumePoints
-from p2p.worker.training.selection import Run
+from p2p.worker.training.run import Run
 from p2p.worker.training.train import Training, policy_of
 
 PLAIN = "def reward_fn(obs, action, next_obs, info):\n    v = info['velocity_x']\n    return v, {'v': v}\n"

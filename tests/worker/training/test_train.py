@@ -10,18 +10,18 @@ from p2p.analysis.predicates import measure
 from p2p.analysis.scoring import score
 from p2p.contracts.errors import EnvironmentProblem, InvalidConfig, InvalidInput, RewardFailed
 from p2p.contracts.intent import Category, Comparison, Criterion, Intent, Predicate, Statistic
-from p2p.contracts.rollout import Purpose, first_seed
+from p2p.contracts.training import Purpose, first_seed
 from p2p.contracts.work import EvaluateRequest, FilmRequest
 from p2p.judges.code import CodeJudge
 from p2p.store.arrays import load_arrays, load_features
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import load_policy
 from p2p.store.views import SheetRecord, take_over
-from p2p.worker.deliver import deliver
+from p2p.worker.evaluate import evaluate
+from p2p.worker.film import film_runs
 from p2p.worker.pictures import report_pictures as pictures
-from p2p.worker.report import report
-from p2p.worker.reward.loader import LoadedReward
-from p2p.worker.rollout.evaluate import judged_config, run_episodes
+from p2p.worker.reward_source.loader import LoadedReward
+from p2p.worker.rollout.episodes import judged_config, run_episodes
 from p2p.worker.training.resume import INTERVAL
 from p2p.worker.training.train import train
 
@@ -59,7 +59,7 @@ def film(record):
     """Make the videos of a run's checkpoints."""
     job = IterationRecord(record.film_dir)
     job.save_film_request(FilmRequest(runs=("..",)))
-    deliver(job.path)
+    film_runs(job.path)
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +206,7 @@ def test_the_report_is_made_on_seeds_nobody_selected_on(run):
         run_dir="../baseline_seed_1", run_id="baseline_seed_1", checkpoint=2048, n_rollouts=10, sibling_runs=()
     )
     iteration.report.save_request(request)
-    report(job.path)
+    evaluate(job.path)
     evaluation = iteration.report.read_evaluation()
     first = first_seed(Purpose.REPORT, 1)
     assert evaluation.purpose is Purpose.REPORT
@@ -229,13 +229,13 @@ def test_the_report_is_made_on_seeds_nobody_selected_on(run):
 def test_a_report_without_its_run_is_refused(tmp_path, cheetah):
     job = IterationRecord(tmp_path / "report")
     with pytest.raises(InvalidInput, match="holds no readable request"):
-        report(job.path)
+        evaluate(job.path)
     job.save_env_spec(cheetah)
     IterationRecord(tmp_path).report.save_request(
         EvaluateRequest(run_dir="../nothing", run_id="nothing", checkpoint=1, n_rollouts=10)
     )
     with pytest.raises(InvalidInput, match=r"nothing/config\.json is missing"):
-        report(job.path)
+        evaluate(job.path)
 
 
 def test_a_nan_reward_ends_the_run_named_and_leaves_the_metrics_readable(make_run, small, monkeypatch):

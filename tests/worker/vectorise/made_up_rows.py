@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.vectorise import prove, vectorise
 
 HEAD = "import math\nimport numpy as np\n"

@@ -5,7 +5,7 @@ from corpus_branches import BRANCHES
 from corpus_plain import PLAIN
 from corpus_refused import REFUSED
 
-from p2p.worker.reward.gate import violations
+from p2p.worker.reward_source.gate import violations
 
 CORPUS = {**PLAIN, **BRANCHES, **{name: case[0] for name, case in REFUSED.items()}}
 

@@ -8,8 +8,8 @@ from corpus_refused import REFUSED
 
 from p2p.contracts.work import CheckRequest
 from p2p.envs import catalog
-from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.transitions import record_episodes
+from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.vectorise import NotVectorised, prove, row_info, vectorise
 
 VECTORISED = PLAIN | BRANCHES

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from made_up_rows import function, proven, rows
 
-from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.vectorise import NotVectorised, vectorise
 
 BODIES = {

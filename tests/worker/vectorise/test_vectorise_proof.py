@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_up_rows import HEAD, function, proven, rows
 
-from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.vectorise import NotVectorised, prove, row_info, vectorise
 
 BY_HAND = (

@@ -1,7 +1,7 @@
 import pytest
 from made_up_rows import HEAD, proven
 
-from p2p.worker.reward.loader import LoadedReward
+from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.vectorise import NotVectorised, vectorise
 
 KEPT = {

@@ -7,8 +7,8 @@ from p2p.contracts.work import CheckRequest
 from p2p.envs.catalog import known, load
 from p2p.rewards.templates import TEMPLATES
 from p2p.rewards.templates.body_table import body_of
-from p2p.worker.reward.loader import LoadedReward
 from p2p.worker.reward.transitions import record_episodes
+from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.vectorise import NotVectorised, prove, vectorise
 
 AUTHOR = BuiltinAuthor()

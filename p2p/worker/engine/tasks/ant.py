@@ -17,10 +17,14 @@ class Ant(Task):
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.fields = ("xpos", "cfrc_ext")
-        self.noise, self.main_body = env._reset_noise_scale, int(env.data.body(env._main_body).id)
-        self.forward_weight, self.control_weight = env._forward_reward_weight, env._ctrl_cost_weight
-        self.contact_weight, self.forces = env._contact_cost_weight, env._contact_force_range
-        self.healthy_reward, self.ends = env._healthy_reward, bool(env._terminate_when_unhealthy)
+        self.noise = env._reset_noise_scale
+        self.main_body = int(env.data.body(env._main_body).id)
+        self.forward_weight = env._forward_reward_weight
+        self.control_weight = env._ctrl_cost_weight
+        self.contact_weight = env._contact_cost_weight
+        self.forces = env._contact_force_range
+        self.healthy_reward = env._healthy_reward
+        self.ends = bool(env._terminate_when_unhealthy)
         self.heights = env._healthy_z_range
         self.skip = 2 if env._exclude_current_positions_from_observation else 0
         self.shows_forces = bool(env._include_cfrc_ext_in_observation)
@@ -60,10 +64,8 @@ class Ant(Task):
         velocity = (step.after.probes["main_body"] - step.before.probes["main_body"]) / self.dt
         forward = velocity[:, 0] * self.forward_weight
         survive = self.healthy(step.after) * self.healthy_reward
-        control, contact = (
-            self.control_weight * effort(step.actions),
-            self.contact_weight * step.after.probes["contact"],
-        )
+        control = self.control_weight * effort(step.actions)
+        contact = self.contact_weight * step.after.probes["contact"]
         return judged(
             forward + survive - (control + contact),
             x_position=step.after.qpos[:, 0],

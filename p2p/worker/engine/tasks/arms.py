@@ -20,7 +20,8 @@ class Reacher(Task):
         super().__init__(env)
         self.fields = ("xpos",)
         self.fingertip, self.target = (int(env.data.body(name).id) for name in ("fingertip", "target"))
-        self.distance_weight, self.control_weight = env._reward_dist_weight, env._reward_control_weight
+        self.distance_weight = env._reward_dist_weight
+        self.control_weight = env._reward_control_weight
 
     def start(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Uniform noise on everything; the goal uniform in a disc; a target at rest."""
@@ -62,7 +63,8 @@ class Pusher(Task):
         super().__init__(env)
         self.fields = ("xpos",)
         self.bodies = [int(env.data.body(name).id) for name in ("tips_arm", "object", "goal")]
-        self.near_weight, self.distance_weight = env._reward_near_weight, env._reward_dist_weight
+        self.near_weight = env._reward_near_weight
+        self.distance_weight = env._reward_dist_weight
         self.control_weight = env._reward_control_weight
 
     def start(self, generator: np.random.Generator) -> tuple[Floats, Floats]:

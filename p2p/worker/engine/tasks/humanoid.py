@@ -16,7 +16,8 @@ class HumanoidBody(Task):
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
-        self.noise, self.control_weight = env._reset_noise_scale, env._ctrl_cost_weight
+        self.noise = env._reset_noise_scale
+        self.control_weight = env._ctrl_cost_weight
         self.skip = 2 if env._exclude_current_positions_from_observation else 0
         self.shown = tuple(name for name in _SHOWN if getattr(env, f"_include_{name}_in_observation") is True)
         self.n_tendons = int(env.model.ntendon)
@@ -57,9 +58,12 @@ class Humanoid(HumanoidBody):
         super().__init__(env)
         self.fields = (*self.fields, "xipos")
         self.masses: Floats = env.model.body_mass.copy()
-        self.forward_weight, self.healthy_reward = env._forward_reward_weight, env._healthy_reward
-        self.contact_weight, self.contact_range = env._contact_cost_weight, env._contact_cost_range
-        self.heights, self.ends = env._healthy_z_range, bool(env._terminate_when_unhealthy)
+        self.forward_weight = env._forward_reward_weight
+        self.healthy_reward = env._healthy_reward
+        self.contact_weight = env._contact_cost_weight
+        self.contact_range = env._contact_cost_range
+        self.heights = env._healthy_z_range
+        self.ends = bool(env._terminate_when_unhealthy)
 
     def terminated(self, now: Moment) -> Booleans:
         """Where not healthy, if that ends episodes."""
@@ -99,7 +103,8 @@ class HumanoidStandup(HumanoidBody):
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.timestep = float(env.model.opt.timestep)
-        self.impact_weight, self.impact_range = env._impact_cost_weight, env._impact_cost_range
+        self.impact_weight = env._impact_cost_weight
+        self.impact_range = env._impact_cost_range
 
     def outcome(self, step: Transition) -> Outcome:
         """Reward and info of HumanoidStandup-v5. It reads the controls from the simulator, not the actions."""

@@ -44,7 +44,8 @@ class InvertedDoublePendulum(Task):
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.fields = ("site_xpos", "qfrc_constraint")
-        self.noise, self.healthy_reward = env._reset_noise_scale, env._healthy_reward
+        self.noise = env._reset_noise_scale
+        self.healthy_reward = env._healthy_reward
 
     def start(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Uniform noise on positions, normal noise on velocities."""
@@ -53,7 +54,8 @@ class InvertedDoublePendulum(Task):
 
     def observe(self, now: Moment) -> Floats:
         """Place of the cart, sines and cosines of the angles, velocities, and the constraint force on the cart."""
-        angles, force = now.qpos[:, 1:], now.fields["qfrc_constraint"][:, :1]
+        angles = now.qpos[:, 1:]
+        force = now.fields["qfrc_constraint"][:, :1]
         velocities = np.clip(now.qvel, -10, 10)
         return np.concatenate(
             (now.qpos[:, :1], np.sin(angles), np.cos(angles), velocities, np.clip(force, -10, 10)), axis=1

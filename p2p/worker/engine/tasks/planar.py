@@ -16,7 +16,8 @@ class Runner(Task):
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.noise = env._reset_noise_scale
-        self.forward_weight, self.control_weight = env._forward_reward_weight, env._ctrl_cost_weight
+        self.forward_weight = env._forward_reward_weight
+        self.control_weight = env._ctrl_cost_weight
         self.skip = self.hidden if env._exclude_current_positions_from_observation else 0
 
     def start(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
@@ -44,7 +45,8 @@ class HalfCheetah(Runner):
     def outcome(self, step: Transition) -> Outcome:
         """Reward and info of HalfCheetah-v5."""
         speed = self.speed(step)
-        forward, cost = self.forward_weight * speed, self.control_weight * effort(step.actions)
+        forward = self.forward_weight * speed
+        cost = self.control_weight * effort(step.actions)
         return judged(
             forward - cost,
             x_position=step.after.qpos[:, 0],
@@ -62,7 +64,8 @@ class Swimmer(Runner):
     def outcome(self, step: Transition) -> Outcome:
         """Reward and info of Swimmer-v5."""
         speed = self.speed(step)
-        forward, cost = self.forward_weight * speed, self.control_weight * effort(step.actions)
+        forward = self.forward_weight * speed
+        cost = self.control_weight * effort(step.actions)
         return judged(
             forward - cost,
             x_position=step.after.qpos[:, 0],
@@ -80,8 +83,10 @@ class Walker2d(Runner):
 
     def __init__(self, env: Any) -> None:
         super().__init__(env)
-        self.healthy_reward, self.ends = env._healthy_reward, bool(env._terminate_when_unhealthy)
-        self.heights, self.angles = env._healthy_z_range, env._healthy_angle_range
+        self.healthy_reward = env._healthy_reward
+        self.ends = bool(env._terminate_when_unhealthy)
+        self.heights = env._healthy_z_range
+        self.angles = env._healthy_angle_range
 
     def observe(self, now: Moment) -> Floats:
         """Positions but the hidden one, then velocities within ±10."""
@@ -98,7 +103,8 @@ class Walker2d(Runner):
     def outcome(self, step: Transition) -> Outcome:
         """Reward and info of Walker2d-v5 and Hopper-v5."""
         speed = self.speed(step)
-        forward, cost = self.forward_weight * speed, self.control_weight * effort(step.actions)
+        forward = self.forward_weight * speed
+        cost = self.control_weight * effort(step.actions)
         survive = self.healthy(step.after) * self.healthy_reward
         return judged(
             forward + survive - cost,

@@ -46,7 +46,8 @@ class Task(ABC):
         self.fields: tuple[str, ...] = ()
         """Names of what is read from MjData after a step; "ctrl" is the controls in effect."""
         self.dt = float(env.dt)
-        self.nq, self.nv = int(env.model.nq), int(env.model.nv)
+        self.nq = int(env.model.nq)
+        self.nv = int(env.model.nv)
         self.init_qpos: Floats = env.init_qpos.copy()
         self.init_qvel: Floats = env.init_qvel.copy()
 

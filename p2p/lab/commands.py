@@ -1,0 +1,74 @@
+"""`p2p lab`: measurements of p2p itself; `p2p bench` are those of speed and learning."""
+
+import typer
+
+from p2p.cli.lazy import LazyCommand, LazyGroup
+
+BENCHES = (
+    LazyCommand(
+        "train",
+        "p2p.lab.speed.train_command:train",
+        "Measure the speed of a training with a reward of one's own, and print it in Markdown.",
+    ),
+    LazyCommand(
+        "confine",
+        "p2p.lab.speed.confine_command:confine",
+        "Measure what it costs that a reward runs in a confined process of its own, against the same reward without.",
+    ),
+    LazyCommand(
+        "learn",
+        "p2p.lab.learning.commands:learn",
+        "Train with the presets by Gymnasium's own reward, and print the returns with their interval over the seeds.",
+    ),
+    LazyCommand(
+        "search",
+        "p2p.lab.learning.commands:search",
+        "Try settings on an environment by Gymnasium's own reward, and print what each reached.",
+    ),
+    LazyCommand(
+        "parity",
+        "p2p.lab.learning.commands:parity",
+        "Train with both learners, `fast` and `sb3`, on the same settings and seeds, and compare their "
+        "learning curves.",
+    ),
+)
+JUDGES = (
+    LazyCommand(
+        "calibrate",
+        "p2p.lab.judges.calibrate_command:calibrate",
+        "Measure how often the judges are right, on a thousand generated clips whose truth is known.",
+    ),
+    LazyCommand(
+        "attack",
+        "p2p.lab.judges.attack_command:attack",
+        "Search for motions that meet the criteria of a sentence and do not do what it asks for.",
+    ),
+)
+
+
+class Benches(LazyGroup):
+    """Measurements of speed and learning."""
+
+    rows = BENCHES
+
+
+class Measurements(LazyGroup):
+    """Every measurement of p2p itself."""
+
+    rows = (*BENCHES, *JUDGES)
+
+
+bench = typer.Typer(
+    name="bench",
+    cls=Benches,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Measure what p2p claims: how fast it trains, and what its presets learn.",
+)
+lab = typer.Typer(
+    name="lab",
+    cls=Measurements,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Measure p2p itself: speed, confinement, presets, learners, and how often its judges are right.",
+)

@@ -1,0 +1,1 @@
+"""What PPO learns by Gymnasium's own reward: presets, settings, learners."""

@@ -1,0 +1,62 @@
+"""The throughput benchmark in Markdown."""
+
+from p2p.lab.contracts.measurement import Spread, ThroughputReport, ThroughputRow
+from p2p.lab.speed.throughput import COMPARED
+
+COLUMNS = (
+    *("case", "net", "ours, steps/s", "baseline, steps/s", "ratio", "physics alone, steps/s", "share of it"),
+    *("reward", "ready", "peak memory", "baseline ready", "its peak memory"),
+)
+
+
+def table(report: ThroughputReport) -> str:
+    """One row per case: medians, with the smallest and largest of the repetitions; below it what was compared."""
+    head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
+    return "\n".join([head, *(_row(row) for row in report.rows), "", legend(report)])
+
+
+def legend(report: ThroughputReport) -> str:
+    """What the figures mean."""
+    first = report.rows[0]
+    settings: dict[str, list[str]] = {}
+    for row in report.rows:
+        settings.setdefault(_settings(row), []).append(row.case)
+    what = " ".join(f"{', '.join(cases)}: {text}." for text, cases in settings.items())
+    return (
+        f"Median [smallest, largest] of {len(first.repetitions)} interleaved repetitions of {report.seconds:g} s; "
+        f"{report.parallel} at the same time, one thread each, their steps/s added up. Ratios and shares are those "
+        "within a repetition. Peak memory is of all processes of a job together: with ours, the reward's too. "
+        "Baseline: stable-baselines3's PPO with VecNormalize on Gymnasium's DummyVecEnv, "
+        f"the same reward in a wrapper that is called at every step. {what}"
+    )
+
+
+def _settings(row: ThroughputRow) -> str:
+    config = row.config.model_dump()
+    shared = ", ".join(f"{name} {config[name]}" for name in COMPARED)
+    return (
+        f"environments x steps of a rollout {row.config.n_envs} x {row.config.n_steps}, "
+        f"baseline {row.baseline_n_envs} x {row.baseline_n_steps}, {shared}"
+    )
+
+
+def _row(row: ThroughputRow) -> str:
+    cells = [
+        row.case,
+        ", ".join(map(str, row.config.net_arch)),
+        _spread(row.ours, ",.0f"),
+        _spread(row.baseline, ",.0f"),
+        _spread(row.ratio, ".1f"),
+        _spread(row.physics, ",.0f"),
+        _spread(row.physics_share, ".0%"),
+        row.method or "–",
+        f"{row.ready_s:.1f} s",
+        f"{row.peak_memory_mb} MB",
+        f"{row.baseline_ready_s:.1f} s",
+        f"{row.baseline_peak_memory_mb} MB",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _spread(spread: Spread, style: str) -> str:
+    return f"{spread.median:{style}} [{spread.low:{style}}, {spread.high:{style}}]"

@@ -1,1 +1,0 @@
-"""How often judges are right."""

@@ -1,0 +1,94 @@
+"""Facts about a robot that are read, or guessed, from its compiled model."""
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.env import Morphology
+from p2p.rewards.definitions import Base
+
+Indices = NDArray[np.intp]
+
+FREE, BALL, SLIDE, HINGE = (int(kind) for kind in mujoco.mjtJoint.__members__.values())
+
+
+def name_of(model: mujoco.MjModel, kind: str, index: int) -> str:
+    """MuJoCo's name of a "body", "geom", "joint" …; its kind and number where it has none."""
+    return getattr(model, kind)(index).name or f"{kind}{index}"
+
+
+def index_of(model: mujoco.MjModel, kind: str, name: str) -> int:
+    """Inverse of `name_of`."""
+    count = getattr(model, {"body": "nbody", "geom": "ngeom", "joint": "njnt"}[kind])
+    return next(index for index in range(count) if name_of(model, kind, index) == name)
+
+
+def guess_morphology(model: mujoco.MjModel) -> Morphology:
+    """Guess torso, feet and trunk of a robot without a description.
+
+    The torso is the first body with a free joint, else the first body that moves. The feet are the geoms called foot
+    or ankle, else those of the outermost bodies; arms and carts have none. The trunk is everything welded to the torso.
+    """
+    free = [int(body) for body, kind in zip(model.jnt_bodyid, model.jnt_type, strict=True) if kind == FREE]
+    torso = free[0] if free else int(model.jnt_bodyid[0]) if model.njnt else 0
+    geoms = robot_geoms(model, torso)
+    names = {int(geom): name_of(model, "geom", int(geom)) for geom in geoms}
+    feet = [name for name in names.values() if "foot" in name.lower() or "ankle" in name.lower()]
+    if base_of(model, torso) not in (Base.FREE, Base.VERTICAL):
+        return Morphology(torso=name_of(model, "body", torso))
+    leaves = set(range(1, model.nbody)) - {int(parent) for parent in model.body_parentid}
+    feet = feet or [name for geom, name in names.items() if int(model.geom_bodyid[geom]) in leaves]
+    welded = model.body_weldid[model.geom_bodyid[geoms]] == model.body_weldid[torso]
+    trunk = tuple(names[int(geom)] for geom in geoms[welded])
+    return Morphology(torso=name_of(model, "body", torso), feet=tuple(feet), trunk=trunk)
+
+
+def robot_geoms(model: mujoco.MjModel, torso: int) -> Indices:
+    """All geoms of the tree the torso belongs to."""
+    return np.flatnonzero(model.body_rootid[model.geom_bodyid] == model.body_rootid[torso])
+
+
+def floor_geom(model: mujoco.MjModel, torso: int) -> int | None:
+    """The first plane of the world that the torso's robot can touch, or None."""
+    robot = robot_geoms(model, torso)
+    planes = (model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)) & (model.geom_bodyid == 0)
+    return next((int(plane) for plane in np.flatnonzero(planes) if collides(model, int(plane), robot).any()), None)
+
+
+def collides(model: mujoco.MjModel, floor: int, geoms: Indices) -> NDArray[np.bool_]:
+    """Which of `geoms` MuJoCo lets collide with `floor`, by their bit masks."""
+    types = model.geom_contype
+    affinities = model.geom_conaffinity
+    allowed = (types[geoms] & affinities[floor]) | (types[floor] & affinities[geoms])
+    return np.asarray(allowed != 0)
+
+
+def base_of(model: mujoco.MjModel, torso: int) -> Base:
+    """How the torso can move, from its own joints that no motor drives."""
+    joints = root_joints(model, torso)
+    kinds = model.jnt_type[joints]
+    if (kinds == FREE).any():
+        return Base.FREE
+    axes = model.jnt_axis[joints[kinds == SLIDE]]
+    turning = model.jnt_axis[joints[kinds == HINGE]]
+    if len(axes) != 2 or len(turning) != 1:
+        return Base.FIXED
+    return Base.VERTICAL if abs(axes[:, 2]).max() > 0.5 else Base.HORIZONTAL
+
+
+def root_joints(model: mujoco.MjModel, torso: int) -> Indices:
+    """Joints by which the torso as a whole moves in the world."""
+    driven = model.actuator_trnid[model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_JOINT), 0]
+    joints = np.flatnonzero(model.jnt_bodyid == torso)
+    if model.body_parentid[torso] != 0:
+        return joints[:0]
+    return joints[~np.isin(joints, driven)]
+
+
+def inner_dofs(model: mujoco.MjModel, torso: int) -> Indices:
+    """Velocity indices of the turning joints inside the robot."""
+    joints = np.flatnonzero(model.body_rootid[model.jnt_bodyid] == model.body_rootid[torso])
+    joints = joints[~np.isin(joints, root_joints(model, torso))]
+    turning = np.isin(model.jnt_type, (HINGE, BALL))
+    dofs = np.flatnonzero(np.isin(model.dof_jntid, joints) & turning[model.dof_jntid])
+    return dofs if len(dofs) else np.flatnonzero(np.isin(model.dof_jntid, joints))

@@ -1,0 +1,170 @@
+"""n environments stepped side by side, and what they did as blocks of arrays. Free of torch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.training import TrainConfig
+from p2p.worker.engine.frame import Frame
+from p2p.worker.engine.simulation import make_simulation
+from p2p.worker.saved_state import State, fill, joined, part
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One control step of n environments."""
+
+    before: Frame
+    after: Frame
+    """What a finished episode ended in, before its reset."""
+    actions: NDArray[np.floating]
+    """As the environment got them, shape (n, action_dim); nobody changes them later."""
+    starts: Booleans
+    """First step of an episode, shape (n,)."""
+    terminated: Booleans
+    """Shape (n,); all False unless the configuration ends unhealthy episodes."""
+    truncated: Booleans
+    """Shape (n,); True where the time is up."""
+    side: dict[str, Floats]
+    """Copies of the simulator's named arrays, shape (n, ...); empty unless the configuration asks for them."""
+
+    @property
+    def ended(self) -> NDArray[np.intp]:
+        """Environments whose episode is over."""
+        return np.flatnonzero(self.terminated | self.truncated)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """T control steps of n environments. Row t * n + i of a flat array is step t of environment i."""
+
+    before: Frame
+    """T * n rows; after a reset the state it led to."""
+    after: Frame
+    """T * n rows; what a finished episode ended in, before its reset."""
+    actions: NDArray[np.floating]
+    """As the environment got them, shape (T * n, action_dim)."""
+    starts: Booleans
+    """First step of an episode, shape (T, n)."""
+    terminated: Booleans
+    """Shape (T, n); all False unless the configuration ends unhealthy episodes."""
+    truncated: Booleans
+    """Shape (T, n); True where the time is up."""
+    side: dict[str, Floats]
+    """Copies of the simulator's named arrays, shape (T * n, ...); empty unless the configuration asks for them."""
+
+    @property
+    def ends(self) -> Booleans:
+        """Last step of an episode, shape (T, n)."""
+        return self.terminated | self.truncated
+
+    def grid(self, rows: NDArray[np.floating]) -> Floats:
+        """Flat rows, shape (T * n, ...), as (T, n, ...)."""
+        return np.asarray(rows.reshape(*self.starts.shape, *rows.shape[1:]))
+
+
+class VecEnv:
+    """n environments under one configuration; a finished one continues until it is reset.
+
+    Args:
+        config: Episode length, termination, side info and `env_kwargs`.
+        spec: Which environment.
+        n: How many.
+        terminate: Whether `terminate_when_unhealthy` of the configuration counts; it never does in evaluation.
+        threads: Of the physics; what comes out does not depend on it.
+    """
+
+    def __init__(self, config: TrainConfig, spec: EnvSpec, n: int, terminate: bool = False, threads: int = 1) -> None:
+        self._terminate = terminate and config.terminate_when_unhealthy
+        self.simulation = make_simulation(spec, n, config.env_kwargs, self._terminate, threads)
+        self.spec = spec
+        self.n = n
+        self.episode_steps = config.episode_steps(spec.dt)
+        self.limits = np.full(n, self.episode_steps)
+        """Steps after which each environment's episode is truncated."""
+        self._side_info = config.side_info
+        self._elapsed = np.zeros(n, dtype=np.int64)
+        self._now: Frame | None = None
+        self._steps: list[Step] = []
+
+    @property
+    def now(self) -> Frame:
+        """Current frame.
+
+        Raises:
+            RuntimeError: no environment was reset yet.
+        """
+        if self._now is None:
+            raise RuntimeError("reset the environments before the first step")
+        return self._now
+
+    def reset(self, ids: Sequence[int], seeds: Sequence[int | None]) -> Frame:
+        """Begin new episodes in the environments `ids`; the frame holds only those, in that order."""
+        return self.begin(ids, self.simulation.reset(ids, seeds))
+
+    def begin(self, ids: Sequence[int], frame: Frame) -> Frame:
+        """Take the states in `frame` as the starts of new episodes in the environments `ids`."""
+        index = np.asarray(ids, dtype=np.intp)
+        self._now = frame if self._now is None else self._now.replaced(index, frame)
+        self._elapsed[index] = 0
+        return frame
+
+    def step(self, actions: NDArray[np.floating]) -> Step:
+        """One control step of all environments with `actions`, shape (n, action_dim), within their bounds."""
+        before = self.now
+        after = self.simulation.step(actions)
+        starts = self._elapsed == 0
+        self._elapsed += 1
+        step = Step(
+            before=before,
+            after=after,
+            actions=actions,
+            starts=starts,
+            terminated=after.terminated if self._terminate else np.zeros(self.n, dtype=np.bool_),
+            truncated=self._elapsed >= self.limits,
+            side=self.simulation.side_info_all() if self._side_info else {},
+        )
+        self._steps.append(step)
+        self._now = after
+        return step
+
+    def take_block(self) -> Block:
+        """Steps since the last call, at least one."""
+        steps = self._steps
+        self._steps = []
+        return Block(
+            before=Frame.joined([step.before for step in steps]),
+            after=Frame.joined([step.after for step in steps]),
+            actions=np.concatenate([step.actions for step in steps]),
+            starts=np.array([step.starts for step in steps]),
+            terminated=np.array([step.terminated for step in steps]),
+            truncated=np.array([step.truncated for step in steps]),
+            side={name: np.concatenate([step.side[name] for step in steps]) for name in steps[0].side},
+        )
+
+    def state(self) -> State:
+        """State of the environments, between two blocks."""
+        counts = {"elapsed": self._elapsed, "limits": self.limits}
+        return counts | joined({"now": self.now.state(), "simulation": self.simulation.state()})
+
+    def restore(self, state: State) -> None:
+        """Continue from a saved state.
+
+        Raises:
+            ValueError: they cannot be brought there.
+        """
+        fill(self._elapsed, state["elapsed"])
+        fill(self.limits, state["limits"])
+        self._now = Frame.restored(part(state, "now"))
+        self._steps = []
+        self.simulation.restore(part(state, "simulation"))
+
+    def close(self) -> None:
+        """Free the environments."""
+        self.simulation.close()

@@ -1,0 +1,136 @@
+"""Verb `evaluate`: report rollouts of one checkpoint, none of them used to choose it, and their pictures."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+
+from p2p.analysis.predicates import measure
+from p2p.analysis.scoring import Scores, score
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.intent import Intent, score_in_words
+from p2p.contracts.training import Evaluation, Purpose, TrainConfig, first_seed
+from p2p.contracts.work import EvaluateRequest
+from p2p.store.arrays import save_arrays, save_features
+from p2p.store.evaluations import ReportRecord
+from p2p.store.iterations import IterationRecord
+from p2p.store.policy import load_policy
+from p2p.store.views import SheetRecord
+from p2p.worker.engine.environment import compiled_model
+from p2p.worker.pictures.report_pictures import film, picture_learning, picture_rollout
+from p2p.worker.reward.hosted import HostedReward
+from p2p.worker.reward.inputs import asked_by
+from p2p.worker.rollout.episodes import (
+    LABELS,
+    RecordedRollout,
+    judged_config,
+    judged_order,
+    labelled,
+    run_episodes,
+    trajectory,
+)
+from p2p.worker.sandbox import levels
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Inputs of an evaluation."""
+
+    record: ReportRecord
+    request: EvaluateRequest
+    run: IterationRecord
+    config: TrainConfig
+    spec: EnvSpec
+    intent: Intent | None
+
+
+def evaluate(job_dir: Path) -> None:
+    """Run and write the report rollouts that a request in `job_dir` asks for, with their pictures.
+
+    The trained reward is run for the returns; criteria are measured on features alone.
+
+    Raises:
+        InvalidInput: the request, the environment, or the run it names is missing or broken.
+        RewardFailed: the reward raised, or returned what is not a finite number.
+    """
+    job = _open(job_dir)
+    rollouts = _run(job)
+    scores = _scores(job, rollouts)
+    labels = labelled(judged_order(rollouts, scores))
+    model = compiled_model(job.spec, job.config.env_kwargs)
+    _save(job, rollouts, labels, model)
+    _picture(job, model, shown_as(scores, labels))
+
+
+def _open(job_dir: Path) -> Report:
+    record = ReportRecord(job_dir)
+    job = IterationRecord(job_dir)
+    request = record.read_request()
+    spec = job.read_env_spec()
+    if request is None or spec is None:
+        raise InvalidInput(f"{job_dir} holds no readable request with the facts of its environment.")
+    run = IterationRecord((job_dir / request.run_dir).resolve())
+    config = run.read_config()
+    if config is None:
+        raise InvalidInput(f"{run.config_path} is missing or not valid: the run cannot be evaluated.")
+    return Report(record, request, run, config, spec, job.read_criteria())
+
+
+def _run(job: Report) -> list[RecordedRollout]:
+    policy = load_policy(job.run.checkpoint(job.request.checkpoint).policy_path)
+    reward = HostedReward.from_file(job.run.reward_fn_path)
+    first = first_seed(Purpose.REPORT, job.config.seed) + job.request.seed_offset
+    seeds = range(first, first + job.request.n_rollouts)
+    return run_episodes(
+        judged_config(job.config, job.intent), job.spec, policy, seeds, reward, asked_by(job.intent, job.spec)
+    )
+
+
+def _scores(job: Report, rollouts: list[RecordedRollout]) -> Scores | None:
+    """Measured scores; None without criteria."""
+    if job.intent is None:
+        return None
+    measured = [measure(job.intent, rollout.features, job.spec.dt) for rollout in rollouts]
+    return score(job.intent, measured, [rollout.summary() for rollout in rollouts])
+
+
+def shown_as(scores: Scores | None, labels: dict[int, str]) -> str:
+    """Description of the rollout on the contact sheet: the middle one of the judged."""
+    if scores is None:
+        return "median by return"
+    if not scores.rollouts:
+        return "drawn by p2p"
+    median = next(scores.rollouts[index] for index, label in labels.items() if label == "median")
+    return f"median by score ({score_in_words(median.intent_score)}{'' if median.success else ', misses a criterion'})"
+
+
+def _save(job: Report, rollouts: list[RecordedRollout], labels: dict[int, str], model: mujoco.MjModel) -> None:
+    record = job.record
+    step = job.request.checkpoint
+    save_features(record.features_path, [rollout.features for rollout in rollouts])
+    for index, label in labels.items():
+        save_arrays(record.trajectory(step, label), trajectory(rollouts[index], job.spec, model))
+    record.save_evaluation(
+        Evaluation(
+            run_id=job.request.run_id,
+            checkpoint=step,
+            purpose=Purpose.REPORT,
+            dt=job.spec.dt,
+            sandbox=levels.current(),
+            rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
+        )
+    )
+
+
+def _picture(job: Report, model: mujoco.MjModel, shown: str) -> None:
+    """Write videos of the kept rollouts, and two pictures for the report's iteration."""
+    step = job.request.checkpoint
+    prompt = f": {job.intent.prompt}" if job.intent else ""
+    title = f"{job.spec.env_id}{prompt}"
+    films = [(job.record.trajectory(step, label), job.record.video(label)) for label in LABELS]
+    film(job.spec, model, films)
+    median = job.record.trajectory(step, "median")
+    picture_rollout(SheetRecord(job.record.path), job.spec, model, median, f"{job.spec.env_id}, {shown}{prompt}")
+    siblings = [IterationRecord((job.record.path / name).resolve()) for name in job.request.sibling_runs]
+    picture_learning(job.record.learning_curve_path, [job.run, *siblings], title)

@@ -1,0 +1,1 @@
+"""Features of bodies and parts, read from simulator states."""

@@ -1,0 +1,57 @@
+"""Verb `film`: videos and exports of finished runs for people, made in idle time.
+
+Videos of every checkpoint, and where stable-baselines3 is installed its files of the same policies. A training itself
+imports neither a renderer nor torch.
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from p2p import registry
+from p2p.contracts.env import EnvSpec
+from p2p.contracts.errors import InvalidInput
+from p2p.contracts.training import TrainConfig
+from p2p.store.evaluations import CheckpointRecord
+from p2p.store.iterations import IterationRecord
+from p2p.store.policy import load_policy
+from p2p.worker.engine.environment import make_environment
+from p2p.worker.export.formats import WRITERS
+from p2p.worker.pictures.report_pictures import film
+from p2p.worker.rollout.episodes import LABELS
+
+
+def film_runs(job_dir: Path) -> None:
+    """Complete the runs that the request in `job_dir` names, the best checkpoint of each first.
+
+    Raises:
+        InvalidInput: the request is missing, or names what is not a finished run.
+    """
+    request = IterationRecord(job_dir).read_film_request()
+    if request is None:
+        raise InvalidInput(f"{job_dir} holds no readable request that names runs to make videos of.")
+    for name in request.runs:
+        _deliver_run(IterationRecord((job_dir / name).resolve()))
+
+
+def _deliver_run(record: IterationRecord) -> None:
+    config = record.read_config()
+    spec = record.read_env_spec()
+    summary = record.read_summary()
+    if config is None or spec is None or summary is None:
+        raise InvalidInput(f"{record.path} holds no finished run to make videos of.")
+    checkpoints = {checkpoint.step: checkpoint for checkpoint in record.checkpoints()}
+    steps = dict.fromkeys([summary.best_checkpoint or max(checkpoints), *checkpoints])
+    model = make_environment(spec, config.env_kwargs).model
+    places = [(step, label) for step in steps for label in LABELS]
+    film(spec, model, [(record.trajectory(*place), record.video(*place)) for place in places])
+    if find_spec("stable_baselines3") is not None:
+        _save_for_sb3([checkpoints[step] for step in steps], config, spec)
+
+
+def _save_for_sb3(checkpoints: list[CheckpointRecord], config: TrainConfig, spec: EnvSpec) -> None:
+    save = registry.load("format", WRITERS, "sb3")
+    env = make_environment(spec, config.env_kwargs)
+    spaces = env.observation_space, env.action_space
+    for checkpoint in checkpoints:
+        policy = load_policy(checkpoint.policy_path)
+        save(policy, config, spaces, checkpoint.model_path, checkpoint.normalizer_path, checkpoint.step)

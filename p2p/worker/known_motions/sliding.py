@@ -1,0 +1,35 @@
+"""Scenes of sliding on still legs instead of walking or running."""
+
+from p2p.contracts.known_motions import ClaimKind
+from p2p.worker.known_motions.motion import travel
+from p2p.worker.known_motions.robots import Asked, Robot
+from p2p.worker.known_motions.scene import EXPLOIT, POSITIVE, UNCLEAR, Random, Recipe, Scene, speed_kinds
+from p2p.worker.known_motions.travelling import right_speed, velocity_of
+
+STEPPING = ("walk", "run")
+"""First words of the sentences that ask for steps; whoever is only to move may slide."""
+
+
+def recipes(robot: Robot) -> list[Recipe]:
+    """One recipe for each stepping sentence of a legged robot."""
+    if not robot.steps:
+        return []
+    asked = [one for one in robot.asked if one.skill == "move" and one.sentence.startswith(STEPPING)]
+    return [_slide(one) for one in asked]
+
+
+def _slide(asked: Asked) -> Recipe:
+    """Slide upright at the requested speed, on motionless feet."""
+
+    def make(robot: Robot, rng: Random) -> Scene:
+        velocity = velocity_of(asked, right_speed(asked, rng))
+        kinds = {sentence: _kind(sentence, kind) for sentence, kind in speed_kinds(robot, **velocity).items()}
+        return Scene(lambda m: travel(m, **velocity, sway=0.0), velocity, kinds)
+
+    return Recipe(f"slide on still feet for “{asked.sentence}”", make)
+
+
+def _kind(sentence: str, kind: ClaimKind | None) -> ClaimKind | None:
+    if kind is not POSITIVE:
+        return kind
+    return EXPLOIT if sentence.startswith(STEPPING) else UNCLEAR

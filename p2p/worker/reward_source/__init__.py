@@ -1,0 +1,1 @@
+"""Text of a reward: gate, inputs, self-description, loading."""

@@ -1,0 +1,21 @@
+"""Scores and shares as every door shows them."""
+
+import pytest
+
+from p2p.contracts.intent import score_in_words, share_in_words
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [(0.9989, "0.998"), (0.9996, "0.999"), (1.0, "1"), (0.69999, "0.699"), (0.7, "0.7"), (0.29, "0.29"), (None, "–")],
+)
+def test_a_score_is_rounded_down_so_that_it_never_seems_to_pass(score: float | None, shown: str) -> None:
+    assert score_in_words(score) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(0.996, "99%"), (0.9999, "99%"), (1.0, "100%"), (0.29, "29%"), (0.5799999, "57%"), (0.0, "0%"), (None, "–")],
+)
+def test_a_share_is_rounded_down_so_that_it_never_seems_to_be_all(share: float | None, shown: str) -> None:
+    assert share_in_words(share) == shown

@@ -1,0 +1,17 @@
+from functools import cache
+
+import pytest
+
+from p2p.contracts.known_motions import ROBOTS, ClipSet, KnownMotionsRequest
+from p2p.worker.known_motions.clips import MadeClip, make_clips
+
+
+@cache
+def _made(env_id: str) -> tuple[ClipSet, list[MadeClip]]:
+    return make_clips(KnownMotionsRequest(env_id=env_id, seed=3, variations=1))
+
+
+@pytest.fixture(params=ROBOTS)
+def made(request: pytest.FixtureRequest) -> tuple[ClipSet, list[MadeClip]]:
+    """The clips of one robot, one of each motion, made once for all tests."""
+    return _made(request.param)
