@@ -34,7 +34,7 @@ class Commands(LazyGroup):
         ),
         LazyCommand(
             "agent",
-            "p2p.cli.agent:agent",
+            "p2p_mcp.agent.command:agent",
             "Let Claude turn a SENTENCE into a policy: it writes, trains, looks, judges and revises.",
         ),
         LazyCommand(

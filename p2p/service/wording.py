@@ -1,7 +1,9 @@
-"""Fill in the prompt texts of `prompts/`."""
+"""Words of the service: the prompt texts of `prompts/`, and what is wrong with a value."""
 
 from importlib.resources import files
 from string import Template
+
+from pydantic_core import ErrorDetails
 
 from p2p.contracts.env import EnvSpec, parts_in_words
 from p2p.contracts.reward_rules import ALLOWED_IMPORTS
@@ -46,3 +48,10 @@ def reward_constraints(spec: EnvSpec, *, features: bool = True) -> str:
         ),
         bounds=", ".join(f"{name} {low:g} … {high:g}" for name, (low, high) in BOUNDS.items()),
     )
+
+
+def field_problem(problem: ErrorDetails) -> str:
+    """One indented line on what pydantic refused: the field's name, the rule, and the value."""
+    if not problem["loc"]:  # a rule over several fields names them itself
+        return f"  {problem['msg'].removeprefix('Value error, ')}"
+    return f"  {'.'.join(map(str, problem['loc']))}: {problem['msg']}, got {problem['input']!r}"

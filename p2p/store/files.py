@@ -216,6 +216,15 @@ def discard(directory: Path) -> None:
         directory.parent.rmdir()
 
 
+def sha256(path: Path) -> str | None:
+    """SHA-256 of a file; None if it is absent."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
 def signature(directory: Path, settled_s: float) -> str | None:
     """Fingerprint of a directory tree by inodes and times; None if anything is younger than `settled_s`."""
     try:

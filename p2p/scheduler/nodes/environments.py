@@ -89,7 +89,7 @@ def ask(link: Connection, verb: str, directory: str, sent: Any = None, rest: Res
         NodeUnreachable: the node does not answer; the verb may have been carried out.
         InvalidInput, EnvironmentProblem: the answer is an error.
     """
-    words = [environment(link), "-I", "-m", "p2p.scheduler.nodes.door", verb, directory]
+    words = [environment(link), "-I", "-m", "p2p.scheduler.node_runner", verb, directory]
     answer, code, stderr = _run(link, words, sent, rest)
     if answer is None:
         raise EnvironmentProblem(f"{link.node.name} gave no answer to {verb}: {stderr.strip() or f'exit code {code}'}")

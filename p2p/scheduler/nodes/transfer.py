@@ -11,7 +11,6 @@ from typing import Any
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.scheduler.nodes.connection import Connection
-from p2p.scheduler.nodes.door import sha256
 from p2p.scheduler.nodes.environments import make_directories
 from p2p.store import files
 from p2p.store.remote import OWN, PART, RemoteJobRecord
@@ -130,7 +129,7 @@ def begun(record: RemoteJobRecord) -> dict[str, int]:
 def known(record: RemoteJobRecord) -> dict[str, str]:
     """Hash of every complete file."""
     paths = {**record.inputs(), record.log_path.name: record.log_path}
-    return {name: digest for name, path in paths.items() if (digest := sha256(path)) is not None}
+    return {name: digest for name, path in paths.items() if (digest := files.sha256(path)) is not None}
 
 
 def settle(directory: Path, sent: Sequence[Mapping[str, Any]], offered: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -139,7 +138,7 @@ def settle(directory: Path, sent: Sequence[Mapping[str, Any]], offered: Mapping[
     for entry in sent:
         name = str(entry["name"])
         part = _part(directory, name)
-        if sha256(part) != offered[name]["sha256"]:
+        if files.sha256(part) != offered[name]["sha256"]:
             part.unlink(missing_ok=True)
             whole = False
             continue

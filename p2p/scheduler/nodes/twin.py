@@ -13,8 +13,8 @@ from p2p.contracts.node import RemoteJob
 from p2p.scheduler import supervisor
 from p2p.scheduler.nodes import transfer
 from p2p.scheduler.nodes.connection import Connection
-from p2p.scheduler.nodes.door import sha256
 from p2p.scheduler.nodes.environments import ask
+from p2p.store import files
 from p2p.store.clock import now
 from p2p.store.remote import RemoteJobRecord
 
@@ -43,7 +43,7 @@ class Twin:
     def start(self) -> JobStatus:
         """Upload the job's inputs and start it; safe to repeat after a lost connection."""
         inputs = self.record.inputs()
-        digests = {name: digest for name, path in inputs.items() if (digest := sha256(path)) is not None}
+        digests = {name: digest for name, path in inputs.items() if (digest := files.sha256(path)) is not None}
         there = self._offered() if self.remote.number > 1 else {}
         lacking = {name: path for name, path in inputs.items() if there.get(name) != digests.get(name)}
         transfer.upload(self.link, lacking, self.remote.path)

@@ -5,13 +5,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session
 from p2p.contracts.training import EffectiveConfig, TrainConfig, canonical_names, known_keys, nearest_key
+from p2p.service.wording import field_problem
 from p2p.store.sessions import SessionRecord
 from p2p.training.presets import preset
 from p2p.training.tuning import check_bounds
@@ -171,7 +171,7 @@ def _explanations(error: ValidationError) -> Iterator[str]:
     for problem in error.errors():
         path = tuple(str(part) for part in problem["loc"])
         if problem["type"] != "extra_forbidden":
-            yield _explain(problem)
+            yield field_problem(problem)
         elif close := nearest_key(path):
             yield f"  {'.'.join(path)}: unknown key; did you mean {close!r}?"
         else:
@@ -179,10 +179,3 @@ def _explanations(error: ValidationError) -> Iterator[str]:
             yield f"  {'.'.join(path)}: unknown key"
     for parent in sorted(parents):
         yield f"Known keys{f' of {parent}' if parent else ''}: {', '.join(known_keys(parent))}."
-
-
-def _explain(problem: ErrorDetails) -> str:
-    if not problem["loc"]:  # a rule over several fields names them itself
-        return f"  {problem['msg'].removeprefix('Value error, ')}"
-    name = ".".join(str(part) for part in problem["loc"])
-    return f"  {name}: {problem['msg']}, got {problem['input']!r}"

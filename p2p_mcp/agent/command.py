@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from p2p.cli.agent_view import AgentView, ending_lines, plan_lines
 from p2p.cli.completion import complete_environment
 from p2p.cli.model_options import parse_price
 from p2p.cli.options import AsJson, RunsDir, StopOnExit, examples, open_workspace
@@ -17,6 +16,7 @@ from p2p.contracts.inference import Effort
 from p2p.service.sessions.background import cancel_job
 from p2p.service.sessions.transcripts import find_transcript, read_transcript
 from p2p.service.workspace import Workspace
+from p2p_mcp.agent.view import AgentView, ending_lines, plan_lines
 
 PASSED, NOT_PASSED = 0, 3
 CAPS = "What it may spend, over all its sittings"

@@ -3,7 +3,6 @@ import io
 import pytest
 from rich.console import Console
 
-from p2p.cli.agent_view import AgentView, ending_lines
 from p2p.contracts.agent import (
     AgentEnding,
     AgentEvent,
@@ -15,6 +14,7 @@ from p2p.contracts.agent import (
 )
 from p2p.contracts.job import JobState
 from p2p.contracts.session import SessionStatus
+from p2p_mcp.agent.view import AgentView, ending_lines
 
 SPENT = Spending(turns=3, tokens=41_200, dollars=0.317, seconds=90, job_steps={"job_a": 1000})
 

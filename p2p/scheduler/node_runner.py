@@ -1,17 +1,16 @@
 """Runner on the node, in an environment with p2p: file operations that SFTP cannot do.
 
-    python -I -m p2p.scheduler.nodes.door start JOB_DIR      with {"number", "inputs": {path: sha256}} on stdin
-    python -I -m p2p.scheduler.nodes.door status JOB_DIR
-    python -I -m p2p.scheduler.nodes.door cancel JOB_DIR     with {"number"}
-    python -I -m p2p.scheduler.nodes.door list JOB_DIR
-    python -I -m p2p.scheduler.nodes.door send JOB_DIR       with {"known": {path: sha256}, "begun": {path: bytes}}
-    python -I -m p2p.scheduler.nodes.door discard JOB_DIR
+    python -I -m p2p.scheduler.node_runner start JOB_DIR      with {"number", "inputs": {path: sha256}} on stdin
+    python -I -m p2p.scheduler.node_runner status JOB_DIR
+    python -I -m p2p.scheduler.node_runner cancel JOB_DIR     with {"number"}
+    python -I -m p2p.scheduler.node_runner list JOB_DIR
+    python -I -m p2p.scheduler.node_runner send JOB_DIR       with {"known": {path: sha256}, "begun": {path: bytes}}
+    python -I -m p2p.scheduler.node_runner discard JOB_DIR
 
 Jobs are those of the local backend there. A start that was sent once may arrive late, or twice: each number of a job is
 started once, and none that is older than the newest, or was cancelled.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -123,17 +122,8 @@ def _submission(directory: Path) -> Submission:
 
 def _check(directory: Path, inputs: Mapping[str, str]) -> None:
     for name, digest in inputs.items():
-        if sha256(directory / name) != digest:
+        if files.sha256(directory / name) != digest:
             raise InvalidInput(f"{name} did not arrive as it was sent.")
-
-
-def sha256(path: Path) -> str | None:
-    """SHA-256 of a file; None if it is absent."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
 
 
 def listing(directory: Path) -> dict[str, Any]:
@@ -141,7 +131,7 @@ def listing(directory: Path) -> dict[str, Any]:
     found = {}
     for path in _regular_files(directory):
         name = path.relative_to(directory).as_posix()
-        digest = sha256(path)
+        digest = files.sha256(path)
         if name not in NOT_SENT and digest is not None:
             found[name] = {"size": path.stat().st_size, "sha256": digest}
     return {"files": found}
