@@ -74,10 +74,15 @@ def _serve(options: argparse.Namespace) -> int:
     given = http_options(
         host=options.host,
         port=options.port,
-        token=options.token,
+        token=options.token or _variable("TOKEN") or None,
         allowed_hosts=tuple(options.allowed_host),
     )
     http, note = _with_token(given, open_to_all=options.no_token)
+    if options.token:
+        note = (
+            "Warning: every user of this machine can read a --token in the list of its processes. Set P2P_MCP_TOKEN "
+            f"instead; on 127.0.0.1 leave it out, and the one in {location()} is asked for, which only you can read."
+        )
     serve_http(server, http, note)
     return 0
 
@@ -137,8 +142,8 @@ def _parser() -> argparse.ArgumentParser:
     http.add_argument("--port", type=int, default=8765, help="port to bind; 0 takes any free one (8765)")
     http.add_argument(
         "--token",
-        default=_variable("TOKEN") or None,
-        help="what clients send as Authorization: Bearer (P2P_MCP_TOKEN; kept in ~/.config/p2p/mcp_token)",
+        help="what clients send as Authorization: Bearer. Every user of this machine can read it in the list of its "
+        "processes: set P2P_MCP_TOKEN instead, or leave it out and take the one kept in ~/.config/p2p/mcp_token",
     )
     http.add_argument(
         "--no-token", action="store_true", help="let every user of this machine in, instead of asking for the token"

@@ -138,7 +138,7 @@ def _refuse_open_doors(options: HttpOptions) -> None:
         return
     missing = [
         name
-        for name, given in (("--token (or P2P_MCP_TOKEN)", options.token), ("--allowed-host", options.allowed_hosts))
+        for name, given in (("P2P_MCP_TOKEN (or --token)", options.token), ("--allowed-host", options.allowed_hosts))
         if not given
     ]
     if missing:

@@ -34,7 +34,7 @@ def kept_token(path: Path) -> str:
     except OSError as error:
         raise StorageProblem(
             f"The token of the server cannot be kept in {path}: {error.strerror or error}. "
-            f"Choose another place with {PLACE}, or give one with --token."
+            f"Choose another place with {PLACE}, or give one with P2P_MCP_TOKEN (or --token)."
         ) from error
 
 

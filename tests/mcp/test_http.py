@@ -355,6 +355,26 @@ def test_the_command_line_serves_and_refuses_as_told(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
 
 
+@pytest.mark.parametrize(("words", "variable"), [(("--token", TOKEN), ""), ((), TOKEN)])
+def test_a_token_that_the_list_of_processes_shows_is_warned_of(
+    tmp_path: Path, words: tuple[str, ...], variable: str
+) -> None:
+    command = [sys.executable, "-m", "p2p_mcp", "--runs-dir", str(tmp_path), "--http", "--port", "0", *words]
+    place = tmp_path / "token"
+    environment = {**os.environ, "P2P_MCP_TOKEN": variable, "P2P_MCP_TOKEN_FILE": str(place)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        if words:
+            warning = process.stderr.readline()
+            assert "list of its processes" in warning
+            assert warning.index("P2P_MCP_TOKEN") < warning.index(str(place))
+            assert TOKEN not in warning
+        assert _asking(line.split()[-1])({"Authorization": f"Bearer {TOKEN}"})[0] == 200
+        process.send_signal(signal.SIGINT)
+        assert "list of its processes" not in process.stderr.read()
+
+
 def test_the_command_line_lets_everybody_in_only_when_told(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "p2p_mcp", "--runs-dir", str(tmp_path), "--http", "--no-token", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
