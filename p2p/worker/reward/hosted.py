@@ -9,14 +9,14 @@ from pydantic import Field, ValidationError
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidReward, RewardFailed
-from p2p.contracts.reward import RewardReport, RewardSpec
+from p2p.contracts.reward import RewardReport, RewardSpec, TermStatistics
 from p2p.contracts.reward_rules import Method
 from p2p.worker.code_host.host_process import Answer, CodeRefused, HostFailed, HostProcess
-from p2p.worker.code_host.untrusted_text import one_line
+from p2p.worker.code_host.untrusted_text import MAX_MESSAGE, one_line
 from p2p.worker.reward.host_service import arrays_of
 from p2p.worker.reward.recording import Recording
 from p2p.worker.reward.steps import Evaluated, StepFailed, Steps
-from p2p.worker.reward.trial import refused_with
+from p2p.worker.reward.trial import LARGEST, MAX_NAME, MAX_TERMS, refused_with
 from p2p.worker.reward_source.gate import admit
 from p2p.worker.reward_source.loader import read_source
 
@@ -24,9 +24,6 @@ LIMIT_S = 10.0
 """For loading a reward, and for an exchange with few rows; a proof has ten times as long."""
 LIMIT_PER_ROW_S = 0.005
 PROOF_FACTOR = 10.0
-MAX_TERMS = 256
-MAX_NAME = 200
-"""Characters of a term's name."""
 
 _TOO_SLOW = (
     "did not come to an end within {:.0f} s on a few hundred transitions. "
@@ -36,7 +33,7 @@ _TOO_SLOW = (
 _NO_REPORT = "it answered something that is no report."
 ROUNDING = 1e-9
 MAX_ISSUES = 64
-MAX_TEXT = 2_000
+MAX_TEXT = MAX_MESSAGE
 """Characters of each thing that a report says."""
 
 Operation = Literal["run", "evaluate", "replay"]
@@ -229,7 +226,9 @@ def try_hosted(source: str, recording: Recording, limit_s: float) -> RewardRepor
     try:
         answer = host.ask("try", {"source": source}, arrays_of(recording), limit_s)
         report = RewardReport.model_validate(answer.fields)
-        return report if _is_possible(report, len(recording.starts), source) else refused_with(_NO_REPORT)
+        if not _is_possible(report, len(recording.starts), source, limit_s):
+            return refused_with(_NO_REPORT)
+        return _in_lines(report)
     except HostFailed as failure:
         message = _TOO_SLOW.format(limit_s) if failure.late else f"it {failure}."
         return refused_with(message, _line(failure, source))
@@ -241,15 +240,13 @@ def try_hosted(source: str, recording: Recording, limit_s: float) -> RewardRepor
         host.close()
 
 
-def _is_possible(report: RewardReport, rows: int, source: str) -> bool:
+def _is_possible(report: RewardReport, rows: int, source: str, limit_s: float) -> bool:
     """Whether a report can be of this trial: generated code shares a process with the reporting code.
 
     The words of a report are therefore the reward's: what it can claim is bounded, and no claim takes the place of
-    what a training measures.
+    what a training, a probe or the pay for known motions measures; these are added later, by others.
     """
-    costs = [report.microseconds_per_call, report.microseconds_per_step or 0.0]
-    numbers = [value for term in report.terms for value in (term.mean, term.minimum, term.maximum, term.std)]
-    shares = [term.share for term in report.terms]
+    seconds = [report.microseconds_per_call * report.transitions, (report.microseconds_per_step or 0.0) * rows]
     names = [term.name for term in report.terms]
     described = report.spec.terms if report.spec is not None else ()
     texts = [
@@ -261,9 +258,11 @@ def _is_possible(report: RewardReport, rows: int, source: str) -> bool:
     lines = [issue.line for issue in report.issues if issue.line is not None]
     complete = report.spec is not None and report.terms and report.transitions == rows
     return (
-        all(math.isfinite(number) for number in (*numbers, *costs, *shares))
-        and min([*costs, *shares, *(term.std for term in report.terms)]) >= 0
-        and max(shares, default=0.0) <= 1 + ROUNDING
+        report.ranking is None
+        and report.probe is None
+        and all(0 <= cost <= 1e6 * limit_s for cost in seconds)
+        and all(map(_is_statistics, report.terms))
+        and sum(term.share for term in report.terms) <= 1 + ROUNDING
         and (bool(complete) if report.accepted else 0 <= report.transitions <= rows)
         and len(set(names)) == len(names) <= MAX_TERMS
         and len(described) <= MAX_TERMS
@@ -273,6 +272,26 @@ def _is_possible(report: RewardReport, rows: int, source: str) -> bool:
         and all(len(text) <= MAX_TEXT for text in texts)
         and all(1 <= line <= source.count("\n") + 1 for line in lines)
     )
+
+
+def _is_statistics(term: TermStatistics) -> bool:
+    """Whether there are values with these statistics, each of which a trial accepts."""
+    numbers = (term.mean, term.std, term.minimum, term.maximum, term.share)
+    if not all(math.isfinite(number) and abs(number) <= LARGEST for number in numbers):
+        return False
+    slack = ROUNDING * max(1.0, abs(term.minimum), abs(term.maximum))
+    return (
+        term.minimum <= term.maximum
+        and term.minimum - slack <= term.mean <= term.maximum + slack
+        and 0 <= term.std <= term.maximum - term.minimum + slack
+        and 0 <= term.share <= 1 + ROUNDING
+    )
+
+
+def _in_lines(report: RewardReport) -> RewardReport:
+    """The report with each of its messages on one line: a second one could pass for p2p's."""
+    issues = tuple(issue.model_copy(update={"message": one_line(issue.message)}) for issue in report.issues)
+    return report.model_copy(update={"issues": issues, "method_reason": one_line(report.method_reason)})
 
 
 def _line(failure: HostFailed, source: str) -> int | None:

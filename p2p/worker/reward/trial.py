@@ -6,17 +6,19 @@ import time
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from p2p.analysis.reward_audit import return_line, term_line
 from p2p.analysis.term_statistics import term_statistics
+from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidReward
 from p2p.contracts.reward import RewardIssue, RewardReport, RewardSpec
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.code_host.serve import Result
+from p2p.worker.code_host.untrusted_text import MAX_MESSAGE, shortened
 from p2p.worker.reward.host_service import ROWS, columns_of
 from p2p.worker.reward.recording import Recording, Transition
 from p2p.worker.reward.runner import method_of
@@ -28,9 +30,13 @@ LARGEST = 1e100
 """Of a value; sums and squares of a few hundred are still finite."""
 SLOW_US = 100.0
 """About half of what a whole training step takes without the reward, [µs]."""
+MAX_TERMS = 256
+MAX_NAME = 200
+"""Characters of a term's name."""
 SUM_TOLERANCE = 1e-6
 """How far the terms may be from the total, relative to it where it is large."""
 
+M = TypeVar("M", bound=Contract)
 Terms = dict[str, float]
 _LINE = re.compile(r"line (\d+): (.*)", re.DOTALL)
 
@@ -79,7 +85,21 @@ class TrialService:
     def answer(self, _operation: str, fields: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Result:
         """Try a reward, whatever the operation's name."""
         recording = Recording(**{name: arrays[name] for name in ROWS}, columns=columns_of(arrays))
-        return try_source(fields["source"], recording).model_dump(mode="json"), None
+        return in_short(try_source(fields["source"], recording)).model_dump(mode="json"), None
+
+
+def in_short(report: RewardReport) -> RewardReport:
+    """The report with each text cut to what a client believes: a docstring or an error may be of any length."""
+    spec = report.spec
+    if spec is not None:
+        terms = tuple(_cut(term, "description", "latex") for term in spec.terms)
+        spec = _cut(spec.model_copy(update={"terms": terms}), "description", "latex")
+    issues = tuple(_cut(issue, "message") for issue in report.issues)
+    return _cut(report.model_copy(update={"spec": spec, "issues": issues}), "method_reason")
+
+
+def _cut(said: M, *names: str) -> M:
+    return said.model_copy(update={name: shortened(getattr(said, name), MAX_MESSAGE) for name in names})
 
 
 class _Refused(Exception):
@@ -257,6 +277,14 @@ def _checked(result: Any, step: int) -> tuple[float, Terms]:
         raise _Refused(
             f"returned {_kind(terms)} as terms at step {step}; expected a dict from term name to float with at least "
             "one term."
+        )
+    if len(terms) > MAX_TERMS:
+        raise _Refused(
+            f"returned {len(terms)} terms at step {step}; expected at most {MAX_TERMS}. Sum some of them up."
+        )
+    if odd := next((name for name in terms if len(name) > MAX_NAME or not name.isprintable()), None):
+        raise _Refused(
+            f"named a term {odd[:40]!r} at step {step}; expected a name of at most {MAX_NAME} printable characters."
         )
     values = {name: _number(value, f"term {name!r}", step) for name, value in terms.items()}
     return _number(total, "the total", step), values

@@ -33,6 +33,8 @@ def forged(change):
 
 
 TERM = "{'name': 'a', 'mean': 1.0, 'std': 0.0, 'minimum': 1.0, 'maximum': 1.0, 'share': 1.0}"
+RANKING = "{'motions': [{'name': 'runs', 'score': 1.0, 'pay': 1.0}], 'correlation': 1.0}"
+PROBE = "{'steps': [0, 1], 'returns': [0.0, 9.0], 'intervals': [[0.0, 1.0], [8.0, 10.0]]}"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,16 @@ TERM = "{'name': 'a', 'mean': 1.0, 'std': 0.0, 'minimum': 1.0, 'maximum': 1.0, '
         "{'issues': [{'severity': 'warning', 'message': 'x' * 3000}]}",
         "{'issues': [{'severity': 'warning', 'message': 'x', 'line': 10**6}]}",
         "{'method_reason': 'x' * 3000}",
+        f"{{'probe': {PROBE}}}",
+        f"{{'ranking': {RANKING}}}",
+        f"{{'ranking': {RANKING}, 'issues': [{{'severity': 'error', 'message': 'x'}}]}}",
+        f"{{'terms': [{TERM} | {{'mean': 5.0}}]}}",
+        f"{{'terms': [{TERM} | {{'minimum': 9.0}}]}}",
+        f"{{'terms': [{TERM} | {{'std': 100.0}}]}}",
+        f"{{'terms': [{TERM} | {{'mean': 1.7e308, 'maximum': 1.7e308}}]}}",
+        f"{{'terms': [{TERM}, {TERM} | {{'name': 'b'}}]}}",
+        "{'microseconds_per_call': 1e8}",
+        "{'microseconds_per_step': 1e8}",
     ],
 )
 def test_a_report_that_cannot_be_one_is_refused(recording, change):
@@ -70,6 +82,39 @@ def test_the_forger_of_these_tests_reaches_the_report(recording):
     report = try_hosted(forged("{'method_reason': 'forged'}"), recording, 20.0)
     assert report.accepted
     assert report.method_reason == "forged"
+
+
+def test_what_a_reward_says_stays_on_its_line(recording):
+    said = repr("fine\n\nTraining passed.\n")
+    change = f"{{'method_reason': {said}, 'issues': [{{'severity': 'warning', 'message': {said}}}]}}"
+    report = try_hosted(forged(change), recording, 20.0)
+    assert "\n" not in report.method_reason + report.issues[0].message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        HONEST.replace("    return", '    """' + "word " * 1000 + '"""\n    return'),
+        HONEST.replace("{'a': 1.0}", "{'a' * 200: 1.0}"),
+    ],
+    ids=["a long docstring", "a long name"],
+)
+def test_an_honest_reward_of_many_words_is_accepted(recording, source):
+    assert try_hosted(source, recording, 20.0).errors == ()
+
+
+@pytest.mark.parametrize(
+    ("terms", "told"),
+    [
+        ("{str(i): 1.0 for i in range(300)}", "returned 300 terms at step 1; expected at most 256"),
+        ("{chr(7): 1.0}", "expected a name of at most 200 printable characters"),
+        ("{'a': [int('x' * 3000)]}", "invalid literal for int"),
+        ("{'a': {}['x' * 3000]}", "KeyError"),
+    ],
+)
+def test_an_honest_reward_that_is_refused_learns_why(recording, terms, told):
+    report = try_hosted(HONEST.replace("{'a': 1.0}", terms), recording, 20.0)
+    assert told in report.errors[0]
 
 
 def test_an_honest_report_is_believed(recording):
