@@ -5,6 +5,7 @@ or cannot be used costs time and nothing else; one that is broken is set aside, 
 """
 
 import logging
+import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +21,8 @@ from p2p.store.opening import without_links
 
 VERSION = 1
 """Of the table; one of another version is made anew."""
+SUFFIXES = ("", "-wal", "-shm", "-journal")
+"""Of the database's files."""
 BUSY_S = 2.0
 """How long a writer waits for another [s]."""
 T = TypeVar("T")
@@ -94,7 +97,7 @@ def _remove_links(path: Path) -> None:
         OSError: a link leads to its directory, or it cannot be removed.
     """
     without_links(path.parent)
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in SUFFIXES:
         file = path.with_name(path.name + suffix)
         with suppress(FileNotFoundError):
             status = file.lstat()
@@ -102,9 +105,28 @@ def _remove_links(path: Path) -> None:
                 file.unlink()
 
 
+def _make_private(path: Path) -> None:
+    """Close the database to others: a runs directory that was made by hand may be open to them.
+
+    Whoever can read it reads every sentence, and can hold SQLite's locks. Its other files get its permissions.
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    with suppress(FileExistsError):
+        # a file that is there is not opened: closing it would release the locks of other threads (POSIX)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    for suffix in SUFFIXES:
+        file = path.with_name(path.name + suffix)
+        with suppress(OSError):  # absent, or not ours
+            if file.stat().st_mode & 0o077:
+                file.chmod(0o600)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     """Open the database; create its table if absent."""
     _remove_links(path)
+    _make_private(path)
     database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
     try:
         database.execute("PRAGMA journal_mode = WAL")

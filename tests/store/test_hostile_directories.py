@@ -347,3 +347,17 @@ def test_an_index_that_is_somebody_elses_database_is_not_written(
     index.save("session", {"copied": ("signature", "value")})
     assert index.entries("session") == {"copied": ("signature", "value")}
     assert precious.read_bytes() == before
+
+
+def test_the_index_of_an_open_runs_directory_is_closed_to_others(tmp_path: Path) -> None:
+    """Somebody who made the directory himself: whoever can read the index reads every sentence, and can lock it."""
+    tmp_path.chmod(0o755)
+    index = Index(tmp_path)
+    index.save("session", {"one": ("signature", "a sentence")})
+    assert index.path.stat().st_mode & 0o777 == 0o600
+    index.path.chmod(0o644)  # of an earlier version
+    with closing(sqlite3.connect(index.path)) as database:
+        database.execute("SELECT * FROM entries").fetchall()
+        assert index.path.with_name(f"{index.path.name}-shm").stat().st_mode & 0o077
+        assert index.entries("session") == {"one": ("signature", "a sentence")}
+        assert [path.name for path in tmp_path.iterdir() if path.stat().st_mode & 0o077] == []
