@@ -2,11 +2,10 @@
 
     uv run --no-project start.py [OPTIONS OF p2p-mcp]
 
-Needs Python 3.11 and uv, and nothing of p2p. What it installs is written down in `requirements/`; the first start takes
-a minute, later ones find it in `.venv/`.
+Needs Python 3.11 and uv, and of p2p only what needs nothing else. What it installs is written down in `requirements/`;
+the first start takes a minute, later ones find it in `.venv/`.
 """
 
-import fcntl
 import hashlib
 import os
 import shutil
@@ -14,8 +13,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from p2p.contracts.errors import EnvironmentProblem
+from p2p.store import locks
+
 LOCKS = ("requirements/build.lock", "requirements/train.lock")
 ENVIRONMENT = ".venv"
+PATIENCE_S = 900.0
+"""How long another start may take to install; over a slow line it takes minutes."""
 
 
 def main(words: list[str]) -> int:
@@ -25,7 +29,10 @@ def main(words: list[str]) -> int:
         python = prepared(root)
     except subprocess.CalledProcessError as error:
         print(f"uv could not install what p2p needs (exit code {error.returncode}).", file=sys.stderr)
-        return 4  # of p2p: this machine lacks something
+        return EnvironmentProblem.exit_code
+    except (EnvironmentProblem, OSError) as error:
+        print(f"p2p could not be installed: {error}", file=sys.stderr)
+        return EnvironmentProblem.exit_code
     return os.execv(python, [str(python), "-m", "p2p_mcp", *words])
 
 
@@ -36,6 +43,8 @@ def prepared(root: Path) -> Path:
         root: The unpacked bundle.
 
     Raises:
+        EnvironmentProblem: another process holds the lock for longer than `PATIENCE_S`.
+        OSError: the bundle's directory cannot be written.
         CalledProcessError: uv failed, as when a package has another hash than the one that is written down.
     """
     place = root / ENVIRONMENT
@@ -43,8 +52,7 @@ def prepared(root: Path) -> Path:
     ready = place / "p2p-ready"
     parts = [(root / name).read_bytes() for name in (*LOCKS, "pyproject.toml")]
     digest = hashlib.sha256(b"\0".join([str(root).encode(), *parts])).hexdigest()
-    with (root / f"{ENVIRONMENT}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locks.held(root / f"{ENVIRONMENT}.lock", PATIENCE_S):
         if python.exists() and ready.is_file() and ready.read_text() == digest:
             return python
         shutil.rmtree(place, ignore_errors=True)

@@ -1,4 +1,6 @@
+import fcntl
 import json
+import os
 import re
 import subprocess
 import sys
@@ -292,3 +294,18 @@ def test_a_bundle_installs_by_hash_when_it_is_started_first_and_becomes_the_serv
     (staged / "requirements/train.lock").write_text("changed")
     start()
     assert log.exists()
+
+
+def test_a_lock_that_somebody_else_holds_does_not_keep_a_bundle_from_starting_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle.stage(ROOT, staged := tmp_path / "bundle")
+    lock = staged / ".venv.lock"
+    lock.touch(mode=0o644)  # of an earlier version: whoever can open it can hold it
+    monkeypatch.setattr(bundle_start, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(bundle_start, "__file__", str(staged / "start.py"))
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert bundle_start.main([]) == 4
+    assert f"process {os.getpid()}" in capsys.readouterr().err
+    assert lock.stat().st_mode & 0o777 == 0o600
