@@ -49,6 +49,8 @@ POLL_S = 0.1
 HEARTBEAT_S = 2.0
 TERM_TO_KILL_S = 2.0
 START_TIMEOUT_S = 15.0
+ABANDONED_S = 3600.0
+"""Age of a temporary file from which nobody writes it any more."""
 LONGEST = 1 << 20
 """Bytes of a JSON file; a longer one is none."""
 PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else lambda *_: None
@@ -294,6 +296,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def put(path: Path, value: Mapping[str, Any]) -> None:
     """Write JSON atomically: readers see the old file or the new one, also after a crash."""
+    sweep(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with suppress(FileNotFoundError):
         temporary.unlink()  # of a process that had this number before, or a link in a copied session
@@ -306,6 +309,15 @@ def put(path: Path, value: Mapping[str, Any]) -> None:
     descriptor = os.open(path.parent, os.O_RDONLY)
     os.fsync(descriptor)
     os.close(descriptor)
+
+
+def sweep(path: Path) -> None:
+    """Delete temporary files that killed writers of `path` left."""
+    oldest = time.time() - ABANDONED_S
+    for left in path.parent.glob(f".{path.name}.[0-9]*"):
+        with suppress(OSError):
+            if left.lstat().st_mtime < oldest:
+                left.unlink()
 
 
 def put_status(directory: Path, **status: Any) -> None:

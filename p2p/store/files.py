@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +23,7 @@ from p2p.store.opening import is_enclosed, open_to_read, read_bytes, without_lin
 
 M = TypeVar("M", bound=BaseModel)
 ABANDONED_S = 3600.0
-"""Age of a temporary file from which nobody writes it any more [s]."""
+"""Age of a temporary file or directory from which nobody writes it any more [s]."""
 LONGEST_LINE = 16 << 20
 """Longest line of a growing file [bytes]; nothing is read from a longer one on."""
 MOST_READ = 256 << 20
@@ -225,6 +226,25 @@ def sha256(path: Path) -> str | None:
         return None
 
 
+def sweep(directory: Path, pattern: str) -> None:
+    """Delete what killed processes of ours left in `directory`; what somebody still works on is younger.
+
+    Args:
+        directory: One that may be everybody's, such as /tmp: links are not followed, what is of others stays.
+        pattern: Names of temporary files and directories, as a glob.
+    """
+    oldest = time.time() - ABANDONED_S
+    for left in directory.glob(pattern):
+        with suppress(OSError):
+            status = left.lstat()
+            if status.st_mtime > oldest or status.st_uid != os.geteuid():
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink()
+
+
 def signature(directory: Path, settled_s: float) -> str | None:
     """Fingerprint of a directory tree by inodes and times; None if anything is younger than `settled_s`."""
     try:
@@ -285,10 +305,5 @@ def _open_to_append(path: Path) -> BinaryIO:
 
 
 def _sweep(path: Path) -> None:
-    """Delete temporary files of killed writers; those of live writers are younger."""
-    oldest = time.time() - ABANDONED_S
-    pattern = f".{glob.escape(path.stem)}-{'[0-9a-f]' * 8}{glob.escape(path.suffix)}"
-    for left in path.parent.glob(pattern):
-        with suppress(OSError):
-            if left.lstat().st_mtime < oldest:
-                left.unlink()
+    """Delete temporary files of killed writers of `path`."""
+    sweep(path.parent, f".{glob.escape(path.stem)}-{'[0-9a-f]' * 8}{glob.escape(path.suffix)}")

@@ -97,3 +97,13 @@ def test_a_job_that_is_stopped_says_so_until_it_goes_on(jobs: Path) -> None:
     os.kill(pid, signal.SIGSTOP)
     assert backend.cancel(jobs / "a").state is JobState.CANCELLED
     assert not is_running(pid)
+
+
+def test_what_killed_writers_of_a_status_left_is_swept(tmp_path: Path) -> None:
+    killed, alive, other = (tmp_path / name for name in (".status.json.123", ".status.json.124", ".handle.json.123"))
+    for path in (killed, alive, other):
+        path.write_text("half")
+    for path in (killed, other):
+        os.utime(path, (0, 0))
+    supervisor.put_status(tmp_path, state="running")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [other.name, alive.name, "status.json"]

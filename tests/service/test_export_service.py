@@ -1,3 +1,4 @@
+import os
 import sys
 from pathlib import Path
 
@@ -101,6 +102,16 @@ def test_what_does_not_exist_is_refused_with_what_does(
     with pytest.raises(error, match=message):
         export_policy(ws, session_id, ONNX.model_copy(update=changes))
     assert not ws.record(session_id).exports_dir.exists()
+
+
+def test_what_killed_exports_left_is_swept(ws: Workspace, session_id: str) -> None:
+    exports = ws.record(session_id).exports_dir
+    killed, alive = exports / ".job-killed", exports / ".job-alive"
+    for directory in (killed, alive):
+        (directory / "package").mkdir(parents=True)
+    os.utime(killed, (0, 0))
+    asked(ws, session_id, ONNX.model_copy(update={"iteration": 1}))
+    assert [path.name for path in exports.iterdir()] == [alive.name]
 
 
 def test_without_a_best_run_one_must_be_chosen(ws: Workspace, session_id: str) -> None:

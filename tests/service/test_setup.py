@@ -1,4 +1,7 @@
+import os
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ from p2p.contracts.errors import MissingExtra
 from p2p.contracts.node import Level, SetupCheck, SetupReport
 from p2p.contracts.session import NewSession
 from p2p.service.jobs.packages import within
+from p2p.service.machines import sandbox_check, setup
 from p2p.service.machines.setup import check_setup, require_training
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
@@ -97,3 +101,40 @@ def test_a_learner_that_is_not_installed_is_refused_before_anything_is_written(
 )
 def test_a_version_is_held_against_its_range(found: str, wanted: str, fits: bool) -> None:
     assert within(found, wanted) is fits
+
+
+@pytest.mark.parametrize(
+    ("module", "probe"),
+    [(sandbox_check, lambda ws: sandbox_check.sandbox_check(ws.backend, False)), (setup, setup._renderer)],
+    ids=["sandbox", "renderer"],
+)
+def test_directories_of_killed_probes_are_swept_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: object, probe: Callable[[Workspace], SetupCheck]
+) -> None:
+    place, elsewhere = tmp_path / "tmp", tmp_path / "elsewhere"
+    killed, alive, other, link = (place / name for name in ("p2p-probe-a", "p2p-probe-b", "other", "p2p-probe-c"))
+    for directory in (killed, alive, other, elsewhere):
+        directory.mkdir(parents=True)
+        (directory / "status.json").touch()
+    link.symlink_to(elsewhere)
+    for path in (killed, other, link):
+        os.utime(path, (0, 0), follow_symlinks=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.setattr(module, "run_to_end", lambda *_: None)
+
+    probe(Workspace(Settings(runs_dir=tmp_path / "runs")))
+
+    assert sorted(path.name for path in place.iterdir()) == ["other", "p2p-probe-b"]
+    assert (elsewhere / "status.json").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_a_directory_of_another_users_probe_is_left_to_him(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = tmp_path / "p2p-probe-a"
+    theirs.mkdir()
+    os.chown(theirs, 54_322, 54_322)
+    os.utime(theirs, (0, 0))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sandbox_check, "run_to_end", lambda *_: None)
+    sandbox_check.sandbox_check(Workspace(Settings(runs_dir=tmp_path / "runs")).backend, False)
+    assert theirs.is_dir()

@@ -1,5 +1,6 @@
 """Run worker jobs: submit, wait, and report failures."""
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.protocols import Backend
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import Priority
+from p2p.store import files
 
 SINGLE_THREAD = {
     "OMP_NUM_THREADS": "1",
@@ -33,6 +35,9 @@ FILM_NICENESS = 19
 """Nobody waits for the videos of all checkpoints: they give way to everything, trainings too."""
 
 POLL_S = 0.2
+
+PROBE_PREFIX = "p2p-probe-"
+"""Of the names of temporary directories."""
 
 WORKER = "p2p.worker"
 """Module that is started, with the verbs below; the lab has one of its own."""
@@ -82,6 +87,14 @@ def run_to_end(backend: Backend, verb: str, directory: Path, module: str = WORKE
     with cancelled_by_ctrl_c(backend, directory):
         wait([directory], backend)
     raise_failure(backend.status(directory), f"{verb} in {directory}")
+
+
+@contextmanager
+def probe_directory() -> Iterator[Path]:
+    """Temporary directory of a job that looks at this machine; those of killed probes are removed."""
+    files.sweep(Path(tempfile.gettempdir()), f"{PROBE_PREFIX}*")
+    with tempfile.TemporaryDirectory(prefix=PROBE_PREFIX, ignore_cleanup_errors=True) as scratch:
+        yield Path(scratch)
 
 
 @contextmanager

@@ -1,13 +1,10 @@
 """Sandbox check of `p2p doctor`."""
 
-import tempfile
-from pathlib import Path
-
 from p2p.contracts.errors import P2PError
 from p2p.contracts.node import Level, SetupCheck
 from p2p.contracts.protocols import Backend
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
-from p2p.service.jobs.worker_jobs import run_to_end
+from p2p.service.jobs.worker_jobs import probe_directory, run_to_end
 from p2p.store import sandbox
 
 ALLOW = "To train all the same: --allow-weak-sandbox, or P2P_ALLOW_WEAK_SANDBOX=1."
@@ -15,12 +12,12 @@ ALLOW = "To train all the same: --allow-weak-sandbox, or P2P_ALLOW_WEAK_SANDBOX=
 
 def sandbox_check(backend: Backend, allowed: bool) -> SetupCheck:
     """Probe the sandbox in a worker, which is the process it confines."""
-    with tempfile.TemporaryDirectory(prefix="p2p-probe-", ignore_cleanup_errors=True) as scratch:
+    with probe_directory() as scratch:
         try:
-            run_to_end(backend, "sandbox", Path(scratch))
+            run_to_end(backend, "sandbox", scratch)
         except P2PError as error:
             return SetupCheck(name="sandbox", level=Level.PROBLEM, found=str(error), remedy="See the log of the probe.")
-        report = sandbox.read_report(Path(scratch))
+        report = sandbox.read_report(scratch)
     if report is None:
         return SetupCheck(name="sandbox", level=Level.PROBLEM, found="the probe left no answer")
     return described(report, allowed)

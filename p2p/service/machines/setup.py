@@ -15,7 +15,7 @@ from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import SessionStatus
 from p2p.scheduler import resources
 from p2p.service.jobs import packages
-from p2p.service.jobs.worker_jobs import run_to_end
+from p2p.service.jobs.worker_jobs import probe_directory, run_to_end
 from p2p.service.machines.sandbox_check import sandbox_check
 from p2p.service.progress.listing import session_views
 from p2p.service.workspace import Workspace
@@ -87,13 +87,13 @@ def _nodes(ws: Workspace) -> Iterator[SetupCheck]:
 def _renderer(ws: Workspace) -> SetupCheck:
     if find_spec("mujoco") is None:
         return SetupCheck(name="renderer", level=Level.WARNING, found="not looked at: mujoco is not installed")
-    with tempfile.TemporaryDirectory(prefix="p2p-probe-", ignore_cleanup_errors=True) as scratch:
+    with probe_directory() as scratch:
         try:
-            run_to_end(ws.backend, "probe", Path(scratch))
+            run_to_end(ws.backend, "probe", scratch)
         except P2PError as error:
             remedy = "Trainings run all the same; set P2P_RENDERER=raycast to use the built-in renderer."
             return SetupCheck(name="renderer", level=Level.WARNING, found=str(error), remedy=remedy)
-        report = IterationRecord(Path(scratch)).read_renderer_report()
+        report = IterationRecord(scratch).read_renderer_report()
     if report is None:
         return SetupCheck(name="renderer", level=Level.WARNING, found="the probe left no answer")
     if report.chosen != "raycast":

@@ -25,6 +25,8 @@ NEEDS = {
     ExportFormat.TORCHSCRIPT: ("sb3", ("torch",)),
 }
 """Format -> extra, and the modules it brings."""
+JOB_PREFIX = ".job-"
+"""Of the directories in which exports are made."""
 
 
 def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
@@ -47,7 +49,8 @@ def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
     target = (request.output or own).absolute()
     _require_room(target, request.overwrite)
     files.make_directory(record.exports_dir)
-    job = ExportRecord(Path(tempfile.mkdtemp(prefix=".job-", dir=record.exports_dir)))
+    files.sweep(record.exports_dir, f"{JOB_PREFIX}*")
+    job = ExportRecord(Path(tempfile.mkdtemp(prefix=JOB_PREFIX, dir=record.exports_dir)))
     try:
         run_dir = os.path.relpath(run.path, job.path)
         job.save_request(ExportRequest(run_dir=run_dir, checkpoint=step, formats=names, license=request.license))
