@@ -47,7 +47,7 @@ fast-tests: $(VENV)/.dev $(VENV)/.sshd
 slow-tests: $(VENV)/.dev $(VENV)/.sshd  ## The tests that train a policy or run a whole session
 	$(PYTEST) -m "slow and not nightly"
 
-trends: $(VENV)/.dev  ## How the code is built, as figures to watch: lines by room, helpers called once, cycles
+trends: $(VENV)/.dev  ## How the code is built, as figures to watch: lines by package, helpers called once, cycles
 	$(BIN)/python tests/trends.py
 
 docs: $(VENV)/.dev  ## Write the tables of the documents that are made from the code

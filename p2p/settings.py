@@ -77,7 +77,7 @@ def variables() -> dict[str, str]:
 
 
 def adopt_config_file() -> None:
-    """Put the variables of the configuration file into the environment, where libraries look; each door does it once.
+    """Put the variables of the configuration file into the environment, where libraries look; once per process.
 
     Raises:
         InvalidInput: the configuration file is broken.

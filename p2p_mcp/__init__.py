@@ -1,1 +1,1 @@
-"""The Model Context Protocol door to p2p."""
+"""The Model Context Protocol server of p2p."""

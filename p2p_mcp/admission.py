@@ -112,7 +112,7 @@ class Admission:
         client = _client(scope, self._token)
         scope["user"] = _user(client)
         session = Headers(scope=scope).get(SESSION_HEADER.decode())
-        if session is None and _method_of(body) == "initialize" and not await self._make_room(scope, client):
+        if session is None and _method_of(body) == "initialize" and not await self._end_an_idle_session(scope, client):
             full = f"This client has too many open sessions, all of them in use. End one (DELETE {scope['path']})."
             await PlainTextResponse(full, 429)(scope, receive, send)
             return
@@ -155,7 +155,7 @@ class Admission:
         if ended and session is not None and self._sessions.owner(session) == client:
             self._sessions.ended(session)
 
-    async def _make_room(self, scope: Scope, client: str) -> bool:
+    async def _end_an_idle_session(self, scope: Scope, client: str) -> bool:
         """End a session for the one that a client opens, where it must; False where it has its share, all in use."""
         if self._sessions is None:
             return True

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             return commands.COMMANDS[words[0]](words[1:])
         if words[:1] == ["agent"]:
-            # one door starts no other: the process becomes `p2p agent`
+            # no front end starts another: the process becomes `p2p agent`
             os.execv(sys.executable, [sys.executable, "-m", "p2p.cli", *words])
         options = _parser().parse_args(words)
         logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")

@@ -113,7 +113,7 @@ def http_app(server: MCPServer[Any], options: HttpOptions, events: EventStore | 
     Raises:
         InvalidInput: others could reach the server, and no token or no host names were given.
     """
-    _refuse_open_doors(options)
+    _refuse_exposed_host(options)
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
         host=options.host,
@@ -133,7 +133,7 @@ def host_names(options: HttpOptions) -> tuple[str, ...]:
     return (*(LOOPBACK if options.local else ()), *options.allowed_hosts)
 
 
-def _refuse_open_doors(options: HttpOptions) -> None:
+def _refuse_exposed_host(options: HttpOptions) -> None:
     if options.local:
         return
     missing = [

@@ -1,4 +1,4 @@
-"""The Model Context Protocol server: a door over `p2p.service`, and nothing below it."""
+"""The Model Context Protocol server, over `p2p.service` and nothing below it."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ def build_server(ws: Workspace, options: ServerOptions | None = None) -> PolicyS
     memory.
 
     Args:
-        ws: What it is a door to.
+        ws: Whose sessions and jobs it serves.
         options: Which tools are wanted; None means all.
 
     Raises:

@@ -84,7 +84,7 @@ def test_a_refusal_does_not_show_a_key(config: Path, capsys: pytest.CaptureFixtu
     assert KEY not in shown.out + shown.err
 
 
-def test_a_door_puts_the_file_under_the_environment(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_front_end_puts_the_file_under_the_environment(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(config, '[env]\nMUJOCO_GL = "egl"\nLANG = "C"\n')
     monkeypatch.setattr(os, "environ", {**os.environ, "LANG": "de"})
     adopt_config_file()

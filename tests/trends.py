@@ -16,7 +16,7 @@ PACKAGES = ("p2p", "p2p_mcp")
 
 def main() -> None:
     trees = {path: ast.parse(path.read_text()) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
-    _show("lines by room", _lines_by_room(trees))
+    _show("lines by package", _lines_by_package(trees))
     private, seldom = _private_helpers(trees)
     _show(
         "functions",
@@ -50,7 +50,7 @@ def _nodes(trees: Trees) -> Iterator[ast.AST]:
     return (node for tree in trees.values() for node in ast.walk(tree))
 
 
-def _lines_by_room(trees: Trees) -> dict[str, int]:
+def _lines_by_package(trees: Trees) -> dict[str, int]:
     """Lines of each folder below a package, largest first, and of all."""
     lines: Counter[str] = Counter()
     for path in trees:

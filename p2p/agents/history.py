@@ -144,7 +144,7 @@ class SessionHistory:
         told = {key: entry.model_dump(mode="json") for key, entry in entries.items()}
         for entry in told.values():
             for use in entry["configs"].values():
-                use["hyperparameters"] = _beside(use["hyperparameters"], usual)
+                use["hyperparameters"] = _differing(use["hyperparameters"], usual)
         return {"iterations": told, "usual_hyperparameters": usual}
 
     def configs(self, iteration: int) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class SessionHistory:
         uses = entry.configs if entry is not None else {}
         base = next(iter(uses.values())).hyperparameters if uses else {}
         told = {
-            config_id: {"directive": use.directive, "differs_in": _beside(use.hyperparameters, base)}
+            config_id: {"directive": use.directive, "differs_in": _differing(use.hyperparameters, base)}
             for config_id, use in uses.items()
         }
         return {"aggregation": record.read_aggregation(), "configurations": told}
@@ -209,7 +209,7 @@ def tag_history(attempts: Sequence[Attempt]) -> Mapping[str, dict[str, Any]]:
     return table
 
 
-def _beside(values: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:
+def _differing(values: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:
     """Values other than the defaults."""
     return {name: value for name, value in values.items() if value != usual.get(name)}
 

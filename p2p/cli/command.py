@@ -44,7 +44,7 @@ def run_command(words: list[str]) -> int:
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except Exception as error:  # the last door
+    except Exception as error:  # the entry point of every command
         return _refuse_usage(error, as_json) if isinstance(error, UsageError) else _crash(error, words, as_json)
     return code if isinstance(code, int) else 0
 

@@ -107,9 +107,9 @@ def shown(made: RolloutPictures, root: Path) -> list[RenderableType]:
     for frame in made.frames:
         moments.add_row(str(frame.index), f"{frame.t_s:.2f} s", str(frame.step), frame.event)
     files = [made.sheet, *made.frame_files, *([made.video] if made.video is not None else [])]
-    beside = f" beside iteration {made.compared_with}" if made.compared_with is not None else ""
+    compared = f" beside iteration {made.compared_with}" if made.compared_with is not None else ""
     return [
-        Text(f"Iteration {made.iteration}{beside}, {made.label} rollout: {made.note}."),
+        Text(f"Iteration {made.iteration}{compared}, {made.label} rollout: {made.note}."),
         moments,
         *(f"  {short_path(root / file.path)}" for file in files),
     ]

@@ -12,7 +12,7 @@ from p2p.contracts.session import SessionStatus
 
 
 class Limits(Contract):
-    """What an agent may spend at most, over all its sittings; reaching one ends it."""
+    """What an agent may spend at most, over all its runs; reaching one ends it."""
 
     turns: int = Field(default=60, ge=1)
     """Answers of the model."""

@@ -365,7 +365,7 @@ class ReplyMalformed(ModelProblem):
 
 
 class Caps(Contract):
-    """What a session may spend at most, over all its sittings; None means that nothing caps it."""
+    """What a session may spend at most, over all its processes; None means that nothing caps it."""
 
     dollars: float | None = Field(default=10.0, ge=0)
     """For models whose price is known; another needs a cap in tokens."""
@@ -374,7 +374,7 @@ class Caps(Contract):
     calls: int | None = Field(default=1_000, ge=0)
     """Answers of models."""
     minutes: float | None = Field(default=None, gt=0)
-    """Time at work, trainings included; breaks between sittings are not counted."""
+    """Time at work, trainings included; breaks between them are not counted."""
     environment_steps: int | None = Field(default=None, ge=0)
     """Steps of all trainings."""
 

@@ -136,7 +136,7 @@ class NodeView(Contract):
 
 
 class RemoteJob(Contract):
-    """Where the twin of a job is (`remote.json` in the job's directory)."""
+    """Where the remote directory of a job is (`remote.json` in the job's directory)."""
 
     node: str
     path: str

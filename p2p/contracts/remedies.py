@@ -1,8 +1,8 @@
-"""Remedies: advice on errors, as data that each door words for itself.
+"""Remedies: advice on errors, as data that each front end (command line, MCP server, Python API) words for itself.
 
 A message holds them inside its text, as `<<resume session=session_1>>`. So a remedy stays with its sentence where the
-message is kept in a file or comes from another process, which only text survives. `reworded` puts a door's words there:
-a command of the terminal, a tool of the MCP server, a call in Python.
+message is kept in a file or comes from another process, which only text survives. `reworded` puts the words of a front
+end there: a command of the terminal, a tool of the MCP server, a call in Python.
 """
 
 import re
@@ -113,7 +113,7 @@ def remedies_in(message: str) -> list[tuple[Remedy, dict[str, str]]]:
 
 
 def reworded(message: str, words: Mapping[Remedy, str]) -> str:
-    """Message with each remedy in the words of a door.
+    """Message with each remedy in the words of a front end.
 
     Args:
         message: Of an error, a check or a report.

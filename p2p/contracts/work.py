@@ -170,7 +170,7 @@ class ExportReport(Contract):
 
 
 class Export(Contract):
-    """An export as a door shows it."""
+    """An export as front ends show it."""
 
     session_id: str
     iteration: int

@@ -5,7 +5,7 @@ from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import hash_of
 from p2p.contracts.preference import Candidate, Compared, Preference, preference
 from p2p.inference.client import SessionModel
-from p2p.judges.album import Shown
+from p2p.judges.evidence_pictures import EvidencePicture
 from p2p.prompts import render
 
 
@@ -32,7 +32,9 @@ class PairwiseJudge:
         self._name = model.name
         self._system = question
 
-    def compare(self, session_id: str, pair: tuple[Candidate, Candidate], pictures: tuple[Shown, Shown]) -> Preference:
+    def compare(
+        self, session_id: str, pair: tuple[Candidate, Candidate], pictures: tuple[EvidencePicture, EvidencePicture]
+    ) -> Preference:
         """Compare two policies.
 
         Args:
@@ -55,5 +57,5 @@ class PairwiseJudge:
             prompt_hash=hash_of(self._system),
         )
 
-    def _ask(self, picture: Shown) -> Compared:
+    def _ask(self, picture: EvidencePicture) -> Compared:
         return self._role.ask(Asked(self._system, "Which does it better?", (picture.part(),)), Compared)

@@ -13,7 +13,7 @@ from p2p.contracts.judgment import Evidence, Finding, Observation, SentPicture, 
 from p2p.inference.client import SessionModel
 from p2p.inference.tool_loop import Tool, ToolOutput
 from p2p.judges.agreement import TOLERANCE, measured_score
-from p2p.judges.album import Album, Closer, Shown
+from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
 from p2p.judges.lenient import score_of, sight_of, tag_of
 from p2p.prompts import render
 
@@ -60,12 +60,12 @@ class VisionJudge:
 
     Args:
         model: As the role "vision_judge" of its session: counted and capped.
-        album: What there is to look at.
+        pictures: What there is to look at.
     """
 
-    def __init__(self, model: SessionModel, album: Album) -> None:
+    def __init__(self, model: SessionModel, pictures: EvidencePictures) -> None:
         self._role = Role(model)
-        self._album = album
+        self._pictures = pictures
         self._name = model.name
 
     def look(self, evidence: Evidence) -> Observation:
@@ -108,22 +108,22 @@ class VisionJudge:
                 evidence, question, None, f"The video was refused, and pictures alone were sent: {refused}"
             )
 
-    def _video(self) -> tuple[Shown | None, str]:
+    def _video(self) -> tuple[EvidencePicture | None, str]:
         """The video to send; or the reason for its absence."""
         if self._name.provider not in TAKE_VIDEO:
             return None, ""
-        video = self._album.video
+        video = self._pictures.video
         if video is None:
             return None, "There is no video; pictures alone were sent."
         if len(video.data) > MAX_VIDEO_BYTES:
             return None, f"The video has {len(video.data):,} bytes, too many to send; pictures alone were sent."
         return video, ""
 
-    def _ask(self, evidence: Evidence, question: str, video: Shown | None, fallback: str) -> Observation:
-        shown = [self._album.sheet, *([video] if video else [])]
+    def _ask(self, evidence: Evidence, question: str, video: EvidencePicture | None, fallback: str) -> Observation:
+        shown = [self._pictures.sheet, *([video] if video else [])]
         system = render("vision_judge", rubric=evidence.rubric, budget=MOST_REQUESTS, video=video is not None)
         asked = Asked(system, question, tuple(one.part(VIDEO_FPS) for one in shown))
-        requests = _Requests(self._album, shown)
+        requests = _Requests(self._pictures, shown)
         seen = self._role.ask_with_tools(
             asked, Seen, [requests.tool], lambda answer: problems_of(answer, evidence), MOST_REQUESTS
         )
@@ -135,8 +135,8 @@ class VisionJudge:
 class _Requests:
     """Pictures that the model asked for, counted; each is added to the shown ones."""
 
-    def __init__(self, album: Album, shown: list[Shown]) -> None:
-        self._album = album
+    def __init__(self, pictures: EvidencePictures, shown: list[EvidencePicture]) -> None:
+        self._pictures = pictures
         self._shown = shown
         self._asked = 0
 
@@ -144,13 +144,13 @@ class _Requests:
     def tool(self) -> Tool:
         """Tool for the model."""
         about = f"Another picture of what was recorded, drawn for you. At most {MOST_REQUESTS} times."
-        return Tool("show_more", about, Closer, self._show)
+        return Tool("show_more", about, CloserLook, self._show)
 
-    def _show(self, wish: Closer) -> ToolOutput:
+    def _show(self, wish: CloserLook) -> ToolOutput:
         if self._asked >= MOST_REQUESTS:
             raise InvalidInput(f"All {MOST_REQUESTS} pictures have been shown. Answer from what you have seen.")
         self._asked += 1
-        found = self._album.more(wish)
+        found = self._pictures.more(wish)
         self._shown.append(found)
         left = MOST_REQUESTS - self._asked
         words = f"{found.sent.shows}. {found.note} Left: {left}."

@@ -106,7 +106,7 @@ def discard(directory: Path) -> bool:
         InvalidInput: it is not one, or lives.
     """
     if directory.parent.name != "jobs" or directory.is_symlink() or not (directory / SUBMISSION).is_file():
-        raise InvalidInput(f"{directory} is not the twin of a job.")
+        raise InvalidInput(f"{directory} is not the directory of a job on this node.")
     if not LocalBackend().status(directory).state.finished:
         raise InvalidInput(f"The job in {directory} is not over.")
     deadline = time.monotonic() + LEAVING_S

@@ -129,11 +129,11 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
     put(directory / HANDLE, handle)
     try:
         while_queued = partial(say, state="queued"), partial(is_unwanted, directory)
-        if spec.get("cores") and not beside("cores.py", "own")(spec["cores"], str(directory), *while_queued):
+        if spec.get("cores") and not import_sibling("cores.py", "own")(spec["cores"], str(directory), *while_queued):
             return say(state="cancelled")
-        if spec.get("line") and not beside("cores.py", "join")(spec["line"], str(directory), *while_queued):
+        if spec.get("line") and not import_sibling("cores.py", "join")(spec["line"], str(directory), *while_queued):
             return say(state="cancelled")
-        limits = beside("limits.py", "Limits")(spec, directory)
+        limits = import_sibling("limits.py", "Limits")(spec, directory)
         child = spawn(directory, spec, limits)
     except (OSError, ValueError, SubprocessError) as failure:
         return say(state="failed", error=f"Cannot start: {failure}", exit_code=127)
@@ -153,7 +153,7 @@ def is_unwanted(directory: Path) -> bool:
     return (directory / CANCEL).exists() or not (directory / STATUS).exists()
 
 
-def beside(file: str, name: str) -> Any:
+def import_sibling(file: str, name: str) -> Any:
     """Load a name from another file in this directory."""
     return runpy.run_path(str(Path(__file__).with_name(file)))[name]
 

@@ -56,7 +56,7 @@ def drive(ws: Workspace, session_id: str) -> int:
     except P2PError as error:
         found = (status for kind, status in ENDINGS.items() if isinstance(error, kind))
         return _failed(ws, session_id, next(found, SessionStatus.ERROR), error)
-    except Exception as error:  # the last door: whatever it was, the session must say so
+    except Exception as error:  # the entry point of the process: the session must record any failure
         traceback.print_exc()
         return _failed(ws, session_id, SessionStatus.ERROR, error)
     ended = record.read_status()

@@ -127,9 +127,9 @@ HANDLE = "handle.json"
 OUTPUT_LOG = "output.log"
 CANCEL = "cancel"
 REMOTE = "remote.json"
-"""Where the twin of a job is that runs on a node."""
+"""Where the remote directory of a job is that runs on a node."""
 MIRROR_LOCK = "mirror.lock"
-"""Held by whoever brings a job's directory up to date with its twin; its modification time tells when that was."""
+"""Held while a job's directory is brought up to date with the one on the node; its modification time tells when."""
 
 # beside the configuration file
 NODES = "nodes.json"

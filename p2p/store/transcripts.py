@@ -92,8 +92,8 @@ class Transcripts:
     def _known(self) -> list[str]:
         """Ids of all transcripts, last written first."""
         aside = {path.stem: path for path in (self._runs.path / layout.TRANSCRIPTS).glob("agent_*.jsonl")}
-        beside = {path.parent.name: path for path in self._runs.path.glob(f"*/{layout.TRANSCRIPT}")}
-        written = {name: path.stat().st_mtime for name, path in (aside | beside).items()}
+        in_sessions = {path.parent.name: path for path in self._runs.path.glob(f"*/{layout.TRANSCRIPT}")}
+        written = {name: path.stat().st_mtime for name, path in (aside | in_sessions).items()}
         return sorted(written, key=lambda name: written[name], reverse=True)
 
     def _path(self, transcript_id: str) -> Path:

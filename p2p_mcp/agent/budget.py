@@ -19,7 +19,7 @@ class Budget:
     Args:
         limits: the caps.
         price: of the model; None where it is not known, and dollars are not counted.
-        spent: what earlier sittings spent.
+        spent: what earlier runs spent.
         clock: seconds that only grow.
     """
 

@@ -19,7 +19,7 @@ from p2p.service.workspace import Workspace
 from p2p_mcp.agent.view import AgentView, ending_lines, plan_lines
 
 PASSED, NOT_PASSED = 0, 3
-CAPS = "What it may spend, over all its sittings"
+CAPS = "What it may spend, over all its runs"
 LIMITS = Limits()
 DEFAULTS = AgentRequest(model="")
 
@@ -155,7 +155,7 @@ def _request(
 
 def _work(ws: Workspace, request: AgentRequest, output: Output, stop_on_exit: bool) -> None:
     """Run the agent, show how it ended, and leave with the exit code that says so."""
-    from p2p_mcp.agent.sitting import converse  # noqa: PLC0415 - the server, for this command alone
+    from p2p_mcp.agent.agent_run import converse  # noqa: PLC0415 - the server, for this command alone
 
     with AgentView(output.console, request.limits) as view:
         report = converse(ws, request, view.show, sys.stdin if sys.stdin.isatty() else None)

@@ -19,7 +19,7 @@ def report(
     ended: Ended,
     told: tuple[Spending, str],
 ) -> AgentReport:
-    """The report of one sitting.
+    """The report of one run.
 
     Args:
         ws: knows the session and its jobs.

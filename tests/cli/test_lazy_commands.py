@@ -32,8 +32,8 @@ def test_a_look_at_sessions_loads_what_reads_them_and_nothing_that_works(words: 
     loaded = _modules_after(words)
     called = {row.place.split(":")[0] for row in ROWS}
     assert called & loaded == {f"p2p.cli.{own}"}
-    rooms = {name.split(".")[1] for name in loaded if name.startswith("p2p.")}
-    assert not rooms & {"benchmark", "envs", "inference", "judges", "lab", "prompts", "rewards", "session", "worker"}
+    packages = {name.split(".")[1] for name in loaded if name.startswith("p2p.")}
+    assert not packages & {"benchmark", "envs", "inference", "judges", "lab", "prompts", "rewards", "session", "worker"}
     services = {name.split(".")[2] for name in loaded if name.startswith("p2p.service.")}
     assert not services & {"judging", "machines", "models", "pictures", "rewards", "sessions", "steps"}
     assert not {"p2p_mcp", "numpy", "paramiko", "jinja2"} & loaded

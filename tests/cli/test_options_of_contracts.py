@@ -68,7 +68,7 @@ def test_an_argument_of_a_tool_has_the_bounds_and_description_of_its_field() -> 
     assert (schema["pinch"]["description"], schema["pinch"]["maximum"]) == ("As much as the user likes.", 1)
 
 
-def test_both_doors_begin_a_session_with_the_values_of_a_session(tmp_path: Any) -> None:
+def test_both_front_ends_begin_a_session_with_the_values_of_a_session(tmp_path: Any) -> None:
     async def offered() -> dict[str, Any]:
         async with Client(build_server(Workspace(Settings(runs_dir=tmp_path)))) as client:
             (tool,) = (tool for tool in (await client.list_tools()).tools if tool.name == "create_session")

@@ -17,7 +17,7 @@ from p2p_mcp.remedies import TOOLS as TOOL_WORDS
 from p2p_mcp.tools import TOOLS
 
 ROOT = Path(p2p.__file__).parent
-DOORS = ("cli", "api", "executor")
+FRONT_ENDS = ("cli", "api", "executor")
 NOT_SAID = ("deaths.py",)
 """Writes the table of docs/ about the command `p2p resume`."""
 NAMES = sorted(str(row.name) for row in Commands.rows)
@@ -26,7 +26,7 @@ CALLED = re.compile(rf"\b({'|'.join(tool.function.__name__ for tool in TOOLS)})\
 
 
 @pytest.mark.parametrize("words", [COMMANDS, TOOL_WORDS, CALLS], ids=["commands", "tools", "calls"])
-def test_every_door_words_every_remedy(words: Mapping[Remedy, str]) -> None:
+def test_every_front_end_words_every_remedy(words: Mapping[Remedy, str]) -> None:
     assert set(words) == set(Remedy)
     for remedy in Remedy:
         text = reworded(f"To go on: {remedy.of(session='one', iteration=2, job='job_1', node='attic')}.", words)
@@ -45,7 +45,7 @@ def test_a_command_stands_in_json_as_it_is() -> None:
     assert [text for text in COMMANDS.values() if '"' in text or "\\" in text] == []
 
 
-def test_each_door_says_it_in_its_own_words() -> None:
+def test_each_front_end_says_it_in_its_own_words() -> None:
     message = f"To go on: {Remedy.RESUME.of(session='one')}"
     assert reworded(message, COMMANDS) == "To go on: p2p resume one"
     assert reworded(message, TOOL_WORDS) == 'To go on: run_session(session_id="one")'
@@ -95,11 +95,11 @@ def test_an_error_of_the_api_names_calls() -> None:
         refuse()
 
 
-def test_no_text_below_the_doors_names_a_command_or_a_tool() -> None:
+def test_no_text_below_the_front_ends_names_a_command_or_a_tool() -> None:
     named = [
         f"{path.relative_to(ROOT)}:{line}: {text}"
         for path in sorted(ROOT.rglob("*.py"))
-        if path.relative_to(ROOT).parts[0] not in (*DOORS, "lab", "benchmark") and path.name not in NOT_SAID
+        if path.relative_to(ROOT).parts[0] not in (*FRONT_ENDS, "lab", "benchmark") and path.name not in NOT_SAID
         for line, text in _texts(path)
         if COMMAND.search(text) or (" " in text and "python -m" not in text and CALLED.search(text))
     ]

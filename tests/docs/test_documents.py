@@ -81,7 +81,7 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
     assert {page for page in written - pages if not page.startswith("decisions/")} == set()
 
 
-def test_the_map_names_every_room() -> None:
+def test_the_map_names_every_package() -> None:
     text = (ROOT / "p2p" / "README.md").read_text(encoding="utf-8")
-    rooms = [path.parent.name for path in sorted(Path(ROOT / "p2p").glob("*/__init__.py"))]
-    assert [room for room in rooms if f"`{room}/" not in text] == []
+    packages = [path.parent.name for path in sorted(Path(ROOT / "p2p").glob("*/__init__.py"))]
+    assert [package for package in packages if f"`{package}/" not in text] == []

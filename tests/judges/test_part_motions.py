@@ -87,9 +87,9 @@ def test_a_hard_second_landing_is_not_made_good_by_a_soft_first_one() -> None:
 
 
 @cache
-def stage_of(env_id: str, *besides: str) -> Stage:
+def stage_of(env_id: str, *extra_features: str) -> Stage:
     robot = ROBOTS[env_id]
-    return Stage(catalog.load(env_id), robot.settles, np.array(robot.crouch or 0.0), besides)
+    return Stage(catalog.load(env_id), robot.settles, np.array(robot.crouch or 0.0), extra_features)
 
 
 def standing_on(env_id: str, sentence: str, angle: float) -> list[Measurement]:

@@ -135,7 +135,7 @@ def test_without_the_token_nothing_is_answered(guarded: Ask, authorization: str 
     assert guarded(headers, path="/elsewhere")[0] == 401
 
 
-def test_the_token_opens_the_door_under_the_names_given_only(guarded: Ask) -> None:
+def test_the_token_is_accepted_under_the_names_given_only(guarded: Ask) -> None:
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     assert guarded(bearer | {"Host": "lab.example"})[0] == 200
     assert guarded(bearer | {"Host": "lab.example:443", "Origin": "https://lab.example"})[0] == 200

@@ -268,7 +268,7 @@ class Lab:
             self.store.update(node.model_copy(update={"facts": environments.probe(link)}))
         return self.store.get(name)
 
-    def twin(self, directory: Path) -> Path:
+    def remote_directory(self, directory: Path) -> Path:
         """Where a job runs."""
         remote = RemoteJobRecord(directory).read()
         assert remote is not None, f"{directory} is no job of a node"

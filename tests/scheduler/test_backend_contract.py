@@ -52,8 +52,8 @@ def goes_on(kind: str) -> None:
 
 @pytest.fixture
 def place(kind: str, request: pytest.FixtureRequest) -> Anywhere:
-    """Where a job really runs: in its directory, or in that of its twin."""
-    return request.getfixturevalue("lab").twin if kind in ELSEWHERE else Path
+    """Where a job really runs: in its directory, or in that on its node."""
+    return request.getfixturevalue("lab").remote_directory if kind in ELSEWHERE else Path
 
 
 def finished(backend: Backend, directory: Path) -> JobStatus:

@@ -103,7 +103,7 @@ def test_what_is_not_running_is_not_interrupted(ws: Workspace, record: SessionRe
     assert interrupted_sessions(ws) == ()
 
 
-def test_the_doors_tell_what_was_interrupted_and_how_it_goes_on(
+def test_the_front_ends_tell_what_was_interrupted_and_how_it_goes_on(
     ws: Workspace, record: SessionRecord, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = ["--runs-dir", str(ws.runs.path)]

@@ -27,7 +27,7 @@ from p2p.settings import Settings
 from p2p.store import index, layout, sessions
 
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1)
-DOOR = """
+WRITER = """
 import sys; from pathlib import Path; from p2p.service.workspace import Workspace; from p2p.settings import Settings
 from p2p.contracts.session import MetadataChange, NewSession, SessionStatus
 from p2p.store import sessions; sessions.SETTLED_S = 0.0
@@ -150,8 +150,8 @@ def test_an_index_that_is_locked_costs_time_and_nothing_else(ws: Workspace, monk
     holder.close()
 
 
-def test_two_doors_and_one_that_is_killed_lose_and_double_nothing(ws: Workspace, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", DOOR, str(tmp_path)]
+def test_two_processes_and_one_that_is_killed_lose_and_double_nothing(ws: Workspace, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
     killed = subprocess.Popen([*command, "forever"], stdout=subprocess.PIPE, text=True)
     others = [subprocess.Popen([*command, "6"], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert killed.stdout is not None

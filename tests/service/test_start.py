@@ -17,6 +17,6 @@ print(*({module.partition(".")[0] for module in sys.modules} & set(sys.argv[2:])
 
 
 @pytest.mark.parametrize("package", ["p2p.cli", "p2p.service", "p2p.session", "p2p_mcp.tools", "p2p_mcp.views"])
-def test_no_module_of_a_door_or_of_the_service_loads_anything_heavy(package: str) -> None:
+def test_no_module_of_a_front_end_or_of_the_service_loads_anything_heavy(package: str) -> None:
     done = subprocess.run([sys.executable, "-c", LOAD_ALL, package, *HEAVY], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

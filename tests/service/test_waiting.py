@@ -1,4 +1,4 @@
-"""A job that waits says so at every door: for what, who holds it, its place, since when and for how long."""
+"""A job that waits says so in every front end: for what, who holds it, its place, since when and for how long."""
 
 import json
 import os

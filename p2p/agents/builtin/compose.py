@@ -121,9 +121,9 @@ def _shared(plans: Sequence[Plan]) -> list[Term]:
     """Terms of all steps, each with its largest weight."""
     found = []
     for term in plans[0].terms:
-        twins = [other for plan in plans for other in plan.terms if _same(term, other)]
-        if len(twins) == len(plans):
-            found.append(max(twins, key=lambda twin: twin.weight))
+        shared = [other for plan in plans for other in plan.terms if _same(term, other)]
+        if len(shared) == len(plans):
+            found.append(max(shared, key=lambda term: term.weight))
     return found
 
 

@@ -392,7 +392,7 @@ def _check_context(draft: Draft, name: str) -> None:
     for kind, text in draft.context.items():
         if not _BELONGS[kind](draft, name):
             raise UnknownPhrase(
-                f"{text!r} is not understood where it stands: it belongs beside {_BESIDE[kind]}.",
+                f"{text!r} is not understood where it stands: it belongs beside {_BELONGS_TO[kind]}.",
                 Refusal.CONFLICT,
                 (text,),
             )
@@ -400,7 +400,7 @@ def _check_context(draft: Draft, name: str) -> None:
         raise UnknownPhrase("'very' is only understood before 'slowly' and 'fast'.", Refusal.UNMEASURED, ("very",))
 
 
-_BESIDE = {
+_BELONGS_TO = {
     "speed": "a speed, such as 'at 2 m/s' or 'slowly'",
     "height": "a height, such as '0.5 m' or 'low'",
     "torso": "a height or 'upright'",

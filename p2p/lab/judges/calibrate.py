@@ -8,7 +8,7 @@ from pathlib import Path
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.intent import Intent
 from p2p.contracts.known_motions import ROBOTS as ALL_ROBOTS
-from p2p.judges.album import Album
+from p2p.judges.evidence_pictures import EvidencePictures
 from p2p.lab.contracts.attack import Attack, AttackRequest
 from p2p.lab.contracts.calibration import Calibration, CalibrationRequest, ClipsRequest, ClipVideo, HeldOut
 from p2p.lab.jobs import lab_job, run_to_end
@@ -47,7 +47,7 @@ def calibrate(ws: Workspace, request: CalibrationRequest, tick: Tick = lambda _:
     for env_id in request.env_ids:
         if env_id not in ALL_ROBOTS:
             raise UnknownName("robot of the calibration set", env_id, ALL_ROBOTS)
-    films: dict[str, Album] = {}
+    films: dict[str, EvidencePictures] = {}
     judges = [judge_to_calibrate(ws, name, request, films) for name in request.judges]
     if folders := function_folders(request):
         request = request.model_copy(update={"env_ids": robots_of(folders, request.env_ids)})

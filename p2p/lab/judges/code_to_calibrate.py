@@ -11,9 +11,9 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Decomposition, JudgeFunction
 from p2p.contracts.known_motions import ROBOTS
 from p2p.inference.client import SessionModels
-from p2p.judges.album import Album
 from p2p.judges.author import JudgeAuthor
 from p2p.judges.code import Features
+from p2p.judges.evidence_pictures import EvidencePictures
 from p2p.lab.contracts.calibration import CalibrationRequest
 from p2p.lab.judges.clip_calls import prepare, read
 from p2p.lab.judges.code_judge import ClipCodeJudge, Said
@@ -39,7 +39,7 @@ Pairs = Collection[tuple[str, str]]
 
 
 def judge_to_calibrate(
-    ws: Workspace, name: str, request: CalibrationRequest, films: dict[str, Album]
+    ws: Workspace, name: str, request: CalibrationRequest, films: dict[str, EvidencePictures]
 ) -> str | CalibratedJudge:
     """Like `vision_judge_to_calibrate`, and `code:provider:model` for code that a model writes for each sentence.
 

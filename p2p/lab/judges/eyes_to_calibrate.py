@@ -11,7 +11,7 @@ from p2p.inference.budget import require_price
 from p2p.inference.client import SessionModels
 from p2p.inference.prices import price_of
 from p2p.inference.retry import Patience
-from p2p.judges.album import Album, Closer, Shown
+from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
 from p2p.lab.contracts.calibration import CalibrationRequest
 from p2p.lab.judges.clip_films import film_clip
 from p2p.lab.judges.measure import JUDGES
@@ -29,7 +29,7 @@ TOGETHER = "synthesis:"
 
 
 def vision_judge_to_calibrate(
-    ws: Workspace, name: str, request: CalibrationRequest, films: dict[str, Album]
+    ws: Workspace, name: str, request: CalibrationRequest, films: dict[str, EvidencePictures]
 ) -> str | CalibratedJudge:
     """A judge by its name in `measure.JUDGES`, or `provider:model` for eyes alone, `synthesis:provider:model` for both.
 
@@ -50,9 +50,9 @@ def vision_judge_to_calibrate(
         raise UnknownName("calibrated judge", name, [*JUDGES, *of_models])
     models = calibration_models(ws, ModelName.parse(name.removeprefix(TOGETHER)), request)
 
-    def film(clip_id: str) -> Album:
+    def film(clip_id: str) -> EvidencePictures:
         if clip_id not in films:
-            films[clip_id] = _album_of_clip(ws, clip_id)
+            films[clip_id] = _pictures_of_clip(ws, clip_id)
         return films[clip_id]
 
     return EyesJudge(name, models, film, name.startswith(TOGETHER))
@@ -79,19 +79,19 @@ def calibration_models(ws: Workspace, model: ModelName, request: CalibrationRequ
     )
 
 
-def _album_of_clip(ws: Workspace, clip_id: str) -> Album:
+def _pictures_of_clip(ws: Workspace, clip_id: str) -> EvidencePictures:
     made = film_clip(ws, clip_id, named=False)
     sheet = _seen(ws, made.sheet, f"Contact sheet of {made.clip.env_id}")
 
-    def no_more(_: Closer) -> Shown:
+    def no_more(_: CloserLook) -> EvidencePicture:
         raise InvalidInput("There are no more pictures of this clip.")
 
-    return Album(sheet, _seen(ws, made.video, "Video of the same"), no_more)
+    return EvidencePictures(sheet, _seen(ws, made.video, "Video of the same"), no_more)
 
 
-def _seen(ws: Workspace, name: str, shows: str) -> Shown:
+def _seen(ws: Workspace, name: str, shows: str) -> EvidencePicture:
     file: Path = ws.runs.path / name
     data = file.read_bytes()
     path, digest = SeenPictures(CalibrationRecord(ws.runs.path).path).keep(data, file.suffix)
     kept = path.relative_to(ws.runs.path).as_posix()
-    return Shown(data, SentPicture(path=kept, sha256=digest, media_type=MIME_TYPES[file.suffix], shows=shows))
+    return EvidencePicture(data, SentPicture(path=kept, sha256=digest, media_type=MIME_TYPES[file.suffix], shows=shows))

@@ -9,8 +9,8 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Evidence, Judgment, Verdict
 from p2p.inference.client import SessionModel, SessionModels
 from p2p.judges import agreement, synthesis
-from p2p.judges.album import Album
 from p2p.judges.code import CodeJudge
+from p2p.judges.evidence_pictures import EvidencePictures
 from p2p.judges.vision import VisionJudge
 from p2p.lab.contracts.calibration import ClipVerdict
 from p2p.lab.judges.predicate_judge import PASS_THRESHOLD
@@ -33,7 +33,9 @@ class EyesJudge:
         measured: Whether what code measures takes part, by the rule of the synthesis; else eyes decide every criterion.
     """
 
-    def __init__(self, name: str, models: SessionModels, film: Callable[[str], Album], measured: bool) -> None:
+    def __init__(
+        self, name: str, models: SessionModels, film: Callable[[str], EvidencePictures], measured: bool
+    ) -> None:
         self.name = name
         self._models = models
         self._film = film
@@ -66,7 +68,7 @@ class EyesJudge:
             criteria = tuple(c.model_copy(update={"predicate": None, "after": None}) for c in criteria)
         asked = intent.model_copy(update={"criteria": criteria})
         code = CodeJudge().judge(asked, recording.as_report(), [recording.features], PASS_THRESHOLD)
-        album = self._film(recording.clip.clip_id)
+        pictures = self._film(recording.clip.clip_id)
         evidence = Evidence(
             session_id="calibration",
             iteration=1,
@@ -74,15 +76,15 @@ class EyesJudge:
             code=code,
             criteria=criteria,
             unjudged=tuple(criterion.key for criterion in synthesis.unseen(asked, code)),
-            contact_sheet=album.sheet.sent.path,
+            contact_sheet=pictures.sheet.sent.path,
             frames=(),
-            picture_note=album.sheet.note,
+            picture_note=pictures.sheet.note,
             videos={},
             duration_s=recording.clip.seconds,
             numbers=(),
             rubric=RUBRIC.format(robot=recording.clip.env_id),
         )
-        judge = VisionJudge(model, album)
+        judge = VisionJudge(model, pictures)
         observation = judge.look(evidence)
         if agreement.apart(code, observation):
             observation = judge.look_again(evidence, observation)

@@ -51,13 +51,13 @@ class PoolBackend:
         directory = directory.resolve()
         loads = _loads(directory)
         machines = self._machines()
-        room = {
+        free_slots = {
             name: backend.capacity(JOB_MEMORY_MB).runs - loads[name]
             for name, backend in machines.items()
             if not (spec.secrets and name != HERE)
         }
-        for name in sorted(room, key=lambda name: (-room[name], name != HERE)):
-            if room[name] > 0 and (name == HERE or self._answers(name)):
+        for name in sorted(free_slots, key=lambda name: (-free_slots[name], name != HERE)):
+            if free_slots[name] > 0 and (name == HERE or self._answers(name)):
                 if name == HERE:
                     RemoteJobRecord(directory).forget()
                 return machines[name].submit(spec, directory)

@@ -1,7 +1,7 @@
 """Run jobs on another machine; the local job directory mirrors the remote one.
 
-Everything is found from the job's directory: `remote.json` names the node and the twin, and whoever looks at the job
-does what is due next, be it the rest of a submission, a cancellation, or the fetching of what has come out.
+Everything is found from the job's directory: `remote.json` names the node and the directory there. Each look
+at the job does what is due next, be it the rest of a submission, a cancellation, or the fetching of what has come out.
 """
 
 import getpass
@@ -21,7 +21,7 @@ from p2p.contracts.remedies import Remedy
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.nodes.environments import environment
 from p2p.scheduler.nodes.links import links
-from p2p.scheduler.nodes.twin import Twin
+from p2p.scheduler.nodes.remote_job import RemoteJobHandle
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.store.clock import now
 from p2p.store.nodes import NodeStore
@@ -154,7 +154,7 @@ class SSHBackend:
             for last_try in (False, True):
                 try:
                     with self.links.to(remote.node) as link:
-                        return self._step(record, Twin(record, remote, link))
+                        return self._step(record, RemoteJobHandle(record, remote, link))
                 except NodeUnreachable:
                     if last_try:
                         raise
@@ -163,23 +163,23 @@ class SSHBackend:
             return _unreachable(record, remote.node, error)
         raise AssertionError("one of two tries returns or raises")
 
-    def _step(self, record: RemoteJobRecord, twin: Twin) -> JobStatus:
+    def _step(self, record: RemoteJobRecord, job: RemoteJobHandle) -> JobStatus:
         if record.cancel_wanted:
-            status = twin.cancel()
-        elif not twin.remote.submitted:
-            status = twin.start()
+            status = job.cancel()
+        elif not job.remote.submitted:
+            status = job.start()
         else:
-            status = twin.status()
+            status = job.status()
         if not status.state.finished:
-            twin.mirror()
+            job.mirror()
         elif status.state is not JobState.LOST or status.started_at:
-            status = status if twin.fetch() else JobStatus(state=JobState.RUNNING, error="fetching its files again")
+            status = status if job.fetch() else JobStatus(state=JobState.RUNNING, error="fetching its files again")
         if status.state.finished:
-            record.save(twin.remote.model_copy(update={"ended": status}))
+            record.save(job.remote.model_copy(update={"ended": status}))
         record.save_status(status)
         if status.state.finished and status.state is not JobState.LOST:
             with suppress(P2PError, OSError):  # it takes some room there, and all of it is here
-                twin.discard()
+                job.discard()
         return status
 
 

@@ -25,7 +25,7 @@ def give(work: Callable[[], Any], then: Callable[[], Iterable[bytes]] = tuple) -
     try:
         answer = work()
         status = 0
-    except Exception as error:  # a door: everything is told to whoever asked
+    except Exception as error:  # the entry point on the node: every failure is sent to the caller
         answer = {"failure": {"kind": type(error).__name__, "message": str(error)}}
         status = 1
     done.set()

@@ -9,7 +9,7 @@ Answers in the protocol of `answers.py`. Needs Python 3.11 and nothing else.
     ROOT/bundles/<digest>.zip     our package
     ROOT/packages/<digest>/       what it needs, installed by pip from the locks in the bundle, hash by hash
     ROOT/environments/<key>/      an interpreter that has both; its file `ready` is written last
-    ROOT/jobs/<id>/               the twins of jobs
+    ROOT/jobs/<id>/               directories of jobs
 """
 
 import hashlib

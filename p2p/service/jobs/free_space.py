@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler.backends.by_directory import runs_here
-from p2p.scheduler.floors import has_room_for_videos, require_disk, require_memory, training_memory_mb
+from p2p.scheduler.free_resources import has_disk_for_videos, require_disk, require_memory, training_memory_mb
 from p2p.service.workspace import Workspace
 
 
@@ -42,4 +42,4 @@ def require_free_memory(
 
 def keeps_videos(ws: Workspace) -> bool:
     """Whether there is room for videos beside the checkpoints."""
-    return has_room_for_videos(ws.runs.path, ws.settings.min_free_disk_gb)
+    return has_disk_for_videos(ws.runs.path, ws.settings.min_free_disk_gb)

@@ -5,7 +5,7 @@ from p2p.contracts.judgment import Evidence, Judgment, Observation, Verdict
 from p2p.contracts.session import Session
 from p2p.contracts.work import ViewRequest
 from p2p.judges import agreement, synthesis
-from p2p.judges.album import Album, Closer, Shown
+from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
 from p2p.service.judging.caller_judgment import chosen_iteration, judge_evidence, require_judgeable, submit_judgment
 from p2p.service.judging.evidence import SHOWN
 from p2p.service.judging.eyes import ROLE, USELESS, keep_picture, requested_view, vision_models
@@ -61,13 +61,13 @@ def _observe(ws: Workspace, record: SessionRecord, iteration: IterationRecord, e
 
     judge = VisionJudge(
         vision_models(ws, record).for_role(ROLE, iteration.number),
-        _album(ws, record.read_session(), iteration, evidence),
+        _pictures(ws, record.read_session(), iteration, evidence),
     )
     observation = judge.look(evidence)
     return judge.look_again(evidence, observation) if agreement.apart(evidence.code, observation) else observation
 
 
-def _album(ws: Workspace, session: Session, iteration: IterationRecord, evidence: Evidence) -> Album:
+def _pictures(ws: Workspace, session: Session, iteration: IterationRecord, evidence: Evidence) -> EvidencePictures:
     """Pictures and numbers for the vision model."""
     if evidence.contact_sheet is None:
         raise InvalidInput(f"Iteration {iteration.number} of {session.session_id} has no pictures to look at.")
@@ -75,13 +75,13 @@ def _album(ws: Workspace, session: Session, iteration: IterationRecord, evidence
     video = evidence.videos.get(SHOWN)
     about = f"Contact sheet of the {SHOWN} rollout"
 
-    def more(wish: Closer) -> Shown:
+    def more(wish: CloserLook) -> EvidencePicture:
         request = requested_view(wish)
         pictures = view_rollout(ws, session.session_id, iteration.number, request)
         words = _in_words(iteration.number, request)
         return keep_picture(ws, iteration, ws.runs.path / pictures.sheet.path, words, pictures.note)
 
-    return Album(
+    return EvidencePictures(
         sheet=keep_picture(ws, iteration, sheet, about, evidence.picture_note),
         video=keep_picture(ws, iteration, ws.runs.path / video, f"Video of the {SHOWN} rollout") if video else None,
         more=more,

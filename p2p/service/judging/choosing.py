@@ -10,7 +10,7 @@ from p2p.contracts.session import EventName
 from p2p.contracts.training import CheckpointLook, IterationAggregation
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
 from p2p.judges import synthesis
-from p2p.judges.album import Album, Closer, Shown
+from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
 from p2p.rewards.part_features import read_besides
 from p2p.service.judging.evidence import SHOWN, duration_s, rubric_for
 from p2p.service.judging.eyes import ROLE, keep_picture, requested_view, vision_models
@@ -124,7 +124,7 @@ def _look_at(
         rubric=rubric_for(session.prompt, unjudged, evaluation),
     )
 
-    def more(wish: Closer) -> Shown:
+    def more(wish: CloserLook) -> EvidencePicture:
         request = requested_view(wish).model_copy(update={"compare_with": None})
         found, result = _checkpoint_view(ws, iteration, run, step, request)
         about = f"{request.label} rollout, {request.camera} camera"
@@ -134,7 +134,7 @@ def _look_at(
         ws, iteration, job.path / pictures.sheet, f"Contact sheet of the {SHOWN} rollout", pictures.note
     )
     model = vision_models(ws, record).for_role(ROLE, iteration.number)
-    judge = VisionJudge(model, Album(sheet, None, more))
+    judge = VisionJudge(model, EvidencePictures(sheet, None, more))
     judgment = synthesis.combine(intent, code, judge.look(evidence))
     return CheckpointLook(
         run_id=run.iteration_id,

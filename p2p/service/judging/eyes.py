@@ -8,7 +8,7 @@ from p2p.contracts.judgment import SentPicture
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.work import ViewCamera, ViewRequest
 from p2p.inference.client import SessionModels
-from p2p.judges.album import Closer, Shown
+from p2p.judges.evidence_pictures import CloserLook, EvidencePicture
 from p2p.service.judging.evidence import SHOWN
 from p2p.service.models.session_models import session_models
 from p2p.service.pictures.picturing import MIME_TYPES, relative_path
@@ -42,15 +42,15 @@ def vision_models(ws: Workspace, record: SessionRecord, model: str = "") -> Sess
     return session_models(record, ws.settings.model_patience_s, ws.settings.model_silence_s, name)
 
 
-def keep_picture(ws: Workspace, iteration: IterationRecord, file: Path, shows: str, note: str = "") -> Shown:
+def keep_picture(ws: Workspace, iteration: IterationRecord, file: Path, shows: str, note: str = "") -> EvidencePicture:
     """Picture in the form that is sent, with its bytes saved."""
     data = read_bytes(file)
     path, digest = SeenPictures(iteration.path).keep(data, file.suffix)
     sent = SentPicture(path=relative_path(ws, path), sha256=digest, media_type=MIME_TYPES[file.suffix], shows=shows)
-    return Shown(data, sent, note)
+    return EvidencePicture(data, sent, note)
 
 
-def requested_view(wish: Closer) -> ViewRequest:
+def requested_view(wish: CloserLook) -> ViewRequest:
     """Picture request from the judge's answer.
 
     Raises:

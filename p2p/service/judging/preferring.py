@@ -6,7 +6,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Observer, hash_of
 from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference, preference
 from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
-from p2p.judges.album import Shown
+from p2p.judges.evidence_pictures import EvidencePicture
 from p2p.service.judging.eyes import ROLE, keep_picture, vision_models
 from p2p.service.pictures.picturing import make_picture
 from p2p.service.pictures.viewing import recorded_rollout
@@ -136,7 +136,7 @@ def _in_both_orders(
     pair: tuple[Candidate, Candidate],
     request: ViewRequest | None,
     wait_s: float | None = None,
-) -> tuple[Shown, Shown]:
+) -> tuple[EvidencePicture, EvidencePicture]:
     """Two pictures of a pair: the first candidate above, and the second above."""
     if pair[0] == pair[1]:
         raise InvalidInput(f"Two different ones can be compared, got {pair[0]} twice.")
@@ -173,7 +173,7 @@ def _both(
     pair: list[tuple[Candidate, IterationRecord, IterationRecord, Path]],
     view: ViewRequest,
     wait_s: float | None,
-) -> Shown:
+) -> EvidencePicture:
     """One picture of a pair, the first candidate above, without a hint which is which."""
     home = pair[0][1]
     named = tuple(
@@ -192,7 +192,7 @@ def _both(
     return keep_picture(ws, home, job.path / result.sheet, shows, result.note)
 
 
-def _turned(pictures: tuple[Shown, Shown]) -> tuple[Shown, Shown]:
+def _turned(pictures: tuple[EvidencePicture, EvidencePicture]) -> tuple[EvidencePicture, EvidencePicture]:
     """Sort the pictures in a stable order that does not reveal which candidate is above."""
     one, two = sorted(pictures, key=lambda shown: shown.sent.sha256)
     return one, two

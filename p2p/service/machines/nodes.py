@@ -14,7 +14,7 @@ from p2p.service.workspace import Workspace
 from p2p.store.remote import RemoteJobRecord, remote_jobs
 
 if TYPE_CHECKING:
-    from p2p.scheduler.nodes.care import NodeCare
+    from p2p.scheduler.nodes.node_setup import NodeSetup
 
 
 def add_node(ws: Workspace, node: Node) -> NodeView:
@@ -24,7 +24,7 @@ def add_node(ws: Workspace, node: Node) -> NodeView:
         InvalidInput: there is another of its name, or its key file is not there.
         MissingExtra: what reaches it is not installed.
     """
-    _care(ws)
+    _node_setup(ws)
     if node.name == "local":
         raise InvalidInput("The name 'local' is that of this machine; choose another.")
     if node.key_file is not None and not Path(node.key_file).expanduser().is_file():
@@ -46,9 +46,9 @@ def check_node(ws: Workspace, name: str) -> NodeView:
         MissingExtra: what reaches it is not installed.
     """
     node = ws.node_store.get(name)
-    care = _care(ws)
+    setup = _node_setup(ws)
     try:
-        return _view(ws, care.prepare(name, install=False), NodeState.READY)
+        return _view(ws, setup.prepare(name, install=False), NodeState.READY)
     except NodeUnreachable as error:
         return _view(ws, node, NodeState.UNREACHABLE, str(error))
     except EnvironmentProblem as error:
@@ -74,7 +74,7 @@ def bootstrap_node(ws: Workspace, name: str) -> NodeView:
         NodeUnreachable: it does not answer.
         EnvironmentProblem: it lacks something that p2p cannot bring.
     """
-    return _view(ws, _care(ws).prepare(name), NodeState.READY)
+    return _view(ws, _node_setup(ws).prepare(name), NodeState.READY)
 
 
 def host_key(ws: Workspace, name: str) -> HostKey:
@@ -84,7 +84,7 @@ def host_key(ws: Workspace, name: str) -> HostKey:
         UnknownName: there is none of its name.
         NodeUnreachable: it does not answer.
     """
-    return _care(ws).host_key(name)
+    return _node_setup(ws).host_key(name)
 
 
 def trust_node(ws: Workspace, name: str, fingerprint: str) -> HostKey:
@@ -94,7 +94,7 @@ def trust_node(ws: Workspace, name: str, fingerprint: str) -> HostKey:
         UnknownName: there is none of its name.
         NodeUnreachable: it does not answer, or shows a key of another fingerprint.
     """
-    return _care(ws).trust(name, fingerprint)
+    return _node_setup(ws).trust(name, fingerprint)
 
 
 def remove_node(ws: Workspace, name: str, abandon: bool = False) -> tuple[JobStatus, ...]:
@@ -143,8 +143,8 @@ def _view(ws: Workspace, node: Node, state: NodeState | None = None, problem: st
     return NodeView(node=node, state=state, problem=problem, jobs=len(_live_jobs(ws, node.name)))
 
 
-def _care(ws: Workspace) -> "NodeCare":
+def _node_setup(ws: Workspace) -> "NodeSetup":
     with naming_extras():
-        from p2p.scheduler.nodes.care import NodeCare  # noqa: PLC0415 - paramiko, which not everybody has
+        from p2p.scheduler.nodes.node_setup import NodeSetup  # noqa: PLC0415 - paramiko, which not everybody has
 
-    return NodeCare(ws.node_store)
+    return NodeSetup(ws.node_store)

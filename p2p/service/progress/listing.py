@@ -69,8 +69,8 @@ def _rests(view: SessionView, record: SessionRecord) -> bool:
 @cache
 def _code() -> str:
     """Fingerprint of the code, which also detects versions edited in place."""
-    rooms = (Path(contracts.__file__).parent, Path(__file__).parent)
-    newest = max(path.stat().st_mtime_ns for room in rooms for path in room.glob("*.py"))
+    folders = (Path(contracts.__file__).parent, Path(__file__).parent)
+    newest = max(path.stat().st_mtime_ns for folder in folders for path in folder.glob("*.py"))
     return f"{p2p.__version__} {newest}"
 
 

@@ -37,7 +37,7 @@ def settled(record: SessionRecord, number: int, draft: RewardDraft) -> RewardDra
     base = base_config(session, draft)
     pinned = tuple(canonical_names(session.config))
     proposed = (*draft.variants, *usual_variants(base, pinned))
-    chosen = _different(proposed, base, session)[: min(wanted, _room(record, session, base))]
+    chosen = _different(proposed, base, session)[: min(wanted, _affordable(record, session, base))]
     if len(chosen) < wanted:
         message = (
             f"{len(chosen)} of {wanted} variants of the configuration are trained: no more of them differ from it and "
@@ -88,7 +88,7 @@ def _different(proposed: Iterable[ConfigVariant], base: TrainConfig, session: Ne
     return found
 
 
-def _room(record: SessionRecord, session: NewSession, base: TrainConfig) -> int:
+def _affordable(record: SessionRecord, session: NewSession, base: TrainConfig) -> int:
     """Number of variants that fit into the remaining environment steps, after the required trainings."""
     cap = session.caps.environment_steps
     if cap is None:

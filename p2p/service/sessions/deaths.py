@@ -13,7 +13,7 @@ class Death:
     Args:
         who: The process.
         when: What was going on.
-        status: Of its session from then on, as every door tells it.
+        status: Of its session from then on, as every front end reports it.
         exit_code: Of `p2p run` or `p2p watch` that follows the session; None while there is something to follow.
         resume: What `p2p resume` does.
     """

@@ -47,7 +47,7 @@ def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
     names = tuple(dict.fromkeys(request.formats))
     own = record.export_dir(iteration.iteration_id, run.iteration_id, step, names)
     target = (request.output or own).absolute()
-    _require_room(target, request.overwrite)
+    _require_absent(target, request.overwrite)
     files.make_directory(record.exports_dir)
     files.sweep(record.exports_dir, f"{JOB_PREFIX}*")
     job = ExportRecord(Path(tempfile.mkdtemp(prefix=JOB_PREFIX, dir=record.exports_dir)))
@@ -148,7 +148,7 @@ def _steps(run: IterationRecord) -> list[int]:
     return [checkpoint.step for checkpoint in run.checkpoints() if checkpoint.policy_path.exists()]
 
 
-def _require_room(target: Path, overwrite: bool) -> None:
+def _require_absent(target: Path, overwrite: bool) -> None:
     """Refuse to overwrite existing files.
 
     Raises:

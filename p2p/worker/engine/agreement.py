@@ -25,18 +25,18 @@ def disagreement(spec: EnvSpec, env: Any, task: Task) -> str | None:
     Raises:
         BatchUnavailable: MuJoCo refuses a batch of this model.
     """
-    twin = BatchSimulation(spec, env, task, 1)
+    vectorised = BatchSimulation(spec, env, task, 1)
     space = env.action_space
     generator = np.random.default_rng(0)
-    before = twin.reset([0], [0])
+    before = vectorised.reset([0], [0])
     observation, _ = env.reset(seed=0)
     if not _close(before.observations[0], observation):
         return "its first observation differs"
     for _ in range(_STEPS):
         action = generator.uniform(space.low, space.high).astype(np.float32)
-        after = twin.step(action[None])
+        after = vectorised.step(action[None])
         observation, reward, terminated, _, info = env.step(action)
-        found = twin.outcome(before, after, action[None])
+        found = vectorised.outcome(before, after, action[None])
         if not _close(after.observations[0], observation) or bool(after.terminated[0]) != bool(terminated):
             return "its observation or its end differs"
         if not _close(found.rewards[0], reward) or set(found.info) != set(info):
@@ -44,7 +44,7 @@ def disagreement(spec: EnvSpec, env: Any, task: Task) -> str | None:
         if not all(_close(found.info[name][0], value) for name, value in info.items()):
             return "its info differs"
         before = after
-    twin.close()
+    vectorised.close()
     return None
 
 

@@ -63,13 +63,13 @@ class Stage:
         spec: Its environment.
         settles: Whether it keeps standing when it is let go; then it is taken in the pose in which it comes to rest.
         crouch: Joint angles of its crouch [rad], relative to standing.
-        besides: Features of parts, and expressions, that are measured too; names of anything else are passed over.
+        extra_features: Features of parts, and expressions, that are measured too; other names are passed over.
     """
 
-    def __init__(self, spec: EnvSpec, settles: bool, crouch: Floats, besides: Collection[str] = ()) -> None:
+    def __init__(self, spec: EnvSpec, settles: bool, crouch: Floats, extra_features: Collection[str] = ()) -> None:
         self.spec = spec
         self.model = compiled_model(spec, {})
-        self._asked = asked_for(besides, spec)
+        self._asked = asked_for(extra_features, spec)
         self._kinematics = Kinematics(self.model, spec)
         self._free = FREE in self.model.jnt_type
         self._flat = "height" not in spec.feature_names

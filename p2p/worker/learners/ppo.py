@@ -357,7 +357,7 @@ class Minibatch:
     """Predicted during the rollout."""
     slopes: Floats
     """Derivative of the policy loss by the probability ratio: -(normalised advantage) / B."""
-    floors: Floats
+    clipped: Floats
     """Least that a row contributes to the policy loss: there the ratio is clipped."""
     # results, written while the minibatch is learnt from
     log_ratios: Floats
@@ -372,7 +372,7 @@ class Minibatch:
 
     def cut(self, start: int, end: int) -> "Minibatch":
         """Views of the rows from `start` up to `end`."""
-        inputs = (self.log_probs, self.returns, self.values, self.slopes, self.floors)
+        inputs = (self.log_probs, self.returns, self.values, self.slopes, self.clipped)
         results = (self.log_ratios, self.policy_losses, self.value_errors)
         vectors = (vector[start:end] for vector in (*inputs, *results))
         return Minibatch(self.observations[start:end], self.actions[:, start:end], *vectors)
@@ -421,7 +421,7 @@ class ShuffledRollout:
         # PPO maximises mean(min(ratio * A, clip(ratio, 1 - ε, 1 + ε) * A)) (eq. 7). With slope s = -A / B that is to
         # minimise sum(max(ratio * s, s * (1 - sign(s) * ε))): the second argument depends on the order alone.
         np.divide(advantages, -np.repeat(self._sizes, self._sizes), out=rows.slopes, casting="same_kind")
-        np.multiply(rows.slopes, 1 - np.sign(rows.slopes) * self._clip_range, out=rows.floors)
+        np.multiply(rows.slopes, 1 - np.sign(rows.slopes) * self._clip_range, out=rows.clipped)
 
     def _standardized(self, advantages: Floats) -> Array:
         """Advantages of mean 0 and deviation 1 within each minibatch of at least two rows."""
@@ -445,7 +445,7 @@ class ShuffledRollout:
 
         ratio_changes = np.exp(rows.log_ratios) - 1
         return {
-            "policy_loss": np.add.reduceat(np.maximum(rows.policy_losses, rows.floors), starts),
+            "policy_loss": np.add.reduceat(np.maximum(rows.policy_losses, rows.clipped), starts),
             "value_loss": means(rows.value_errors**2),
             "approx_kl": means(ratio_changes - rows.log_ratios),  # Schulman's k3: http://joschu.net/blog/kl-approx.html
             "clip_fraction": means((np.abs(ratio_changes) > self._clip_range).astype(np.float32)),
@@ -496,7 +496,7 @@ def differentiate(
 
     # d loss / d log π is the loss itself, because d ratio / d log π = ratio; it is 0 where the ratio is clipped
     losses = np.multiply(ratios, rows.slopes, out=rows.policy_losses)
-    by_log_prob = losses * (losses >= rows.floors)
+    by_log_prob = losses * (losses >= rows.clipped)
     scores *= inverse_std  # d log π / d mean = (a - mean) / σ²
     np.multiply(scores, by_log_prob, out=buffers.output_gradients[:-1])
     by_log_std = np.matmul(squares, by_log_prob, out=network.gradient.log_std)  # d log π / d log σ = ((a-mean)/σ)² - 1

@@ -54,15 +54,15 @@ def write_title(page: Image.Image, top: int, title: str, note: str) -> None:
     """Write a title to the left and a note to the right; cut the title if they would meet."""
     pen = ImageDraw.Draw(page)
     pen.text((page.width - 6, top + 5), note, font=font(SMALLEST), fill=PALE, anchor="ra")
-    room = page.width - 24 - pen.textlength(note, font=font(SMALLEST))
-    pen.text((6, top + 3), shortened(pen, title, room), font=font(14), fill=INK)
+    free_width = page.width - 24 - pen.textlength(note, font=font(SMALLEST))
+    pen.text((6, top + 3), shortened(pen, title, free_width), font=font(14), fill=INK)
 
 
-def shortened(pen: ImageDraw.ImageDraw, text: str, room: float) -> str:
-    """Beginning of a title that fits into the room [px]."""
-    if pen.textlength(text, font=font(14)) <= room:
+def shortened(pen: ImageDraw.ImageDraw, text: str, free_width: float) -> str:
+    """Beginning of a title that fits into the width [px]."""
+    if pen.textlength(text, font=font(14)) <= free_width:
         return text
-    while text and pen.textlength(text + " …", font=font(14)) > room:
+    while text and pen.textlength(text + " …", font=font(14)) > free_width:
         text = text[:-1]
     return text.rstrip() + " …"
 

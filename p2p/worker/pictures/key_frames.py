@@ -185,10 +185,10 @@ def _words_of_jumps(
     features: Mapping[str, Floats], jumps: list[tuple[int, int]], others: dict[int, str]
 ) -> dict[int, str]:
     """Take-off, apex and landing of each jump, numbered if there are several; fewer each if there are many."""
-    room = COUNTS[-1] - len(others)
-    kinds = next((kinds for kinds in JUMP_WORDS if len(kinds) * len(jumps) <= room), JUMP_WORDS[-1])
+    free = COUNTS[-1] - len(others)
+    kinds = next((kinds for kinds in JUMP_WORDS if len(kinds) * len(jumps) <= free), JUMP_WORDS[-1])
     words: dict[int, str] = {}
-    for number, jump in enumerate(jumps[: room // len(kinds)], start=1):
+    for number, jump in enumerate(jumps[: free // len(kinds)], start=1):
         numbered = f" {number}" if len(jumps) > 1 else ""
         moments = _flight_words(features, *jump)
         words |= {step: f"{word}{numbered}" for step, word in moments.items() if word in kinds}

@@ -33,16 +33,16 @@ def captions(rollout: ShownRollout, times: NDArray[np.float64], note: str = "") 
 def stamped(frame: NDArray[np.uint8] | Image.Image, left: str, right: str) -> NDArray[np.uint8]:
     """A frame with text in its upper corners; shape (height, width, 3).
 
-    The right one is as large as the room that the left one leaves allows.
+    The right one is as large as the width that the left one leaves allows.
     """
     page = Image.fromarray(frame) if isinstance(frame, np.ndarray) else frame
     pen = ImageDraw.Draw(page)
     size = max(10, round(page.width / 30))
     pen.text((4, 2), left, font=font(size), fill=INK, stroke_width=1, stroke_fill="white")
-    room = page.width - 16 - pen.textlength(left, font=font(size))
-    if (needed := pen.textlength(right, font=font(size))) > room:
-        size = max(SMALLEST, int(size * room / needed))
-    while right and pen.textlength(right, font=font(size)) > room:
+    free_width = page.width - 16 - pen.textlength(left, font=font(size))
+    if (needed := pen.textlength(right, font=font(size))) > free_width:
+        size = max(SMALLEST, int(size * free_width / needed))
+    while right and pen.textlength(right, font=font(size)) > free_width:
         right = right[:-1]
     pen.text((page.width - 4, 2), right, font=font(size), fill=INK, anchor="ra", stroke_width=1, stroke_fill="white")
     return np.asarray(page)

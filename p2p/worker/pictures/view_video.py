@@ -72,9 +72,9 @@ def write_view_video(path: Path, parts: Sequence[Part], view: ViewRequest) -> st
     size = picture_size(view)
     drawn = drawn_size(size)
     films = [_frames(strip, every, longest, drawn, view) for strip in strips]
-    beside = (np.concatenate(frames, axis=1) for frames in zip(*films, strict=True))
+    joined = (np.concatenate(frames, axis=1) for frames in zip(*films, strict=True))
     count = len(strips)
-    encode(path, beside, (count * drawn[0], drawn[1]), (count * size[0], size[1]), Fraction(fps))
+    encode(path, joined, (count * drawn[0], drawn[1]), (count * size[0], size[1]), Fraction(fps))
     until = min(end, begin + longest * every * strips[0].period)
     speed = f", {view.slow_motion:g} times slower, {strips[0].note}" if view.slow_motion > 1 else ""
     cut = f", cut at {MOST} frames: ask for a later part to see the rest" if wanted > MOST else ""

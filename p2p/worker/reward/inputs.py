@@ -30,25 +30,25 @@ class RewardInputs:
     Args:
         simulation: Where the blocks come from.
         wanted: Names that are read; None stands for all there are but the features of parts and expressions.
-        besides: Features of parts and expressions that are read as well; names of anything else are passed over.
+        extra_features: Features of parts and expressions that are read as well; names of anything else are passed over.
     """
 
     def __init__(
-        self, simulation: Simulation, wanted: frozenset[str] | None = None, besides: frozenset[str] = frozenset()
+        self, simulation: Simulation, wanted: frozenset[str] | None = None, extra_features: frozenset[str] = frozenset()
     ) -> None:
         spec: EnvSpec = simulation.spec
-        asked = asked_for(besides | (wanted or frozenset()), spec)
+        asked = asked_for(extra_features | (wanted or frozenset()), spec)
         self._simulation = simulation
         self._expressions = asked.expressions
         texts = frozenset(expression.text for expression in asked.expressions)
         parts = frozenset(feature.name for feature in asked.parts)
-        self.besides = texts | parts
+        self.extra_features = texts | parts
         """Features of parts and expressions that are read."""
-        self._wanted = None if wanted is None else wanted | (besides & self.besides)
+        self._wanted = None if wanted is None else wanted | (extra_features & self.extra_features)
         plain = None if wanted is None else wanted | asked.plain
         self._features = _FeatureReader(simulation) if _any(plain, spec.feature_names) else None
         self._parts = PartFeatures(simulation.model, spec, simulation.n, asked.parts) if asked.parts else None
-        own = frozenset((*spec.feature_names, EPISODE_START)) | self.besides
+        own = frozenset((*spec.feature_names, EPISODE_START)) | self.extra_features
         self._outcome = wanted is None or not wanted <= own
 
     def read(self, block: Block) -> Columns:

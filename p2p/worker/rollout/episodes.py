@@ -73,7 +73,7 @@ def run_episodes(
     policy: Policy,
     seeds: Sequence[int],
     reward: Reward | None = None,
-    besides: frozenset[str] = frozenset(),
+    extra_features: frozenset[str] = frozenset(),
 ) -> list[RecordedRollout]:
     """Run one episode per seed; each is bit-identical regardless of the others.
 
@@ -83,7 +83,7 @@ def run_episodes(
         policy: What acts.
         seeds: Seed of each episode's reset.
         reward: The trained reward; None takes Gymnasium's.
-        besides: Features of parts and expressions that are recorded too; names of anything else are passed over.
+        extra_features: Features of parts and expressions that are recorded too; names of anything else are passed over.
 
     Returns:
         The episodes, in the order of `seeds`.
@@ -95,7 +95,7 @@ def run_episodes(
     for start in range(0, len(seeds), SLOTS):
         wave = seeds[start : start + SLOTS]
         env = VecEnv(config, spec, len(wave))
-        rollouts += _run_wave(env, policy, wave, reward, besides)
+        rollouts += _run_wave(env, policy, wave, reward, extra_features)
         env.close()
     return rollouts
 
@@ -156,7 +156,7 @@ def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -
 
 
 def _run_wave(
-    env: VecEnv, policy: Policy, seeds: Sequence[int], reward: Reward | None, besides: frozenset[str]
+    env: VecEnv, policy: Policy, seeds: Sequence[int], reward: Reward | None, extra_features: frozenset[str]
 ) -> list[RecordedRollout]:
     frame = env.reset(range(env.n), list(seeds))
     forces = []
@@ -166,9 +166,11 @@ def _run_wave(
         observations = env.step(policy.act(observations)).after.observations
         forces.append(env.simulation.contact_forces().astype(np.float32))
     block = env.take_block()
-    inputs = RewardInputs(env.simulation, None, besides | (texts_in(reward.source) if reward is not None else besides))
+    inputs = RewardInputs(
+        env.simulation, None, extra_features | (texts_in(reward.source) if reward is not None else extra_features)
+    )
     columns = inputs.read(block)
-    recorded = (*env.spec.feature_names, *sorted(besides & inputs.besides))
+    recorded = (*env.spec.feature_names, *sorted(extra_features & inputs.extra_features))
     features = {name: block.grid(columns[name]) for name in recorded}
     rewards, terms = _rewards(env, block, columns, reward)
     table = _arrays(block, rewards) | {"cfrc_ext": np.array(forces)}

@@ -13,12 +13,12 @@ class Checkpoints:
 
     Args:
         run: What is trained.
-        beside: Whether to run them in a process of their own while the training goes on.
+        own_process: Whether to run them in a process of their own while the training goes on.
     """
 
-    def __init__(self, run: Run, beside: bool) -> None:
+    def __init__(self, run: Run, own_process: bool) -> None:
         self._run = run
-        self._beside = EvaluationProcess(run.record.path) if beside else None
+        self._process = EvaluationProcess(run.record.path) if own_process else None
         self.pending: tuple[int, ...] = ()
         """Steps of those that are under way."""
         self.selections: list[Selection] = []
@@ -26,8 +26,8 @@ class Checkpoints:
 
     def start(self) -> None:
         """Start the parallel process, if there is to be one."""
-        if self._beside is not None:
-            self._beside.start()
+        if self._process is not None:
+            self._process.start()
 
     def restore(self, selections: list[Selection], pending: Sequence[int]) -> None:
         """Continue from a saved state: unfinished evaluations start again."""
@@ -41,10 +41,10 @@ class Checkpoints:
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.
         """
-        if self._beside is None:
+        if self._process is None:
             self._take(evaluate_checkpoint(self._run, step))
             return
-        self._beside.begin(step)
+        self._process.begin(step)
         self.pending += (step,)
 
     def collect(self) -> None:
@@ -53,8 +53,8 @@ class Checkpoints:
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.
         """
-        while self._beside is not None and self.pending and self._beside.done():
-            self._take(self._beside.result())
+        while self._process is not None and self.pending and self._process.done():
+            self._take(self._process.result())
 
     def clear(self) -> bool:
         """Whether the last two queued evaluations pass clearly; waits for each only while that is open.
@@ -69,8 +69,8 @@ class Checkpoints:
 
     def _selection(self, index: int) -> Selection:
         """Result of evaluation `index`; waits for it."""
-        while self._beside is not None and len(self.selections) <= index:
-            self._take(self._beside.result())
+        while self._process is not None and len(self.selections) <= index:
+            self._take(self._process.result())
         return self.selections[index]
 
     def finish(self) -> list[Selection]:
@@ -79,10 +79,10 @@ class Checkpoints:
         Raises:
             RewardFailed: the reward raised, or returned what is not a finite number.
         """
-        if self._beside is not None:
+        if self._process is not None:
             while self.pending:
-                self._take(self._beside.result())
-            self._beside.close()
+                self._take(self._process.result())
+            self._process.close()
         return self.selections
 
     def _take(self, selection: Selection) -> None:

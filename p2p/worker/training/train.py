@@ -127,7 +127,7 @@ class Training:
         self.reward = RewardEvaluator(run.reward, env.simulation, config.seed)
         self._collector = Collector(config, TrainingEnv(env, first, placer), self._learner, self.reward)
         self._metrics = Metrics(run.record, config)
-        self.checkpoints = Checkpoints(run, beside=threads > 1)
+        self.checkpoints = Checkpoints(run, own_process=threads > 1)
         self._size = config.n_envs * config.n_steps
         self._planned = math.ceil(config.total_timesteps / self._size) * self._size
         self._rollouts = 0

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from agent_sittings import Sittings
+from agent_runs import AgentRuns
 
 from p2p.inference.retry import Patience
 from p2p.service.models import agent_model
@@ -10,7 +10,7 @@ from p2p.service.workspace import Workspace
 
 
 @pytest.fixture
-def agent(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sittings]:
+def agent(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[AgentRuns]:
     monkeypatch.setattr(agent_model, "PATIENCE", Patience(attempts=4, first_pause_s=0))
     with ExitStack() as stack:
-        yield Sittings(ws, monkeypatch, stack)
+        yield AgentRuns(ws, monkeypatch, stack)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_sittings import KEY
+from agent_runs import KEY
 from scripted_claude import ScriptedClaude, Turn, calls, says
 
 from p2p.cli import main

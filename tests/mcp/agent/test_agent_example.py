@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_sittings import KEY
+from agent_runs import KEY
 from scripted_claude import ScriptedClaude, Turn, calls, found, says
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "04_claude_agent.py"

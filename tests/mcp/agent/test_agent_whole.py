@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_sittings import KEY
+from agent_runs import KEY
 from scripted_claude import ScriptedClaude, Turn, calls, found, overloaded, results, said, text, use
 
 from p2p.contracts.job import JobState

@@ -122,7 +122,7 @@ def test_while_it_runs(fault: Fault, backend: SSHBackend, jobs: Path) -> None:
 
 def test_while_its_files_are_fetched(lab: Lab, fault: Fault, backend: SSHBackend, jobs: Path) -> None:
     backend.submit(shell(WORK.format(size=1_000_000, pause=0)), jobs / "a")
-    until((lab.twin(jobs / "a") / "sums").exists)
+    until((lab.remote_directory(jobs / "a") / "sums").exists)
     fault.strike_after(1_500_000)
     if fault.lasts:
         until_unreachable(backend, jobs / "a")
@@ -135,8 +135,10 @@ def test_while_its_files_are_fetched(lab: Lab, fault: Fault, backend: SSHBackend
 def test_while_it_is_cancelled(lab: Lab, fault: Fault, backend: SSHBackend, jobs: Path) -> None:
     script = "echo run >> count; setsid sleep 100 & echo $! > pids; sleep 100 & echo $! >> pids; wait"
     backend.submit(shell(script), jobs / "a")
-    twin = lab.twin(jobs / "a")
-    pids = until(lambda: len(words := (twin / "pids").read_text().split()) == 2 and [int(word) for word in words])
+    remote_directory = lab.remote_directory(jobs / "a")
+    pids = until(
+        lambda: len(words := (remote_directory / "pids").read_text().split()) == 2 and [int(word) for word in words]
+    )
     fault.strike_after(2000)
     status = backend.cancel(jobs / "a")
     if status.state is JobState.UNREACHABLE:

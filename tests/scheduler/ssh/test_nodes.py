@@ -172,7 +172,7 @@ def test_only_code_and_data_of_the_package_are_sent() -> None:
     assert {*locks(("train", "sb3")), *locks(("onnx",))} <= names
 
 
-def test_a_node_installs_what_a_worker_needs_and_nothing_of_the_doors() -> None:
+def test_a_node_installs_what_a_worker_needs_and_nothing_of_the_front_ends() -> None:
     def named(extras: tuple[str, ...]) -> set[str]:
         with zipfile.ZipFile(BytesIO(bundle().data)) as archive:
             texts = [archive.read(name).decode() for name in locks(extras)]
@@ -261,8 +261,8 @@ def test_a_command_that_says_much_is_heard_to_its_end(lab: Lab) -> None:
 def test_a_job_whose_directory_on_the_node_is_gone_is_lost(lab: Lab, jobs: Path) -> None:
     backend = SSHBackend("attic", lab.store)
     backend.submit(shell("sleep 100"), jobs / "a")
-    twin = lab.twin(jobs / "a")
-    shutil.rmtree(twin)
+    remote_directory = lab.remote_directory(jobs / "a")
+    shutil.rmtree(remote_directory)
     status = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
     assert status.state is JobState.LOST
     assert "gone" in (status.error or "")
@@ -299,7 +299,7 @@ def test_broken_files_here_start_nothing_again(lab: Lab, jobs: Path) -> None:
     job = shell("echo run >> count")
     backend.submit(job, jobs / "a")
     end = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
-    (jobs / "a/status.json").write_text("{")  # and the twin is gone by now
+    (jobs / "a/status.json").write_text("{")  # and its remote directory is gone by now
     assert backend.status(jobs / "a") == end
     assert backend.submit(job, jobs / "a") == end
     (jobs / "a/status.json").write_text("{")
@@ -314,7 +314,7 @@ def test_broken_files_here_start_nothing_again(lab: Lab, jobs: Path) -> None:
 def test_a_supervisor_killed_on_the_node_is_noticed(lab: Lab, jobs: Path) -> None:
     backend = SSHBackend("attic", lab.store)
     backend.submit(shell("echo run >> count; exec sleep 100"), jobs / "a")
-    handle = (lab.twin(jobs / "a") / "handle.json").read_text()
+    handle = (lab.remote_directory(jobs / "a") / "handle.json").read_text()
     os.kill(int(handle.split('"pid":')[1].split(",")[0]), 9)
     status = until(lambda: (now := backend.status(jobs / "a")).state.finished and now, 40)
     assert status.state is JobState.LOST

@@ -63,9 +63,9 @@ def test_from_an_unknown_machine_to_a_verdict(lab: Lab, tmp_path: Path) -> None:
     assert json.loads((run / "status.json").read_text())["state"] == "completed"
     assert (run / "summary.json").exists()
     deadline = time.monotonic() + 20
-    while (twin := Path(remote["path"])).exists() and time.monotonic() < deadline:
+    while (remote_directory := Path(remote["path"])).exists() and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert not twin.exists()  # what has come back is not kept there
+    assert not remote_directory.exists()  # what has come back is not kept there
     files = [path for place in (lab.root, tmp_path / "runs") for path in place.rglob("*") if path.is_file()]
     assert not [path for path in files if CANARY.encode() in path.read_bytes()]
     listed = json.loads(person.types("nodes", "list", "--json").stdout)["nodes"]

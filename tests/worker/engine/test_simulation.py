@@ -59,7 +59,7 @@ VARIANTS = [
 ]
 
 
-class Twins:
+class GymnasiumEnvs:
     """n Gymnasium environments, with the arrays a frame should hold."""
 
     def __init__(self, env_id, n, terminate=True, **kwargs):
@@ -128,35 +128,35 @@ def same(found, expected):
     np.testing.assert_array_equal(found, expected, strict=False)
 
 
-def same_step(simulation, twins, before, after, actions, observations):
+def same_step(simulation, envs, before, after, actions, observations):
     same(after.observations, observations)
-    same(after.qpos, twins.data("qpos"))
-    same(after.qvel, twins.data("qvel"))
-    same(after.terminated, twins.terminated)
+    same(after.qpos, envs.data("qpos"))
+    same(after.qvel, envs.data("qvel"))
+    same(after.terminated, envs.terminated)
     outcome = simulation.outcome(before, after, actions)
-    np.testing.assert_allclose(outcome.rewards, twins.rewards, rtol=1e-6, atol=1e-6)
-    assert list(outcome.info) == list(twins.results[0][4])
+    np.testing.assert_allclose(outcome.rewards, envs.rewards, rtol=1e-6, atol=1e-6)
+    assert list(outcome.info) == list(envs.results[0][4])
     for name, column in outcome.info.items():
-        same(column, twins.info(name))
+        same(column, envs.info(name))
 
 
-def follow(simulations, twins, steps, limit):
+def follow(simulations, envs, steps, limit):
     """Step all side by side, reset what ended or ran `limit` steps, compare everything; returns the episodes ended."""
     n = simulations[0].n
-    observations = twins.reset(range(n), range(10, 10 + n))
+    observations = envs.reset(range(n), range(10, 10 + n))
     frames = [simulation.reset(range(n), range(10, 10 + n)) for simulation in simulations]
     ends, ages = 0, np.zeros(n, dtype=int)
     for actions in actions_for(simulations[0], steps):
         for frame in frames:
             same(frame.observations, observations)
-        observations, ages = twins.step(actions), ages + 1
+        observations, ages = envs.step(actions), ages + 1
         for k, simulation in enumerate(simulations):
             after = simulation.step(actions)
-            same_step(simulation, twins, frames[k], after, actions, observations)
+            same_step(simulation, envs, frames[k], after, actions, observations)
             frames[k] = after
-        rows = np.flatnonzero(twins.terminated | (ages == limit))[::-1]
+        rows = np.flatnonzero(envs.terminated | (ages == limit))[::-1]
         if len(rows):
-            observations[rows] = twins.reset(rows, [None] * len(rows))
+            observations[rows] = envs.reset(rows, [None] * len(rows))
             frames = [
                 merged(frame, rows, simulation.reset(rows, [None] * len(rows)))
                 for frame, simulation in zip(frames, simulations, strict=True)
@@ -169,24 +169,24 @@ def follow(simulations, twins, steps, limit):
 def test_a_batch_is_gymnasium_to_the_bit_with_any_number_of_threads(env_id):
     simulations = [simulate(env_id, threads=threads) for threads in (1, 2)]
     assert [simulation.engine for simulation in simulations] == ["batch", "batch"]
-    assert follow(simulations, Twins(env_id, 3), steps=600, limit=80) >= 20
+    assert follow(simulations, GymnasiumEnvs(env_id, 3), steps=600, limit=80) >= 20
 
 
 @pytest.mark.parametrize(("env_id", "kwargs"), VARIANTS)
 def test_arguments_of_the_environment_change_the_batch_as_they_change_gymnasium(env_id, kwargs):
     simulation = simulate(env_id, n=2, **kwargs)
     assert simulation.engine == "batch"
-    assert follow([simulation], Twins(env_id, 2, **kwargs), steps=50, limit=30) >= 2
+    assert follow([simulation], GymnasiumEnvs(env_id, 2, **kwargs), steps=50, limit=30) >= 2
 
 
 @pytest.mark.parametrize("env_id", sorted(ENDING))
 def test_an_environment_told_not_to_end_goes_on_as_in_gymnasium(env_id):
-    simulation, twins = simulate(env_id, terminate=False), Twins(env_id, 3, terminate=False)
-    twins.reset(range(3), range(3))
+    simulation, envs = simulate(env_id, terminate=False), GymnasiumEnvs(env_id, 3, terminate=False)
+    envs.reset(range(3), range(3))
     before = simulation.reset(range(3), range(3))
     for actions in actions_for(simulation, 100, seed=1):
-        observations, after = twins.step(actions), simulation.step(actions)
-        same_step(simulation, twins, before, after, actions, observations)
+        observations, after = envs.step(actions), simulation.step(actions)
+        same_step(simulation, envs, before, after, actions, observations)
         before = after
 
 
@@ -194,48 +194,48 @@ def test_an_environment_told_not_to_end_goes_on_as_in_gymnasium(env_id):
 def test_the_general_path_shows_and_pays_the_same_as_the_batch(env_id):
     both = [simulate(env_id), general(env_id)]
     assert both[1].engine.startswith("gymnasium")
-    assert follow(both, Twins(env_id, 3), steps=60, limit=20) >= 9
+    assert follow(both, GymnasiumEnvs(env_id, 3), steps=60, limit=20) >= 9
     for name, array in both[0].side_info_all().items():
         same(array, both[1].side_info_all()[name])
 
 
 @pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Humanoid-v5"])
 def test_contact_forces_are_those_of_the_last_step_and_zero_after_a_reset(env_id):
-    simulation, twins = simulate(env_id), Twins(env_id, 3)
-    twins.reset(range(3), range(3))
+    simulation, envs = simulate(env_id), GymnasiumEnvs(env_id, 3)
+    envs.reset(range(3), range(3))
     simulation.reset(range(3), range(3))
     for k, actions in enumerate(actions_for(simulation, 40)):
         simulation.step(actions)
-        twins.step(actions)
+        envs.step(actions)
         if k % 13 == 12:
-            twins.reset([1], [None])
+            envs.reset([1], [None])
             simulation.reset([1], [None])
             assert not simulation.contact_forces()[1].any()
         if k % 3:
-            same(simulation.contact_forces(), twins.data("cfrc_ext"))
+            same(simulation.contact_forces(), envs.data("cfrc_ext"))
     assert simulation.contact_forces()[0].any()
 
 
 @pytest.mark.parametrize("env_id", IDS)
 def test_a_placed_environment_goes_on_as_gymnasium_after_set_state(env_id):
-    simulation, twins = simulate(env_id), Twins(env_id, 3)
-    twins.reset(range(3), range(3))
+    simulation, envs = simulate(env_id), GymnasiumEnvs(env_id, 3)
+    envs.reset(range(3), range(3))
     simulation.reset(range(3), range(3))
     for actions in actions_for(simulation, 10):
         frame = simulation.step(actions)
-        twins.step(actions)
+        envs.step(actions)
     qpos, qvel = frame.qpos[2] + 0.01, frame.qvel[0] * 0.5
-    twins.envs[1].set_state(qpos, qvel)
+    envs.envs[1].set_state(qpos, qvel)
     placed = simulation.place(1, qpos, qvel)
-    same(placed.observations, [twins.envs[1]._get_obs()])
+    same(placed.observations, [envs.envs[1]._get_obs()])
     same(placed.qpos, [qpos])
     same(placed.qvel, [qvel])
     assert not placed.terminated.any()
-    same(simulation.contact_forces(), twins.data("cfrc_ext"))
+    same(simulation.contact_forces(), envs.data("cfrc_ext"))
     before = merged(frame, [1], placed)
     for actions in actions_for(simulation, 10, seed=3):
         after = simulation.step(actions)
-        same_step(simulation, twins, before, after, actions, twins.step(actions))
+        same_step(simulation, envs, before, after, actions, envs.step(actions))
         before = after
 
 
@@ -257,41 +257,41 @@ def test_the_outcome_of_a_block_is_that_of_its_steps(env_id):
 @pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5"])
 def test_side_info_and_frames_are_copies(env_id, build):
     simulation = build(env_id)
-    twins = Twins(env_id, 3)
-    twins.reset(range(3), range(3))
+    envs = GymnasiumEnvs(env_id, 3)
+    envs.reset(range(3), range(3))
     simulation.reset(range(3), range(3))
     first, second = actions_for(simulation, 2)
     frame = simulation.step(first)
-    twins.step(first)
+    envs.step(first)
     info, everyone = simulation.side_info(1), simulation.side_info_all()
     assert tuple(info) == tuple(everyone) == SIDE_INFO
     for name in SIDE_INFO:
-        same(info[name], twins.data(name)[1])
-        same(everyone[name], twins.data(name))
+        same(info[name], envs.data(name)[1])
+        same(everyone[name], envs.data(name))
     kept = [*info.values(), *everyone.values(), frame.observations, frame.qpos, frame.qvel, *frame.probes.values()]
     values = [array.copy() for array in kept]
     simulation.step(second)
     for array, value in zip(kept, values, strict=True):
         same(array, value)
         array[...] = 7.0
-    twins.step(second)
-    twins.step(first)
-    same(simulation.step(first).qpos, twins.data("qpos"))
+    envs.step(second)
+    envs.step(first)
+    same(simulation.step(first).qpos, envs.data("qpos"))
 
 
 @pytest.mark.parametrize("env_id", ["HalfCheetah-v5", "Ant-v5", "Humanoid-v5"])
 def test_an_unstable_state_and_a_senseless_action_do_what_they_do_in_gymnasium(env_id, capfd):
-    simulation, twins = simulate(env_id), Twins(env_id, 3)
-    twins.reset(range(3), range(3))
+    simulation, envs = simulate(env_id), GymnasiumEnvs(env_id, 3)
+    envs.reset(range(3), range(3))
     before = simulation.reset(range(3), range(3))
     qvel = np.full(simulation.model.nv, 1e9)
-    twins.envs[0].set_state(before.qpos[0], qvel)
+    envs.envs[0].set_state(before.qpos[0], qvel)
     before = merged(before, [0], simulation.place(0, before.qpos[0], qvel))
     for k, actions in enumerate(actions_for(simulation, 6)):
         if k == 3:
             actions[1] = np.nan
-        after, observations = simulation.step(actions), twins.step(actions)
-        same_step(simulation, twins, before, after, actions, observations)
+        after, observations = simulation.step(actions), envs.step(actions)
+        same_step(simulation, envs, before, after, actions, observations)
         before = after
     assert "unstable" in capfd.readouterr().err
 

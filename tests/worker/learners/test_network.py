@@ -17,7 +17,7 @@ def double_precision_rows(random):
         returns=normal(size=ROWS),
         values=normal(size=ROWS),
         slopes=slopes,
-        floors=slopes * (1 - 0.2 * np.sign(slopes)),
+        clipped=slopes * (1 - 0.2 * np.sign(slopes)),
         log_ratios=np.empty(ROWS),
         policy_losses=np.empty(ROWS),
         value_errors=np.empty(ROWS),

@@ -61,7 +61,7 @@ COURSES = [
 def test_two_clear_checkpoints_in_a_row_are_needed(made):
     run = Run.open(made())
     for course, expected in COURSES:
-        checkpoints = Checkpoints(run, beside=False)
+        checkpoints = Checkpoints(run, own_process=False)
         checkpoints.restore([selection(step, clear) for step, clear in enumerate(course)], [])
         assert checkpoints.clear() is expected, course
 

@@ -51,13 +51,13 @@ def policy_clips(robot: Robot, runs: Sequence[IterationRecord]) -> list[MadeClip
     spec = catalog.load(robot.env_id)
     made = []
     short = robot.env_id.partition("-")[0].lower()
-    besides = frozenset(one.name for one in swings_of(spec))
+    extra_features = frozenset(one.name for one in swings_of(spec))
     for number, (config, words, policy) in enumerate(_policies(runs, spec), start=1):
         episode = config.model_copy(update={"episode_s": robot.seconds, "max_episode_steps": None})
         first = first_seed(Purpose.REPORT, config.seed)
         model = compiled_model(spec, config.env_kwargs)
         seeds = range(first, first + EPISODES)
-        for index, rollout in enumerate(run_episodes(episode, spec, policy, seeds, besides=besides)):
+        for index, rollout in enumerate(run_episodes(episode, spec, policy, seeds, extra_features=extra_features)):
             made.append(_clip(robot, model, f"{short}-p{number:02d}-{index:02d}", words, rollout))
     return made
 

@@ -7,7 +7,7 @@ from p2p.scheduler.nodes.links import links
 from p2p.store.nodes import NodeStore
 
 
-class NodeCare:
+class NodeSetup:
     """Node setup: trust, check, prepare.
 
     Args:

@@ -12,7 +12,7 @@ from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import EventName, NewSession, SessionStatus
 from p2p.contracts.training import TrainConfig
-from p2p.scheduler.floors import require_memory, training_memory_mb
+from p2p.scheduler.free_resources import require_memory, training_memory_mb
 from p2p.scheduler.resources import memory_mb
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.judging.closing import close

@@ -1,4 +1,4 @@
-"""One sitting of an agent: from the request, or from a transcript, to the report."""
+"""One run of an agent: from the request, or from a transcript, to the report."""
 
 import logging
 from collections.abc import Callable
@@ -51,14 +51,14 @@ def converse(
     steering = Steering()
     if lines is not None:
         steering.listen(lines)
-    sitting = Sitting(ws, request, show, steering)
+    agent_run = AgentRun(ws, request, show, steering)
     try:
-        return sitting.run()
+        return agent_run.run()
     finally:
-        sitting.close()
+        agent_run.close()
 
 
-class Sitting:
+class AgentRun:
     """Puts the parts of an agent together, and takes them apart again."""
 
     def __init__(

@@ -31,7 +31,7 @@ def require_disk(directory: Path, floor_gb: float) -> None:
         )
 
 
-def has_room_for_videos(directory: Path, floor_gb: float) -> bool:
+def has_disk_for_videos(directory: Path, floor_gb: float) -> bool:
     """Whether enough disk is free to keep videos beside checkpoints."""
     return disk_free_mb(directory) / 1024 >= VIDEO_FLOOR * floor_gb
 

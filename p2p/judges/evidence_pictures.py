@@ -15,7 +15,7 @@ from p2p.contracts.work import ViewCamera
 VIDEO = "video/mp4"
 
 
-class Closer(Contract):
+class CloserLook(Contract):
     """What is to be shown besides; what is left out stays as on the first picture."""
 
     start_s: float | None = Field(default=None, ge=0)
@@ -33,7 +33,7 @@ class Closer(Contract):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class EvidencePicture:
     """One picture or video, with the file that holds its bytes."""
 
     data: bytes
@@ -50,7 +50,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Album:
+class EvidencePictures:
     """All pictures of one iteration.
 
     Args:
@@ -59,6 +59,6 @@ class Album:
         more: Makes another picture. What it raises is told to the judge.
     """
 
-    sheet: Shown
-    video: Shown | None
-    more: Callable[[Closer], Shown]
+    sheet: EvidencePicture
+    video: EvidencePicture | None
+    more: Callable[[CloserLook], EvidencePicture]

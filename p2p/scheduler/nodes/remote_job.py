@@ -26,7 +26,7 @@ _beats: dict[str, tuple[float, float]] = {}
 """Node and directory -> the last heartbeat seen, and when it was seen first; only saves questions."""
 
 
-class Twin:
+class RemoteJobHandle:
     """Remote copy of a job's directory.
 
     Args:

@@ -7,12 +7,12 @@ from scripted_claude import ScriptedClaude, Step
 
 from p2p.contracts.agent import AgentEvent, AgentReport, AgentRequest
 from p2p.service.workspace import Workspace
-from p2p_mcp.agent import sitting
+from p2p_mcp.agent import agent_run
 
 KEY = "sk-ant-decoy-0123456789"
 
 
-class Sittings:
+class AgentRuns:
     """Starts agents against scripts."""
 
     def __init__(self, ws: Workspace, monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> None:
@@ -28,10 +28,10 @@ class Sittings:
         return self.claude
 
     def run(self, *steps: Step, lines: Any = None, **request: Any) -> AgentReport:
-        """One sitting, to its end."""
+        """One run of the agent, to its end."""
         self.script(*steps)
         fields = {"sentence": "hop", "model": "claude-opus-5-5", **request}
-        return sitting.converse(self.ws, AgentRequest(**fields), self.events.append, lines)
+        return agent_run.converse(self.ws, AgentRequest(**fields), self.events.append, lines)
 
     def texts(self, kind: str) -> Sequence[str]:
         """What events of one kind said."""
