@@ -43,7 +43,7 @@ ENDS = Nature(destructive=True, idempotent=True)
 
 
 @dataclass(frozen=True)
-class Tool:
+class ServerTool:
     """A function that clients can call; its name and docstring are the tool's."""
 
     function: Callable[..., Any]
@@ -57,7 +57,7 @@ class Tool:
     """`_meta` of the tool in the protocol."""
 
 
-def add_tools(server: MCPServer[Any], ws: Workspace, tools: Iterable[Tool], options: ServerOptions) -> None:
+def add_tools(server: MCPServer[Any], ws: Workspace, tools: Iterable[ServerTool], options: ServerOptions) -> None:
     """Offer the tools that the options admit.
 
     A tool that is no coroutine runs in a thread, and its caller gets an answer within 40 s.

@@ -6,7 +6,7 @@ import pytest
 
 from p2p.cli import main
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.node import Level
+from p2p.contracts.node import CheckLevel
 from p2p.service.machines.setup import check_setup
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings, adopt_config_file, api_key, keys_present
@@ -102,7 +102,7 @@ def test_keys_that_others_can_read_are_warned_of(
         adopt_config_file()
     assert f"chmod 600 {config}" in caplog.text
     check = {check.name: check for check in check_setup(Workspace(Settings(runs_dir=tmp_path))).checks}["configuration"]
-    assert check.level is Level.WARNING
+    assert check.level is CheckLevel.WARNING
     assert "chmod 600" in check.remedy
 
     config.chmod(0o600)

@@ -10,7 +10,7 @@ from p2p.cli.model_options import parse_model
 from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.preference import Candidate
+from p2p.contracts.preference import ComparedPolicy
 from p2p.service.judging.preferring import prefer
 from p2p.service.progress.listing import find_session
 
@@ -47,7 +47,7 @@ def compare(
     output.result(found, Text(verdict), *(Text(reason) for reason in found.reasons), *files)
 
 
-def parse_candidate(text: str) -> Candidate:
+def parse_candidate(text: str) -> ComparedPolicy:
     """An iteration, "2", or one of its checkpoints, "2@204800".
 
     Raises:
@@ -55,6 +55,6 @@ def parse_candidate(text: str) -> Candidate:
     """
     iteration, _, step = text.partition("@")
     try:
-        return Candidate(iteration=int(iteration), checkpoint=int(step) if step else None)
+        return ComparedPolicy(iteration=int(iteration), checkpoint=int(step) if step else None)
     except ValueError as error:
         raise InvalidInput(f"{text!r} is no iteration. Give its number, or ITERATION@STEP for a checkpoint.") from error

@@ -8,12 +8,12 @@ from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.remedies import in_commands
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.contracts.node import Level, SetupReport
+from p2p.contracts.node import CheckLevel, SetupReport
 from p2p.service.machines.setup import check_setup
 
 DOCTOR_EXAMPLES = examples("p2p doctor", "p2p doctor --runs-dir /data/runs", "p2p doctor --json | jq .usable")
 
-MARKS = {Level.OK: ("✓", "green"), Level.WARNING: ("!", "yellow"), Level.PROBLEM: ("✗", "bold red")}
+MARKS = {CheckLevel.OK: ("✓", "green"), CheckLevel.WARNING: ("!", "yellow"), CheckLevel.PROBLEM: ("✗", "bold red")}
 
 
 def doctor(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
@@ -37,6 +37,6 @@ def check_table(report: SetupReport) -> Table:
         mark, style = MARKS[check.level]
         found = Text(in_commands(check.found))
         if check.remedy:
-            found.append(f"\n→ {in_commands(check.remedy)}", style="dim" if check.level is Level.OK else style)
+            found.append(f"\n→ {in_commands(check.remedy)}", style="dim" if check.level is CheckLevel.OK else style)
         table.add_row(Text(mark, style=style), check.name, found)
     return table

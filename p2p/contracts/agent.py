@@ -11,7 +11,7 @@ from p2p.contracts.job import JobState
 from p2p.contracts.session import SessionStatus
 
 
-class Limits(Contract):
+class AgentLimits(Contract):
     """What an agent may spend at most, over all its runs; reaching one ends it."""
 
     turns: int = Field(default=60, ge=1)
@@ -57,7 +57,7 @@ class AgentRequest(Contract):
     effort: Effort = "medium"
     price: Price | None = None
     """Of a model that the price table does not know."""
-    limits: Limits = Limits()
+    limits: AgentLimits = AgentLimits()
     token_cap_given: bool = False
     """Whether a person chose the cap on tokens; where the price is not known, one must."""
     tools: tuple[str, ...] | None = None
@@ -152,7 +152,7 @@ class AgentReport(Contract):
     running_jobs: tuple[str, ...]
     """Trainings that go on."""
     spending: Spending
-    limits: Limits
+    limits: AgentLimits
     summary: str
     """The model's last words."""
 
@@ -172,7 +172,7 @@ class AgentPlan(Contract):
     price: Price | None
     price_date: str
     """Day the price table was read, ISO 8601."""
-    limits: Limits
+    limits: AgentLimits
     tools: tuple[ToolSummary, ...]
     first_message: str
     system_prompt: str

@@ -9,7 +9,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.job import JobStatus
 
 
-class Level(StrEnum):
+class CheckLevel(StrEnum):
     """How a check came out."""
 
     OK = "ok"
@@ -23,7 +23,7 @@ class SetupCheck(Contract):
     """One thing p2p looked at."""
 
     name: str
-    level: Level
+    level: CheckLevel
     found: str
     remedy: str = ""
     """What to do; empty when nothing."""
@@ -37,7 +37,7 @@ class SetupReport(Contract):
     @property
     def usable(self) -> bool:
         """True when training is possible."""
-        return all(check.level is not Level.PROBLEM for check in self.checks)
+        return all(check.level is not CheckLevel.PROBLEM for check in self.checks)
 
 
 NODE_NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,39}$")

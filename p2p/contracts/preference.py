@@ -12,7 +12,7 @@ Order = Literal["first", "second"]
 """Which of the two is shown above."""
 
 
-class Candidate(Contract):
+class ComparedPolicy(Contract):
     """One of the two: what an iteration reached, or one of its checkpoints."""
 
     iteration: int = Field(ge=1)
@@ -57,9 +57,9 @@ class Preference(Contract):
     """What eyes prefer, asked in both orders (a line of `preferences.jsonl`)."""
 
     session_id: str
-    first: Candidate
-    second: Candidate
-    better: Candidate | None
+    first: ComparedPolicy
+    second: ComparedPolicy
+    better: ComparedPolicy | None
     """None for a tie: they look alike, or the answer depended on which was shown above."""
     agreed: bool
     """Whether both orders gave the same answer."""
@@ -81,8 +81,8 @@ class PairToCompare(Contract):
     """Two policies as their caller is shown them: twice together, changing places."""
 
     session_id: str
-    first: Candidate
-    second: Candidate
+    first: ComparedPolicy
+    second: ComparedPolicy
     rubric: str
     """How to compare."""
     pictures: tuple[str, str]
@@ -93,7 +93,7 @@ class PairToCompare(Contract):
 
 def preference(
     session_id: str,
-    pair: tuple[Candidate, Candidate],
+    pair: tuple[ComparedPolicy, ComparedPolicy],
     pictures: tuple[SentPicture, SentPicture],
     said: tuple[Compared, Compared],
     **signed: str | None,

@@ -68,7 +68,7 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class Conversation:
+class ToolLoopResult:
     """Finished conversation with tools."""
 
     reply: ModelReply
@@ -83,7 +83,7 @@ class NoArguments(Contract):
     """Arguments of a tool that takes none."""
 
 
-def converse(model: SessionModel, request: ModelRequest, tools: Sequence[Tool], max_rounds: int = 16) -> Conversation:
+def converse(model: SessionModel, request: ModelRequest, tools: Sequence[Tool], max_rounds: int = 16) -> ToolLoopResult:
     """Let a model call tools until it answers; force an answer after `max_rounds`.
 
     An unknown tool, arguments that do not fit and a handler that raises become results that the model can act on.
@@ -111,20 +111,20 @@ def converse(model: SessionModel, request: ModelRequest, tools: Sequence[Tool], 
             continue
         usable(reply)
         if not reply.tool_calls:
-            return Conversation(reply, (*request.messages, reply.message), round_number - 1)
+            return ToolLoopResult(reply, (*request.messages, reply.message), round_number - 1)
         stumbles = 0
         results = [_call(known, call) for call in reply.tool_calls]
         request = _continued(request, reply, _told(results, max_rounds - round_number, model.what_is_left()))
     return _final(model, request, max_rounds)
 
 
-def _final(model: SessionModel, request: ModelRequest, rounds: int) -> Conversation:
+def _final(model: SessionModel, request: ModelRequest, rounds: int) -> ToolLoopResult:
     """Ask for the final answer, without tools."""
     request = request.model_copy(update={"tool_choice": "none", "messages": _joined(request.messages, user(FINAL))})
     reply = usable(model.complete(request))
     if not reply.text.strip():
         raise ReplyTruncated(f"{reply.model} called tools to the end of its {rounds} rounds, and gave no answer.")
-    return Conversation(reply, (*request.messages, reply.message), rounds)
+    return ToolLoopResult(reply, (*request.messages, reply.message), rounds)
 
 
 def _call(known: dict[str, Tool], call: ToolCall) -> ToolResult:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from pydantic import Field
 
-from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.asking import Role, RoleQuestion
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Criterion, Intent
@@ -26,7 +26,7 @@ def rules(env: EnvSpec) -> str:
     return f"{render('features', env=env)}\n{render('judge_code')}"
 
 
-class Written(Contract):
+class WrittenJudge(Contract):
     """The code."""
 
     source: str = Field(min_length=20, max_length=MAX_SOURCE)
@@ -74,7 +74,7 @@ class JudgeAuthor:
         if not plan.measurable:
             return JudgeFunction(key=criterion.key, decomposition=plan)
         words = plan.model_dump_json(indent=1)
-        written = self._role.ask(self._asked(criterion, "implement", decomposition=words), Written)
+        written = self._role.ask(self._asked(criterion, "implement", decomposition=words), WrittenJudge)
         source = self._attacked(criterion, words, written.source)
         return self._mended(criterion, plan, source, self._validate(source))
 
@@ -92,7 +92,7 @@ class JudgeAuthor:
             if not problems:
                 break
             asked = self._asked(criterion, "repair", source=source, problems="\n".join(problems))
-            source = self._role.ask(asked, Written).source
+            source = self._role.ask(asked, WrittenJudge).source
             problems = self._validate(source)
         usable = "" if problems else source
         return JudgeFunction(key=criterion.key, decomposition=plan, source=usable, problems=tuple(problems))
@@ -106,10 +106,10 @@ class JudgeAuthor:
             source = found.source
         return source
 
-    def _asked(self, criterion: Criterion, stage: str, **values: str) -> Asked:
+    def _asked(self, criterion: Criterion, stage: str, **values: str) -> RoleQuestion:
         facts = {"decomposition": "", "source": "", "problems": "", **values}
         system = render("judge_author", env=self._env, intent=self._intent, criterion=criterion, stage=stage, **facts)
-        return Asked(system, f"Criterion {criterion.key}: {stage}.")
+        return RoleQuestion(system, f"Criterion {criterion.key}: {stage}.")
 
 
 def _without_leaves(plan: Decomposition) -> list[str]:

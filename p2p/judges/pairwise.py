@@ -1,9 +1,9 @@
 """Comparison of two policies by eyes: in both orders; a tie if these disagree."""
 
-from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.asking import Role, RoleQuestion
 from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import hash_of
-from p2p.contracts.preference import Candidate, Compared, Preference, preference
+from p2p.contracts.preference import Compared, ComparedPolicy, Preference, preference
 from p2p.inference.client import SessionModel
 from p2p.judges.evidence_pictures import EvidencePicture
 from p2p.prompts import render
@@ -33,7 +33,10 @@ class PairwiseJudge:
         self._system = question
 
     def compare(
-        self, session_id: str, pair: tuple[Candidate, Candidate], pictures: tuple[EvidencePicture, EvidencePicture]
+        self,
+        session_id: str,
+        pair: tuple[ComparedPolicy, ComparedPolicy],
+        pictures: tuple[EvidencePicture, EvidencePicture],
     ) -> Preference:
         """Compare two policies.
 
@@ -58,4 +61,4 @@ class PairwiseJudge:
         )
 
     def _ask(self, picture: EvidencePicture) -> Compared:
-        return self._role.ask(Asked(self._system, "Which does it better?", (picture.part(),)), Compared)
+        return self._role.ask(RoleQuestion(self._system, "Which does it better?", (picture.part(),)), Compared)

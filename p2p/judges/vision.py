@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.asking import Role, RoleQuestion
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.inference import ModelName, RequestRejected
@@ -38,7 +38,7 @@ class SeenCriterion(Contract):
     state: Annotated[Sight, BeforeValidator(sight_of)]
 
 
-class Seen(Contract):
+class VisionAnswer(Contract):
     """What was seen."""
 
     findings: tuple[SeenCriterion, ...]
@@ -122,10 +122,10 @@ class VisionJudge:
     def _ask(self, evidence: Evidence, question: str, video: EvidencePicture | None, fallback: str) -> Observation:
         shown = [self._pictures.sheet, *([video] if video else [])]
         system = render("vision_judge", rubric=evidence.rubric, budget=MOST_REQUESTS, video=video is not None)
-        asked = Asked(system, question, tuple(one.part(VIDEO_FPS) for one in shown))
+        asked = RoleQuestion(system, question, tuple(one.part(VIDEO_FPS) for one in shown))
         requests = _Requests(self._pictures, shown)
         seen = self._role.ask_with_tools(
-            asked, Seen, [requests.tool], lambda answer: problems_of(answer, evidence), MOST_REQUESTS
+            asked, VisionAnswer, [requests.tool], lambda answer: problems_of(answer, evidence), MOST_REQUESTS
         )
         return _observation(
             seen, evidence, self._name, tuple(one.sent for one in shown), hash_of(system), fallback[:500]
@@ -159,7 +159,7 @@ class _Requests:
         return ToolOutput(words, (part,))
 
 
-def problems_of(seen: Seen, evidence: Evidence) -> list[str]:
+def problems_of(seen: VisionAnswer, evidence: Evidence) -> list[str]:
     """Problems for the model to fix: missing answers on criteria that only eyes can judge."""
     said = {finding.key for finding in seen.findings}
     missing = [key for key in evidence.unjudged if key not in said]
@@ -167,7 +167,7 @@ def problems_of(seen: Seen, evidence: Evidence) -> list[str]:
 
 
 def _observation(
-    seen: Seen,
+    seen: VisionAnswer,
     evidence: Evidence,
     name: ModelName,
     pictures: tuple[SentPicture, ...],

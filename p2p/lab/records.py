@@ -5,7 +5,7 @@ from pathlib import Path
 
 from p2p.lab.contracts.attack import Attack, AttackRequest
 from p2p.lab.contracts.calibration import Calibration, ClipsRequest, ClipVideoRequest
-from p2p.lab.contracts.measurement import Measurement, MeasureRequest
+from p2p.lab.contracts.measurement import MeasureRequest, SpeedMeasurement
 from p2p.store import files, layout
 from p2p.store.iterations import IterationRecord
 from p2p.store.known_motions import KnownMotionsRecord
@@ -145,13 +145,13 @@ class MeasurementRecord:
         """What the worker is to do."""
         return files.read_model(self.path / layout.REQUEST, MeasureRequest)
 
-    def save_result(self, measurement: Measurement) -> None:
+    def save_result(self, measurement: SpeedMeasurement) -> None:
         """Write what was found."""
         files.write_model(self.path / layout.RESULT, measurement)
 
-    def read_result(self) -> Measurement | None:
+    def read_result(self) -> SpeedMeasurement | None:
         """What was found; None before the end."""
-        return files.read_model(self.path / layout.RESULT, Measurement)
+        return files.read_model(self.path / layout.RESULT, SpeedMeasurement)
 
     def mark_warm(self) -> None:
         """Tell the jobs beside this one that its measurement can begin."""

@@ -5,7 +5,7 @@ from enum import StrEnum
 from p2p.contracts.env import Feature, Morphology
 
 
-class Base(StrEnum):
+class TorsoFreedom(StrEnum):
     """Degrees of freedom of a robot's torso in the world."""
 
     FREE = "free"
@@ -18,12 +18,12 @@ class Base(StrEnum):
     """Not by itself: an arm, or a cart on a rail."""
 
 
-_SOLID = (Base.FREE, Base.VERTICAL)
-_FLAT = (Base.FREE, Base.HORIZONTAL)
-_MOBILE = (Base.FREE, Base.VERTICAL, Base.HORIZONTAL)
-_ALL = tuple(Base)
+_SOLID = (TorsoFreedom.FREE, TorsoFreedom.VERTICAL)
+_FLAT = (TorsoFreedom.FREE, TorsoFreedom.HORIZONTAL)
+_MOBILE = (TorsoFreedom.FREE, TorsoFreedom.VERTICAL, TorsoFreedom.HORIZONTAL)
+_ALL = tuple(TorsoFreedom)
 
-_DEFINITIONS: tuple[tuple[str, str, str, str, tuple[Base, ...]], ...] = (
+_DEFINITIONS: tuple[tuple[str, str, str, str, tuple[TorsoFreedom, ...]], ...] = (
     ("time", "s", "-", "Time since the episode's start.", _ALL),
     ("position_x", "m", "world", "x of the torso's frame.", _MOBILE),
     ("position_y", "m", "world", "y of the torso's frame.", _FLAT),
@@ -37,17 +37,23 @@ _DEFINITIONS: tuple[tuple[str, str, str, str, tuple[Base, ...]], ...] = (
     ("displacement", "m", "world", "Horizontal distance from the episode's start, never negative.", _MOBILE),
     ("forward_velocity", "m/s", "heading", "Horizontal velocity along the heading, positive forwards.", _MOBILE),
     ("lateral_velocity", "m/s", "heading", "Horizontal velocity across the heading, positive to the left.", _FLAT),
-    ("roll", "rad", "world", "Positive with the right side down, in [-pi/2, pi/2].", (Base.FREE,)),
+    ("roll", "rad", "world", "Positive with the right side down, in [-pi/2, pi/2].", (TorsoFreedom.FREE,)),
     ("pitch", "rad", "heading", "Positive with the nose up, in [-pi, pi]; pi is upside down.", _SOLID),
     ("yaw", "rad", "world", "Heading, positive to the left (counter-clockwise from above), in [-pi, pi].", _FLAT),
     ("up", "1", "world", "z of the torso's up-vector: 1 upright, 0 on its side, -1 upside down.", _SOLID),
-    ("rotation_x", "rad", "world", "Rotation about the world's x axis since the start, summed.", (Base.FREE,)),
+    ("rotation_x", "rad", "world", "Rotation about the world's x axis since the start, summed.", (TorsoFreedom.FREE,)),
     ("rotation_y", "rad", "world", "Rotation about the world's y axis since the start, summed; nose down +.", _SOLID),
     ("rotation_z", "rad", "world", "Rotation about the world's z axis since the start, summed; left +.", _FLAT),
-    ("roll_turns", "turns", "heading", "Turns about the heading since the start, positive to the right.", (Base.FREE,)),
+    (
+        "roll_turns",
+        "turns",
+        "heading",
+        "Turns about the heading since the start, positive to the right.",
+        (TorsoFreedom.FREE,),
+    ),
     ("pitch_turns", "turns", "heading", "Flips since the start: backward (nose up) +, forward -.", _SOLID),
     ("yaw_turns", "turns", "world", "Turns about the vertical since the start, positive to the left.", _FLAT),
-    ("roll_rate", "rad/s", "heading", "Rate of roll_turns over the last control step, in rad/s.", (Base.FREE,)),
+    ("roll_rate", "rad/s", "heading", "Rate of roll_turns over the last control step, in rad/s.", (TorsoFreedom.FREE,)),
     ("pitch_rate", "rad/s", "heading", "Rate of pitch_turns over the last control step, in rad/s; nose up +.", _SOLID),
     ("yaw_rate", "rad/s", "world", "Rate of yaw_turns over the last control step, in rad/s; left +.", _FLAT),
     ("clearance", "m", "world", "Height of the robot's lowest point over where it is at rest on the floor.", _SOLID),
@@ -91,7 +97,7 @@ _POLE = (
 )
 
 
-def features_of(base: Base, morphology: Morphology, floor: bool) -> tuple[Feature, ...]:
+def features_of(base: TorsoFreedom, morphology: Morphology, floor: bool) -> tuple[Feature, ...]:
     """Features of a robot, in the order of their computation.
 
     Args:

@@ -80,7 +80,7 @@ def all_units(spec: "EnvSpec") -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExtraFeatures:
     """Measurements beyond an environment's own features."""
 
     parts: tuple[PartFeature, ...]
@@ -89,7 +89,7 @@ class Asked:
     """Names of the environment's own features that the expressions read."""
 
 
-def asked_for(names: Iterable[str], spec: "EnvSpec") -> Asked:
+def read_extra_features(names: Iterable[str], spec: "EnvSpec") -> ExtraFeatures:
     """Select those of `names` that need computation beyond an environment's own features; ignore unknown ones."""
     found = sorted(set(names) - set(spec.feature_names))
     texts = [name for name in found if is_expression(name)]
@@ -97,10 +97,10 @@ def asked_for(names: Iterable[str], spec: "EnvSpec") -> Asked:
     expressions = [expression for text in texts if (expression := _expression(text, units)) is not None]
     read = {name for expression in expressions for name in expression.names}
     parts = [part for name in sorted({*found, *read}) if (part := part_feature(name, spec)) is not None]
-    return Asked(tuple(parts), tuple(expressions), frozenset(read & set(spec.feature_names)))
+    return ExtraFeatures(tuple(parts), tuple(expressions), frozenset(read & set(spec.feature_names)))
 
 
-def read_besides(predicates: "Iterable[Predicate | None]", spec: "EnvSpec") -> tuple[Feature, ...]:
+def judged_features(predicates: "Iterable[Predicate | None]", spec: "EnvSpec") -> tuple[Feature, ...]:
     """Names in predicates beyond an environment's own features, in the order of first mention."""
     names = dict.fromkeys(name for predicate in predicates if predicate is not None for name in predicate.names())
     return tuple(described(name, spec) for name in names if name not in spec.feature_names)

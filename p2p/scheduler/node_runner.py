@@ -40,7 +40,7 @@ LEAVING_S = 5.0
 """Patience with a supervisor that has recorded the end of its job."""
 
 
-class Submission(Contract):
+class LatestStart(Contract):
     """Latest start of a job known to the node (`submission.json` beside the job)."""
 
     number: int = 0
@@ -71,10 +71,10 @@ def start(directory: Path) -> dict[str, Any]:
             _check(directory, asked["inputs"])
             for name in (supervisor.STATUS, supervisor.HANDLE, supervisor.CANCEL):
                 files.remove(directory / name)
-            newest = Submission(number=asked["number"])
+            newest = LatestStart(number=asked["number"])
             files.write_model(directory / SUBMISSION, newest)
         never = not (directory / supervisor.STATUS).exists()
-        if never and newest == Submission(number=asked["number"]):
+        if never and newest == LatestStart(number=asked["number"]):
             spec = JobSpec.model_validate_json((directory / supervisor.JOB).read_bytes())
             LocalBackend().submit(spec, directory)
         return status(directory)
@@ -93,7 +93,7 @@ def cancel(directory: Path) -> dict[str, Any]:
         if newest.number <= number:
             if newest.number < number:  # what is there is of an earlier number
                 files.remove(directory / supervisor.STATUS)
-            files.write_model(directory / SUBMISSION, Submission(number=number, cancelled=True))
+            files.write_model(directory / SUBMISSION, LatestStart(number=number, cancelled=True))
         if not (directory / supervisor.JOB).exists():
             return JobStatus(state=JobState.CANCELLED, updated_at=now()).model_dump(mode="json")
         return LocalBackend().cancel(directory).model_dump(mode="json")
@@ -116,8 +116,8 @@ def discard(directory: Path) -> bool:
     return True
 
 
-def _submission(directory: Path) -> Submission:
-    return files.read_model(directory / SUBMISSION, Submission) or Submission()
+def _submission(directory: Path) -> LatestStart:
+    return files.read_model(directory / SUBMISSION, LatestStart) or LatestStart()
 
 
 def _check(directory: Path, inputs: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ from p2p.training.tuning import BOUNDS, VARIED, check_bounds
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _ValueChange:
     """One value changed, by a rule."""
 
     config_id: str
@@ -22,13 +22,13 @@ class _Step:
 
 
 STEPS = (
-    _Step("fast", "learn twice as fast", "learning_rate", lambda rate: 2.0 * rate),
-    _Step("slow", "learn half as fast", "learning_rate", lambda rate: 0.5 * rate),
-    _Step("exploring", "explore more", "ent_coef", lambda coefficient: max(0.005, 3.0 * coefficient)),
-    _Step("thorough", "use each rollout longer", "n_epochs", lambda epochs: round(1.5 * epochs)),
-    _Step("far_sighted", "look twice as far ahead", "gamma", lambda gamma: 1.0 - 0.5 * (1.0 - gamma)),
-    _Step("near_sighted", "look half as far ahead", "gamma", lambda gamma: 1.0 - 2.0 * (1.0 - gamma)),
-    _Step("cautious", "move the policy less at a time", "clip_range", lambda clip: 0.5 * clip),
+    _ValueChange("fast", "learn twice as fast", "learning_rate", lambda rate: 2.0 * rate),
+    _ValueChange("slow", "learn half as fast", "learning_rate", lambda rate: 0.5 * rate),
+    _ValueChange("exploring", "explore more", "ent_coef", lambda coefficient: max(0.005, 3.0 * coefficient)),
+    _ValueChange("thorough", "use each rollout longer", "n_epochs", lambda epochs: round(1.5 * epochs)),
+    _ValueChange("far_sighted", "look twice as far ahead", "gamma", lambda gamma: 1.0 - 0.5 * (1.0 - gamma)),
+    _ValueChange("near_sighted", "look half as far ahead", "gamma", lambda gamma: 1.0 - 2.0 * (1.0 - gamma)),
+    _ValueChange("cautious", "move the policy less at a time", "clip_range", lambda clip: 0.5 * clip),
 )
 """In the order in which they are tried."""
 

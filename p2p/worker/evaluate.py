@@ -34,7 +34,7 @@ from p2p.worker.sandbox import levels
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class EvaluationInputs:
     """Inputs of an evaluation."""
 
     record: ReportRecord
@@ -63,7 +63,7 @@ def evaluate(job_dir: Path) -> None:
     _picture(job, model, shown_as(scores, labels))
 
 
-def _open(job_dir: Path) -> Report:
+def _open(job_dir: Path) -> EvaluationInputs:
     record = ReportRecord(job_dir)
     job = IterationRecord(job_dir)
     request = record.read_request()
@@ -74,10 +74,10 @@ def _open(job_dir: Path) -> Report:
     config = run.read_config()
     if config is None:
         raise InvalidInput(f"{run.config_path} is missing or not valid: the run cannot be evaluated.")
-    return Report(record, request, run, config, spec, job.read_criteria())
+    return EvaluationInputs(record, request, run, config, spec, job.read_criteria())
 
 
-def _run(job: Report) -> list[RecordedRollout]:
+def _run(job: EvaluationInputs) -> list[RecordedRollout]:
     policy = load_policy(job.run.checkpoint(job.request.checkpoint).policy_path)
     reward = HostedReward.from_file(job.run.reward_fn_path)
     first = first_seed(Purpose.REPORT, job.config.seed) + job.request.seed_offset
@@ -87,7 +87,7 @@ def _run(job: Report) -> list[RecordedRollout]:
     )
 
 
-def _scores(job: Report, rollouts: list[RecordedRollout]) -> Scores | None:
+def _scores(job: EvaluationInputs, rollouts: list[RecordedRollout]) -> Scores | None:
     """Measured scores; None without criteria."""
     if job.intent is None:
         return None
@@ -105,7 +105,9 @@ def shown_as(scores: Scores | None, labels: dict[int, str]) -> str:
     return f"median by score ({score_in_words(median.intent_score)}{'' if median.success else ', misses a criterion'})"
 
 
-def _save(job: Report, rollouts: list[RecordedRollout], labels: dict[int, str], model: mujoco.MjModel) -> None:
+def _save(
+    job: EvaluationInputs, rollouts: list[RecordedRollout], labels: dict[int, str], model: mujoco.MjModel
+) -> None:
     record = job.record
     step = job.request.checkpoint
     save_features(record.features_path, [rollout.features for rollout in rollouts])
@@ -123,7 +125,7 @@ def _save(job: Report, rollouts: list[RecordedRollout], labels: dict[int, str], 
     )
 
 
-def _picture(job: Report, model: mujoco.MjModel, shown: str) -> None:
+def _picture(job: EvaluationInputs, model: mujoco.MjModel, shown: str) -> None:
     """Write videos of the kept rollouts, and two pictures for the report's iteration."""
     step = job.request.checkpoint
     prompt = f": {job.intent.prompt}" if job.intent else ""

@@ -5,7 +5,7 @@ from pathlib import Path
 from p2p.contracts.errors import InvalidInput
 from p2p.store.iterations import IterationRecord
 from p2p.worker.description.describe import describe
-from p2p.worker.render import probe
+from p2p.worker.render import find_renderer
 
 
 def describe_environment(job_dir: Path) -> None:
@@ -24,4 +24,4 @@ def describe_environment(job_dir: Path) -> None:
 
 def probe_renderers(job_dir: Path) -> None:
     """Find the renderers that work on this machine; write `result.json`."""
-    IterationRecord(job_dir).save_renderer_report(probe.report())
+    IterationRecord(job_dir).save_renderer_report(find_renderer.report())

@@ -15,15 +15,15 @@ from p2p.service.sessions.transcripts import find_transcript, read_transcript
 from p2p.service.workspace import Workspace
 from p2p.settings import api_key
 from p2p_mcp.agent import briefing
-from p2p_mcp.agent.budget import Budget
+from p2p_mcp.agent.agent_budget import AgentBudget
 from p2p_mcp.agent.calling import LOOP, server_for
 from p2p_mcp.agent.conversation import Conversation
-from p2p_mcp.agent.ending import Ended
+from p2p_mcp.agent.ended import Ended
 from p2p_mcp.agent.host import Host
 from p2p_mcp.agent.prices import price_for
 from p2p_mcp.agent.report import report, running_jobs, session_view
-from p2p_mcp.agent.steering import Steering
 from p2p_mcp.agent.transcript import Transcript, restore
+from p2p_mcp.agent.typed_lines import TypedLines
 
 KEY = "ANTHROPIC_API_KEY"
 NO_KEY = (
@@ -48,7 +48,7 @@ def converse(
         InvalidInput: the request cannot be met, or the provider refuses it.
     """
     logging.basicConfig(level=logging.WARNING)  # before the server, which would log each request
-    steering = Steering()
+    steering = TypedLines()
     if lines is not None:
         steering.listen(lines)
     agent_run = AgentRun(ws, request, show, steering)
@@ -62,14 +62,14 @@ class AgentRun:
     """Puts the parts of an agent together, and takes them apart again."""
 
     def __init__(
-        self, ws: Workspace, request: AgentRequest, show: Callable[[AgentEvent], None], steering: Steering
+        self, ws: Workspace, request: AgentRequest, show: Callable[[AgentEvent], None], steering: TypedLines
     ) -> None:
         if api_key(KEY) is None:
             raise EnvironmentProblem(NO_KEY)
         entries = _entries(ws, request)
         transcript_id = find_transcript(ws, request.resume) if request.resume else None
         self._request = request
-        self._budget = Budget(request.limits, price_for(request), entries[-1].spending if entries else None)
+        self._budget = AgentBudget(request.limits, price_for(request), entries[-1].spending if entries else None)
         self._ws = ws
         self._transcript = Transcript(ws, transcript_id)
         self._conversation = Conversation(self._transcript, lambda: self._budget.spending, restore(entries))

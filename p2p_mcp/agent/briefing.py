@@ -3,7 +3,7 @@
 from importlib.resources import files
 from string import Template
 
-from p2p.contracts.agent import AgentRequest, Limits, Spending
+from p2p.contracts.agent import AgentLimits, AgentRequest, Spending
 from p2p.contracts.background import JobView
 from p2p.contracts.inference import Price
 from p2p.contracts.session import SessionView
@@ -24,7 +24,7 @@ LITTLE = 0.75
 """Share of a cap from which on the model is told what is left."""
 
 
-def system_prompt(limits: Limits, price: Price | None) -> str:
+def system_prompt(limits: AgentLimits, price: Price | None) -> str:
     """The instructions; the same text for the whole conversation, so that it is cached."""
     text = files("p2p_mcp.agent.prompts").joinpath("system.md").read_text(encoding="utf-8")
     return Template(text).substitute(
@@ -62,7 +62,7 @@ def wish(line: str) -> str:
     return f"The person watching says: {line}"
 
 
-def what_is_left(limits: Limits, spending: Spending) -> str:
+def what_is_left(limits: AgentLimits, spending: Spending) -> str:
     """What is left of the caps of which little is left; empty while there is plenty."""
     spent = {
         "turns": (spending.turns, limits.turns),

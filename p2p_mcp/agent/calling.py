@@ -12,7 +12,7 @@ from p2p.contracts.agent import AgentEvent, AgentRequest, EventKind, JobProgress
 from p2p.contracts.inference import ToolCall, ToolResult, ToolSpec
 from p2p.service.sessions.background import cancel_job
 from p2p.service.workspace import Workspace
-from p2p_mcp.agent.budget import Budget
+from p2p_mcp.agent.agent_budget import AgentBudget
 from p2p_mcp.agent.converter import failed_call, tool_result, tool_specs
 from p2p_mcp.agent.results import running_job, session_of
 from p2p_mcp.filters import ServerOptions
@@ -71,7 +71,7 @@ class ToolCaller:
         self,
         client: Client,
         ws: Workspace,
-        budget: Budget,
+        budget: AgentBudget,
         show: Callable[[AgentEvent], None],
         moved: Callable[[str], None],
         model: str | None = None,

@@ -10,7 +10,7 @@ from p2p.cli.completion import complete_environment
 from p2p.cli.model_options import parse_price
 from p2p.cli.options import AsJson, RunsDir, StopOnExit, examples, open_workspace
 from p2p.cli.output import Output
-from p2p.contracts.agent import AgentEnding, AgentRequest, Limits
+from p2p.contracts.agent import AgentEnding, AgentLimits, AgentRequest
 from p2p.contracts.errors import INTERRUPTED, EnvironmentProblem, InvalidInput
 from p2p.contracts.inference import Effort
 from p2p.service.sessions.background import cancel_job
@@ -20,7 +20,7 @@ from p2p_mcp.agent.view import AgentView, ending_lines, plan_lines
 
 PASSED, NOT_PASSED = 0, 3
 CAPS = "What it may spend, over all its runs"
-LIMITS = Limits()
+LIMITS = AgentLimits()
 DEFAULTS = AgentRequest(model="")
 
 AGENT_EXAMPLES = examples(
@@ -122,7 +122,7 @@ def agent(  # noqa: PLR0913  typer reads one parameter per option
     }
     request = _request(_earlier(ws, resume), sentence, resume, choices, caps)
     if dry_run:
-        from p2p_mcp.agent.plan import plan as plan_of  # noqa: PLC0415 - the server, for this command alone
+        from p2p_mcp.agent.dry_run import plan as plan_of  # noqa: PLC0415 - the server, for this command alone
 
         plan = plan_of(ws, request)
         output.result(plan, *plan_lines(plan))

@@ -26,14 +26,14 @@ from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.steering import steer
 from p2p.service.workspace import Workspace
 from p2p_mcp.agent import briefing
-from p2p_mcp.agent.budget import MAX_ANSWER, Budget
+from p2p_mcp.agent.agent_budget import MAX_ANSWER, AgentBudget
 from p2p_mcp.agent.calling import ToolCaller
 from p2p_mcp.agent.conversation import Conversation
 from p2p_mcp.agent.converter import failed_call
-from p2p_mcp.agent.ending import Ended
+from p2p_mcp.agent.ended import Ended
 from p2p_mcp.agent.prices import PROVIDER
 from p2p_mcp.agent.result_words import in_one_line
-from p2p_mcp.agent.steering import Steering
+from p2p_mcp.agent.typed_lines import TypedLines
 
 JUDGED = ("submit_judgment", "write_reward")
 """After these the pictures shown before are not needed any more."""
@@ -59,9 +59,9 @@ class Host:
         self,
         ws: Workspace,
         request: AgentRequest,
-        budget: Budget,
+        budget: AgentBudget,
         conversation: Conversation,
-        steering: Steering,
+        steering: TypedLines,
         show: Callable[[AgentEvent], None],
         session_id: str | None = None,
     ) -> None:

@@ -8,7 +8,7 @@ from p2p.contracts.session import SessionView
 from p2p.service.progress.job_views import list_jobs
 from p2p.service.progress.session_view import view_session
 from p2p.service.workspace import Workspace
-from p2p_mcp.agent.ending import Ended
+from p2p_mcp.agent.ended import Ended
 
 
 def report(

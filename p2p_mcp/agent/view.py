@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.status import Status
 
 from p2p.cli.formats import duration
-from p2p.contracts.agent import AgentEvent, AgentPlan, AgentReport, EventKind, JobProgress, Limits, Spending
+from p2p.contracts.agent import AgentEvent, AgentLimits, AgentPlan, AgentReport, EventKind, JobProgress, Spending
 from p2p.contracts.inference import Price
 from p2p.contracts.intent import score_in_words
 
@@ -21,7 +21,7 @@ class AgentView:
         limits: what the agent may spend.
     """
 
-    def __init__(self, console: Console, limits: Limits) -> None:
+    def __init__(self, console: Console, limits: AgentLimits) -> None:
         self._console = console
         self._limits = limits
         self._status: Status | None = None
@@ -90,7 +90,7 @@ def job_in_words(job: JobProgress) -> str:
     return f"iteration {job.iteration} {job.state}: {job.step:,}/{job.total:,} steps{eta}"
 
 
-def spent_in_words(spending: Spending, limits: Limits) -> str:
+def spent_in_words(spending: Spending, limits: AgentLimits) -> str:
     """What is spent of each cap."""
     return (
         f"{spent_in_short(spending, limits)} · {spending.tokens:,}/{limits.tokens:,} tokens · "
@@ -98,7 +98,7 @@ def spent_in_words(spending: Spending, limits: Limits) -> str:
     )
 
 
-def spent_in_short(spending: Spending, limits: Limits) -> str:
+def spent_in_short(spending: Spending, limits: AgentLimits) -> str:
     """What is spent of turns, money and time."""
     dollars = "price unknown" if spending.dollars is None else f"${spending.dollars:.2f}/${limits.dollars:g}"
     return f"turn {spending.turns}/{limits.turns} · {dollars} · {spending.seconds / 60:.1f}/{limits.minutes:g} min"

@@ -16,7 +16,7 @@ from p2p_mcp.install.json_text import parse, with_section
 from p2p_mcp.install.machine import Machine
 
 
-class Change(Contract):
+class ConfigChange(Contract):
     """A change of a client's configuration."""
 
     client: Client
@@ -65,7 +65,7 @@ class Change(Contract):
         return f'Add this to its "{self.client.section}" yourself:\n"{self.name}": {snippet}'
 
 
-def change_of(client: Client, machine: Machine, name: str, entry: ServerEntry | None) -> Change:
+def change_of(client: Client, machine: Machine, name: str, entry: ServerEntry | None) -> ConfigChange:
     """Work out what adds the server to a client, or takes it out.
 
     Raises:
@@ -74,7 +74,7 @@ def change_of(client: Client, machine: Machine, name: str, entry: ServerEntry | 
     path, before = _read(client, machine)
     listed = servers(client, machine)
     others = {other: written for other, written in listed.items() if other != name}
-    return Change(
+    return ConfigChange(
         client=client, path=path, before=before, name=name, entry=entry, others=others, present=listed.get(name)
     )
 
@@ -92,7 +92,7 @@ def servers(client: Client, machine: Machine) -> dict[str, object]:
     return found
 
 
-def apply(change: Change) -> Path | None:
+def apply(change: ConfigChange) -> Path | None:
     """Write the file; a reader sees the old one or the new one, never half of one.
 
     Returns:
@@ -116,7 +116,7 @@ def apply(change: Change) -> Path | None:
     return backup
 
 
-def keep_copy(change: Change) -> Path | None:
+def keep_copy(change: ConfigChange) -> Path | None:
     """Keep the file beside itself, under a name that was not taken; None when there is no file."""
     if change.before is None:
         return None

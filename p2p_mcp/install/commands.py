@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
-from p2p.contracts.node import Level, SetupCheck
+from p2p.contracts.node import CheckLevel, SetupCheck
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.install import own_program
-from p2p_mcp.install.change import Change, apply, change_of, keep_copy
+from p2p_mcp.install.change import ConfigChange, apply, change_of, keep_copy
 from p2p_mcp.install.clients import CLIENTS, client_named, configuration, installed
 from p2p_mcp.install.doctor import checks
 from p2p_mcp.install.entry import this_installation, variables
@@ -19,7 +19,7 @@ from p2p_mcp.install.machine import Machine
 from p2p_mcp.install.over_http import entry_over_http
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-MARKS = {Level.OK: "✓", Level.WARNING: "!", Level.PROBLEM: "✗"}
+MARKS = {CheckLevel.OK: "✓", CheckLevel.WARNING: "!", CheckLevel.PROBLEM: "✗"}
 FIRST_PROMPT = "Use p2p to teach HalfCheetah-v5 to run forward as fast as it can, and show me how it moves."
 INSTALL_EXAMPLES = """\
 examples:
@@ -93,7 +93,7 @@ def doctor(arguments: Sequence[str]) -> int:
         if not options.json:
             remedy = f"\n{'':26}→ {check.remedy}" if check.remedy else ""
             print(f"{MARKS[check.level]} {check.name:<23} {check.found}{remedy}", flush=True)
-    usable = all(check.level is not Level.PROBLEM for check in found)
+    usable = all(check.level is not CheckLevel.PROBLEM for check in found)
     if options.json:
         print(json.dumps({"usable": usable, "checks": [check.model_dump(mode="json") for check in found]}, indent=2))
     else:
@@ -101,7 +101,7 @@ def doctor(arguments: Sequence[str]) -> int:
     return 0 if usable else EnvironmentProblem.exit_code
 
 
-def _tell(change: Change, commands: list[own_program.OwnCommand], dry_run: bool) -> None:
+def _tell(change: ConfigChange, commands: list[own_program.OwnCommand], dry_run: bool) -> None:
     """Say what comes about; the values of keys are left out."""
     title = change.client.title
     name = change.name

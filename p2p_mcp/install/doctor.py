@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from p2p.contracts.errors import P2PError
-from p2p.contracts.node import Level, SetupCheck
+from p2p.contracts.node import CheckLevel, SetupCheck
 from p2p.service.machines.setup import check_setup
 from p2p.service.workspace import Workspace
-from p2p_mcp.install import probe
+from p2p_mcp.install import server_probe
 from p2p_mcp.install.change import servers
 from p2p_mcp.install.clients import CLIENTS, Client, configuration, installed
 from p2p_mcp.install.entry import ServerEntry
@@ -33,17 +33,19 @@ def checks(ws: Workspace, entry: ServerEntry, machine: Machine) -> Iterator[Setu
 
 def _client(client: Client, entry: ServerEntry, machine: Machine) -> Iterator[SetupCheck]:
     if not installed(client, machine):
-        yield SetupCheck(name=client.name, level=Level.OK, found=f"{client.title} is not here")
+        yield SetupCheck(name=client.name, level=CheckLevel.OK, found=f"{client.title} is not here")
         return
     try:
         listed = servers(client, machine)
     except P2PError as error:
-        yield SetupCheck(name=client.name, level=Level.PROBLEM, found=str(error), remedy="Correct the file.")
+        yield SetupCheck(name=client.name, level=CheckLevel.PROBLEM, found=str(error), remedy="Correct the file.")
         return
     ours = {name: written for name, written in listed.items() if isinstance(written, dict) and _starts_p2p(written)}
     if not ours:
         found = f"p2p is not in {configuration(client, machine)}"
-        yield SetupCheck(name=client.name, level=Level.OK, found=found, remedy=f"Run: p2p-mcp install {client.name}")
+        yield SetupCheck(
+            name=client.name, level=CheckLevel.OK, found=found, remedy=f"Run: p2p-mcp install {client.name}"
+        )
     for name, written in ours.items():
         again = f"Run: p2p-mcp install {client.name}{'' if name == 'p2p' else f' --name {name}'}"
         yield _configured(client, written, entry, again)
@@ -54,26 +56,26 @@ def _configured(client: Client, written: dict[str, Any], entry: ServerEntry, aga
         own = ServerEntry(**{part: written[part] for part in ServerEntry.model_fields if written.get(part)})
     except ValueError:
         found = "its entry has no command, args and env of the right kind"
-        return SetupCheck(name=client.name, level=Level.PROBLEM, found=found, remedy=again)
+        return SetupCheck(name=client.name, level=CheckLevel.PROBLEM, found=found, remedy=again)
     if own == entry:
-        return SetupCheck(name=client.name, level=Level.OK, found=f"{client.title} starts this very server")
+        return SetupCheck(name=client.name, level=CheckLevel.OK, found=f"{client.title} starts this very server")
     if Path(own.command).is_absolute() and not Path(own.command).exists():
         found = f"{own.command} is no longer there"
-        return SetupCheck(name=client.name, level=Level.PROBLEM, found=found, remedy=again)
+        return SetupCheck(name=client.name, level=CheckLevel.PROBLEM, found=found, remedy=again)
     check = _started(client.name, own, again)
-    if check.level is Level.OK and own.command != entry.command:
+    if check.level is CheckLevel.OK and own.command != entry.command:
         note = f"It starts another installation than this one; to change that: {again.removeprefix('Run: ')}"
         return check.model_copy(update={"remedy": note})
     return check
 
 
 def _started(name: str, entry: ServerEntry, remedy: str) -> SetupCheck:
-    answer = probe.ask(entry.command, list(entry.args), entry.env)
+    answer = server_probe.ask(entry.command, list(entry.args), entry.env)
     if answer.problem:
         found = f"{entry.command}: {answer.problem}"
-        return SetupCheck(name=name, level=Level.PROBLEM, found=found, remedy=remedy)
+        return SetupCheck(name=name, level=CheckLevel.PROBLEM, found=found, remedy=remedy)
     found = f"{entry.command} {answer.version} answers in {answer.seconds:g} s with {answer.tools} tools"
-    return SetupCheck(name=name, level=Level.OK, found=found)
+    return SetupCheck(name=name, level=CheckLevel.OK, found=found)
 
 
 def _starts_p2p(written: dict[str, Any]) -> bool:

@@ -6,7 +6,7 @@ import stat
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from p2p.contracts.node import Level, SetupCheck
+from p2p.contracts.node import CheckLevel, SetupCheck
 from p2p_mcp.install.clients import CLIENTS, Client
 from p2p_mcp.token_file import location
 
@@ -41,10 +41,10 @@ def check_token(port: int = PORT) -> SetupCheck:
         status = path.lstat()
     except OSError:
         found = f"no server has run over HTTP yet; `p2p-mcp --http` makes the token {path}"
-        return SetupCheck(name="HTTP token", level=Level.OK, found=found)
+        return SetupCheck(name="HTTP token", level=CheckLevel.OK, found=found)
     if fault := _fault(status):
         remedy = f"Run: p2p-mcp --http; it makes a new one, and clients need that. Or: rm {path}"
-        return SetupCheck(name="HTTP token", level=Level.PROBLEM, found=f"{path} {fault}", remedy=remedy)
+        return SetupCheck(name="HTTP token", level=CheckLevel.PROBLEM, found=f"{path} {fault}", remedy=remedy)
     level, served = _served(path, port)
     return SetupCheck(name="HTTP token", level=level, found=f"{path}, readable by you alone; {served}", remedy=given)
 
@@ -59,26 +59,26 @@ def _fault(status: os.stat_result) -> str:
     return f"can be read by others (mode {mode:04o}, expected 0600)" if mode & 0o077 else ""
 
 
-def _served(path: Path, port: int) -> tuple[Level, str]:
+def _served(path: Path, port: int) -> tuple[CheckLevel, str]:
     """Whether the server on a port takes the token, which is shown to nobody else's server."""
     owner = _listener(port)
     if owner is None:
-        return Level.OK, f"nobody listens on port {port}"
+        return CheckLevel.OK, f"nobody listens on port {port}"
     if owner != os.geteuid():
         found = f"a process of user {owner} listens on port {port}, and clients would tell it the token"
-        return Level.WARNING, f"{found}; it was not asked. Choose another --port"
+        return CheckLevel.WARNING, f"{found}; it was not asked. Choose another --port"
     connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
     try:
         token = path.read_text(encoding="ascii").strip()
         connection.request("DELETE", "/mcp", headers={"Authorization": f"Bearer {token}"})
         status = connection.getresponse().status
     except (OSError, HTTPException, ValueError) as error:
-        return Level.WARNING, f"what listens on port {port} does not answer ({type(error).__name__})"
+        return CheckLevel.WARNING, f"what listens on port {port} does not answer ({type(error).__name__})"
     finally:
         connection.close()
     if status == 401:
-        return Level.WARNING, f"the server on port {port} was started with another token"
-    return Level.OK, f"the server on port {port} answers with it"
+        return CheckLevel.WARNING, f"the server on port {port} was started with another token"
+    return CheckLevel.OK, f"the server on port {port} answers with it"
 
 
 def _listener(port: int) -> int | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem
-from p2p_mcp.install.change import Change, servers
+from p2p_mcp.install.change import ConfigChange, servers
 from p2p_mcp.install.machine import Machine
 
 TIMEOUT_S = 60
@@ -27,7 +27,7 @@ class OwnCommand(Contract):
         return " ".join((*self.words, *(["…"] if self.values else [])))
 
 
-def commands(change: Change, machine: Machine) -> list[OwnCommand]:
+def commands(change: ConfigChange, machine: Machine) -> list[OwnCommand]:
     """List the calls that make a change, in order; empty where the client has no program for it on this machine."""
     program = machine.program(change.client.own_program) if change.client.own_program else None
     if program is None or not change.needed or Path(program).suffix.lower() in (".cmd", ".bat"):
@@ -52,7 +52,7 @@ def commands(change: Change, machine: Machine) -> list[OwnCommand]:
     return found
 
 
-def run(found: Sequence[OwnCommand], change: Change, machine: Machine) -> None:
+def run(found: Sequence[OwnCommand], change: ConfigChange, machine: Machine) -> None:
     """Have a client change its configuration.
 
     Raises:
@@ -82,6 +82,6 @@ def run(found: Sequence[OwnCommand], change: Change, machine: Machine) -> None:
         raise _failed(found[-1], change, f"it ended well, and {change.path} does not say so")
 
 
-def _failed(command: OwnCommand, change: Change, reason: str) -> EnvironmentProblem:
+def _failed(command: OwnCommand, change: ConfigChange, reason: str) -> EnvironmentProblem:
     words = " ".join((Path(command.words[0]).name, *command.words[1:3]))
     return EnvironmentProblem(f"`{words}` failed: {reason}. Add --file to change {change.path} itself.")

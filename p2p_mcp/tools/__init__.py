@@ -1,7 +1,7 @@
 """Every tool, in the order of `tools/list`: its function, title, toolset, and what calling it may do."""
 
 from p2p_mcp.apps.page import FOR_THE_PAGE, SHOWS_DASHBOARD
-from p2p_mcp.toolbox import ASKS, ENDS, READS, REPEATABLE, WRITES, Tool
+from p2p_mcp.toolbox import ASKS, ENDS, READS, REPEATABLE, WRITES, ServerTool
 from p2p_mcp.tools.catalog import check_setup, describe_environment, list_environments
 from p2p_mcp.tools.comparing import compare_videos
 from p2p_mcp.tools.create import create_session
@@ -20,35 +20,35 @@ from p2p_mcp.tools.training import run_session, train_iteration
 from p2p_mcp.tools.viewing import view_rollout
 
 TOOLS = (
-    Tool(list_environments, "List environments", "catalog", READS),
-    Tool(describe_environment, "Describe environment", "catalog", READS, heavy=True),
-    Tool(check_setup, "Check setup", "catalog", READS, heavy=True),
-    Tool(list_nodes, "List nodes", "catalog", ASKS),
-    Tool(create_session, "Create session", "sessions", WRITES),
-    Tool(get_session, "Get session", "sessions", READS),
-    Tool(analyze_session, "Analyze session", "sessions", REPEATABLE, heavy=True),
-    Tool(list_sessions, "List sessions", "sessions", READS),
-    Tool(steer_session, "Steer session", "sessions", WRITES),
-    Tool(manage_session, "Manage session", "sessions", REPEATABLE),
-    Tool(extend_session, "Extend session", "sessions", WRITES),
-    Tool(write_reward, "Write reward", "rewards", WRITES, heavy=True),
-    Tool(check_reward, "Check reward", "rewards", READS, heavy=True),
-    Tool(revise_reward, "Revise reward", "rewards", WRITES, heavy=True),
-    Tool(train_iteration, "Train iteration", "training", REPEATABLE),
-    Tool(run_session, "Run session", "training", REPEATABLE),
-    Tool(get_job, "Get job", "training", READS),
-    Tool(list_jobs, "List jobs", "training", READS),
-    Tool(cancel_job, "Cancel job", "training", ENDS),
-    Tool(get_metrics, "Get metrics", "training", READS, heavy=True),
-    Tool(compare_iterations, "Compare iterations", "training", READS, heavy=True),
-    Tool(judge_videos, "Judge videos", "judging", WRITES, heavy=True),
-    Tool(submit_judgment, "Submit judgment", "judging", REPEATABLE),
-    Tool(write_judge_code, "Write judge code", "judging", REPEATABLE, heavy=True),
-    Tool(compare_videos, "Compare videos", "judging", WRITES, heavy=True),
-    Tool(label_rollout, "Label a rollout", "judging", WRITES),
-    Tool(view_rollout, "View rollout", "viewing", READS, heavy=True),
-    Tool(export_policy, "Export policy", "export", REPEATABLE, heavy=True),
-    Tool(show_dashboard, "Show the dashboard", "viewing", READS, meta=SHOWS_DASHBOARD),
-    Tool(read_dashboard, "Read the dashboard", "viewing", READS, meta=FOR_THE_PAGE),
+    ServerTool(list_environments, "List environments", "catalog", READS),
+    ServerTool(describe_environment, "Describe environment", "catalog", READS, heavy=True),
+    ServerTool(check_setup, "Check setup", "catalog", READS, heavy=True),
+    ServerTool(list_nodes, "List nodes", "catalog", ASKS),
+    ServerTool(create_session, "Create session", "sessions", WRITES),
+    ServerTool(get_session, "Get session", "sessions", READS),
+    ServerTool(analyze_session, "Analyze session", "sessions", REPEATABLE, heavy=True),
+    ServerTool(list_sessions, "List sessions", "sessions", READS),
+    ServerTool(steer_session, "Steer session", "sessions", WRITES),
+    ServerTool(manage_session, "Manage session", "sessions", REPEATABLE),
+    ServerTool(extend_session, "Extend session", "sessions", WRITES),
+    ServerTool(write_reward, "Write reward", "rewards", WRITES, heavy=True),
+    ServerTool(check_reward, "Check reward", "rewards", READS, heavy=True),
+    ServerTool(revise_reward, "Revise reward", "rewards", WRITES, heavy=True),
+    ServerTool(train_iteration, "Train iteration", "training", REPEATABLE),
+    ServerTool(run_session, "Run session", "training", REPEATABLE),
+    ServerTool(get_job, "Get job", "training", READS),
+    ServerTool(list_jobs, "List jobs", "training", READS),
+    ServerTool(cancel_job, "Cancel job", "training", ENDS),
+    ServerTool(get_metrics, "Get metrics", "training", READS, heavy=True),
+    ServerTool(compare_iterations, "Compare iterations", "training", READS, heavy=True),
+    ServerTool(judge_videos, "Judge videos", "judging", WRITES, heavy=True),
+    ServerTool(submit_judgment, "Submit judgment", "judging", REPEATABLE),
+    ServerTool(write_judge_code, "Write judge code", "judging", REPEATABLE, heavy=True),
+    ServerTool(compare_videos, "Compare videos", "judging", WRITES, heavy=True),
+    ServerTool(label_rollout, "Label a rollout", "judging", WRITES),
+    ServerTool(view_rollout, "View rollout", "viewing", READS, heavy=True),
+    ServerTool(export_policy, "Export policy", "export", REPEATABLE, heavy=True),
+    ServerTool(show_dashboard, "Show the dashboard", "viewing", READS, meta=SHOWS_DASHBOARD),
+    ServerTool(read_dashboard, "Read the dashboard", "viewing", READS, meta=FOR_THE_PAGE),
 )
 """A heavy tool keeps a processor busy, or starts a process that does: over HTTP few of them run at a time."""

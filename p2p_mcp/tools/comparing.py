@@ -8,7 +8,7 @@ from mcp.types import CallToolResult, CreateMessageResult
 from pydantic import Field
 
 from p2p.contracts.judgment import Observation
-from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference
+from p2p.contracts.preference import Compared, ComparedPolicy, PairToCompare, Preference
 from p2p.contracts.work import ViewCamera, ViewRequest
 from p2p.service.judging.preferring import pair_to_compare, prefer, submit_preference
 from p2p.service.workspace import Workspace
@@ -119,10 +119,10 @@ def compare_videos(
 
 def _pair(
     first: int, second: int, first_checkpoint: int | None, second_checkpoint: int | None
-) -> tuple[Candidate, Candidate]:
+) -> tuple[ComparedPolicy, ComparedPolicy]:
     return (
-        Candidate(iteration=first, checkpoint=first_checkpoint),
-        Candidate(iteration=second, checkpoint=second_checkpoint),
+        ComparedPolicy(iteration=first, checkpoint=first_checkpoint),
+        ComparedPolicy(iteration=second, checkpoint=second_checkpoint),
     )
 
 

@@ -5,7 +5,7 @@ from p2p.agents.builtin.phrases import parse
 from p2p.contracts.errors import UnknownPhrase
 from p2p.envs.catalog import load
 from p2p.rewards.templates.body_table import body_of
-from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params, Skill
+from p2p.rewards.templates.skill import Direction, HeightLevel, Manner, Pace, Params, Skill
 
 F, B, LEFT, RIGHT = Direction
 
@@ -28,7 +28,7 @@ SENTENCES = [
     ("HalfCheetah", "trot slowly", (move(None, "trot", pace=Pace.SLOW),)),
     ("HalfCheetah", "walk at 1 m/s smoothly", (move(speed=1.0, manners=[Manner.SMOOTH]),)),
     ("HalfCheetah", "walk forward at 1.5 meters per second", (move(F, speed=1.5),)),
-    ("HalfCheetah", "stay low while walking forward", (move(F, level=Level.LOW),)),
+    ("HalfCheetah", "stay low while walking forward", (move(F, level=HeightLevel.LOW),)),
     ("HalfCheetah", "walk forward at a height of 0.5 m", (move(F, height=0.5),)),
     ("HalfCheetah", "crawl", (move(None, "crawl"),)),
     ("Humanoid", "walk at 5 km/h", (move(speed=1.3889),)),
@@ -42,8 +42,8 @@ SENTENCES = [
     ("HalfCheetah", "stand still", (Skill("still"),)),
     ("Walker2d", "don't move for 3 seconds", (Skill("still", Params(duration_s=3.0)),)),
     ("Walker2d", "balance", (Skill("posture", Params(manners=frozenset({Manner.UPRIGHT}))),)),
-    ("HalfCheetah", "stay low", (Skill("posture", Params(level=Level.LOW)),)),
-    ("HalfCheetah", "stand as tall as possible", (Skill("posture", Params(level=Level.HIGH)),)),
+    ("HalfCheetah", "stay low", (Skill("posture", Params(level=HeightLevel.LOW)),)),
+    ("HalfCheetah", "stand as tall as possible", (Skill("posture", Params(level=HeightLevel.HIGH)),)),
     ("HalfCheetah", "hold your torso at 50 cm", (Skill("posture", Params(height=0.5)),)),
     ("HalfCheetah", "jump as high as possible", (Skill("jump", Params(highest=True)),)),
     ("HalfCheetah", "jump 3 times", (Skill("jump", Params(times=3)),)),

@@ -12,7 +12,7 @@ from p2p.analysis.predicates import measure
 from p2p.contracts.env import EnvSpec
 from p2p.envs.catalog import known, load
 from p2p.rewards.part_features import part_feature_units
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.body_table import body_of
 from p2p.worker.reward_source.loader import LoadedReward
 
@@ -42,7 +42,7 @@ def swings_of(env: str) -> tuple[str, ...]:
     return tuple(name for name in part_feature_units(spec_of(env)) if name.partition(":")[0] in quantities)
 
 
-def standing_height(body: Body) -> float:
+def standing_height(body: RobotFacts) -> float:
     high = body.stand.high if body.stand.high != float("inf") else body.stand.low
     return (body.stand.low + high) / 2
 

@@ -1,8 +1,10 @@
-from p2p.agents.model.reward_author import Written, problems_of
+from p2p.agents.model.reward_author import WrittenReward, problems_of
 
 
 def test_a_reward_is_compiled_before_a_review_is_spent_on_it() -> None:
-    broken = Written(reasoning="r", source="def reward_fn(obs, action, next_obs, info)\n    return 0.0, {}\n")
+    broken = WrittenReward(reasoning="r", source="def reward_fn(obs, action, next_obs, info)\n    return 0.0, {}\n")
     assert problems_of(broken) == ["source: line 1: not valid Python: expected ':'."]
-    whole = Written(reasoning="r", source="def reward_fn(obs, action, next_obs, info):\n    return 0.0, {'a': 0.0}\n")
+    whole = WrittenReward(
+        reasoning="r", source="def reward_fn(obs, action, next_obs, info):\n    return 0.0, {'a': 0.0}\n"
+    )
     assert problems_of(whole) == []

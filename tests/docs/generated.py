@@ -7,7 +7,7 @@ from reference import PAGES, error_tree
 
 from p2p.agents.builtin.refusals import examples
 from p2p.envs import catalog
-from p2p.lab.worker.clips.clips import MUTATIONS
+from p2p.lab.worker.clips.calibration_clips import MUTATIONS
 from p2p.rewards.templates.body_table import body_of
 from p2p.service.sessions import deaths
 from p2p_mcp.docs import offer, tool_names

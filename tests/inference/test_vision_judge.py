@@ -15,7 +15,7 @@ from wire_stub import CANARY, Fault, Step, Stub, answers, calls, files_with, say
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.inference import ReplyMalformed
 from p2p.contracts.judgment import Verdict, hash_of
-from p2p.contracts.preference import Candidate
+from p2p.contracts.preference import ComparedPolicy
 from p2p.service.judging.by_eyes import judge_by_model
 from p2p.service.judging.preferring import prefer
 from p2p.service.judging.verdict import judge
@@ -160,10 +160,10 @@ def test_without_a_model_a_caller_is_told_what_to_do(look: Look) -> None:
 ABOVE = {"above": "It stands.", "below": "It leans.", "better": "upper"}
 
 
-def _checkpoints(ws: Workspace) -> tuple[Candidate, Candidate]:
+def _checkpoints(ws: Workspace) -> tuple[ComparedPolicy, ComparedPolicy]:
     run = ws.record("watched").iteration(1).runs()[0]
     first, *_, last = (checkpoint.step for checkpoint in run.checkpoints())
-    return Candidate(iteration=1, checkpoint=first), Candidate(iteration=1, checkpoint=last)
+    return ComparedPolicy(iteration=1, checkpoint=first), ComparedPolicy(iteration=1, checkpoint=last)
 
 
 @pytest.mark.parametrize("model", [MODELS[0], *(pytest.param(name, marks=pytest.mark.nightly) for name in MODELS[1:])])
@@ -190,7 +190,7 @@ def test_a_checkpoint_that_is_not_there_is_named_with_those_that_are(look: Look)
     ws, _ = look(MODELS[0])
     first, last = _checkpoints(ws)
     with pytest.raises(InvalidInput, match=f"There are: .*{last.checkpoint}"):
-        prefer(ws, "watched", first, Candidate(iteration=1, checkpoint=7))
+        prefer(ws, "watched", first, ComparedPolicy(iteration=1, checkpoint=7))
     with pytest.raises(InvalidInput, match="Two different"):
         prefer(ws, "watched", first, first)
 

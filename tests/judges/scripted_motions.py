@@ -11,7 +11,7 @@ from p2p.envs import catalog
 from p2p.rewards.features import measure_trajectory
 from p2p.rewards.part_sequences import PartSequences
 from p2p.worker.features.kinematics import Kinematics
-from p2p.worker.known_motions.stage import swings_of
+from p2p.worker.known_motions.motion_player import swings_of
 
 
 @dataclass(frozen=True)

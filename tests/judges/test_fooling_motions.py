@@ -16,8 +16,8 @@ from p2p.analysis.predicates import measure
 from p2p.contracts.intent import Intent
 from p2p.envs import catalog
 from p2p.worker.known_motions.motion import Motion, during, ramp, travel
+from p2p.worker.known_motions.motion_player import MotionPlayer
 from p2p.worker.known_motions.robots import ROBOTS
-from p2p.worker.known_motions.stage import Stage
 from p2p.worker.known_motions.travelling import stepping
 
 CHEETAH, HOPPER, WALKER, ANT = "HalfCheetah-v5", "Hopper-v5", "Walker2d-v5", "Ant-v5"
@@ -40,9 +40,9 @@ class Case:
 
 
 @cache
-def stage_of(env_id: str) -> Stage:
+def stage_of(env_id: str) -> MotionPlayer:
     robot = ROBOTS[env_id]
-    return Stage(catalog.load(env_id), robot.settles, np.array(robot.crouch or 0.0))
+    return MotionPlayer(catalog.load(env_id), robot.settles, np.array(robot.crouch or 0.0))
 
 
 def wave(motion: Motion, hz: float, phase: float = 0.0) -> np.ndarray:

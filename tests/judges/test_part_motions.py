@@ -12,8 +12,8 @@ from p2p.envs import catalog
 from p2p.lab.worker.clips.landings import SOFT, STIFF, Landings
 from p2p.rewards.templates.part_qualities import softest
 from p2p.worker.known_motions.motion import Motion
+from p2p.worker.known_motions.motion_player import MotionPlayer
 from p2p.worker.known_motions.robots import ROBOTS
-from p2p.worker.known_motions.stage import Stage
 from p2p.worker.reward_source.loader import LoadedReward
 
 AUTHOR = BuiltinAuthor()
@@ -87,9 +87,9 @@ def test_a_hard_second_landing_is_not_made_good_by_a_soft_first_one() -> None:
 
 
 @cache
-def stage_of(env_id: str, *extra_features: str) -> Stage:
+def stage_of(env_id: str, *extra_features: str) -> MotionPlayer:
     robot = ROBOTS[env_id]
-    return Stage(catalog.load(env_id), robot.settles, np.array(robot.crouch or 0.0), extra_features)
+    return MotionPlayer(catalog.load(env_id), robot.settles, np.array(robot.crouch or 0.0), extra_features)
 
 
 def standing_on(env_id: str, sentence: str, angle: float) -> list[Measurement]:

@@ -22,7 +22,7 @@ from shared_sessions import made_once
 from tool_caller import Caller, Connect
 
 from p2p.contracts.judgment import Decomposition, JudgeCode, JudgeFunction, hash_of
-from p2p.contracts.preference import Candidate, Compared
+from p2p.contracts.preference import Compared, ComparedPolicy
 from p2p.service.judging.preferring import pair_to_compare, submit_preference
 from p2p.service.progress.listing import list_sessions
 from p2p.service.workspace import Workspace
@@ -177,7 +177,7 @@ def _checkpoints(ws: Workspace, session_id: str) -> dict[str, int]:
 
 def _places(ws: Workspace, session_id: str, pair: dict[str, int]) -> list[str]:
     """Which place the first of two has in each picture that a caller is shown, told from the files alone."""
-    one, two = (Candidate(iteration=1, checkpoint=pair[f"{name}_checkpoint"]) for name in ("first", "second"))
+    one, two = (ComparedPolicy(iteration=1, checkpoint=pair[f"{name}_checkpoint"]) for name in ("first", "second"))
     shown = pair_to_compare(ws, session_id, (one, two)).pictures
     turned = submit_preference(ws, session_id, (one, two), (_better("above"), _better("below")))
     return ["above", "below"] if turned.pictures[0].path == shown[0] else ["below", "above"]

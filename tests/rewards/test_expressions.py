@@ -8,7 +8,7 @@ from p2p.contracts.intent import Predicate
 from p2p.envs.catalog import load
 from p2p.rewards.expression_values import evaluate
 from p2p.rewards.expressions import is_expression, parse_expression, parse_unit, unit_text
-from p2p.rewards.part_features import asked_for, problem_of
+from p2p.rewards.part_features import problem_of, read_extra_features
 
 UNITS = {
     "height": "m",
@@ -131,7 +131,7 @@ def test_what_a_predicate_reads_is_checked_before_anything_is_trained(predicate,
 
 
 def test_only_what_is_named_and_not_there_anyway_is_asked_for():
-    asked = asked_for(
+    asked = read_extra_features(
         {"height", "slip:left_ankle_geom", "height + 1 - up", "up + height:com / height", "env_reward"}, ANT
     )
     assert [part.name for part in asked.parts] == ["height:com", "slip:left_ankle_geom"]

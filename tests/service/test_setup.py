@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import MissingExtra
-from p2p.contracts.node import Level, SetupCheck, SetupReport
+from p2p.contracts.node import CheckLevel, SetupCheck, SetupReport
 from p2p.contracts.session import NewSession
 from p2p.service.jobs.packages import within
 from p2p.service.machines import sandbox_check, setup
@@ -56,7 +56,7 @@ def test_a_runs_directory_that_cannot_be_written_is_a_problem_with_a_remedy(tmp_
 
     check = checks(tmp_path / "file" / "runs")["runs directory"]
 
-    assert check.level is Level.PROBLEM
+    assert check.level is CheckLevel.PROBLEM
     assert "P2P_RUNS_DIR" in check.remedy
     assert not SetupReport(checks=(check,)).usable
 

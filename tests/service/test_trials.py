@@ -30,7 +30,7 @@ from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
 from p2p.service.rewards.candidates import choose_reward
 from p2p.service.rewards.criteria import derive_intent
-from p2p.service.rewards.trials import Steps, affordable, best_of, trial_config
+from p2p.service.rewards.trials import TrialSteps, affordable, best_of, trial_config
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.store.candidates import CandidateRecords
@@ -87,11 +87,15 @@ def test_a_short_training_has_a_tenth_of_the_steps(steps: int, changes: dict[str
 def test_candidates_are_trained_as_far_as_room_is_left_for_the_training_of_the_chosen_one(
     left: int | None, chosen: tuple[int, ...]
 ) -> None:
-    assert affordable({n: Steps(trial=10, whole=100) for n in (1, 2, 3)}, left) == chosen
+    assert affordable({n: TrialSteps(trial=10, whole=100) for n in (1, 2, 3)}, left) == chosen
 
 
 def test_a_candidate_that_asks_for_more_than_there_is_keeps_no_other_from_being_trained() -> None:
-    wanted = {1: Steps(trial=10, whole=10_000), 2: Steps(trial=10, whole=100), 3: Steps(trial=10, whole=100)}
+    wanted = {
+        1: TrialSteps(trial=10, whole=10_000),
+        2: TrialSteps(trial=10, whole=100),
+        3: TrialSteps(trial=10, whole=100),
+    }
     assert affordable(wanted, 150) == (2, 3)
 
 

@@ -10,7 +10,7 @@ import pytest
 from p2p.contracts.errors import UnknownName
 from p2p.envs import catalog
 from p2p.worker.engine.environment import compiled_model
-from p2p.worker.render import gl, gl_child, probe
+from p2p.worker.render import find_renderer, gl, gl_child
 from p2p.worker.render.camera import Views, follow
 from p2p.worker.render.frames import draw, render_frames
 
@@ -50,10 +50,10 @@ with os.fdopen(int(sys.argv[1]), "wb") as pipe:
 
 @pytest.fixture(autouse=True)
 def _nothing_tried_yet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv(probe.VARIABLE, raising=False)
-    probe.forget()
+    monkeypatch.delenv(find_renderer.VARIABLE, raising=False)
+    find_renderer.forget()
     yield
-    probe.forget()
+    find_renderer.forget()
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def colour_at(picture: np.ndarray, camera: Views, point: tuple[float, float, flo
 
 @pytest.mark.parametrize("renderer", ["egl", "osmesa", "raycast"])
 def test_a_lifted_ball_is_seen_where_it_is_and_the_floor_where_it_was(scene: mujoco.MjModel, renderer: str) -> None:
-    if renderer != probe.RAYCAST and not probe._works(renderer):
+    if renderer != find_renderer.RAYCAST and not find_renderer._works(renderer):
         pytest.skip(f"no {renderer} on this machine")
     down, lifted = draw(scene, np.array([[0.25], [1.2]]), views(2), SIZE, renderer)
     assert is_red(colour_at(down, views(1), (0, 0, 0.25)))
@@ -99,15 +99,15 @@ def test_a_lifted_ball_is_seen_where_it_is_and_the_floor_where_it_was(scene: muj
 
 
 def test_what_is_invisible_in_the_model_is_not_cast(scene: mujoco.MjModel) -> None:
-    picture = next(draw(scene, np.array([[0.25]]), views(1), SIZE, probe.RAYCAST))
+    picture = next(draw(scene, np.array([[0.25]]), views(1), SIZE, find_renderer.RAYCAST))
     red, _, blue = (int(part) for part in colour_at(picture, views(1), (0, 0, 2.0)))
     assert blue - red < 100
 
 
 def test_the_ray_caster_draws_chunks_like_single_frames(scene: mujoco.MjModel) -> None:
     heights = np.linspace(0.25, 1.5, 11)[:, None]
-    together = list(draw(scene, heights, views(11), SIZE, probe.RAYCAST))
-    alone = [next(draw(scene, heights[i : i + 1], views(1), SIZE, probe.RAYCAST)) for i in range(11)]
+    together = list(draw(scene, heights, views(11), SIZE, find_renderer.RAYCAST))
+    alone = [next(draw(scene, heights[i : i + 1], views(1), SIZE, find_renderer.RAYCAST)) for i in range(11)]
     np.testing.assert_array_equal(together, alone)
 
 
@@ -116,10 +116,10 @@ def test_every_environment_is_drawn_without_any_graphics_library(env_id: str) ->
     spec = catalog.load(env_id)
     model = compiled_model(spec, {})
     at_rest = model.qpos0[None]
-    picture = next(render_frames(model, spec, at_rest, SIZE, probe.RAYCAST)).astype(int)
+    picture = next(render_frames(model, spec, at_rest, SIZE, find_renderer.RAYCAST)).astype(int)
     without = mujoco.MjModel.from_binary_path("m.mjb", {"m.mjb": gl._binary(model)})
     without.geom_rgba[model.body_weldid[model.geom_bodyid] > 0, 3] = 0.0
-    empty = next(render_frames(without, spec, at_rest, SIZE, probe.RAYCAST)).astype(int)
+    empty = next(render_frames(without, spec, at_rest, SIZE, find_renderer.RAYCAST)).astype(int)
     robot = np.abs(picture - empty).max(axis=2) > 20
     assert 0.003 < robot.mean() < 0.4
     rows, columns = np.nonzero(robot)
@@ -131,7 +131,7 @@ def test_the_floor_passes_under_a_moving_robot() -> None:
     spec = catalog.load("HalfCheetah-v5")
     qpos = np.zeros((2, spec.nq))
     qpos[1, 0] = 0.5
-    first, second = render_frames(compiled_model(spec, {}), spec, qpos, SIZE, probe.RAYCAST)
+    first, second = render_frames(compiled_model(spec, {}), spec, qpos, SIZE, find_renderer.RAYCAST)
     assert (np.abs(first[60:].astype(int) - second[60:]).max(axis=2) > 20).mean() > 0.1
 
 
@@ -145,15 +145,15 @@ def test_the_camera_follows_without_lag_and_without_shaking() -> None:
 
 
 def test_the_ray_caster_is_taken_when_asked_for_and_opengl_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(probe.VARIABLE, "raycast")
+    monkeypatch.setenv(find_renderer.VARIABLE, "raycast")
     monkeypatch.setattr(gl, "CHILD", Path("/does/not/exist"))
-    assert probe.report().model_dump() == {"chosen": "raycast", "failures": {}}
+    assert find_renderer.report().model_dump() == {"chosen": "raycast", "failures": {}}
 
 
 def test_an_unknown_renderer_is_refused_with_those_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(probe.VARIABLE, "vulkan")
+    monkeypatch.setenv(find_renderer.VARIABLE, "vulkan")
     with pytest.raises(UnknownName, match="egl, osmesa, raycast"):
-        probe.choose_renderer()
+        find_renderer.choose_renderer()
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_an_opengl_that_fails_is_reported_and_the_ray_caster_chosen(
 ) -> None:
     replace_child(monkeypatch, tmp_path / "child.py", script)
     monkeypatch.setattr(gl, "PATIENCE_S", 0.5 if "sleep" in script else 30.0)
-    report = probe.report()
+    report = find_renderer.report()
     assert report.chosen == "raycast"
     assert report.failures == {"egl": reason, "osmesa": reason}
 
@@ -178,8 +178,8 @@ def test_an_opengl_that_fails_is_reported_and_the_ray_caster_chosen(
 def test_an_opengl_that_draws_black_is_not_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = DIES.format(folder=str(Path(gl_child.__file__).parent), lives=100).replace("[255, 0, 0]", "[0, 0, 0]")
     replace_child(monkeypatch, tmp_path / "child.py", script)
-    assert probe.choose_renderer() == "raycast"
-    assert "red ball" in probe.report().failures["egl"]
+    assert find_renderer.choose_renderer() == "raycast"
+    assert "red ball" in find_renderer.report().failures["egl"]
 
 
 def test_an_opengl_that_crashes_midway_loses_no_frame(
@@ -189,17 +189,17 @@ def test_an_opengl_that_crashes_midway_loses_no_frame(
     replace_child(monkeypatch, tmp_path / "child.py", DIES.format(folder=folder, lives=5))
     heights = np.linspace(0.25, 1.2, 10)[:, None]
     pictures = list(draw(scene, heights, views(10), SIZE))
-    cast = list(draw(scene, heights, views(10), SIZE, probe.RAYCAST))
+    cast = list(draw(scene, heights, views(10), SIZE, find_renderer.RAYCAST))
     by_opengl = [bool((picture == (255, 0, 0)).all()) for picture in pictures]
     assert len(pictures) == 10
     assert by_opengl[0]
     assert not by_opengl[-1]
     np.testing.assert_array_equal(pictures[-1], cast[-1])
-    assert probe.choose_renderer() == "raycast"
+    assert find_renderer.choose_renderer() == "raycast"
 
 
 def test_opengl_is_still_usable_after_someone_stopped_reading(scene: mujoco.MjModel) -> None:
-    if (renderer := probe.choose_renderer()) == probe.RAYCAST:
+    if (renderer := find_renderer.choose_renderer()) == find_renderer.RAYCAST:
         pytest.skip("no OpenGL on this machine")
     heights = np.linspace(0.25, 1.2, 6)[:, None]
     stopped = draw(scene, heights, views(6), SIZE, renderer)
@@ -207,7 +207,7 @@ def test_opengl_is_still_usable_after_someone_stopped_reading(scene: mujoco.MjMo
     whole = list(draw(scene, heights, views(6), SIZE, renderer))
     assert len(whole) == 6
     assert is_red(colour_at(whole[-1], views(1), (0, 0, 1.2)))
-    assert probe.choose_renderer() == renderer
+    assert find_renderer.choose_renderer() == renderer
 
 
 def test_the_drawing_process_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
@@ -227,9 +227,9 @@ def test_the_drawing_process_ends_with_the_process_that_started_it(tmp_path: Pat
     os.close(replies)
 
 
-@pytest.mark.parametrize("renderer", [probe.RAYCAST, "egl", "osmesa"])
+@pytest.mark.parametrize("renderer", [find_renderer.RAYCAST, "egl", "osmesa"])
 def test_a_shadow_lies_right_below_a_body_however_high_it_is(scene: mujoco.MjModel, renderer: str) -> None:
-    if renderer != probe.RAYCAST and not probe._works(renderer):
+    if renderer != find_renderer.RAYCAST and not find_renderer._works(renderer):
         pytest.skip(f"no {renderer} on this machine")
     low, high = draw(scene, np.array([[0.4], [1.2]]), views(2), SIZE, renderer)
     below, elsewhere = ((0.0, 0.0, 0.0), (0.9, 0.0, 0.0))

@@ -24,16 +24,16 @@ from p2p.worker.pictures import view_video
 from p2p.worker.pictures.frame_files import pick, picture_size
 from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import ShownRollout, draw_moments
-from p2p.worker.render import probe
+from p2p.worker.render import find_renderer
 from p2p.worker.render.marking import RED, limbs_in_words, limbs_of, mark_limbs
 from p2p.worker.view import view
 
 
 @pytest.fixture(autouse=True)
 def _cast_rays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(probe.VARIABLE, probe.RAYCAST)
+    monkeypatch.setenv(find_renderer.VARIABLE, find_renderer.RAYCAST)
     yield
-    probe.forget()
+    find_renderer.forget()
 
 
 def recorded(root: Path, spec: EnvSpec, qpos: np.ndarray, title: str = "Iteration 1, median rollout") -> RecordedFile:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from p2p.agents.builtin.compose import compose
 from p2p.agents.builtin.phrases import read
-from p2p.agents.builtin.refusals import Rest, not_understood
+from p2p.agents.builtin.refusals import UnreadPart, not_understood
 from p2p.agents.builtin.reviser import revise
 from p2p.agents.builtin.sequence import criteria_of, plans_of, seconds_of
 from p2p.contracts.env import EnvSpec
@@ -13,7 +13,7 @@ from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Category, Criterion, Intent, PreviewTerm, Understanding
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.reward import Revision, RewardDraft
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.body_table import body_of
 from p2p.rewards.templates.plan import Plan
 from p2p.rewards.templates.qualities import KEYS as QUALITY_KEYS
@@ -95,8 +95,8 @@ class _Understood:
 
     skills: tuple[Skill, ...]
     plans: tuple[Plan, ...]
-    rest: tuple[Rest, ...]
-    body: Body
+    rest: tuple[UnreadPart, ...]
+    body: RobotFacts
 
     def intent(self, prompt: str) -> Intent:
         """Intent with its criteria."""
@@ -139,7 +139,7 @@ def _check_heading(skills: Sequence[Skill], plans: Sequence[Plan]) -> None:
             turned += plan.milestone.amount
 
 
-def _eyes(rest: tuple[Rest, ...]) -> tuple[Criterion, ...]:
+def _eyes(rest: tuple[UnreadPart, ...]) -> tuple[Criterion, ...]:
     """Criterion for an unmeasured phrase."""
     if not rest:
         return ()
@@ -154,7 +154,7 @@ def _eyes(rest: tuple[Rest, ...]) -> tuple[Criterion, ...]:
     return (criterion,)
 
 
-def _assumed(skills: Sequence[Skill], body: Body) -> Iterator[str]:
+def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
     """Assumptions about unsaid details."""
     for skill in skills:
         side = _TAKEN.get(skill.name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from textwrap import indent
 
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.plan import Plan, Term
 from p2p.rewards.templates.terms import number
 
@@ -24,7 +24,7 @@ class Summand:
     """Variable that is true in its step; None when it is paid in all of them."""
 
 
-def compose(prompt: str, plans: Sequence[Plan], body: Body) -> str:
+def compose(prompt: str, plans: Sequence[Plan], body: RobotFacts) -> str:
     """Source of a module with one reward class.
 
     Args:
@@ -234,7 +234,7 @@ def advance(self, info):
 '''
 
 
-def _properties(summands: Sequence[Summand], plans: Sequence[Plan], body: Body) -> str:
+def _properties(summands: Sequence[Summand], plans: Sequence[Plan], body: RobotFacts) -> str:
     texts = "\n".join(f'        "{s.term.name}": "{s.term.description}",' for s in summands)
     return (
         f"@property\ndef latex(self):\n    return {_latex(summands, body)}\n\n"
@@ -243,7 +243,7 @@ def _properties(summands: Sequence[Summand], plans: Sequence[Plan], body: Body) 
     )
 
 
-def _latex(summands: Sequence[Summand], body: Body) -> str:
+def _latex(summands: Sequence[Summand], body: RobotFacts) -> str:
     """The formula as a string literal, with weights by name."""
     pieces = []
     for summand in summands:

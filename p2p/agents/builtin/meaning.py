@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from p2p.agents.builtin.tokens import Limit, Quantity
+from p2p.agents.builtin.tokens import Limit, NumberWithUnit
 from p2p.agents.builtin.vocabulary import Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.plan import LONGEST_S
 from p2p.rewards.templates.quality import EITHER
-from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params, Skill
+from p2p.rewards.templates.skill import Direction, HeightLevel, Manner, Pace, Params, Skill
 
 _HEADS_HELD = frozenset({"head:up", "head:down", "head:still"})
 _IMPLIED: Mapping[str, frozenset[str]] = {
@@ -27,7 +27,7 @@ class Said:
     """A phrase and its meaning."""
 
     text: str
-    mark: Mark | Quantity
+    mark: Mark | NumberWithUnit
 
 
 @dataclass
@@ -42,12 +42,12 @@ class Draft:
     pace: Pace | None = None
     fastest: bool = False
     very: bool = False
-    level: Level | None = None
-    speed: Quantity | None = None
-    turns: Quantity | None = None
-    times: Quantity | None = None
-    length: Quantity | None = None
-    duration: Quantity | None = None
+    level: HeightLevel | None = None
+    speed: NumberWithUnit | None = None
+    turns: NumberWithUnit | None = None
+    times: NumberWithUnit | None = None
+    length: NumberWithUnit | None = None
+    duration: NumberWithUnit | None = None
     repeatedly: bool = False
     plural: bool = False
     """Of flips: "backflips" without a number is one or more."""
@@ -72,7 +72,7 @@ class Draft:
         """
         before = getattr(self, name)
         if before is not None and before != value:
-            words = before.text if isinstance(before, Quantity) else before
+            words = before.text if isinstance(before, NumberWithUnit) else before
             raise UnknownPhrase(
                 f"{text!r} contradicts what is said before it ({name} {words}).", Refusal.CONFLICT, (text,)
             )
@@ -84,7 +84,7 @@ class Draft:
         return next(iter(self.directions), None)
 
 
-def skill_of(said: Sequence[Said], body: Body) -> Skill:
+def skill_of(said: Sequence[Said], body: RobotFacts) -> Skill:
     """The skill one step asks for.
 
     Args:
@@ -97,7 +97,7 @@ def skill_of(said: Sequence[Said], body: Body) -> Skill:
     draft = Draft()
     before = ""
     for phrase in said:
-        if isinstance(phrase.mark, Quantity):
+        if isinstance(phrase.mark, NumberWithUnit):
             _read_quantity(draft, phrase.mark, before)
         else:
             _READERS[phrase.mark.kind](draft, phrase.mark, phrase.text)
@@ -146,7 +146,7 @@ _SWITCHES = ("fastest", "very")
 
 
 def _read_turns(draft: Draft, mark: Mark, text: str) -> None:
-    draft.put("turns", Quantity("turns", float(str(mark.value)), text), text)
+    draft.put("turns", NumberWithUnit("turns", float(str(mark.value)), text), text)
     if "flip" not in draft.skills:
         draft.skills["spin"] = text
 
@@ -157,7 +157,7 @@ def _read_turn(draft: Draft, _mark: Mark, text: str) -> None:
 
 
 def _read_times(draft: Draft, mark: Mark, text: str) -> None:
-    draft.put("times", Quantity("times", float(str(mark.value)), text), text)
+    draft.put("times", NumberWithUnit("times", float(str(mark.value)), text), text)
 
 
 def _read_repeatedly(draft: Draft, mark: Mark, text: str) -> None:
@@ -225,7 +225,7 @@ _READERS: dict[Kind, Callable[[Draft, Mark, str], None]] = {
 }
 
 
-def _read_quantity(draft: Draft, quantity: Quantity, before: str) -> None:
+def _read_quantity(draft: Draft, quantity: NumberWithUnit, before: str) -> None:
     if quantity.value <= 0:
         raise UnknownPhrase(f"{quantity.text!r} is not more than nothing.", Refusal.CONFLICT, (quantity.text,))
     if quantity.kind in ("number", "times"):
@@ -242,7 +242,7 @@ def _read_quantity(draft: Draft, quantity: Quantity, before: str) -> None:
     draft.is_height |= quantity.kind == "length" and before in _HEIGHT_WORDS
 
 
-def _check_duration(quantity: Quantity) -> None:
+def _check_duration(quantity: NumberWithUnit) -> None:
     if quantity.value > LONGEST_S:
         raise UnknownPhrase(
             f"{quantity.text!r} is longer than the {LONGEST_S:g} s that can be judged.",
@@ -258,7 +258,7 @@ def _check_duration(quantity: Quantity) -> None:
         )
 
 
-def _settle_course(draft: Draft, body: Body) -> None:
+def _settle_course(draft: Draft, body: RobotFacts) -> None:
     """One direction, a diagonal of two, or a circle to one side."""
     along: list[Direction] = [way for way in draft.directions if way in (Direction.FORWARD, Direction.BACKWARD)]
     across: list[Direction] = [way for way in draft.directions if way in (Direction.LEFT, Direction.RIGHT)]
@@ -282,7 +282,7 @@ def _settle_course(draft: Draft, body: Body) -> None:
         _settle_diagonal(draft, along, across, body)
 
 
-def _settle_circle(draft: Draft, along: list[Direction], across: list[Direction], body: Body) -> None:
+def _settle_circle(draft: Draft, along: list[Direction], across: list[Direction], body: RobotFacts) -> None:
     if not body.has("yaw_turns"):
         raise UnknownPhrase(
             f"{draft.circle!r}: {body.noun} lives in a vertical plane and cannot turn.",
@@ -298,7 +298,7 @@ def _settle_circle(draft: Draft, along: list[Direction], across: list[Direction]
     draft.directions = {Direction.FORWARD: draft.circle}
 
 
-def _settle_diagonal(draft: Draft, along: list[Direction], across: list[Direction], body: Body) -> None:
+def _settle_diagonal(draft: Draft, along: list[Direction], across: list[Direction], body: RobotFacts) -> None:
     said = draft.diagonal or " and ".join(draft.directions.values())
     if not body.has("velocity_y"):
         raise UnknownPhrase(f"{said!r}: {body.noun} can only move forward or backward.", Refusal.IMPOSSIBLE, (said,))
@@ -308,7 +308,7 @@ def _settle_diagonal(draft: Draft, along: list[Direction], across: list[Directio
     draft.directions = {(along or [Direction.FORWARD])[0]: said}
 
 
-def _name(draft: Draft, body: Body) -> str:
+def _name(draft: Draft, body: RobotFacts) -> str:
     """Name the one skill of a step; fold in others that are only its manner."""
     skills = dict(draft.skills)
     if "upright" in skills:
@@ -341,7 +341,7 @@ def _name(draft: Draft, body: Body) -> str:
     return _resolve(next(iter(skills)), draft, body)
 
 
-def _resolve(name: str, draft: Draft, body: Body) -> str:
+def _resolve(name: str, draft: Draft, body: RobotFacts) -> str:
     """Resolve words that depend on the robot and on one another."""
     if name == "reach" and "push" in body.skills:
         return "push"
@@ -396,7 +396,12 @@ def _check_context(draft: Draft, name: str) -> None:
                 Refusal.CONFLICT,
                 (text,),
             )
-    if draft.very and draft.pace is None and not draft.highest and not (name == "jump" and draft.level is Level.HIGH):
+    if (
+        draft.very
+        and draft.pace is None
+        and not draft.highest
+        and not (name == "jump" and draft.level is HeightLevel.HIGH)
+    ):
         raise UnknownPhrase("'very' is only understood before 'slowly' and 'fast'.", Refusal.UNMEASURED, ("very",))
 
 
@@ -409,18 +414,18 @@ _BELONGS_TO = {
 }
 
 
-def _params(draft: Draft, name: str, body: Body) -> Params:
+def _params(draft: Draft, name: str, body: RobotFacts) -> Params:
     _check_fit(draft, name)
     _count(draft, name)
     low_speed, pace, fastest = _speed_words(draft, body)
     height, height_range = _height(draft, name, body)
     level = draft.level
-    highest = draft.highest or (draft.very and draft.level is Level.HIGH)
+    highest = draft.highest or (draft.very and draft.level is HeightLevel.HIGH)
     if name == "jump":
         highest = highest and height is None
         level = None
     elif highest:
-        level = Level.HIGH
+        level = HeightLevel.HIGH
         highest = False
     times = None if draft.times is None else int(draft.times.value)
     turns = None if draft.turns is None else round(draft.turns.value * (times or 1), 4)
@@ -461,7 +466,7 @@ def _check_fit(draft: Draft, name: str) -> None:
             Refusal.UNMEASURED,
             (draft.length.text,),
         )
-    if draft.gait == "crawl" and (draft.level is Level.HIGH or draft.highest or draft.length is not None):
+    if draft.gait == "crawl" and (draft.level is HeightLevel.HIGH or draft.highest or draft.length is not None):
         raise UnknownPhrase(
             "To crawl is to move low, which contradicts another height; say 'walk' instead.",
             Refusal.CONFLICT,
@@ -473,7 +478,7 @@ def _check_fit(draft: Draft, name: str) -> None:
             Refusal.VAGUE,
             (draft.turns.text,),
         )
-    if name == "jump" and draft.level is Level.LOW:
+    if name == "jump" and draft.level is HeightLevel.LOW:
         raise UnknownPhrase(
             "'low' does not go with jump; say how high, as in 'jump at most 0.1 m high', or 'then crouch'.",
             Refusal.CONFLICT,
@@ -508,7 +513,7 @@ def _count(draft: Draft, name: str) -> None:
         draft.repeatedly = True
 
 
-def _speed_words(draft: Draft, body: Body) -> tuple[tuple[float, float] | None, Pace | None, bool]:
+def _speed_words(draft: Draft, body: RobotFacts) -> tuple[tuple[float, float] | None, Pace | None, bool]:
     """Effect of "very", and of "fast" with a fast gait, on a pace."""
     pace = draft.pace
     fastest = draft.fastest
@@ -524,7 +529,7 @@ def _speed_words(draft: Draft, body: Body) -> tuple[tuple[float, float] | None, 
     return None, pace, False
 
 
-def _speed(said: Quantity | None) -> tuple[float | None, tuple[float, float] | None]:
+def _speed(said: NumberWithUnit | None) -> tuple[float | None, tuple[float, float] | None]:
     """Speed or its bounds, for `Params`."""
     if said is None:
         return None, None
@@ -533,7 +538,7 @@ def _speed(said: Quantity | None) -> tuple[float | None, tuple[float, float] | N
     return None, _range(said, 0.05)
 
 
-def _range(said: Quantity, exactness: float) -> tuple[float, float]:
+def _range(said: NumberWithUnit, exactness: float) -> tuple[float, float]:
     value = said.value
     slack = exactness * said.value
     low, high = {
@@ -546,10 +551,10 @@ def _range(said: Quantity, exactness: float) -> tuple[float, float]:
     return round(low, 4), round(high, 4)
 
 
-def _height(draft: Draft, name: str, body: Body) -> tuple[float | None, tuple[float, float] | None]:
+def _height(draft: Draft, name: str, body: RobotFacts) -> tuple[float | None, tuple[float, float] | None]:
     """Height or its bounds, for `Params`; jump height is a quality."""
     said = draft.length
-    if name == "jump" and said is None and draft.level is Level.HIGH and not (draft.highest or draft.very):
+    if name == "jump" and said is None and draft.level is HeightLevel.HIGH and not (draft.highest or draft.very):
         return round((body.jump.once + body.jump.high) / 2, 3), None
     if said is None:
         return None, None

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from p2p.agents.builtin.meaning import Said, skill_of
-from p2p.agents.builtin.refusals import Rest, explained, meant, not_understood
-from p2p.agents.builtin.tokens import Quantity, Token, tokens
+from p2p.agents.builtin.refusals import UnreadPart, explained, meant, not_understood
+from p2p.agents.builtin.tokens import NumberWithUnit, Token, tokens
 from p2p.agents.builtin.vocabulary import LEXICON, LONGEST, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.rewards.templates import template
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.skill import Manner, Skill
 
 MAX_STEPS = 3
@@ -30,7 +30,7 @@ class Piece:
     """A phrase of the sentence and its meaning."""
 
     text: str
-    mark: Mark | Quantity | None
+    mark: Mark | NumberWithUnit | None
     """None for what is not understood."""
 
     @property
@@ -55,11 +55,11 @@ class Reading:
 
     skills: tuple[Skill, ...]
     """In the order they are to be done."""
-    rest: tuple[Rest, ...]
+    rest: tuple[UnreadPart, ...]
     """What is not understood, or not measured."""
 
 
-def parse(sentence: str, body: Body) -> tuple[Skill, ...]:
+def parse(sentence: str, body: RobotFacts) -> tuple[Skill, ...]:
     """Skills that a sentence asks this robot for, in order.
 
     Raises:
@@ -68,7 +68,7 @@ def parse(sentence: str, body: Body) -> tuple[Skill, ...]:
     return read(sentence, body).skills
 
 
-def read(sentence: str, body: Body, *, partly: bool = False) -> Reading:
+def read(sentence: str, body: RobotFacts, *, partly: bool = False) -> Reading:
     """Everything a sentence asks this robot for.
 
     Args:
@@ -86,7 +86,7 @@ def read(sentence: str, body: Body, *, partly: bool = False) -> Reading:
         raise not_understood(error, sentence, body) from error
 
 
-def _read(sentence: str, body: Body, partly: bool) -> Reading:
+def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
     pieces = _swallowed(_pieces(tokens(sentence)))
     _check_robot(pieces, body)
     steps = _steps(pieces)
@@ -113,7 +113,7 @@ def _read(sentence: str, body: Body, partly: bool) -> Reading:
     return Reading(skills, rest)
 
 
-def _open_error(rest: Sequence[Rest], sentence: str) -> UnknownPhrase:
+def _open_error(rest: Sequence[UnreadPart], sentence: str) -> UnknownPhrase:
     lines = [part.problem for part in rest]
     return UnknownPhrase(
         f"Not understood: {', '.join(repr(part.text) for part in rest)} in {sentence!r}."
@@ -140,7 +140,7 @@ def _pieces(words: Sequence[Token]) -> list[Piece]:
 
 def _match(words: Sequence[Token]) -> tuple[Piece, int]:
     first = words[0]
-    if isinstance(first, Quantity):
+    if isinstance(first, NumberWithUnit):
         return Piece(first.text, first), 1
     plain = [word for word in takewhile(lambda word: isinstance(word, str), words) if isinstance(word, str)]
     for length in range(len(plain), 0, -1):
@@ -165,7 +165,7 @@ def _swallowed(pieces: Sequence[Piece]) -> list[Piece]:
     return found
 
 
-def _check_robot(pieces: Iterable[Piece], body: Body) -> None:
+def _check_robot(pieces: Iterable[Piece], body: RobotFacts) -> None:
     """Refuse a sentence that names another robot than the environment's."""
     for piece in pieces:
         if isinstance(piece.mark, Mark) and piece.kind is Kind.ROBOT:
@@ -204,7 +204,7 @@ def _landed(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
     return found
 
 
-def _is_landing(mark: Mark | Quantity | None) -> bool:
+def _is_landing(mark: Mark | NumberWithUnit | None) -> bool:
     return isinstance(mark, Mark) and mark.value in (Manner.LANDING, "soft_landing")
 
 
@@ -213,7 +213,7 @@ def _carried(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
     found: list[list[Piece]] = []
     for step in steps:
         bare = not any(piece.verb for piece in step)
-        says = any(piece.kind in _CARRIES or isinstance(piece.mark, Quantity) for piece in step)
+        says = any(piece.kind in _CARRIES or isinstance(piece.mark, NumberWithUnit) for piece in step)
         if found and bare and says:
             verbs = [Piece(p.text, _without_way(p.mark)) for p in found[-1] if p.verb and isinstance(p.mark, Mark)]
             step = [*verbs, *step]

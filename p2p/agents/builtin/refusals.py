@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from p2p.agents.builtin.spelling import nearest
-from p2p.agents.builtin.tokens import LIMIT_WORDS, UNIT_WORDS, Quantity
+from p2p.agents.builtin.tokens import LIMIT_WORDS, UNIT_WORDS, NumberWithUnit
 from p2p.agents.builtin.vocabulary import LEXICON, Kind, Mark
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.remedies import Remedy
 from p2p.rewards.templates import TEMPLATES
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 
 SHOWN = 4
 """Example sentences in a message."""
@@ -18,7 +18,7 @@ WORDS = frozenset(word for words in LEXICON for word in words) | LIMIT_WORDS | U
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class UnreadPart:
     """Part of a sentence that is unknown or not measured yet."""
 
     text: str
@@ -38,20 +38,20 @@ class Part(Protocol):
         ...
 
     @property
-    def mark(self) -> Mark | Quantity | None:
+    def mark(self) -> Mark | NumberWithUnit | None:
         """Meaning; None for an unknown word."""
         ...
 
 
-def explained(part: Part) -> Rest:
+def explained(part: Part) -> UnreadPart:
     """Why a part of a sentence is left over."""
     if isinstance(part.mark, Mark):
         kind = Refusal.VAGUE if part.mark.kind is Kind.VAGUE else Refusal.UNMEASURED
         what = "leaves something open" if kind is Refusal.VAGUE else "cannot be measured"
-        return Rest(part.text, kind, f"{part.text!r} {what}: {part.mark.value}.")
+        return UnreadPart(part.text, kind, f"{part.text!r} {what}: {part.mark.value}.")
     hints = tuple(other for word in part.text.split() if word != (other := meant(word)))
     problem = f"Not understood: {part.text!r}."
-    return Rest(part.text, Refusal.UNKNOWN, problem, hints)
+    return UnreadPart(part.text, Refusal.UNKNOWN, problem, hints)
 
 
 def meant(word: str) -> str:
@@ -59,7 +59,7 @@ def meant(word: str) -> str:
     return word if word in WORDS else nearest(word, WORDS) or word
 
 
-def not_understood(error: UnknownPhrase, sentence: str, body: Body) -> UnknownPhrase:
+def not_understood(error: UnknownPhrase, sentence: str, body: RobotFacts) -> UnknownPhrase:
     """Error with the ways on: other words, a model as author, or a reward of one's own.
 
     Args:
@@ -85,13 +85,13 @@ def not_understood(error: UnknownPhrase, sentence: str, body: Body) -> UnknownPh
 _MORE = "with 'slowly', 'as fast as you can', 'at least 2 m/s', 'without falling', 'for 5 seconds', '…, then …'"
 
 
-def examples(body: Body) -> tuple[str, ...]:
+def examples(body: RobotFacts) -> tuple[str, ...]:
     """One line of example sentences for each skill of the robot."""
     found = (kind() for kind in TEMPLATES.values())
     return tuple(", ".join(t.examples(body)) for t in found if t.refusal(body) is None)
 
 
-def _nearest_examples(sentence: str, body: Body) -> list[str]:
+def _nearest_examples(sentence: str, body: RobotFacts) -> list[str]:
     """Example sentences with most words in common."""
     said = set(sentence.lower().split())
     offered = [text for line in examples(body) for text in line.split(", ")]

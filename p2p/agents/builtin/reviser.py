@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from p2p.agents.builtin.edits import read_table
-from p2p.agents.builtin.rules import Missed, Proposal, config_proposals, last_resort, missed, reward_proposals
+from p2p.agents.builtin.rules import Missed, ProposedChange, config_proposals, last_resort, missed, reward_proposals
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent, score_in_words, share_in_words
 from p2p.contracts.protocols import Attempt
@@ -60,12 +60,12 @@ def _choose(intent: Intent, best: Attempt, tried: set[Mark], tries: int) -> tupl
     return [proposal.change for proposal in chosen], source, fields
 
 
-def _first_new(proposals: Iterable[Proposal], tried: set[Mark]) -> Proposal | None:
+def _first_new(proposals: Iterable[ProposedChange], tried: set[Mark]) -> ProposedChange | None:
     return next((proposal for proposal in proposals if proposal.mark not in tried), None)
 
 
 def _marks(base: Attempt, attempt: Attempt) -> set[Mark]:
-    """Changes from `base` to `attempt`, in the form of `Proposal.mark`."""
+    """Changes from `base` to `attempt`, in the form of `ProposedChange.mark`."""
     found: set[Mark] = set()
     for table, label in (("weights", "{}"), ("margins", "{} margin")):
         before, after = read_table(base.source, table), read_table(attempt.source, table)

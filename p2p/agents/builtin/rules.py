@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from p2p.agents.builtin.edits import add_term, read_table, set_number, terms_reading
-from p2p.agents.builtin.remedies import features_read, remedy
+from p2p.agents.builtin.missing_terms import features_read, remedy
 from p2p.contracts.intent import Criterion, Intent, share_in_words
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.protocols import Attempt
@@ -22,7 +22,7 @@ EXPLORING = (0.005, 0.02)
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class ProposedChange:
     """One change and its effects."""
 
     change: Change
@@ -59,7 +59,7 @@ def missed(intent: Intent, attempt: Attempt) -> tuple[Missed, ...]:
     return tuple(sorted(found, key=lambda m: (not m.score.required, -m.score.weight * (1.0 - m.score.score))))
 
 
-def reward_proposals(intent: Intent, attempt: Attempt, source: str) -> Iterator[Proposal]:
+def reward_proposals(intent: Intent, attempt: Attempt, source: str) -> Iterator[ProposedChange]:
     """Changes of the reward that serve missed criteria, the most promising first."""
     for miss in missed(intent, attempt):
         if miss.criterion.predicate is None:
@@ -71,12 +71,12 @@ def reward_proposals(intent: Intent, attempt: Attempt, source: str) -> Iterator[
         yield from _new_term(miss, source)
 
 
-def config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
+def config_proposals(intent: Intent, attempt: Attempt) -> Iterator[ProposedChange]:
     """Changes of the training, by its course, in fields the user left open; the most promising first."""
     return (p for p in _config_proposals(intent, attempt) if p.change.name not in attempt.pinned)
 
 
-def _config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
+def _config_proposals(intent: Intent, attempt: Attempt) -> Iterator[ProposedChange]:
     dynamics = attempt.dynamics
     worst = missed(intent, attempt)
     slope = dynamics.get("return_slope", 0.0)
@@ -99,7 +99,7 @@ def _config_proposals(intent: Intent, attempt: Attempt) -> Iterator[Proposal]:
     yield from _longer(attempt, reason)
 
 
-def last_resort(attempt: Attempt, tries: int) -> Proposal:
+def last_resort(attempt: Attempt, tries: int) -> ProposedChange:
     """Train longer than in any attempt, once every rule is used up."""
     if "total_timesteps" in attempt.pinned:
         value = round(EXPLORING[-1] * (2 + tries), 4)
@@ -108,7 +108,7 @@ def last_resort(attempt: Attempt, tries: int) -> Proposal:
     return _config(attempt, "total_timesteps", int(factor * attempt.config.total_timesteps), "nothing else is left")
 
 
-def _cheaper_fines(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ...]) -> Iterator[Proposal]:
+def _cheaper_fines(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ...]) -> Iterator[ProposedChange]:
     """Halve a penalty that takes much of the reward and serves no missed criterion."""
     for term in attempt.terms:
         if term.mean < 0 and term.share > COSTLY and term.name not in serving:
@@ -116,7 +116,7 @@ def _cheaper_fines(miss: Missed, attempt: Attempt, source: str, serving: tuple[s
             yield from _scaled(source, "weights", term.name, 0.5, why)
 
 
-def _heavier(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ...]) -> Iterator[Proposal]:
+def _heavier(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ...]) -> Iterator[ProposedChange]:
     shares = {term.name: term.share for term in attempt.terms}
     for name in serving:
         if shares.get(name, 0.0) < DOMINANT:
@@ -124,7 +124,7 @@ def _heavier(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ..
                 yield from _scaled(source, "weights", name, factor, f"it serves what is missing: {miss.text}")
 
 
-def _sharper(miss: Missed, source: str, serving: tuple[str, ...]) -> Iterator[Proposal]:
+def _sharper(miss: Missed, source: str, serving: tuple[str, ...]) -> Iterator[ProposedChange]:
     """Narrow the partial credit of a nearly met criterion."""
     if miss.score.score < CLOSE:
         return
@@ -132,16 +132,16 @@ def _sharper(miss: Missed, source: str, serving: tuple[str, ...]) -> Iterator[Pr
         yield from _scaled(source, "margins", name, 0.5, f"being near it is paid too well: {miss.text}")
 
 
-def _new_term(miss: Missed, source: str) -> Iterator[Proposal]:
+def _new_term(miss: Missed, source: str) -> Iterator[ProposedChange]:
     term = remedy(miss.criterion)
     changed = add_term(source, term) if term else None
     if term and changed:
         reason = f"no other term pays for it directly: {miss.text}"
         change = Change(kind="reward", name=term.name, old=None, new=term.weight * term.sign, reason=reason)
-        yield Proposal(change, source=changed)
+        yield ProposedChange(change, source=changed)
 
 
-def _scaled(source: str, table: str, name: str, factor: float, reason: str) -> Iterator[Proposal]:
+def _scaled(source: str, table: str, name: str, factor: float, reason: str) -> Iterator[ProposedChange]:
     old = read_table(source, table).get(name)
     if not old:
         return
@@ -149,14 +149,14 @@ def _scaled(source: str, table: str, name: str, factor: float, reason: str) -> I
     changed = set_number(source, table, name, new)
     if changed is not None:
         label = name if table == "weights" else f"{name} margin"
-        yield Proposal(Change(kind="reward", name=label, old=old, new=new, reason=reason), source=changed)
+        yield ProposedChange(Change(kind="reward", name=label, old=old, new=new, reason=reason), source=changed)
 
 
-def _longer(attempt: Attempt, reason: str) -> Iterator[Proposal]:
+def _longer(attempt: Attempt, reason: str) -> Iterator[ProposedChange]:
     for factor in LONGER:
         yield _config(attempt, "total_timesteps", int(factor * attempt.config.total_timesteps), reason)
 
 
-def _config(attempt: Attempt, name: str, new: float | None, reason: str) -> Proposal:
+def _config(attempt: Attempt, name: str, new: float | None, reason: str) -> ProposedChange:
     change = Change(kind="config", name=name, old=getattr(attempt.config, name), new=new, reason=reason)
-    return Proposal(change, config={name: new})
+    return ProposedChange(change, config={name: new})

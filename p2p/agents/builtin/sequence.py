@@ -6,7 +6,7 @@ from dataclasses import replace
 from p2p.contracts.errors import UnknownPhrase
 from p2p.contracts.intent import MOST_CRITERIA, Criterion, Predicate, Window
 from p2p.rewards.templates import template
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.criteria import moves_smoothly, spares_effort
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template
 from p2p.rewards.templates.skill import Manner, Skill
@@ -37,7 +37,7 @@ _OF_THE_LAST_STEP = frozenset(
 """Guards that read means, which the steps after theirs would change."""
 
 
-def plans_of(skills: Sequence[Skill], body: Body) -> tuple[Plan, ...]:
+def plans_of(skills: Sequence[Skill], body: RobotFacts) -> tuple[Plan, ...]:
     """One plan per skill.
 
     Raises:
@@ -94,7 +94,7 @@ def seconds_of(plans: Sequence[Plan]) -> float:
     return max(5.0, round(sum(plan.seconds for plan in plans) + 1.0, 2))
 
 
-def _planned(kind: Template, skill: Skill, body: Body, stage: Stage) -> Plan:
+def _planned(kind: Template, skill: Skill, body: RobotFacts, stage: Stage) -> Plan:
     """Plan of one step. A movement before another step keeps its pace, for its own time."""
     if skill.name != "move" or stage.last:
         return kind.plan(skill.params, body, stage)

@@ -77,7 +77,7 @@ class Limit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class NumberWithUnit:
     """A number with its unit."""
 
     kind: str
@@ -90,7 +90,7 @@ class Quantity:
     """Upper end for `between`; None for the other limits."""
 
 
-Token = str | Quantity
+Token = str | NumberWithUnit
 
 _BEFORE: tuple[tuple[Limit, str], ...] = (
     (
@@ -194,7 +194,7 @@ def _with_quantities(words: Sequence[str]) -> Iterator[Token]:
             continue
         kind, scale, length = _unit(words[position + 1 :])
         text = " ".join(words[position : position + 1 + length])
-        yield Quantity(kind, number * scale, text)
+        yield NumberWithUnit(kind, number * scale, text)
         position += 1 + length
 
 
@@ -214,19 +214,19 @@ def _bounded(found: Sequence[Token]) -> tuple[Token, int]:
         return ranged
     for words, limit in _LIMITS_BEFORE:
         rest = found[len(words) :]
-        if tuple(found[: len(words)]) == words and rest and isinstance(rest[0], Quantity):
+        if tuple(found[: len(words)]) == words and rest and isinstance(rest[0], NumberWithUnit):
             text = f"{' '.join(words)} {rest[0].text}"
             return replace(rest[0], text=text, limit=limit), len(words) + 1
     first = found[0]
-    if isinstance(first, Quantity):
+    if isinstance(first, NumberWithUnit):
         for words, limit in _LIMITS_AFTER:
             follows = found[1 + len(words) :]
-            if tuple(found[1 : 1 + len(words)]) == words and not (follows and isinstance(follows[0], Quantity)):
+            if tuple(found[1 : 1 + len(words)]) == words and not (follows and isinstance(follows[0], NumberWithUnit)):
                 return replace(first, text=f"{first.text} {' '.join(words)}", limit=limit), 1 + len(words)
     return first, 1
 
 
-def _range(found: Sequence[Token]) -> tuple[Quantity, int] | None:
+def _range(found: Sequence[Token]) -> tuple[NumberWithUnit, int] | None:
     """ "between 2 and 3 m/s", "from 2 to 3 m/s", "2 to 3 m/s"; None for anything else."""
     skip = 0
     while skip < 2 and skip < len(found) and found[skip] in ("at", "between", "from", "for"):
@@ -235,7 +235,7 @@ def _range(found: Sequence[Token]) -> tuple[Quantity, int] | None:
     if len(part) < 3:
         return None
     low, link, high = part
-    if not isinstance(low, Quantity) or not isinstance(high, Quantity):
+    if not isinstance(low, NumberWithUnit) or not isinstance(high, NumberWithUnit):
         return None
     if link != "to" and not (link == "and" and skip and found[skip - 1] == "between"):
         return None
@@ -245,10 +245,10 @@ def _range(found: Sequence[Token]) -> tuple[Quantity, int] | None:
     text = " ".join(token if isinstance(token, str) else token.text for token in found[: skip + 3])
     if value >= high.value:
         raise UnknownPhrase(f"{text!r}: the first number must be the smaller one.", Refusal.CONFLICT, (text,))
-    return Quantity(high.kind, value, text, Limit.BETWEEN, high.value), skip + 3
+    return NumberWithUnit(high.kind, value, text, Limit.BETWEEN, high.value), skip + 3
 
 
-def _scale(quantity: Quantity) -> float:
+def _scale(quantity: NumberWithUnit) -> float:
     """Factor to SI of the unit of a quantity."""
     number = _number(quantity.text.split()[0])
     return quantity.value / number if number else 1.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from p2p.agents.builtin.tokens import canonical, with_feet
-from p2p.rewards.templates.skill import Direction, Level, Manner, Pace
+from p2p.rewards.templates.skill import Direction, HeightLevel, Manner, Pace
 
 
 class Kind(StrEnum):
@@ -105,8 +105,8 @@ _VERBS: tuple[tuple[Mark, str], ...] = (
         "stay balanced / hold your torso upright / keep your torso upright / stay on your feet / stay on its feet",
     ),
     (Mark(Kind.SKILL, "posture"), "stay / keep / hold / remain"),
-    (Mark(Kind.LEVEL, Level.LOW), "crouch / duck / squat / stay low / keep low / remain low / hold low"),
-    (Mark(Kind.LEVEL, Level.HIGH), "stand tall / stay high / keep high / stand high / hold high / stretch up"),
+    (Mark(Kind.LEVEL, HeightLevel.LOW), "crouch / duck / squat / stay low / keep low / remain low / hold low"),
+    (Mark(Kind.LEVEL, HeightLevel.HIGH), "stand tall / stay high / keep high / stand high / hold high / stretch up"),
     (Mark(Kind.SKILL, "jump"), "jump / leap / jump up / leap up / bounce up"),
     (Mark(Kind.REPEATEDLY, "jump"), "bounce / jump up and down / hop up and down / bounce up and down / keep jumping"),
     (Mark(Kind.SKILL, "spin"), "spin / rotate / twirl / pirouette / spin around / rotate around / whirl / swivel"),
@@ -452,11 +452,11 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
         "as slowly as possible / as slowly as you can / as slow as possible / as slow as you can",
     ),
     (
-        Mark(Kind.LEVEL, Level.LOW),
+        Mark(Kind.LEVEL, HeightLevel.LOW),
         "low / low to the ground / low to the floor / close to the ground / close to the floor / near the ground / "
         "near the floor / crouched / as low as possible / as low as you can / with a low torso",
     ),
-    (Mark(Kind.LEVEL, Level.HIGH), "high / tall / up high / with a high torso"),
+    (Mark(Kind.LEVEL, HeightLevel.HIGH), "high / tall / up high / with a high torso"),
     (
         Mark(Kind.HIGHEST),
         "as high as possible / as high as you can / as high as it can / as tall as possible / higher / "

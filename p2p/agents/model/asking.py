@@ -19,7 +19,7 @@ MAX_ROUNDS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RoleQuestion:
     """A question with its instructions."""
 
     system: str
@@ -53,7 +53,9 @@ class Role:
         """`provider:model`."""
         return str(self._model.name)
 
-    def ask(self, asked: Asked, shape: type[Shape], problems: Callable[[Shape], list[str]] = no_problems) -> Shape:
+    def ask(
+        self, asked: RoleQuestion, shape: type[Shape], problems: Callable[[Shape], list[str]] = no_problems
+    ) -> Shape:
         """Ask for an answer.
 
         Args:
@@ -70,7 +72,7 @@ class Role:
 
     def ask_with_tools(
         self,
-        asked: Asked,
+        asked: RoleQuestion,
         shape: type[Shape],
         tools: Sequence[Tool],
         problems: Callable[[Shape], list[str]] = no_problems,

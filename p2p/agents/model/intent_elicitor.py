@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.asking import Role, RoleQuestion
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import Ambiguous, InvalidInput
@@ -32,7 +32,7 @@ def elicit(role: Role, prompt: str, env: EnvSpec) -> Intent:
         ModelProblem: the model gave no answer that could be used.
     """
     system = render("intent_elicitor", env=env)
-    asked = Asked(system, f"The sentence: {prompt.strip()}")
+    asked = RoleQuestion(system, f"The sentence: {prompt.strip()}")
     elicited = role.ask(asked, Elicited, lambda answer: _problems(answer, prompt, env))
     if elicited.impossible:
         raise InvalidInput(f"{env.env_id} cannot do that: {elicited.impossible}")

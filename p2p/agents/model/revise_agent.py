@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from p2p.agents.history import SessionHistory
-from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.asking import Role, RoleQuestion
 from p2p.agents.model.configuring import config_problems, planned_config
 from p2p.agents.model.revise_tools import revise_tools
 from p2p.agents.model.reward_author import MAX_SOURCE
@@ -85,7 +85,7 @@ def revise(role: Role, situation: Situation) -> Revision:
     if any(change.kind == "reward" for change in plan.changes):
         wanted = "\n".join(f"- {change.name}: {change.what} ({change.reason})" for change in plan.changes)
         question = render("reward_edit", plan=wanted, source=source)
-        source = role.ask(Asked(_system(situation, history), question), EditedReward).source
+        source = role.ask(RoleQuestion(_system(situation, history), question), EditedReward).source
     config = {**base.config_changes, **plan.config_changes}
     return Revision(
         based_on=plan.based_on,
@@ -116,7 +116,7 @@ def _plan(role: Role, situation: Situation, history: SessionHistory) -> Revision
         f"then give your plan.{said}"
     )
     return role.ask_with_tools(
-        Asked(_system(situation, history), question),
+        RoleQuestion(_system(situation, history), question),
         RevisionPlan,
         revise_tools(situation.record, history),
         lambda plan: _problems(plan, situation, history),

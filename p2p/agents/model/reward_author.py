@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.asking import Role, RoleQuestion
 from p2p.agents.model.configuring import config_problems
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
@@ -15,7 +15,7 @@ MAX_REVIEWS = 3
 """Rounds of review; the last correction is taken as it is."""
 
 
-class Written(Contract):
+class WrittenReward(Contract):
     """A reward, and how to train it."""
 
     reasoning: str = Field(default="", max_length=4000)
@@ -44,7 +44,7 @@ def write_reward(
         ModelProblem: the model gave no answer that could be used.
     """
     system = render("reward_author", env=env, intent=intent, constraints=constraints, wishes="\n".join(wishes))
-    written = role.ask(Asked(system, f"Write the reward for: {intent.prompt}"), Written, problems_of)
+    written = role.ask(RoleQuestion(system, f"Write the reward for: {intent.prompt}"), WrittenReward, problems_of)
     return RewardDraft(source=written.source, config_changes=written.config_changes, reasoning=written.reasoning)
 
 
@@ -58,7 +58,7 @@ def write_candidate(
     """
     system = render("reward_author", env=env, intent=intent, constraints=constraints, wishes="\n".join(wishes))
     question = render("reward_candidate", intent=intent, place=place)
-    written = role.ask(Asked(system, question), Written, problems_of)
+    written = role.ask(RoleQuestion(system, question), WrittenReward, problems_of)
     return RewardDraft(source=written.source, config_changes=written.config_changes, reasoning=written.reasoning)
 
 
@@ -70,7 +70,7 @@ def review_reward(role: Role, intent: Intent, env: EnvSpec, constraints: str, dr
     """
     for _ in range(MAX_REVIEWS):
         system = render("code_review", env=env, intent=intent, constraints=constraints, source=draft.source)
-        reviewed = role.ask(Asked(system, "Review the reward."), Reviewed, _unfinished)
+        reviewed = role.ask(RoleQuestion(system, "Review the reward."), Reviewed, _unfinished)
         if reviewed.approved or not reviewed.source.strip() or reviewed.source == draft.source:
             break
         draft = draft.model_copy(update={"source": reviewed.source})
@@ -88,11 +88,11 @@ def repair_reward(
     system = render("reward_author", env=env, intent=intent, constraints=constraints, wishes="")
     found = [f"line {issue.line}: {issue.message}" if issue.line else issue.message for issue in report.issues]
     question = render("reward_repair", source=draft.source, problems="\n".join(found))
-    written = role.ask(Asked(system, question), Written, problems_of)
+    written = role.ask(RoleQuestion(system, question), WrittenReward, problems_of)
     return draft.model_copy(update={"source": written.source})
 
 
-def problems_of(written: Written) -> list[str]:
+def problems_of(written: WrittenReward) -> list[str]:
     """Problems for the model to fix before any trial or review."""
     return [*config_problems(written.config_changes), *_uncompiled(written.source)]
 

@@ -5,7 +5,7 @@ import json
 from pydantic import Field
 
 from p2p.agents.history import SessionHistory, tag_history
-from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.asking import Role, RoleQuestion
 from p2p.contracts.base import Contract
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Attempt
@@ -16,7 +16,7 @@ from p2p.store.sessions import SessionRecord
 MAX_RECORD = 40_000
 
 
-class Report(Contract):
+class AnalystReport(Contract):
     """What a model makes of a session."""
 
     analysis: str = Field(min_length=1, max_length=8000)
@@ -42,7 +42,7 @@ def analyze(role: Role, record: SessionRecord, intent: Intent, attempts: tuple[A
     }
     text = json.dumps(numbers, default=str)[:MAX_RECORD]
     system = render("session_analyzer", intent=intent, record=text)
-    report = role.ask(Asked(system, f"Write the report on: {intent.prompt}"), Report)
+    report = role.ask(RoleQuestion(system, f"Write the report on: {intent.prompt}"), AnalystReport)
     return SessionAnalysis(
         session_id=record.session_id,
         iterations=len(attempts),

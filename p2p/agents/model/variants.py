@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from p2p.agents.model.asking import Asked, Role
+from p2p.agents.model.asking import Role, RoleQuestion
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.inference import ReplyMalformed
@@ -27,7 +27,7 @@ DIRECTIVES: dict[str, str] = {
 """What the variants try, in the order in which they are asked for."""
 
 
-class Proposal(Contract):
+class VariantProposal(Contract):
     """One variant."""
 
     directive: str
@@ -39,7 +39,7 @@ class Proposal(Contract):
 class Proposals(Contract):
     """One variant for each directive."""
 
-    variants: tuple[Proposal, ...] = Field(min_length=1, max_length=len(DIRECTIVES))
+    variants: tuple[VariantProposal, ...] = Field(min_length=1, max_length=len(DIRECTIVES))
 
 
 class Variation:
@@ -70,14 +70,14 @@ class Variation:
             found += [f"The variants {', '.join(alike)} are the same."] if alike else []
         return found
 
-    def _problem(self, proposal: Proposal) -> str:
+    def _problem(self, proposal: VariantProposal) -> str:
         try:
             self._config(proposal)
         except InvalidConfig as error:
             return f"{proposal.directive}: {error}"
         return ""
 
-    def _config(self, proposal: Proposal) -> TrainConfig:
+    def _config(self, proposal: VariantProposal) -> TrainConfig:
         return varied(self.base, proposal.config_changes, self.pinned)
 
 
@@ -103,7 +103,7 @@ def propose_variants(role: Role, variation: Variation, plan: Mapping[str, object
         plan=json.dumps(plan, default=str),
     )
     try:
-        proposals = role.ask(Asked(system, "Give the variants."), Proposals, variation.problems)
+        proposals = role.ask(RoleQuestion(system, "Give the variants."), Proposals, variation.problems)
     except ReplyMalformed:
         return ()  # the plan stands, and usual variants take their places
     return tuple(

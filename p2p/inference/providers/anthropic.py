@@ -19,7 +19,7 @@ from p2p.contracts.inference import (
     Usage,
 )
 from p2p.inference.access import Access
-from p2p.inference.connection import http_client
+from p2p.inference.http_connection import http_client
 from p2p.inference.pieces import tell_piece
 from p2p.inference.translation import broken, count, cut, no_answer, refuse_video, status_problem, tool_call
 

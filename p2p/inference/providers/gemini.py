@@ -24,7 +24,7 @@ from p2p.contracts.inference import (
     VideoPart,
 )
 from p2p.inference.access import Access
-from p2p.inference.connection import http_client
+from p2p.inference.http_connection import http_client
 from p2p.inference.pieces import tell_piece
 from p2p.inference.translation import broken, count, cut, no_answer, status_problem, tool_call
 

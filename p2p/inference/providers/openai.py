@@ -19,7 +19,7 @@ from p2p.contracts.inference import (
     VideoPart,
 )
 from p2p.inference.access import Access
-from p2p.inference.connection import http_client
+from p2p.inference.http_connection import http_client
 from p2p.inference.providers.chat_stream import ChatStream, encode
 from p2p.inference.translation import broken, cut, no_answer, refuse_video, status_problem
 

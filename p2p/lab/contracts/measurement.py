@@ -25,7 +25,7 @@ class MeasureRequest(Contract):
     """Directories of the jobs measured at the same time: none begins before all are warm."""
 
 
-class Measurement(Contract):
+class SpeedMeasurement(Contract):
     """What was found (`result.json`)."""
 
     steps: int
@@ -92,7 +92,7 @@ class ThroughputRow(Contract):
     baseline_peak_memory_mb: int
     method: Method | None
     """How our trainings evaluated the reward."""
-    repetitions: tuple[dict[Subject, tuple[Measurement, ...]], ...]
+    repetitions: tuple[dict[Subject, tuple[SpeedMeasurement, ...]], ...]
     """All that was measured: one value per job."""
 
 

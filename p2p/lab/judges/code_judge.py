@@ -8,8 +8,8 @@ from p2p.contracts.judgment import JudgeFunction, RolloutFinding, Verdict
 from p2p.judges.code import CodeJudge, Features
 from p2p.judges.generated import with_findings, with_predicates
 from p2p.lab.contracts.calibration import ClipVerdict
+from p2p.lab.judges.clip_recording import ClipRecording
 from p2p.lab.judges.predicate_judge import PASS_THRESHOLD
-from p2p.lab.judges.recording import Recording
 from p2p.lab.judges.whole_sentence import KEY, whole
 
 Said = tuple[RolloutFinding | str, ...]
@@ -40,7 +40,7 @@ class ClipCodeJudge:
         self._times: Counter[tuple[str, str]] = Counter()
         self._said: dict[tuple[str, str, int], Said] = {}
 
-    def judge(self, recording: Recording, intent: Intent) -> ClipVerdict:
+    def judge(self, recording: ClipRecording, intent: Intent) -> ClipVerdict:
         """Judge the clip as the one report rollout of a policy; the first verdict of a function bears its cost.
 
         Raises:
@@ -70,7 +70,7 @@ class ClipCodeJudge:
             self._functions[pair], cost = self._write(env_id, intent)
         return self._functions[pair], cost
 
-    def _findings(self, recording: Recording, intent: Intent, source: str) -> Said:
+    def _findings(self, recording: ClipRecording, intent: Intent, source: str) -> Said:
         clip = recording.clip
         self._times[clip.clip_id, intent.prompt] += 1
         turn = clip.env_id, intent.prompt, self._times[clip.clip_id, intent.prompt]

@@ -16,10 +16,10 @@ from p2p.judges.code import Features
 from p2p.judges.evidence_pictures import EvidencePictures
 from p2p.lab.contracts.calibration import CalibrationRequest
 from p2p.lab.judges.clip_calls import prepare, read
+from p2p.lab.judges.clip_recording import CalibratedJudge
 from p2p.lab.judges.code_judge import ClipCodeJudge, Said
 from p2p.lab.judges.eyes_to_calibrate import calibration_models, vision_judge_to_calibrate
 from p2p.lab.judges.function_folder import FunctionFolder
-from p2p.lab.judges.recording import CalibratedJudge
 from p2p.lab.judges.whole_sentence import KEY, whole
 from p2p.lab.records import CalibrationRecord
 from p2p.service.jobs.worker_jobs import run_to_end

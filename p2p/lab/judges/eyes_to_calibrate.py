@@ -14,9 +14,9 @@ from p2p.inference.retry import Patience
 from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
 from p2p.lab.contracts.calibration import CalibrationRequest
 from p2p.lab.judges.clip_films import film_clip
+from p2p.lab.judges.clip_recording import CalibratedJudge
 from p2p.lab.judges.measure import JUDGES
 from p2p.lab.judges.model_judge import EyesJudge
-from p2p.lab.judges.recording import CalibratedJudge
 from p2p.lab.records import CalibrationRecord
 from p2p.service.pictures.picturing import MIME_TYPES
 from p2p.service.workspace import Workspace

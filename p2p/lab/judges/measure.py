@@ -12,9 +12,9 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.known_motions import Claim
 from p2p.lab.contracts.calibration import Calibration, ClipVerdict, HeldOut, JudgeCalibration
 from p2p.lab.judges.by_hand import written_by_hand
+from p2p.lab.judges.clip_recording import CalibratedJudge, ClipRecording, RecordedClips, read_clips
 from p2p.lab.judges.predicate_judge import PredicateJudge
-from p2p.lab.judges.recording import CalibratedJudge, RecordedClips, Recording, read_clips
-from p2p.lab.judges.tally import Answer, tally
+from p2p.lab.judges.tally import JudgedClaim, tally
 
 Intents = Mapping[tuple[str, str], Intent]
 """Robot and sentence -> criteria."""
@@ -29,7 +29,7 @@ REPETITIONS = 3
 class Question:
     """One claim of one clip, as a judge is asked about it."""
 
-    recording: Recording
+    recording: ClipRecording
     claim: Claim
     intent: Intent
 
@@ -111,7 +111,7 @@ def _measure(
     verdicts = [judge.judge(question.recording, question.intent) for question in questions]
     seconds = (time.monotonic() - begun) / max(1, len(verdicts))
     answers = [
-        Answer(question.recording.clip, question.claim, verdict)
+        JudgedClaim(question.recording.clip, question.claim, verdict)
         for question, verdict in zip(questions, verdicts, strict=True)
     ]
     again = list(islice(zip(questions, verdicts, strict=True), 0, None, REPEATED_SHARE))

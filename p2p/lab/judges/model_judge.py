@@ -13,8 +13,8 @@ from p2p.judges.code import CodeJudge
 from p2p.judges.evidence_pictures import EvidencePictures
 from p2p.judges.vision import VisionJudge
 from p2p.lab.contracts.calibration import ClipVerdict
+from p2p.lab.judges.clip_recording import ClipRecording
 from p2p.lab.judges.predicate_judge import PASS_THRESHOLD
-from p2p.lab.judges.recording import Recording
 
 ROLE = "vision_judge"
 RUBRIC = """\
@@ -42,7 +42,7 @@ class EyesJudge:
         self._measured = measured
         self._times: Counter[tuple[str, str]] = Counter()
 
-    def judge(self, recording: Recording, intent: Intent) -> ClipVerdict:
+    def judge(self, recording: ClipRecording, intent: Intent) -> ClipVerdict:
         """Judge the clip as the one report rollout of a policy; asked about it again, the model is asked anew.
 
         Raises:
@@ -62,7 +62,7 @@ class EyesJudge:
         cost = max(0.0, self._dollars() - before)
         return ClipVerdict(passed=judgment.passed if decided else None, score=judgment.intent_score, cost_usd=cost)
 
-    def _judgment(self, recording: Recording, intent: Intent, model: SessionModel) -> Judgment:
+    def _judgment(self, recording: ClipRecording, intent: Intent, model: SessionModel) -> Judgment:
         criteria = intent.criteria
         if not self._measured:
             criteria = tuple(c.model_copy(update={"predicate": None, "after": None}) for c in criteria)

@@ -4,7 +4,7 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Verdict
 from p2p.judges.code import CodeJudge
 from p2p.lab.contracts.calibration import ClipVerdict
-from p2p.lab.judges.recording import Recording
+from p2p.lab.judges.clip_recording import ClipRecording
 
 PASS_THRESHOLD = 0.8
 """Of a session, unless it says otherwise."""
@@ -18,7 +18,7 @@ class PredicateJudge:
     def __init__(self) -> None:
         self._judge = CodeJudge()
 
-    def judge(self, recording: Recording, intent: Intent) -> ClipVerdict:
+    def judge(self, recording: ClipRecording, intent: Intent) -> ClipVerdict:
         """Judge the clip as the one report rollout of a policy."""
         judgment = self._judge.judge(intent, recording.as_report(), [recording.features], PASS_THRESHOLD)
         decided = judgment.verdict is not Verdict.NO_VERDICT

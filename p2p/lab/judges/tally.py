@@ -24,7 +24,7 @@ COSTLY = (ClaimKind.NEAR_MISS, ClaimKind.EXPLOIT)
 
 
 @dataclass(frozen=True)
-class Answer:
+class JudgedClaim:
     """What a judge said of one claim."""
 
     clip: Clip
@@ -42,7 +42,7 @@ class Answer:
         return self.verdict.passed is self.claim.kind.holds
 
 
-def tally(judge: str, answers: Sequence[Answer]) -> JudgeCalibration:
+def tally(judge: str, answers: Sequence[JudgedClaim]) -> JudgeCalibration:
     """Count the verdicts of one judge; repetition and timing are left at their defaults."""
     of_kind = {kind: [a for a in answers if a.claim.kind is kind] for kind in ClaimKind}
     wrong = {kind: _share(found, lambda a: a.verdict.passed is True) for kind, found in of_kind.items()}
@@ -71,8 +71,8 @@ def tally(judge: str, answers: Sequence[Answer]) -> JudgeCalibration:
     )
 
 
-def _by_sentence(answers: Sequence[Answer]) -> tuple[SentenceRates, ...]:
-    groups: dict[tuple[str, str], list[Answer]] = {}
+def _by_sentence(answers: Sequence[JudgedClaim]) -> tuple[SentenceRates, ...]:
+    groups: dict[tuple[str, str], list[JudgedClaim]] = {}
     for answer in answers:
         groups.setdefault((answer.clip.env_id, answer.claim.sentence), []).append(answer)
     return tuple(
@@ -81,15 +81,15 @@ def _by_sentence(answers: Sequence[Answer]) -> tuple[SentenceRates, ...]:
     )
 
 
-def _by_mutation(answers: Sequence[Answer]) -> dict[MutationFamily, Rates]:
-    groups: dict[str, list[Answer]] = {}
+def _by_mutation(answers: Sequence[JudgedClaim]) -> dict[MutationFamily, Rates]:
+    groups: dict[str, list[JudgedClaim]] = {}
     for answer in answers:
         if answer.clip.mutation is not None:
             groups.setdefault(answer.clip.mutation, []).append(answer)
     return {family: Rates(**_errors(groups[family])) for family in MutationFamily if family in groups}
 
 
-def _errors(answers: Sequence[Answer]) -> dict[str, Share]:
+def _errors(answers: Sequence[JudgedClaim]) -> dict[str, Share]:
     """Both kinds of errors of some answers, by the names they have in `Rates`."""
     return {
         "false_passes": _share([a for a in answers if a.claim.kind in COSTLY], lambda a: a.verdict.passed is True),
@@ -97,24 +97,24 @@ def _errors(answers: Sequence[Answer]) -> dict[str, Share]:
     }
 
 
-def _share(answers: Sequence[Answer], wanted: Callable[[Answer], bool]) -> Share:
+def _share(answers: Sequence[JudgedClaim], wanted: Callable[[JudgedClaim], bool]) -> Share:
     count = sum(map(wanted, answers))
     n = len(answers)
     low, high = wilson_interval(count, n) if n else (None, None)
     return Share(count=count, of=n, low=low, high=high)
 
 
-def _scores(answers: Iterable[Answer], holds: bool) -> list[float]:
+def _scores(answers: Iterable[JudgedClaim], holds: bool) -> list[float]:
     """Scores of the claims that hold, or of those that do not; without a verdict there is none."""
     return [a.verdict.score for a in answers if a.claim.kind.holds is holds and a.verdict.score is not None]
 
 
-def _histogram(answers: Iterable[Answer]) -> tuple[int, ...]:
+def _histogram(answers: Iterable[JudgedClaim]) -> tuple[int, ...]:
     bins = Counter(min(BINS - 1, int(BINS * a.verdict.score)) for a in answers if a.verdict.score is not None)
     return tuple(bins[index] for index in range(BINS))
 
 
-def _mistake(answer: Answer) -> Mistake:
+def _mistake(answer: JudgedClaim) -> Mistake:
     return Mistake(
         clip_id=answer.clip.clip_id,
         sentence=answer.claim.sentence,

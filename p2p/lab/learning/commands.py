@@ -13,10 +13,10 @@ from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.training import TrainConfig
-from p2p.lab.learning.candidates import CANDIDATES
 from p2p.lab.learning.learn import LearnBenchmark, Learned, standard_config, table
 from p2p.lab.learning.parity import ENVIRONMENTS, LEARNERS, row_name
 from p2p.lab.learning.parity import table as compare
+from p2p.lab.learning.preset_candidates import CANDIDATES
 from p2p.service.machines.setup import require_training
 from p2p.service.training.environments import list_environments
 from p2p.service.workspace import Workspace

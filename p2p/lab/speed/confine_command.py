@@ -8,7 +8,7 @@ from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.training import canonical_names
 from p2p.lab.speed.confinement import measure_confinement, table
-from p2p.lab.speed.throughput import Plan, ThroughputBenchmark
+from p2p.lab.speed.throughput import MeasurementPlan, ThroughputBenchmark
 from p2p.lab.speed.train_command import CaseNames, Parallel, Repetitions, Seconds, Settings, chosen_cases
 
 CONFINE_EXAMPLES = examples("p2p bench confine", "p2p bench confine --case halfcheetah --repetitions 9 --seconds 3")
@@ -28,7 +28,7 @@ def confine(
     ws = open_workspace(runs_dir)
     output = Output(as_json)
     changes = canonical_names(read_config(None, assignments or (), None))
-    plan = Plan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
+    plan = MeasurementPlan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
 
     def progress(line: str) -> None:
         output.console.print(line, markup=False, soft_wrap=True)

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from p2p.lab.contracts.measurement import ConfinementReport, ConfinementRow, Spread
-from p2p.lab.speed.throughput import Case, Jobs, Plan, ThroughputBenchmark
+from p2p.lab.speed.throughput import Jobs, MeasurementPlan, ThroughputBenchmark, ThroughputCase
 
 
-def measure_confinement(benchmark: ThroughputBenchmark, cases: Sequence[Case], plan: Plan) -> ConfinementReport:
+def measure_confinement(
+    benchmark: ThroughputBenchmark, cases: Sequence[ThroughputCase], plan: MeasurementPlan
+) -> ConfinementReport:
     """Measure trainings whose reward runs in its own process and in the trainer's, rollout by rollout in turns.
 
     What else the machine does meanwhile hits both alike.

@@ -9,8 +9,8 @@ from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidConfig, TrainingFailed
 from p2p.contracts.training import TrainConfig
 from p2p.lab.contracts.measurement import (
-    Measurement,
     MeasureRequest,
+    SpeedMeasurement,
     Spread,
     Subject,
     ThroughputReport,
@@ -74,7 +74,7 @@ COMPARED = (
 """Hyperparameters that ours and the baseline share, besides the networks."""
 
 
-class Case(Contract):
+class ThroughputCase(Contract):
     """One row of the table."""
 
     name: str
@@ -85,19 +85,19 @@ class Case(Contract):
 
 
 CASES = (
-    Case(name="halfcheetah", env_id="HalfCheetah-v5"),
-    Case(name="halfcheetah-256", env_id="HalfCheetah-v5", net_arch=(256, 256)),
-    Case(name="hopper", env_id="Hopper-v5"),
-    Case(name="ant", env_id="Ant-v5"),
-    Case(name="humanoid", env_id="Humanoid-v5"),
-    Case(name="halfcheetah-p2p", env_id="HalfCheetah-v5", settings=preset("HalfCheetah-v5")),
-    Case(name="ant-p2p", env_id="Ant-v5", settings=preset("Ant-v5")),
-    Case(name="humanoid-p2p", env_id="Humanoid-v5", settings=preset("Humanoid-v5")),
+    ThroughputCase(name="halfcheetah", env_id="HalfCheetah-v5"),
+    ThroughputCase(name="halfcheetah-256", env_id="HalfCheetah-v5", net_arch=(256, 256)),
+    ThroughputCase(name="hopper", env_id="Hopper-v5"),
+    ThroughputCase(name="ant", env_id="Ant-v5"),
+    ThroughputCase(name="humanoid", env_id="Humanoid-v5"),
+    ThroughputCase(name="halfcheetah-p2p", env_id="HalfCheetah-v5", settings=preset("HalfCheetah-v5")),
+    ThroughputCase(name="ant-p2p", env_id="Ant-v5", settings=preset("Ant-v5")),
+    ThroughputCase(name="humanoid-p2p", env_id="Humanoid-v5", settings=preset("Humanoid-v5")),
 )
 """At the defaults of stable-baselines3, and those that are called p2p as p2p trains: with the environment's preset."""
 
 
-class Plan(Contract):
+class MeasurementPlan(Contract):
     """How much is measured."""
 
     repetitions: int = 3
@@ -109,7 +109,7 @@ class Plan(Contract):
     """Fields of the training configuration, for ours and the baseline."""
 
 
-Jobs = tuple[Measurement, ...]
+Jobs = tuple[SpeedMeasurement, ...]
 """What was measured at the same time."""
 
 
@@ -123,7 +123,7 @@ class ThroughputBenchmark:
         tick: Told about every measurement that ends.
     """
 
-    def __init__(self, ws: Workspace, root: Path, plan: Plan, tick: Callable[[str], None]) -> None:
+    def __init__(self, ws: Workspace, root: Path, plan: MeasurementPlan, tick: Callable[[str], None]) -> None:
         self._ws = ws
         self._root = root
         self._plan = plan
@@ -131,7 +131,7 @@ class ThroughputBenchmark:
         self.parallel = plan.parallel or cores()
         """Jobs at the same time."""
 
-    def run(self, cases: Sequence[Case]) -> ThroughputReport:
+    def run(self, cases: Sequence[ThroughputCase]) -> ThroughputReport:
         """Measure all subjects of all cases, as often as planned.
 
         Raises:
@@ -152,7 +152,7 @@ class ThroughputBenchmark:
             rows=tuple(row(case, *configs[case.name], found[case.name]) for case in cases),
         )
 
-    def measure(self, case: Case, subject: Subject, repetition: int) -> Jobs:
+    def measure(self, case: ThroughputCase, subject: Subject, repetition: int) -> Jobs:
         """Measure one subject of a case, on all cores that the plan gives.
 
         Raises:
@@ -171,17 +171,17 @@ class ThroughputBenchmark:
         self._tick(f"{case.name}, repetition {repetition + 1}, {subject}: {speed(measured):,.0f} steps/s")
         return measured
 
-    def _prepare(self, record: MeasurementRecord, case: Case, subject: Subject, seed: int) -> None:
+    def _prepare(self, record: MeasurementRecord, case: ThroughputCase, subject: Subject, seed: int) -> None:
         config = self._baseline(case) if subject == "baseline" else self._config(case)
         spec = describe_environment(self._ws, case.env_id)
         save_inputs(record.run, REWARD, spec, config.model_copy(update={"seed": seed}))
 
-    def _config(self, case: Case) -> TrainConfig:
+    def _config(self, case: ThroughputCase) -> TrainConfig:
         steps = describe_environment(self._ws, case.env_id).max_episode_steps
         own = {"env_id": case.env_id, "net_arch": case.net_arch, "max_episode_steps": steps}
         return parse_config({**case.settings, **SETTINGS, **own, **self._plan.changes})
 
-    def _baseline(self, case: Case) -> TrainConfig:
+    def _baseline(self, case: ThroughputCase) -> TrainConfig:
         ours = self._config(case)
         steps, rest = divmod(ours.n_envs * ours.n_steps, BASELINE_ENVS)
         if rest:
@@ -191,7 +191,7 @@ class ThroughputBenchmark:
             )
         return ours.model_copy(update={"n_envs": BASELINE_ENVS, "n_steps": steps})
 
-    def _result(self, record: MeasurementRecord) -> Measurement:
+    def _result(self, record: MeasurementRecord) -> SpeedMeasurement:
         status = self._ws.backend.status(record.path)
         raise_failure(status, f"the measurement in {record.path}")
         measurement = record.read_result()
@@ -202,7 +202,7 @@ class ThroughputBenchmark:
 
 
 def row(
-    case: Case, config: TrainConfig, baseline: TrainConfig, repetitions: Sequence[Mapping[Subject, Jobs]]
+    case: ThroughputCase, config: TrainConfig, baseline: TrainConfig, repetitions: Sequence[Mapping[Subject, Jobs]]
 ) -> ThroughputRow:
     """The figures of a case."""
     speeds = {subject: tuple(speed(repetition[subject]) for repetition in repetitions) for subject in SUBJECTS}

@@ -11,7 +11,7 @@ from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.training import canonical_names
-from p2p.lab.speed.throughput import CASES, Case, Plan, ThroughputBenchmark
+from p2p.lab.speed.throughput import CASES, MeasurementPlan, ThroughputBenchmark, ThroughputCase
 from p2p.lab.speed.throughput_table import table
 
 TRAIN_EXAMPLES = examples(
@@ -54,7 +54,7 @@ def train(
     ws = open_workspace(runs_dir)
     output = Output(as_json)
     changes = canonical_names(read_config(None, assignments or (), None))
-    plan = Plan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
+    plan = MeasurementPlan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
 
     def progress(line: str) -> None:
         output.console.print(line, markup=False, soft_wrap=True)
@@ -64,7 +64,7 @@ def train(
     output.result(report, table(report))
 
 
-def chosen_cases(names: list[str] | None) -> list[Case]:
+def chosen_cases(names: list[str] | None) -> list[ThroughputCase]:
     """The cases of these names; all of them where none is given.
 
     Raises:

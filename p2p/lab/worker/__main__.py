@@ -36,7 +36,7 @@ VERBS = {
     "learn": Verb("p2p.lab.worker.learn:learn", runs_code=True),
     "measure": Verb("p2p.lab.worker.speed.job:measure", _measure, runs_code=True),
     "clips": Verb("p2p.lab.worker.clips.job:make", _clips),
-    "clip_video": Verb("p2p.lab.worker.clips.video:film", _clip_video),
+    "clip_video": Verb("p2p.lab.worker.clips.clip_video:film", _clip_video),
     "attack": Verb("p2p.lab.worker.attack.job:attack"),
     "calibration_chart": Verb("p2p.lab.worker.clips.chart:draw"),
 }

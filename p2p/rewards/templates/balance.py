@@ -1,7 +1,7 @@
 """Template: keep the pole up."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import at_least, at_most, between, on_steps
 from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
@@ -21,16 +21,16 @@ class Balance(Template):
     reads = frozenset({"duration_s"})
     manners = frozenset({Manner.CENTRED, Manner.UPRIGHT, Manner.NO_FALL})
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """Sentences with and without a wish about the cart."""
         del body
         return ("keep the pole balanced", "balance the pole in the middle", "keep the pole up smoothly")
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot balance a pole."""
         return f"{body.noun} has no pole"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """The pole upright at every step, the cart near the middle."""
         if not stage.alone:
             raise refuse("balance the pole", "it does not go with other steps")

@@ -48,7 +48,7 @@ class Upright:
 
 
 @dataclass(frozen=True, slots=True)
-class Jump:
+class JumpLimits:
     """Limits of a jump. Clearances are of the robot's lowest point above its resting height [m]."""
 
     once: float = 0.2
@@ -67,7 +67,7 @@ class Jump:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class RobotFacts:
     """Facts of one environment for the templates. Sources: measured policies, or marked proposals."""
 
     noun: str = "the robot"
@@ -99,7 +99,7 @@ class Body:
     """Torso height that counts as low [m]."""
     high: float = 0.0
     """Torso height that counts as high [m]."""
-    jump: Jump = Jump()
+    jump: JumpLimits = JumpLimits()
     spin_drift: float = 1.5
     """Farthest from the start a spin may wander [m]."""
     terminates: bool = False

@@ -6,12 +6,12 @@ Speeds, heights and clearances were reached by trained policies unless marked as
 from dataclasses import replace
 
 from p2p.contracts.env import EnvSpec, inner_joints
-from p2p.rewards.templates.bodies import Band, Body, Jump, Pacing, Upright
+from p2p.rewards.templates.bodies import Band, JumpLimits, Pacing, RobotFacts, Upright
 from p2p.rewards.templates.skill import Pace
 
 _LEGGED = frozenset({"move", "still", "posture", "jump", "flip"})
 
-_CHEETAH = Body(
+_CHEETAH = RobotFacts(
     noun="the cheetah",
     skills=_LEGGED | {"rear"},
     gate='tolerance(info["up"], 0.7, 1.0, 0.7)',
@@ -25,10 +25,10 @@ _CHEETAH = Body(
     stand=Band(0.55, 0.8),
     low=0.45,
     high=0.66,
-    jump=Jump(once=0.2, high=0.5),
+    jump=JumpLimits(once=0.2, high=0.5),
     budgets={"move": 250_000, "still": 300_000, "posture": 350_000, "jump": 450_000, "flip": 500_000, "rear": 450_000},
 )
-_HOPPER = Body(
+_HOPPER = RobotFacts(
     noun="the hopper",
     skills=_LEGGED,
     gaits=frozenset({"move", "walk", "run", "hop"}),
@@ -49,11 +49,11 @@ _HOPPER = Body(
     stand=Band(1.1, 1.4),
     low=0.95,
     high=1.25,
-    jump=Jump(0.15, 0.25, 0.3, 1.0, 1.5, 0.35, drift=2.0, drift_weight=1.0, slip_weight=0.5),
+    jump=JumpLimits(0.15, 0.25, 0.3, 1.0, 1.5, 0.35, drift=2.0, drift_weight=1.0, slip_weight=0.5),
     terminates=True,
     budgets={"move": 250_000, "still": 180_000, "posture": 250_000, "jump": 280_000, "flip": 350_000},
 )
-_WALKER = Body(
+_WALKER = RobotFacts(
     noun="the walker",
     skills=_LEGGED,
     gaits=frozenset({"move", "walk", "run", "hop"}),
@@ -72,11 +72,11 @@ _WALKER = Body(
     stand=Band(1.1, 1.4),
     low=1.0,
     high=1.25,
-    jump=Jump(0.1, 0.2, 0.3, 1.0, 1.5, 0.35, drift=2.0, drift_weight=1.0, slip_weight=0.5),
+    jump=JumpLimits(0.1, 0.2, 0.3, 1.0, 1.5, 0.35, drift=2.0, drift_weight=1.0, slip_weight=0.5),
     terminates=True,
     budgets={"move": 350_000, "still": 220_000, "posture": 300_000, "jump": 350_000, "flip": 400_000},
 )
-_ANT = Body(
+_ANT = RobotFacts(
     noun="the ant",
     skills=frozenset({"move", "still", "posture", "jump", "spin"}),
     refusals={
@@ -98,10 +98,10 @@ _ANT = Body(
     stand=Band(0.35, 0.8),
     low=0.45,
     high=0.7,
-    jump=Jump(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0),
+    jump=JumpLimits(0.15, 0.3, 0.5, 2.0, 1.0, 0.5, drift=2.0),
     budgets={"move": 300_000, "still": 120_000, "posture": 200_000, "jump": 250_000, "spin": 250_000},
 )
-_SWIMMER = Body(
+_SWIMMER = RobotFacts(
     noun="the swimmer",
     skills=frozenset({"move", "still", "spin"}),
     gaits=frozenset({"move", "swim"}),
@@ -123,7 +123,7 @@ _SWIMMER = Body(
     budgets={"move": 300_000},
     judged_s=10.0,
 )
-_HUMANOID = Body(
+_HUMANOID = RobotFacts(
     noun="the humanoid",
     skills=frozenset({"move", "still", "posture", "jump", "spin"}),
     gaits=frozenset({"move", "walk", "run", "hop"}),
@@ -143,10 +143,10 @@ _HUMANOID = Body(
     stand=Band(1.2, 1.6),
     low=1.1,
     high=1.35,
-    jump=Jump(0.1, 0.2, 0.3, 1.0, 1.7, 0.35, drift=2.0, drift_weight=0.5),
+    jump=JumpLimits(0.1, 0.2, 0.3, 1.0, 1.7, 0.35, drift=2.0, drift_weight=0.5),
     terminates=True,
 )
-_LYING = Body(
+_LYING = RobotFacts(
     noun="the humanoid",
     skills=frozenset({"stand_up"}),
     refusals=dict.fromkeys(
@@ -160,7 +160,7 @@ _ARM = "it is an arm that is fixed to the ground"
 _CART = "it is a cart with a pole"
 _MOTIONS = ("move", "still", "posture", "jump", "spin", "flip", "rear", "stand_up")
 
-BODIES: dict[str, Body] = {
+BODIES: dict[str, RobotFacts] = {
     "HalfCheetah-v5": _CHEETAH,
     "Hopper-v5": _HOPPER,
     "Walker2d-v5": _WALKER,
@@ -168,7 +168,7 @@ BODIES: dict[str, Body] = {
     "Swimmer-v5": _SWIMMER,
     "Humanoid-v5": _HUMANOID,
     "HumanoidStandup-v5": _LYING,
-    "Reacher-v5": Body(
+    "Reacher-v5": RobotFacts(
         noun="the arm",
         skills=frozenset({"reach"}),
         refusals=dict.fromkeys(_MOTIONS, _ARM),
@@ -177,7 +177,7 @@ BODIES: dict[str, Body] = {
         budgets={"reach": 300_000},
         judged_s=2.0,
     ),
-    "Pusher-v5": Body(
+    "Pusher-v5": RobotFacts(
         noun="the arm",
         skills=frozenset({"push"}),
         refusals=dict.fromkeys(_MOTIONS, _ARM),
@@ -185,7 +185,7 @@ BODIES: dict[str, Body] = {
         upright=None,
         budgets={"push": 450_000},
     ),
-    "InvertedPendulum-v5": Body(
+    "InvertedPendulum-v5": RobotFacts(
         noun="the cart",
         skills=frozenset({"balance"}),
         refusals=dict.fromkeys(_MOTIONS, _CART),
@@ -194,7 +194,7 @@ BODIES: dict[str, Body] = {
         budgets={"balance": 80_000},
         judged_s=10.0,
     ),
-    "InvertedDoublePendulum-v5": Body(
+    "InvertedDoublePendulum-v5": RobotFacts(
         noun="the cart",
         skills=frozenset({"balance"}),
         refusals=dict.fromkeys(_MOTIONS, _CART),
@@ -206,7 +206,7 @@ BODIES: dict[str, Body] = {
 }
 
 
-def body_of(spec: EnvSpec) -> Body:
+def body_of(spec: EnvSpec) -> RobotFacts:
     """Facts about a robot; guessed from its description if it is not in the table."""
     known = BODIES.get(spec.env_id) or _guess(spec)
     return replace(
@@ -219,13 +219,13 @@ def body_of(spec: EnvSpec) -> Body:
     )
 
 
-def _guess(spec: EnvSpec) -> Body:
+def _guess(spec: EnvSpec) -> RobotFacts:
     features = frozenset(spec.feature_names)
     height = max(spec.rest_height, 0.1)
     skills = {name for name, needs in _NEEDS.items() if features.issuperset(needs)}
     solid = "up" in features
     loose = "yaw" in features
-    return Body(
+    return RobotFacts(
         skills=frozenset(skills),
         gate='tolerance(info["up"], 0.7, 1.0, 0.7)' if solid else "1.0",
         upright=Upright() if solid else None,
@@ -238,7 +238,7 @@ def _guess(spec: EnvSpec) -> Body:
         stand=Band(0.7 * height, 1.2 * height),
         low=0.6 * height,
         high=0.95 * height,
-        jump=Jump(once=0.1, high=0.25, rise=1.5 * height),
+        jump=JumpLimits(once=0.1, high=0.25, rise=1.5 * height),
         terminates=spec.can_disable_termination,
     )
 

@@ -3,7 +3,7 @@
 from math import isinf
 
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Predicate, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body, Upright
+from p2p.rewards.templates.bodies import Band, RobotFacts, Upright
 from p2p.rewards.templates.skill import Manner, Params
 
 AT_LEAST = Comparison.AT_LEAST
@@ -84,7 +84,7 @@ def below(limit: float) -> Band:
     return Band(-float("inf"), limit)
 
 
-def stays_upright(body: Body, params: Params) -> tuple[Criterion, ...]:
+def stays_upright(body: RobotFacts, params: Params) -> tuple[Criterion, ...]:
     """Require no fall, more strictly if the sentence insists. Empty for a robot that cannot fall."""
     rule = body.upright
     if rule is None or not body.has("up"):
@@ -106,7 +106,7 @@ def stays_upright(body: Body, params: Params) -> tuple[Criterion, ...]:
     )
 
 
-def off_its_trunk(body: Body) -> tuple[Criterion, ...]:
+def off_its_trunk(body: RobotFacts) -> tuple[Criterion, ...]:
     """Require trunk and head off the floor; empty for a robot whose trunk touches no floor."""
     if not body.has("torso_contact"):
         return ()
@@ -121,7 +121,7 @@ def off_its_trunk(body: Body) -> tuple[Criterion, ...]:
     return (criterion,)
 
 
-def on_its_feet(body: Body, up: float | None = None) -> tuple[Bound, ...]:
+def on_its_feet(body: RobotFacts, up: float | None = None) -> tuple[Bound, ...]:
     """Require a stance: upright, trunk off the floor and not low."""
     rule = body.upright or Upright()
     found = [at_least("up", rule.up if up is None else up)]
@@ -132,7 +132,7 @@ def on_its_feet(body: Body, up: float | None = None) -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def ends_on_its_feet(body: Body, judged_s: float, more: tuple[Bound, ...] = ()) -> Criterion:
+def ends_on_its_feet(body: RobotFacts, judged_s: float, more: tuple[Bound, ...] = ()) -> Criterion:
     """Require a stance for a while at the end of the episode: landing and then falling is not enough."""
     share = round(ENDS_S / judged_s, 3)
     return Criterion(
@@ -151,7 +151,7 @@ def ends_on_its_feet(body: Body, judged_s: float, more: tuple[Bound, ...] = ()) 
     )
 
 
-def has_not_fallen_at_the_end(body: Body, judged_s: float) -> tuple[Criterion, ...]:
+def has_not_fallen_at_the_end(body: RobotFacts, judged_s: float) -> tuple[Criterion, ...]:
     """Require no fall at the end; a share of the whole episode would leave time for one."""
     if body.upright is None or not body.has("up"):
         return ()

@@ -1,7 +1,7 @@
 """Template: turn over in the air and land on the feet."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     at_least,
     at_most,
@@ -52,16 +52,16 @@ class Flip(Template):
     reads = frozenset({"direction", "turns", "times", "repeatedly"})
     manners = frozenset({Manner.NO_FALL, Manner.LANDING, Manner.IN_PLACE})
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """Sentences with both directions and with numbers."""
         del body
         return ("do a backflip", "do a backflip and land on your feet", "do two backflips", "do a front flip")
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot flip."""
         return f"{body.noun} cannot turn over"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Pitch rate, high above the floor, never on the back."""
         if params.direction in (Direction.LEFT, Direction.RIGHT):
             raise refuse("flip", "it goes forward or backward; a spin goes left or right")
@@ -99,7 +99,7 @@ class Flip(Template):
         )
 
 
-def _terms(body: Body, forward: bool, exact: bool, in_place: bool) -> tuple[Term, ...]:
+def _terms(body: RobotFacts, forward: bool, exact: bool, in_place: bool) -> tuple[Term, ...]:
     sign = "-" if forward else ""
     stand = round(body.stand.low, 2) + 0.05
     going, latex = ("(turned < done) * ", r"[\phi < n]\,") if exact else ("", "")
@@ -123,7 +123,7 @@ def _terms(body: Body, forward: bool, exact: bool, in_place: bool) -> tuple[Term
     return tuple(found)
 
 
-def _done(body: Body, stage: Stage, signed: float) -> dict[str, str]:
+def _done(body: RobotFacts, stage: Stage, signed: float) -> dict[str, str]:
     """Definitions for the reward: turns in its direction, the required number, and the phase after them."""
     start = stage.done.get("pitch_turns", 0.0)
     low = number(0.9 * body.stand.low)
@@ -140,7 +140,7 @@ def _times(turns: float) -> str:
     return "once" if turns == 1 else f"{turns:g} times"
 
 
-def _ends(body: Body, stage: Stage, signed: float, judged_s: float, exact: bool) -> Criterion:
+def _ends(body: RobotFacts, stage: Stage, signed: float, judged_s: float, exact: bool) -> Criterion:
     """Stops a brief stance before a fall, and a flip there and back, from passing as one flip."""
     if exact:
         end = stage.goal("pitch_turns", signed)
@@ -202,7 +202,7 @@ def _trunk_off_the_floor(target: float, signed: float) -> Criterion:
     )
 
 
-def _lands(body: Body, target: float, signed: float, asked: bool) -> Criterion:
+def _lands(body: RobotFacts, target: float, signed: float, asked: bool) -> Criterion:
     where = (at_least("feet_down", 0.5), *on_its_feet(body, LANDING_UP))
     window = Window(after=(_turned(target, signed),), within_s=LANDING_S)
     held = LANDED_S if asked else TOUCHED_S
@@ -269,7 +269,7 @@ def _not_on_its_back() -> Criterion:
     )
 
 
-def _recipe(body: Body, forward: bool) -> dict[str, object]:
+def _recipe(body: RobotFacts, forward: bool) -> dict[str, object]:
     """Start half of the training episodes in the air, turning; otherwise only the first half turn is learnt."""
     rate = [-8.0, 2.0] if forward else [-2.0, 8.0]
     start = {"share": 0.5, "pitch": [-3.14, 3.14], "raised": [0.0, 0.6], "pitch_rate": rate}

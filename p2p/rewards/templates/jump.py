@@ -3,7 +3,7 @@
 from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     GUARD,
     at_least,
@@ -45,7 +45,7 @@ class Jump(Template):
     reads = frozenset({"gait", "times", "repeatedly", "highest", "height", "duration_s"})
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE, Manner.LANDING})
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """Sentences by number and by height."""
         return (
             "jump",
@@ -55,11 +55,11 @@ class Jump(Template):
             f"jump {body.jump.once:g} m high",
         )
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot jump."""
         return f"{body.noun} cannot leave the floor"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Clearance under the lowest point, in place, on its feet."""
         _check(params, body, stage)
         clearance = params.height or (body.jump.high if params.highest else body.jump.once)
@@ -93,7 +93,7 @@ class Jump(Template):
         )
 
 
-def _check(params: Params, body: Body, stage: Stage) -> None:
+def _check(params: Params, body: RobotFacts, stage: Stage) -> None:
     if not stage.last and (params.times or 1) > 1:
         raise refuse("several jumps", "in a sequence they must come last")
     if 1.0 + SECONDS_PER_JUMP * (params.times or 1) > (params.duration_s or LONGEST_S):
@@ -105,7 +105,7 @@ def _check(params: Params, body: Body, stage: Stage) -> None:
         )
 
 
-def _terms(body: Body, clearance: float, times: int | None, in_place: bool) -> list[Term]:
+def _terms(body: RobotFacts, clearance: float, times: int | None, in_place: bool) -> list[Term]:
     """`times` is None where more jumps than one are fine."""
     jump = body.jump
     u = gate_latex(body)
@@ -193,7 +193,7 @@ def _no_more(clearance: float, times: int) -> Criterion:
     )
 
 
-def _lands(body: Body, clearance: float) -> Criterion:
+def _lands(body: RobotFacts, clearance: float) -> Criterion:
     """Stops a landing on the back or the nose from ending a jump."""
     return Criterion(
         key="lands_on_feet",

@@ -3,11 +3,11 @@
 from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Predicate, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body, Pacing
+from p2p.rewards.templates.bodies import Band, Pacing, RobotFacts
 from p2p.rewards.templates.criteria import below, has_not_fallen_at_the_end, on_feature, stays_upright
 from p2p.rewards.templates.move_guards import AXIS, SIGN, STEPPING_GAITS, guards, keeps_moving, uses_its_legs
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
-from p2p.rewards.templates.skill import Direction, Level, Manner, Pace, Params
+from p2p.rewards.templates.skill import Direction, HeightLevel, Manner, Pace, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, refuse, trunk
 from p2p.rewards.templates.top_speeds import beyond, fastest
 
@@ -40,7 +40,7 @@ class Move(Template):
     )
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.STRAIGHT})
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """One sentence per gait and direction."""
         gait = next(g for g in ("run", "swim", "move") if g in body.gaits)
         found = [f"{gait} forward as fast as you can", f"{gait} backward", "move forward slowly", "move at 0.5 m/s"]
@@ -52,11 +52,11 @@ class Move(Template):
             found += ["walk to the left", "walk to the right"]
         return tuple(found)
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot move."""
         return f"{body.noun} cannot move from its place"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Speed along the direction, on its feet, at little effort."""
         direction = params.direction or Direction.FORWARD
         _check(params, body, direction)
@@ -90,7 +90,7 @@ class Move(Template):
         )
 
 
-def _check(params: Params, body: Body, direction: Direction) -> None:
+def _check(params: Params, body: RobotFacts, direction: Direction) -> None:
     gait = params.gait or "move"
     if _LIKE.get(gait, gait) not in body.gaits:
         raise refuse(gait, f"{body.noun} can only {' or '.join(sorted(body.gaits))}")
@@ -109,11 +109,11 @@ def _check(params: Params, body: Body, direction: Direction) -> None:
         raise refuse(params.level, f"{body.noun} has no height")
 
 
-def _sideways_possible(body: Body) -> bool:
+def _sideways_possible(body: RobotFacts) -> bool:
     return body.has("velocity_y", "height")
 
 
-def _pacing(params: Params, body: Body, direction: Direction) -> Pacing:
+def _pacing(params: Params, body: RobotFacts, direction: Direction) -> Pacing:
     if params.speed is not None:
         slack = max(EXACT * params.speed, 0.05)
         judged = Band(round(params.speed - slack, 3), round(params.speed + slack, 3))
@@ -155,7 +155,7 @@ def _open(pacing: Pacing) -> Pacing:
     return Pacing(Band(pacing.judged.low), pacing.aim, pacing.margin, pacing.top, pacing.scale)
 
 
-def _summary(direction: Direction, pacing: Pacing, body: Body) -> str:
+def _summary(direction: Direction, pacing: Pacing, body: RobotFacts) -> str:
     feet = ", on its feet" if body.upright else ""
     return f"Moving {direction} at {_words(pacing.judged)}{feet}"
 
@@ -165,7 +165,7 @@ def _velocity(direction: Direction) -> str:
     return f'{sign}info["velocity_{AXIS[direction]}"]'
 
 
-def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str) -> list[Term]:
+def _terms(direction: Direction, pacing: Pacing, body: RobotFacts, band: Band | None, gait: str) -> list[Term]:
     gated = "upright * held * " if band else "upright * "
     if body.gate == "1.0" and not band:
         gated = ""
@@ -190,7 +190,7 @@ def _terms(direction: Direction, pacing: Pacing, body: Body, band: Band | None, 
     return found
 
 
-def _line(direction: Direction, body: Body, stage: Stage) -> list[Term]:
+def _line(direction: Direction, body: RobotFacts, stage: Stage) -> list[Term]:
     """Terms that keep a straight line and its heading; empty if the robot cannot leave the line.
 
     In a sequence a turn may have come before: then only the speed across the line costs something.
@@ -213,7 +213,7 @@ def _line(direction: Direction, body: Body, stage: Stage) -> list[Term]:
     return found
 
 
-def _idle_legs(body: Body, gait: str) -> tuple[Term, ...]:
+def _idle_legs(body: RobotFacts, gait: str) -> tuple[Term, ...]:
     """Term that makes every leg take part, if the gait requires it."""
     if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
         return ()
@@ -275,11 +275,11 @@ def _signed(pacing: Pacing, direction: Direction) -> Band:
     return Band(low, high) if SIGN[direction] > 0 else Band(-high, -low)
 
 
-def _recipe(params: Params, body: Body) -> dict[str, object]:
+def _recipe(params: Params, body: RobotFacts) -> dict[str, object]:
     steps = body.budget("move")
     if (
         params.gait == "crawl"
-        or params.level is Level.LOW
+        or params.level is HeightLevel.LOW
         or params.height is not None
         or params.height_range is not None
     ):

@@ -3,7 +3,7 @@
 from math import inf
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body, Pacing
+from p2p.rewards.templates.bodies import Band, Pacing, RobotFacts
 from p2p.rewards.templates.criteria import GUARD, at_least, at_most, between, off_its_trunk, on_feature, on_steps
 from p2p.rewards.templates.plan import Stage
 from p2p.rewards.templates.skill import Direction
@@ -50,7 +50,7 @@ HEADING_SHARE = 0.75
 
 
 def guards(
-    direction: Direction, pacing: Pacing, body: Body, band: Band | None, gait: str, stage: Stage
+    direction: Direction, pacing: Pacing, body: RobotFacts, band: Band | None, gait: str, stage: Stage
 ) -> list[Criterion]:
     """Guards that a robot and a gait need besides the speed."""
     found = [*off_its_trunk(body)]
@@ -70,7 +70,7 @@ def guards(
     return found
 
 
-def strays_by(body: Body, direction: Direction, pacing: Pacing) -> float | None:
+def strays_by(body: RobotFacts, direction: Direction, pacing: Pacing) -> float | None:
     """Largest mean velocity across the direction asked for [m/s]; None for a robot that moves in a vertical plane.
 
     Half of the least speed along it, which is 27 degrees, within what the body's gaits can hold.
@@ -123,7 +123,7 @@ def _keeps_going(direction: Direction, stage: Stage) -> Criterion:
     )
 
 
-def _gets_on(direction: Direction, pacing: Pacing, body: Body) -> Criterion:
+def _gets_on(direction: Direction, pacing: Pacing, body: RobotFacts) -> Criterion:
     """Stops going to and fro, in circles, or in dashes with rests from passing as moving.
 
     What is compared by `keeps_going` are sixths of the episode: all of it may happen within one.
@@ -163,7 +163,7 @@ def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
     )
 
 
-def uses_its_legs(body: Body, gait: str) -> tuple[Criterion, ...]:
+def uses_its_legs(body: RobotFacts, gait: str) -> tuple[Criterion, ...]:
     """Stops sliding on still legs, or with a leg held up, from passing as walking.
 
     Feet that leave the floor are not enough, for the whole robot may rock or bounce with stiff legs; nor are legs that

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Criterion
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.skill import Manner, Params
 
 LONGEST_S = 20.0
@@ -107,18 +107,18 @@ class Template(ABC):
     """What it understands besides "smoothly" and "with little effort", which go with everything."""
 
     @abstractmethod
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """Sentences it understands for this robot."""
 
     @abstractmethod
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Terms, criteria and recipe.
 
         Raises:
             UnknownPhrase: what is said about the skill does not go with it or with this robot.
         """
 
-    def refusal(self, body: Body) -> str | None:
+    def refusal(self, body: RobotFacts) -> str | None:
         """Reason why this robot cannot do it; None if it can."""
         if self.name in body.skills:
             return None
@@ -140,7 +140,7 @@ class Template(ABC):
         for manner in sorted(params.manners - self.manners - _ANYWAY):
             raise UnknownPhrase(f"{manner.value!r} does not go with {skill!r}.", Refusal.CONFLICT, (manner.value,))
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Capability that the robot lacks for the skill."""
         return f"{body.noun} lacks what it takes"
 

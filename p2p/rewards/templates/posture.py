@@ -1,7 +1,7 @@
 """Template: hold the torso low, high, at a height, or upright."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     IN_PLACE,
     at_least,
@@ -13,7 +13,7 @@ from p2p.rewards.templates.criteria import (
     stays_upright,
 )
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
-from p2p.rewards.templates.skill import Level, Manner, Params
+from p2p.rewards.templates.skill import HeightLevel, Manner, Params
 from p2p.rewards.templates.terms import alive, effort, gate, gate_latex, height_band, number, trunk
 
 SETTLE_SHARE = 0.7
@@ -27,15 +27,15 @@ class Posture(Template):
     reads = frozenset({"level", "height", "height_range", "duration_s"})
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """Sentences by words and by number."""
         return ("stay low", "stay high", f"hold a height of {(body.low + body.high) / 2:.2g} m", "stay upright")
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot has no posture."""
         return f"nothing about {body.noun} is high, low or upright"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """A torso height, or no fall, held for most of the time."""
         band = height_band(params, body)
         hold = params.duration_s or 1.5
@@ -54,7 +54,7 @@ class Posture(Template):
         )
 
 
-def _term(body: Body, band: Band | None) -> Term:
+def _term(body: RobotFacts, band: Band | None) -> Term:
     u = gate_latex(body)
     if band is None:
         credit = 'upright * tolerance(info["up"], 0.95, 1.0, {margin})'
@@ -66,7 +66,7 @@ def _term(body: Body, band: Band | None) -> Term:
     return Term("height", 1.0, credit, latex, "holding the torso at the height asked for", margin=0.35)
 
 
-def _main(body: Body, band: Band | None, stage: Stage, hold: float) -> Criterion:
+def _main(body: RobotFacts, band: Band | None, stage: Stage, hold: float) -> Criterion:
     where = (at_least("up", body.upright.up if body.upright else 0.7),) if band is None else (_bound(band),)
     words = "upright" if band is None else _words(band)
     if stage.last:
@@ -97,7 +97,7 @@ def _words(band: Band) -> str:
     return f"at {band.high:g} m or lower" if band.low == 0.0 else f"between {band.low:g} and {band.high:g} m"
 
 
-def _upright_guard(body: Body, params: Params, band: Band | None) -> tuple[Criterion, ...]:
+def _upright_guard(body: RobotFacts, params: Params, band: Band | None) -> tuple[Criterion, ...]:
     """For a low posture a low torso is no fall; without a band the main criterion covers it."""
     guards = stays_upright(body, params)
     if band is None or not guards or body.upright is None or body.upright.height is None:
@@ -113,6 +113,6 @@ def _place(params: Params) -> tuple[Criterion, ...]:
     return (stays_near(IN_PLACE),) if Manner.IN_PLACE in params.manners else ()
 
 
-def _recipe(params: Params, body: Body) -> dict[str, object]:
-    steady = body.terminates and params.level is not Level.LOW and params.height is None
+def _recipe(params: Params, body: RobotFacts) -> dict[str, object]:
+    steady = body.terminates and params.level is not HeightLevel.LOW and params.height is None
     return {"total_timesteps": body.budget("posture"), "terminate_when_unhealthy": steady}

@@ -1,7 +1,7 @@
 """Template: push the object to the goal."""
 
 from p2p.contracts.intent import Category, Criterion, Statistic
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.criteria import below, on_feature
 from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Params
@@ -19,16 +19,16 @@ class Push(Template):
 
     name = "push"
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """The plain form."""
         del body
         return ("push the object to the goal", "reach the target")
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot push."""
         return f"there is nothing for {body.noun} to push"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """The object near the goal; the tip near the object, as guidance."""
         if not stage.alone:
             raise refuse("push the object", "it does not go with other steps")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from p2p.contracts.intent import Bound, Category, Combination, Comparand, Comparison, Predicate, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import at_least, at_most, below, between, on_feature, on_steps
 from p2p.rewards.templates.part_qualities import PART_KEYS, PART_QUALITIES
 from p2p.rewards.templates.plan import Plan, Stage, Term
@@ -41,7 +41,7 @@ ONE_LEG = 0.95
 _OTHER = {"left": "right", "right": "left", "back": "front", "front": "back"}
 
 
-def with_all_qualities(plans: Sequence[Plan], skills: Sequence[Skill], body: Body) -> tuple[Plan, ...]:
+def with_all_qualities(plans: Sequence[Plan], skills: Sequence[Skill], body: RobotFacts) -> tuple[Plan, ...]:
     """Plans of a sentence's steps with all qualities.
 
     Raises:
@@ -54,7 +54,7 @@ def with_all_qualities(plans: Sequence[Plan], skills: Sequence[Skill], body: Bod
     )
 
 
-def with_qualities(plan: Plan, skill: Skill, body: Body, stage: Stage) -> Plan:
+def with_qualities(plan: Plan, skill: Skill, body: RobotFacts, stage: Stage) -> Plan:
     """Plan with all its qualities.
 
     Raises:
@@ -68,7 +68,7 @@ def with_qualities(plan: Plan, skill: Skill, body: Body, stage: Stage) -> Plan:
     return plan
 
 
-def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: Body, stage: Stage) -> Plan:
+def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: RobotFacts, stage: Stage) -> Plan:
     use = Use(quality.text.replace("%", value), value, skill, plan, body, stage)
     if quality.skills and skill.name not in quality.skills:
         raise use.conflict(f"it says how to {_listed(sorted(quality.skills))}")

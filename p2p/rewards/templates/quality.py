@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from p2p.contracts.errors import Refusal, UnknownPhrase
 from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Predicate, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import at_least, below, on_steps
 from p2p.rewards.templates.plan import Plan, Stage, Term
 from p2p.rewards.templates.skill import Skill
@@ -28,7 +28,7 @@ class Use:
     value: str
     skill: Skill
     plan: Plan
-    body: Body
+    body: RobotFacts
     stage: Stage
 
     def need(self, *features: str) -> None:

@@ -1,7 +1,7 @@
 """Template: reach the target with the arm's tip."""
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.criteria import below, on_feature
 from p2p.rewards.templates.plan import Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Params
@@ -16,16 +16,16 @@ class Reach(Template):
 
     name = "reach"
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """The plain form."""
         del body
         return ("reach the target", "touch the target smoothly")
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot reach."""
         return f"{body.noun} has no target to reach"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """A short distance, held until the end; swinging through the target is not enough."""
         if not stage.alone:
             raise refuse("reach the target", "it does not go with other steps")

@@ -3,7 +3,7 @@
 from math import pi
 
 from p2p.contracts.intent import Category, Criterion, Statistic
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import IN_PLACE, at_most, below, between, on_feature, on_steps, stays_near
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
@@ -24,16 +24,16 @@ class Rear(Template):
     reads = frozenset({"duration_s"})
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """Sentences with and without a time."""
         del body
         return ("stand on your hind legs", "stand on your hind legs for 3 seconds", "rear up")
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot rear."""
         return f"{body.noun} has no hind legs to stand on"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """The nose up, held, with the trunk off the floor."""
         del stage
         hold = params.duration_s or HOLD_S

@@ -21,7 +21,7 @@ class Pace(StrEnum):
     FAST = "fast"
 
 
-class Level(StrEnum):
+class HeightLevel(StrEnum):
     """Torso height without a stated number."""
 
     LOW = "low"
@@ -57,7 +57,7 @@ class Params:
     repeatedly: bool = False
     highest: bool = False
     """As high as possible."""
-    level: Level | None = None
+    level: HeightLevel | None = None
     height: float | None = None
     """Of the torso above the floor; of a jump, under the lowest point [m]."""
     duration_s: float | None = None

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import pi
 
 from p2p.contracts.intent import Category, Criterion, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     at_least,
     at_most,
@@ -52,7 +52,7 @@ KEEPS_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _RequestedTurn:
     """Requested turn."""
 
     way: float
@@ -97,16 +97,16 @@ class Spin(Template):
     reads = frozenset({"direction", "turns", "times", "repeatedly", "duration_s"})
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """Sentences with a number, a direction, an angle."""
         del body
         return ("spin in place", "spin left twice", "spin clockwise", "turn right 180 degrees")
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot spin."""
         return f"{body.noun} lives in a vertical plane and cannot turn to the left or to the right"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Yaw rate in the requested direction, until the number of turns is reached, on the spot."""
         asked = _asked(params, body, stage)
         seconds = 1.0 + max(SECONDS_PER_TURN * asked.turns, asked.duration_s or 0.0)
@@ -136,7 +136,7 @@ class Spin(Template):
         )
 
 
-def _asked(params: Params, body: Body, stage: Stage) -> _Asked:
+def _asked(params: Params, body: RobotFacts, stage: Stage) -> _RequestedTurn:
     if params.direction in (Direction.FORWARD, Direction.BACKWARD):
         raise refuse(f"spin {params.direction}", "a spin goes left or right; a flip goes forward or backward")
     said = params.turns if params.turns is not None else params.times
@@ -149,10 +149,10 @@ def _asked(params: Params, body: Body, stage: Stage) -> _Asked:
         params.direction
     ]
     exact = said is not None and not params.repeatedly
-    return _Asked(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
+    return _RequestedTurn(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
 
 
-def _to_go(asked: _Asked, stage: Stage) -> dict[str, str]:
+def _to_go(asked: _RequestedTurn, stage: Stage) -> dict[str, str]:
     """Definitions for the reward: turns in the requested direction, their rate, and the target rate."""
     turned = f'(info["yaw_turns"] - {asked.start:g})' if asked.start else 'info["yaw_turns"]'
     if asked.way:
@@ -167,7 +167,7 @@ def _to_go(asked: _Asked, stage: Stage) -> dict[str, str]:
     return found
 
 
-def _terms(body: Body, asked: _Asked) -> tuple[Term, ...]:
+def _terms(body: RobotFacts, asked: _RequestedTurn) -> tuple[Term, ...]:
     u = gate_latex(body)
     gated = "" if body.gate == "1.0" else "upright * "
     sign = {1.0: "", -1.0: "-", 0.0: r"\mathrm{sgn}(\psi)\,"}[asked.way]
@@ -190,7 +190,7 @@ def _terms(body: Body, asked: _Asked) -> tuple[Term, ...]:
     )  # fmt: skip
 
 
-def _main(asked: _Asked, stage: Stage) -> Criterion:
+def _main(asked: _RequestedTurn, stage: Stage) -> Criterion:
     fewest, most = asked.ends
     counts = asked.exact and stage.last
     reached = asked.band(fewest if asked.exact else asked.turns, most if counts else float("inf"))
@@ -210,7 +210,7 @@ def _main(asked: _Asked, stage: Stage) -> Criterion:
     )
 
 
-def _counted(asked: _Asked, stage: Stage, judged_s: float) -> tuple[Criterion, ...]:
+def _counted(asked: _RequestedTurn, stage: Stage, judged_s: float) -> tuple[Criterion, ...]:
     """Stops spinning on for ever, or swinging there and back, from passing as the stated number of turns."""
     if not asked.exact:
         return ()
@@ -247,7 +247,7 @@ def _counted(asked: _Asked, stage: Stage, judged_s: float) -> tuple[Criterion, .
     return no_more, stays
 
 
-def _keeps_heading(asked: _Asked) -> Criterion:
+def _keeps_heading(asked: _RequestedTurn) -> Criterion:
     """Keeps the heading of a turn by an angle during the next steps."""
     slack = min(BEYOND, max(2.0 * SLACK, 0.5 * asked.turns))
     band = asked.band(asked.turns - slack, asked.turns + slack)
@@ -263,7 +263,7 @@ def _keeps_heading(asked: _Asked) -> Criterion:
     )
 
 
-def _keeps_spinning(asked: _Asked, judged_s: float) -> Criterion:
+def _keeps_spinning(asked: _RequestedTurn, judged_s: float) -> Criterion:
     """Stops one spike of the yaw rate from passing as a spin."""
     bound = at_most("yaw_rate", -TURNING) if asked.way < 0 else at_least("yaw_rate", TURNING)
     bound = bound.model_copy(update={"absolute": asked.way == 0.0})

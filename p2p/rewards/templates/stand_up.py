@@ -1,7 +1,7 @@
 """Template: stand up from lying."""
 
 from p2p.contracts.intent import Category, Criterion, Statistic
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import at_least, at_most, on_steps
 from p2p.rewards.templates.plan import Milestone, Plan, Stage, Template, Term
 from p2p.rewards.templates.skill import Manner, Params
@@ -18,16 +18,16 @@ class StandUp(Template):
     reads = frozenset({"duration_s"})
     manners = frozenset({Manner.UPRIGHT})
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """Sentences with and without a time."""
         del body
         return ("stand up", "stand up and stay upright", "stand up for 2 seconds")
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot stand up."""
         return f"{body.noun} does not lie on the ground at the start"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Torso and head high, upright."""
         del stage
         hold = params.duration_s or HOLD_S
@@ -44,7 +44,7 @@ class StandUp(Template):
         )
 
 
-def _terms(body: Body) -> tuple[Term, ...]:
+def _terms(body: RobotFacts) -> tuple[Term, ...]:
     low = body.stand.low
     return (
         Term("height", 1.0, f'tolerance(info["height"], {number(low)}, np.inf, {{margin}})',
@@ -56,7 +56,7 @@ def _terms(body: Body) -> tuple[Term, ...]:
     )  # fmt: skip
 
 
-def _main(body: Body, hold: float) -> Criterion:
+def _main(body: RobotFacts, hold: float) -> Criterion:
     where = (at_least("height", body.stand.low), at_least("up", 0.7), at_most("torso_contact", 0.5))
     return Criterion(
         key="stands",

@@ -1,7 +1,7 @@
 """Template: stand still, calmly, in place."""
 
 from p2p.contracts.intent import Bound, Category, Criterion, Statistic, Window
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import (
     GUARD,
     at_least,
@@ -57,15 +57,15 @@ class Still(Template):
     reads = frozenset({"duration_s"})
     manners = frozenset({Manner.NO_FALL, Manner.UPRIGHT, Manner.IN_PLACE})
 
-    def examples(self, body: Body) -> tuple[str, ...]:
+    def examples(self, body: RobotFacts) -> tuple[str, ...]:
         """A plain sentence and a timed one."""
         return ("stand still", "stand still for 5 seconds") if body.upright else ("stay still",)
 
-    def missing(self, body: Body) -> str:
+    def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot stand still."""
         return f"{body.noun} has no place to stay in"
 
-    def plan(self, params: Params, body: Body, stage: Stage) -> Plan:
+    def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """No speed, calm joints, on its feet, without bracing."""
         hold = params.duration_s or 1.5
         return Plan(
@@ -86,7 +86,7 @@ class Still(Template):
         )
 
 
-def _terms(body: Body) -> list[Term]:
+def _terms(body: RobotFacts) -> list[Term]:
     slow = 'tolerance(info["speed"], 0.0, 0.05, {margin})'
     u = gate_latex(body)
     if body.terminates:
@@ -100,7 +100,7 @@ def _terms(body: Body) -> list[Term]:
     return [Term("still", 1.0, f"upright * calm * {slow}", latex, "standing with calm joints", margin=1.0)]
 
 
-def _calm(body: Body) -> str:
+def _calm(body: RobotFacts) -> str:
     """Expression in [0, 1] for calm joints in a standing pose."""
     calm = 'tolerance(info["joint_speed"], 0.0, 0.1, 3.0)'
     if body.stand.low == 0.0 or not body.has("height"):
@@ -109,7 +109,7 @@ def _calm(body: Body) -> str:
     return f'{calm} * (0.5 + 0.5 * tolerance(info["height"], {low}, {high}, 0.3))'
 
 
-def _main(body: Body, stage: Stage, hold: float) -> Criterion:
+def _main(body: RobotFacts, stage: Stage, hold: float) -> Criterion:
     if not stage.alone:
         where = (at_most("speed", CALM_SPEED), *_on_the_floor(body), *_where_it_turned_to(stage))
         return Criterion(
@@ -124,7 +124,7 @@ def _main(body: Body, stage: Stage, hold: float) -> Criterion:
     return stays_near(DRIFT).model_copy(update={"key": "stands_still", "weight": 2.0})
 
 
-def _on_the_floor(body: Body) -> tuple[Bound, ...]:
+def _on_the_floor(body: RobotFacts) -> tuple[Bound, ...]:
     return (at_most("airborne", 0.5), at_most("torso_contact", 0.5)) if body.has("airborne", "torso_contact") else ()
 
 
@@ -137,7 +137,7 @@ def _where_it_turned_to(stage: Stage) -> tuple[Bound, ...]:
     )
 
 
-def _guards(body: Body, stage: Stage) -> list[Criterion]:
+def _guards(body: RobotFacts, stage: Stage) -> list[Criterion]:
     window = SETTLED if stage.alone else Window(last_share=0.3)
     limit = JOINTS if body.upright else FLOATING_JOINTS
     calm = Criterion(
@@ -159,7 +159,7 @@ def _guards(body: Body, stage: Stage) -> list[Criterion]:
     ]
 
 
-def _holds_its_place(body: Body) -> Criterion:
+def _holds_its_place(body: RobotFacts) -> Criterion:
     """Stops rocking, marching, squatting or a jump on the spot from passing: joints stay calm without drift."""
     speeds = (name for name in ("velocity_x", "velocity_y", "velocity_z") if body.has(name))
     rates = (name for name in ("roll_rate", "pitch_rate", "yaw_rate") if body.has(name))
@@ -182,7 +182,7 @@ def _holds_its_place(body: Body) -> Criterion:
     )
 
 
-def _keeps_its_pose(body: Body) -> list[Criterion]:
+def _keeps_its_pose(body: RobotFacts) -> list[Criterion]:
     """Stops slow swaying, squatting or stretching from passing."""
     found = [
         Criterion(
@@ -209,7 +209,7 @@ def _keeps_its_pose(body: Body) -> list[Criterion]:
     return [*found, pose]
 
 
-def _keeps_its_feet_down(body: Body) -> tuple[Criterion, ...]:
+def _keeps_its_feet_down(body: RobotFacts) -> tuple[Criterion, ...]:
     """Stops standing on one leg from passing as standing still on both.
 
     Not asked of what has more than two feet: an ant that is let go leans on two or three legs, without moving, until
@@ -231,7 +231,7 @@ def _keeps_its_feet_down(body: Body) -> tuple[Criterion, ...]:
     return (criterion,)
 
 
-def _takes_no_steps(body: Body) -> tuple[Criterion, ...]:
+def _takes_no_steps(body: RobotFacts) -> tuple[Criterion, ...]:
     """Stops slow marching on the spot from passing.
 
     A robot that was dropped may sink onto half of its feet late.
@@ -252,7 +252,7 @@ def _takes_no_steps(body: Body) -> tuple[Criterion, ...]:
     return (criterion,)
 
 
-def _recipe(body: Body) -> dict[str, object]:
+def _recipe(body: RobotFacts) -> dict[str, object]:
     found: dict[str, object] = {"total_timesteps": body.budget("still"), "log_std_init": -1.0}
     if body.terminates:
         found |= LONG_ROLLOUTS | {"terminate_when_unhealthy": True}

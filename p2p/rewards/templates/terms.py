@@ -1,9 +1,9 @@
 """Terms and definitions shared by several templates."""
 
 from p2p.contracts.errors import Refusal, UnknownPhrase
-from p2p.rewards.templates.bodies import Band, Body
+from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.plan import Term
-from p2p.rewards.templates.skill import Level, Params
+from p2p.rewards.templates.skill import HeightLevel, Params
 
 
 def effort(weight: float) -> Term:
@@ -16,14 +16,14 @@ def jerk(weight: float) -> Term:
     return Term("jerk", weight, 'info["action_rate"]', r"\overline{\Delta a^2}", "price of changing actions", sign=-1)
 
 
-def trunk(body: Body, weight: float = 0.3) -> tuple[Term, ...]:
+def trunk(body: RobotFacts, weight: float = 0.3) -> tuple[Term, ...]:
     """Price of trunk or head on the floor; empty if they touch none."""
     if not body.has("torso_contact"):
         return ()
     return (Term("trunk", weight, 'info["torso_contact"]', "c_t", "price of the trunk on the floor", sign=-1),)
 
 
-def alive(body: Body) -> tuple[Term, ...]:
+def alive(body: RobotFacts) -> tuple[Term, ...]:
     """Bonus for being on the feet; empty if the robot needs none."""
     if body.alive is None:
         return ()
@@ -31,26 +31,26 @@ def alive(body: Body) -> tuple[Term, ...]:
     return (Term("alive", body.alive_weight, body.alive, latex, "being on its feet"),)
 
 
-def gate(body: Body) -> dict[str, str]:
+def gate(body: RobotFacts) -> dict[str, str]:
     """Definition of `upright`, in [0, 1]."""
     return {"upright": body.gate}
 
 
-def gate_latex(body: Body) -> str:
+def gate_latex(body: RobotFacts) -> str:
     """`upright` in a formula; empty if it is always 1."""
     return r"U\," if body.gate_latex else ""
 
 
-def height_band(params: Params, body: Body) -> Band | None:
+def height_band(params: Params, body: RobotFacts) -> Band | None:
     """Requested torso heights [m]; None if not stated."""
     if params.height_range is not None:
         return Band(*params.height_range)
     if params.height is not None:
         half = max(0.04, 0.08 * params.height)
         return Band(round(params.height - half, 3), round(params.height + half, 3))
-    if params.level is Level.LOW:
+    if params.level is HeightLevel.LOW:
         return Band(0.0, body.low)
-    if params.level is Level.HIGH:
+    if params.level is HeightLevel.HIGH:
         return Band(body.high)
     return None
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from p2p.rewards.templates.bodies import Body
+from p2p.rewards.templates.bodies import RobotFacts
 from p2p.rewards.templates.skill import Direction, Pace
 
 SHARE = 0.85
@@ -17,7 +17,7 @@ BEYOND_FAST = 3.0
 _DATA: dict[str, Any] = json.loads(Path(__file__).with_name("top_speeds.json").read_text(encoding="utf-8"))
 
 
-def fastest(body: Body, direction: Direction, fast: float) -> float:
+def fastest(body: RobotFacts, direction: Direction, fast: float) -> float:
     """Speed required by "as fast as you can": a share of the top speed, and at least fast.
 
     Args:
@@ -32,7 +32,7 @@ def fastest(body: Body, direction: Direction, fast: float) -> float:
     return max(fast, round(SHARE * reached["m_per_s"], 2)) if reached else fast
 
 
-def beyond(body: Body) -> float:
+def beyond(body: RobotFacts) -> float:
     """Speed that exceeds what this robot can do [m/s]."""
     longest = _DATA["reached_in_a_million_steps"].get(body.env_id)
     return round(BEYOND * longest if longest else BEYOND_FAST * body.paces[Pace.FAST].judged.low, 2)

@@ -37,7 +37,7 @@ def give(work: Callable[[], Any], then: Callable[[], Iterable[bytes]] = tuple) -
     return status
 
 
-class Rest(Protocol):
+class BytesReceiver(Protocol):
     """Receiver of the bytes after an answer."""
 
     def begin(self, answer: Any) -> None:
@@ -47,10 +47,10 @@ class Rest(Protocol):
         """Receive the next bytes."""
 
 
-class Answer:
+class AnswerCollector:
     """Collect a command's output up to its answer; hand the rest to `rest`."""
 
-    def __init__(self, rest: Rest | None = None) -> None:
+    def __init__(self, rest: BytesReceiver | None = None) -> None:
         self.value: Any = None
         self._rest = rest
         self._complete = False

@@ -11,9 +11,9 @@ from typing import Any
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.node import NodeFacts
 from p2p.contracts.remedies import Remedy
-from p2p.scheduler.nodes.answers import Answer, Rest
-from p2p.scheduler.nodes.bundle import bundle, locks
-from p2p.scheduler.nodes.connection import Connection
+from p2p.scheduler.nodes.answers import AnswerCollector, BytesReceiver
+from p2p.scheduler.nodes.package_bundle import bundle, locks
+from p2p.scheduler.nodes.ssh_connection import Connection
 from p2p.store.clock import now
 from p2p.store.remote import PART
 
@@ -82,7 +82,7 @@ def environment(link: Connection, install: bool = False) -> str:
     return str(answer["python"])
 
 
-def ask(link: Connection, verb: str, directory: str, sent: Any = None, rest: Rest | None = None) -> Any:
+def ask(link: Connection, verb: str, directory: str, sent: Any = None, rest: BytesReceiver | None = None) -> Any:
     """Run a verb for a job on the node and return its answer.
 
     Raises:
@@ -99,8 +99,10 @@ def ask(link: Connection, verb: str, directory: str, sent: Any = None, rest: Res
     return answer
 
 
-def _run(link: Connection, argv: Sequence[str], sent: Any = None, rest: Rest | None = None) -> tuple[Any, int, str]:
-    answer = Answer(rest)
+def _run(
+    link: Connection, argv: Sequence[str], sent: Any = None, rest: BytesReceiver | None = None
+) -> tuple[Any, int, str]:
+    answer = AnswerCollector(rest)
     code, stderr = link.run(argv, answer, json.dumps(sent).encode() if sent is not None else b"")
     return answer.value, code, stderr
 

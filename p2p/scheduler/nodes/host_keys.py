@@ -10,7 +10,7 @@ import paramiko
 
 from p2p.contracts.errors import NodeUnreachable
 from p2p.contracts.node import HostKey, Node
-from p2p.scheduler.nodes.connection import explain
+from p2p.scheduler.nodes.ssh_connection import explain
 from p2p.store import files
 
 SSH_PORT = 22

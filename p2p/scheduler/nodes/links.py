@@ -8,14 +8,14 @@ from pathlib import Path
 
 from p2p.contracts.errors import NodeUnreachable, UnknownName
 from p2p.contracts.node import Node
-from p2p.scheduler.nodes.connection import Connection
+from p2p.scheduler.nodes.ssh_connection import Connection
 from p2p.store.nodes import NodeStore
 
 PAUSES_S = (0.0, 1.0, 2.0, 4.0, 8.0, 15.0)
 """After so many failures in a row [s]; the last one for all further."""
 
 
-class _Line:
+class _NodeConnection:
     """A connection and its recent failures."""
 
     def __init__(self, node: Node, known_hosts: Path) -> None:
@@ -35,7 +35,7 @@ class Links:
 
     def __init__(self, store: NodeStore) -> None:
         self.store = store
-        self._lines: dict[str, _Line] = {}
+        self._lines: dict[str, _NodeConnection] = {}
         self._lock = threading.Lock()
 
     @contextmanager
@@ -69,7 +69,7 @@ class Links:
                 line.connection.close()
             self._lines.clear()
 
-    def _line(self, name: str) -> _Line:
+    def _line(self, name: str) -> _NodeConnection:
         try:
             node = self.store.get(name)
         except UnknownName as error:
@@ -81,7 +81,7 @@ class Links:
             if line is None or line.node != node:
                 if line is not None:
                     line.connection.close()
-                line = self._lines[name] = _Line(node, self.store.known_hosts_path)
+                line = self._lines[name] = _NodeConnection(node, self.store.known_hosts_path)
             return line
 
 

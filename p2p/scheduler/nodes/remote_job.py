@@ -12,8 +12,8 @@ from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.node import RemoteJob
 from p2p.scheduler import supervisor
 from p2p.scheduler.nodes import transfer
-from p2p.scheduler.nodes.connection import Connection
 from p2p.scheduler.nodes.environments import ask
+from p2p.scheduler.nodes.ssh_connection import Connection
 from p2p.store import files
 from p2p.store.clock import now
 from p2p.store.remote import RemoteJobRecord

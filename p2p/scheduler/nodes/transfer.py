@@ -10,8 +10,8 @@ from typing import Any
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.scheduler.nodes.connection import Connection
 from p2p.scheduler.nodes.environments import make_directories
+from p2p.scheduler.nodes.ssh_connection import Connection
 from p2p.store import files
 from p2p.store.remote import OWN, PART, RemoteJobRecord
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from p2p import DISTRIBUTION
 from p2p.contracts.errors import MissingExtra
-from p2p.contracts.node import Level, SetupCheck
+from p2p.contracts.node import CheckLevel, SetupCheck
 
 EXTRA = "train"
 """The extra that installs all a training needs."""
@@ -49,7 +49,7 @@ def checks() -> Iterator[SetupCheck]:
         requirements = requires(DISTRIBUTION) or []
     except PackageNotFoundError:
         remedy = f"Run: pip install --editable '.[{EXTRA}]'"
-        yield SetupCheck(name="p2p", level=Level.PROBLEM, found="not installed", remedy=remedy)
+        yield SetupCheck(name="p2p", level=CheckLevel.PROBLEM, found="not installed", remedy=remedy)
         return
     for requirement in requirements:
         match = _REQUIREMENT.match(requirement)
@@ -63,13 +63,13 @@ def _package(name: str, wanted: str, extra: str | None) -> SetupCheck:
         found = version(name)
     except PackageNotFoundError:
         if extra in OPTIONAL:
-            return SetupCheck(name=name, level=Level.OK, found=f"not installed: {OPTIONAL[extra]} ({install})")
-        return SetupCheck(name=name, level=Level.PROBLEM, found="not installed", remedy=f"Run: {install}")
+            return SetupCheck(name=name, level=CheckLevel.OK, found=f"not installed: {OPTIONAL[extra]} ({install})")
+        return SetupCheck(name=name, level=CheckLevel.PROBLEM, found="not installed", remedy=f"Run: {install}")
     if not within(found, wanted):
-        level = Level.WARNING if extra in OPTIONAL else Level.PROBLEM
+        level = CheckLevel.WARNING if extra in OPTIONAL else CheckLevel.PROBLEM
         remedy = f"Run: pip install '{name}{wanted}'"
         return SetupCheck(name=name, level=level, found=f"{found}, but {wanted} is needed", remedy=remedy)
-    return SetupCheck(name=name, level=Level.OK, found=found)
+    return SetupCheck(name=name, level=CheckLevel.OK, found=found)
 
 
 def within(found: str, wanted: str) -> bool:

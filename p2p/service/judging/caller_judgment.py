@@ -9,7 +9,7 @@ from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import EventName, SessionStatus
 from p2p.contracts.training import Evaluation
 from p2p.judges import synthesis
-from p2p.rewards.part_features import read_besides
+from p2p.rewards.part_features import judged_features
 from p2p.service.judging.by_code import annotated, judge_by_code
 from p2p.service.judging.closing import close, outcome
 from p2p.service.judging.evidence import SHOWN, duration_s, rubric_for
@@ -49,7 +49,7 @@ def judge_evidence(ws: Workspace, session_id: str, iteration: int | None = None)
     kept = tuple(rollout for rollout in code.rollouts if rollout.label is not None)
     unjudged = synthesis.unseen(intent, code) if intent is not None else ()
     spec = describe_environment(ws, session.env_id)
-    asked = read_besides((c.predicate for c in intent.criteria) if intent is not None else (), spec)
+    asked = judged_features((c.predicate for c in intent.criteria) if intent is not None else (), spec)
     numbers = rollout_numbers(chosen.report.path, SHOWN, (*spec.features, *asked))
     sheet = SheetRecord(chosen.path)
     pictures = sheet.read_result()

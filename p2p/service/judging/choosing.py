@@ -11,7 +11,7 @@ from p2p.contracts.training import CheckpointLook, IterationAggregation
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
 from p2p.judges import synthesis
 from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
-from p2p.rewards.part_features import read_besides
+from p2p.rewards.part_features import judged_features
 from p2p.service.judging.evidence import SHOWN, duration_s, rubric_for
 from p2p.service.judging.eyes import ROLE, keep_picture, requested_view, vision_models
 from p2p.service.pictures.picturing import make_picture, relative_path
@@ -118,7 +118,7 @@ def _look_at(
         shown=SHOWN,
         duration_s=duration_s(evaluation),
         numbers=rollout_numbers(
-            checkpoint.path, SHOWN, (*spec.features, *read_besides((c.predicate for c in intent.criteria), spec))
+            checkpoint.path, SHOWN, (*spec.features, *judged_features((c.predicate for c in intent.criteria), spec))
         ),
         bodies=tuple(body.name for body in spec.bodies),
         rubric=rubric_for(session.prompt, unjudged, evaluation),

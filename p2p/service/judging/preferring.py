@@ -4,7 +4,7 @@ from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Observer, hash_of
-from p2p.contracts.preference import Candidate, Compared, PairToCompare, Preference, preference
+from p2p.contracts.preference import Compared, ComparedPolicy, PairToCompare, Preference, preference
 from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
 from p2p.judges.evidence_pictures import EvidencePicture
 from p2p.service.judging.eyes import ROLE, keep_picture, vision_models
@@ -19,8 +19,8 @@ from p2p.store.views import path_from_view, state_of, view_record
 def prefer(
     ws: Workspace,
     session_id: str,
-    first: Candidate,
-    second: Candidate,
+    first: ComparedPolicy,
+    second: ComparedPolicy,
     request: ViewRequest | None = None,
     model: str = "",
 ) -> Preference:
@@ -54,7 +54,7 @@ def prefer(
 def pair_to_compare(
     ws: Workspace,
     session_id: str,
-    pair: tuple[Candidate, Candidate],
+    pair: tuple[ComparedPolicy, ComparedPolicy],
     request: ViewRequest | None = None,
     wait_s: float | None = None,
 ) -> PairToCompare:
@@ -86,7 +86,7 @@ def pair_to_compare(
 def submit_preference(
     ws: Workspace,
     session_id: str,
-    pair: tuple[Candidate, Candidate],
+    pair: tuple[ComparedPolicy, ComparedPolicy],
     said: tuple[Compared, Compared],
     request: ViewRequest | None = None,
     observer: Observer = "calling_agent",
@@ -133,7 +133,7 @@ def _question(record: SessionRecord) -> str:
 def _in_both_orders(
     ws: Workspace,
     record: SessionRecord,
-    pair: tuple[Candidate, Candidate],
+    pair: tuple[ComparedPolicy, ComparedPolicy],
     request: ViewRequest | None,
     wait_s: float | None = None,
 ) -> tuple[EvidencePicture, EvidencePicture]:
@@ -146,7 +146,7 @@ def _in_both_orders(
 
 
 def _recorded(
-    ws: Workspace, record: SessionRecord, candidate: Candidate, label: str
+    ws: Workspace, record: SessionRecord, candidate: ComparedPolicy, label: str
 ) -> tuple[IterationRecord, IterationRecord, Path]:
     """Iteration, run and trajectory file of a candidate."""
     iteration = ws.iteration_begun(record.session_id, candidate.iteration)
@@ -170,7 +170,7 @@ def _chosen_run(record: SessionRecord, iteration: IterationRecord) -> IterationR
 def _both(
     ws: Workspace,
     record: SessionRecord,
-    pair: list[tuple[Candidate, IterationRecord, IterationRecord, Path]],
+    pair: list[tuple[ComparedPolicy, IterationRecord, IterationRecord, Path]],
     view: ViewRequest,
     wait_s: float | None,
 ) -> EvidencePicture:

@@ -1,7 +1,7 @@
 """Sandbox check of `p2p doctor`."""
 
 from p2p.contracts.errors import P2PError
-from p2p.contracts.node import Level, SetupCheck
+from p2p.contracts.node import CheckLevel, SetupCheck
 from p2p.contracts.protocols import Backend
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.service.jobs.worker_jobs import probe_directory, run_to_end
@@ -16,10 +16,12 @@ def sandbox_check(backend: Backend, allowed: bool) -> SetupCheck:
         try:
             run_to_end(backend, "sandbox", scratch)
         except P2PError as error:
-            return SetupCheck(name="sandbox", level=Level.PROBLEM, found=str(error), remedy="See the log of the probe.")
+            return SetupCheck(
+                name="sandbox", level=CheckLevel.PROBLEM, found=str(error), remedy="See the log of the probe."
+            )
         report = sandbox.read_report(scratch)
     if report is None:
-        return SetupCheck(name="sandbox", level=Level.PROBLEM, found="the probe left no answer")
+        return SetupCheck(name="sandbox", level=CheckLevel.PROBLEM, found="the probe left no answer")
     return described(report, allowed)
 
 
@@ -29,8 +31,8 @@ def described(report: SandboxReport, allowed: bool) -> SetupCheck:
     found = f"{report.level} ({landlock}, {'seccomp' if report.seccomp else 'no seccomp'})"
     missing = f"Missing: {'; '.join(report.missing)}." if report.missing else ""
     if report.level.is_weak:
-        level = Level.WARNING if allowed else Level.PROBLEM
+        level = CheckLevel.WARNING if allowed else CheckLevel.PROBLEM
         remedy = f"{missing} {'It was allowed.' if allowed else ALLOW}"
         return SetupCheck(name="sandbox", level=level, found=found, remedy=remedy.strip())
-    level = Level.OK if report.level is SandboxLevel.STRICT else Level.WARNING
+    level = CheckLevel.OK if report.level is SandboxLevel.STRICT else CheckLevel.WARNING
     return SetupCheck(name="sandbox", level=level, found=found, remedy=missing)

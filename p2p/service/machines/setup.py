@@ -10,7 +10,7 @@ from pathlib import Path
 
 from p2p import config_file
 from p2p.contracts.errors import MissingExtra, P2PError
-from p2p.contracts.node import Level, SetupCheck, SetupReport
+from p2p.contracts.node import CheckLevel, SetupCheck, SetupReport
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import SessionStatus
 from p2p.scheduler import resources
@@ -74,34 +74,34 @@ def _interrupted(ws: Workspace) -> Iterator[SetupCheck]:
     if names:
         found = f"{len(names)} interrupted: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
         remedy = f"To go on with all of them: {Remedy.RESUME_ALL.of()}"
-        yield SetupCheck(name="sessions", level=Level.WARNING, found=found, remedy=remedy)
+        yield SetupCheck(name="sessions", level=CheckLevel.WARNING, found=found, remedy=remedy)
 
 
 def _nodes(ws: Workspace) -> Iterator[SetupCheck]:
     """Check of the known nodes, without connecting to them."""
     if nodes := ws.node_store.all():
         names = ", ".join(name if node.facts else f"{name} (not prepared)" for name, node in sorted(nodes.items()))
-        yield SetupCheck(name="nodes", level=Level.OK, found=f"{names}; to ask them: {Remedy.CHECK_NODES.of()}")
+        yield SetupCheck(name="nodes", level=CheckLevel.OK, found=f"{names}; to ask them: {Remedy.CHECK_NODES.of()}")
 
 
 def _renderer(ws: Workspace) -> SetupCheck:
     if find_spec("mujoco") is None:
-        return SetupCheck(name="renderer", level=Level.WARNING, found="not looked at: mujoco is not installed")
+        return SetupCheck(name="renderer", level=CheckLevel.WARNING, found="not looked at: mujoco is not installed")
     with probe_directory() as scratch:
         try:
             run_to_end(ws.backend, "probe", scratch)
         except P2PError as error:
             remedy = "Trainings run all the same; set P2P_RENDERER=raycast to use the built-in renderer."
-            return SetupCheck(name="renderer", level=Level.WARNING, found=str(error), remedy=remedy)
+            return SetupCheck(name="renderer", level=CheckLevel.WARNING, found=str(error), remedy=remedy)
         report = IterationRecord(scratch).read_renderer_report()
     if report is None:
-        return SetupCheck(name="renderer", level=Level.WARNING, found="the probe left no answer")
+        return SetupCheck(name="renderer", level=CheckLevel.WARNING, found="the probe left no answer")
     if report.chosen != "raycast":
-        return SetupCheck(name="renderer", level=Level.OK, found=f"{report.chosen} (OpenGL without a display)")
+        return SetupCheck(name="renderer", level=CheckLevel.OK, found=f"{report.chosen} (OpenGL without a display)")
     failures = "; ".join(f"{name}: {reason}" for name, reason in report.failures.items())
     return SetupCheck(
         name="renderer",
-        level=Level.OK,
+        level=CheckLevel.OK,
         found=f"raycast, the built-in renderer{f' ({failures})' if failures else ''}",
         remedy="Nothing is needed; libegl1 or libosmesa6 would add OpenGL pictures.",
     )
@@ -110,8 +110,8 @@ def _renderer(ws: Workspace) -> SetupCheck:
 def _python() -> SetupCheck:
     found = f"{sys.version.split()[0]} ({sys.executable})"
     if sys.version_info < MIN_PYTHON:
-        return SetupCheck(name="python", level=Level.PROBLEM, found=found, remedy="Install Python 3.11 or newer.")
-    return SetupCheck(name="python", level=Level.OK, found=found)
+        return SetupCheck(name="python", level=CheckLevel.PROBLEM, found=found, remedy="Install Python 3.11 or newer.")
+    return SetupCheck(name="python", level=CheckLevel.OK, found=found)
 
 
 def _ffmpeg() -> SetupCheck:
@@ -128,28 +128,32 @@ def _ffmpeg() -> SetupCheck:
 def _found_ffmpeg(path: Path | None) -> SetupCheck:
     if path is None:
         remedy = "For videos run: pip install 'imageio[ffmpeg]'; a training does not need it."
-        return SetupCheck(name="ffmpeg", level=Level.WARNING, found="not found", remedy=remedy)
-    return SetupCheck(name="ffmpeg", level=Level.OK, found=str(path))
+        return SetupCheck(name="ffmpeg", level=CheckLevel.WARNING, found="not found", remedy=remedy)
+    return SetupCheck(name="ffmpeg", level=CheckLevel.OK, found=str(path))
 
 
 def _machine(directory: Path) -> Iterator[SetupCheck]:
     here = resources.measure(directory)
-    yield SetupCheck(name="cores", level=Level.OK, found=f"{here.cores} usable")
+    yield SetupCheck(name="cores", level=CheckLevel.OK, found=f"{here.cores} usable")
     if here.memory_mb is not None and here.memory_free_mb is not None:
         tight = here.memory_free_mb < JOB_MEMORY_MB
         yield SetupCheck(
             name="memory",
-            level=Level.WARNING if tight else Level.OK,
+            level=CheckLevel.WARNING if tight else CheckLevel.OK,
             found=f"{here.memory_free_mb:,} MiB free of {here.memory_mb:,} MiB",
             remedy="Close other programs, or train one run at a time: P2P_MAX_PARALLEL=1." if tight else "",
         )
     free = here.disk_free_mb
-    level = Level.PROBLEM if free < SESSION_DISK_MB else Level.WARNING if free < TIGHT_DISK_MB else Level.OK
+    level = (
+        CheckLevel.PROBLEM if free < SESSION_DISK_MB else CheckLevel.WARNING if free < TIGHT_DISK_MB else CheckLevel.OK
+    )
     yield SetupCheck(
         name="disk",
         level=level,
         found=f"{free:,} MiB free for {directory}",
-        remedy="" if level is Level.OK else "Free some space, or choose another place with --runs-dir or P2P_RUNS_DIR.",
+        remedy=""
+        if level is CheckLevel.OK
+        else "Free some space, or choose another place with --runs-dir or P2P_RUNS_DIR.",
     )
 
 
@@ -162,22 +166,22 @@ def _writable(directory: Path) -> SetupCheck:
     except OSError as error:
         remedy = "Choose another place with --runs-dir or P2P_RUNS_DIR."
         found = f"{directory} cannot be written: {error.strerror or error}"
-        return SetupCheck(name="runs directory", level=Level.PROBLEM, found=found, remedy=remedy)
-    return SetupCheck(name="runs directory", level=Level.OK, found=f"{directory} can be written")
+        return SetupCheck(name="runs directory", level=CheckLevel.PROBLEM, found=found, remedy=remedy)
+    return SetupCheck(name="runs directory", level=CheckLevel.OK, found=f"{directory} can be written")
 
 
 def _keys() -> Iterator[SetupCheck]:
     for name, present in keys_present().items():
         found = "set" if present else "not set; the built-in author needs none"
-        yield SetupCheck(name=name, level=Level.OK, found=found)
+        yield SetupCheck(name=name, level=CheckLevel.OK, found=found)
 
 
 def _config_file() -> Iterator[SetupCheck]:
     path = config_file.location()
     if not path.is_file():
         found = f"none at {path}; it would hold keys for programs that start without a shell"
-        yield SetupCheck(name="configuration", level=Level.OK, found=found)
+        yield SetupCheck(name="configuration", level=CheckLevel.OK, found=found)
     elif problem := exposed_keys():
-        yield SetupCheck(name="configuration", level=Level.WARNING, found=problem, remedy=f"Run: chmod 600 {path}")
+        yield SetupCheck(name="configuration", level=CheckLevel.WARNING, found=problem, remedy=f"Run: chmod 600 {path}")
     else:
-        yield SetupCheck(name="configuration", level=Level.OK, found=str(path))
+        yield SetupCheck(name="configuration", level=CheckLevel.OK, found=str(path))

@@ -9,7 +9,16 @@ from p2p.contracts.session import EventName
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.models.session_models import steps_done
 from p2p.service.rewards.candidate_writing import write_candidates
-from p2p.service.rewards.trials import FEWEST, Steps, affordable, best_of, described, measured, steps_of, trial_config
+from p2p.service.rewards.trials import (
+    FEWEST,
+    TrialSteps,
+    affordable,
+    best_of,
+    described,
+    measured,
+    steps_of,
+    trial_config,
+)
 from p2p.service.rewards.variants import settled
 from p2p.service.training.aggregation import run_result
 from p2p.service.training.environments import describe_environment
@@ -63,7 +72,7 @@ def _train_some(ws: Workspace, record: SessionRecord, number: int) -> None:
     left = None if cap is None else cap - steps_done(record)
     wanted = {index: steps_of(session, draft) for index, draft in drafts.items()}
     paid = [index for index in drafts if kept.run(index, session.seeds[0]).read_summary() is not None]
-    wanted |= {index: Steps(trial=0, whole=wanted[index].whole) for index in paid}
+    wanted |= {index: TrialSteps(trial=0, whole=wanted[index].whole) for index in paid}
     chosen = affordable(wanted, left)
     if len(chosen) < FEWEST:
         return

@@ -24,7 +24,7 @@ FEWEST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class TrialSteps:
     """Environment steps for training a candidate."""
 
     trial: int
@@ -49,7 +49,7 @@ def trial_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
     return whole.model_copy(update={"total_timesteps": steps, "num_evals": 1})
 
 
-def steps_of(session: NewSession, draft: RewardDraft) -> Steps:
+def steps_of(session: NewSession, draft: RewardDraft) -> TrialSteps:
     """Environment steps for training a candidate, without variants, which are dropped if they do not fit.
 
     Raises:
@@ -57,10 +57,10 @@ def steps_of(session: NewSession, draft: RewardDraft) -> Steps:
     """
     configs = run_configs(session, draft.model_copy(update={"variants": ()})).values()
     trial = trial_config(session, draft).total_timesteps
-    return Steps(trial=trial, whole=sum(config.total_timesteps for config in configs))
+    return TrialSteps(trial=trial, whole=sum(config.total_timesteps for config in configs))
 
 
-def affordable(wanted: Mapping[int, Steps], left: int | None) -> tuple[int, ...]:
+def affordable(wanted: Mapping[int, TrialSteps], left: int | None) -> tuple[int, ...]:
     """Numbers of the candidates to train, leaving enough steps to train any chosen one in full.
 
     Args:

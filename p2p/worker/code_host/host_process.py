@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 import p2p
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.worker.code_host import idleness, shared_memory
-from p2p.worker.code_host.message import SIZE, UNFORESEEN, Kind, Message
-from p2p.worker.code_host.processor_time import Stopwatch
+from p2p.worker.code_host.message import SIZE, UNFORESEEN, HostMessage, MessageKind
+from p2p.worker.code_host.processor_time import ProcessorStopwatch
 from p2p.worker.code_host.shared_memory import Arrays, Box
 from p2p.worker.code_host.untrusted_text import one_line, without_controls
 
@@ -71,7 +71,7 @@ class CodeRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HostAnswer:
     """Answer of a host. Generated code may have influenced all of it."""
 
     fields: Any
@@ -119,7 +119,7 @@ class HostProcess:
         """Process id."""
         return self._process.pid
 
-    def ask(self, operation: str, fields: Mapping[str, Any], arrays: Arrays, limit_s: float) -> Answer:
+    def ask(self, operation: str, fields: Mapping[str, Any], arrays: Arrays, limit_s: float) -> HostAnswer:
         """Send a question; return the answer.
 
         Args:
@@ -143,7 +143,7 @@ class HostProcess:
         except ValueError as error:
             raise HostFailed(f"cannot be asked so much at once: {error}") from error
         try:
-            self._socket.send(Message(Kind.QUESTION, self._number, size).packed())
+            self._socket.send(HostMessage(MessageKind.QUESTION, self._number, size).packed())
             return self._answer(self._receive(limit_s))
         except OSError as error:
             raise self._failed(self._ended()) from error
@@ -163,15 +163,15 @@ class HostProcess:
         except (HostFailed, OSError, ValueError) as error:
             self.close()
             raise EnvironmentProblem(f"The process for generated code did not start: it {error}.") from error
-        if message.kind is not Kind.READY:
+        if message.kind is not MessageKind.READY:
             raise EnvironmentProblem("The process for generated code did not start as it should.")
         self._ready = True
 
-    def _receive(self, limit_s: float) -> Message:
+    def _receive(self, limit_s: float) -> HostMessage:
         left = limit_s
         patience = BUSY_FACTOR * limit_s
         poll = select.poll()
-        watch = Stopwatch(self._process.pid)
+        watch = ProcessorStopwatch(self._process.pid)
         idle = idleness.Idleness(self._process.pid)
         poll.register(self._socket, select.POLLIN)
         while left > 0 and patience > 0:
@@ -181,7 +181,7 @@ class HostProcess:
                 data = self._socket.recv(SIZE + 1)
                 if not data:
                     raise self._failed(self._ended())
-                return Message.unpacked(data)
+                return HostMessage.unpacked(data)
             waited = min(time.monotonic() - begun, 2 * look)  # and not what this process itself was stopped for
             left -= watch.spent(waited)
             patience -= waited
@@ -190,7 +190,7 @@ class HostProcess:
                 raise self._late(limit_s, f"used no processor time for {idleness.LIMIT_S:g} s: it waits for something")
         raise self._late(limit_s)
 
-    def _answer(self, message: Message) -> Answer:
+    def _answer(self, message: HostMessage) -> HostAnswer:
         """Decode the message and the outbox.
 
         Raises:
@@ -198,14 +198,16 @@ class HostProcess:
             HostFailed: it is one that the host was not made for.
             ValueError: it is no answer to this question.
         """
-        if message.number != self._number or message.kind not in (Kind.ANSWER, Kind.REFUSAL):
+        if message.number != self._number or message.kind not in (MessageKind.ANSWER, MessageKind.REFUSAL):
             raise ValueError("a message nobody asked for")
         fields = without_controls(shared_memory.read_text(self._outbox, message.text_bytes))
-        if message.kind is Kind.REFUSAL:
+        if message.kind is MessageKind.REFUSAL:
             kind = one_line(str(fields["kind"]))
             text = one_line(str(fields["message"]))
             raise self._failed(text) if kind == UNFORESEEN else CodeRefused(kind, text, self._row_and_line()[0])
-        return Answer(fields, shared_memory.read_table(self._outbox, message.text_bytes, message.rows, message.columns))
+        return HostAnswer(
+            fields, shared_memory.read_table(self._outbox, message.text_bytes, message.rows, message.columns)
+        )
 
     def _late(self, limit_s: float, how: str = "") -> HostFailed:
         self._process.send_signal(signal.SIGALRM)

@@ -18,7 +18,7 @@ UNFORESEEN = ""
 """Name of the error in a refusal when the code ended its half of the host in a way of its own."""
 
 
-class Kind(IntEnum):
+class MessageKind(IntEnum):
     """Kind of message."""
 
     READY = 1
@@ -30,10 +30,10 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class HostMessage:
     """One message."""
 
-    kind: Kind
+    kind: MessageKind
     number: int
     """Of the question it is, or answers, from 1."""
     text_bytes: int = 0
@@ -47,7 +47,7 @@ class Message:
         return _FORMAT.pack(_MAGIC, self.kind, self.number, self.text_bytes, self.rows, self.columns)
 
     @classmethod
-    def unpacked(cls, data: bytes) -> "Message":
+    def unpacked(cls, data: bytes) -> "HostMessage":
         """Message from bytes.
 
         Raises:
@@ -58,4 +58,4 @@ class Message:
         magic, kind, *numbers = _FORMAT.unpack(data)
         if magic != _MAGIC:
             raise ValueError("a message of another kind")
-        return cls(Kind(kind), *numbers)
+        return cls(MessageKind(kind), *numbers)

@@ -10,7 +10,7 @@ STARVED = "RD"
 does not answer."""
 
 
-class Stopwatch:
+class ProcessorStopwatch:
     """Measures the time of a process, one look after the other.
 
     Args:

@@ -16,7 +16,7 @@ import numpy as np
 from p2p.contracts.env import Actuator, Body, EnvSpec, Geom, InfoKey, Joint, Morphology
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.envs.morphology import PORTRAITS, Portrait, side_view
-from p2p.rewards.definitions import Base, features_of
+from p2p.rewards.definitions import TorsoFreedom, features_of
 from p2p.worker.description.observations import describe_observation
 from p2p.worker.engine.morphology import (
     FREE,
@@ -210,7 +210,7 @@ def _geom(model: mujoco.MjModel, index: int) -> Geom:
 def _rest_clearance(model: mujoco.MjModel, body: Morphology) -> float:
     """Distance of the lowest geom to the floor after some seconds without control, rounded to 0.1 mm [m]."""
     torso = index_of(model, "body", body.torso)
-    if floor_geom(model, torso) is None or base_of(model, torso) is Base.FIXED:
+    if floor_geom(model, torso) is None or base_of(model, torso) is TorsoFreedom.FIXED:
         return 0.0
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data, nstep=round(SETTLING_S / model.opt.timestep))

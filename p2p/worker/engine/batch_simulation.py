@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.worker.engine.frame import SIDE_INFO, Booleans, Floats, Frame, Outcome
 from p2p.worker.engine.library import NativeBatch
-from p2p.worker.engine.tasks.task import Moment, Task, Transition
+from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask
 from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
 
 _CONTACT_FORCES = ("mj_rnePostConstraint",)
@@ -40,7 +40,7 @@ class BatchSimulation:
 
     engine = "batch"
 
-    def __init__(self, spec: EnvSpec, env: Any, task: Task, n: int, threads: int = 1) -> None:
+    def __init__(self, spec: EnvSpec, env: Any, task: VectorisedTask, n: int, threads: int = 1) -> None:
         self.spec = spec
         self.n = n
         self.model = env.model
@@ -104,7 +104,7 @@ class BatchSimulation:
 
     def outcome(self, before: Frame, after: Frame, actions: NDArray[np.floating]) -> Outcome:
         """Gymnasium's reward and info of the steps from `before` to `after` with `actions`, for any number of rows."""
-        return self._task.outcome(Transition(before, after, actions))
+        return self._task.outcome(ControlSteps(before, after, actions))
 
     def contact_forces(self) -> Floats:
         """Torque and force on every body in the last step, shape (n, nbody, 6) [N m, N]; zero after a reset."""

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import Morphology
-from p2p.rewards.definitions import Base
+from p2p.rewards.definitions import TorsoFreedom
 
 Indices = NDArray[np.intp]
 
@@ -34,7 +34,7 @@ def guess_morphology(model: mujoco.MjModel) -> Morphology:
     geoms = robot_geoms(model, torso)
     names = {int(geom): name_of(model, "geom", int(geom)) for geom in geoms}
     feet = [name for name in names.values() if "foot" in name.lower() or "ankle" in name.lower()]
-    if base_of(model, torso) not in (Base.FREE, Base.VERTICAL):
+    if base_of(model, torso) not in (TorsoFreedom.FREE, TorsoFreedom.VERTICAL):
         return Morphology(torso=name_of(model, "body", torso))
     leaves = set(range(1, model.nbody)) - {int(parent) for parent in model.body_parentid}
     feet = feet or [name for geom, name in names.items() if int(model.geom_bodyid[geom]) in leaves]
@@ -63,17 +63,17 @@ def collides(model: mujoco.MjModel, floor: int, geoms: Indices) -> NDArray[np.bo
     return np.asarray(allowed != 0)
 
 
-def base_of(model: mujoco.MjModel, torso: int) -> Base:
+def base_of(model: mujoco.MjModel, torso: int) -> TorsoFreedom:
     """How the torso can move, from its own joints that no motor drives."""
     joints = root_joints(model, torso)
     kinds = model.jnt_type[joints]
     if (kinds == FREE).any():
-        return Base.FREE
+        return TorsoFreedom.FREE
     axes = model.jnt_axis[joints[kinds == SLIDE]]
     turning = model.jnt_axis[joints[kinds == HINGE]]
     if len(axes) != 2 or len(turning) != 1:
-        return Base.FIXED
-    return Base.VERTICAL if abs(axes[:, 2]).max() > 0.5 else Base.HORIZONTAL
+        return TorsoFreedom.FIXED
+    return TorsoFreedom.VERTICAL if abs(axes[:, 2]).max() > 0.5 else TorsoFreedom.HORIZONTAL
 
 
 def root_joints(model: mujoco.MjModel, torso: int) -> Indices:

@@ -11,9 +11,9 @@ from p2p.contracts.work import ExportFormat, ExportReport, ExportRequest
 from p2p.store.exports import ExportedFiles, ExportRecord
 from p2p.worker.export import standalone
 from p2p.worker.export.card import model_card
-from p2p.worker.export.episodes import gymnasium_returns, recorded_episode, statistics
 from p2p.worker.export.formats import write_format
 from p2p.worker.export.interface import Interface, describe_interface
+from p2p.worker.export.replayed_episodes import gymnasium_returns, recorded_episode, statistics
 from p2p.worker.export.source import Source, open_source
 from p2p.worker.export.verify import check_format
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from p2p.contracts.errors import P2PError
 from p2p.contracts.work import FormatCheck, RecordedEpisode
-from p2p.worker.export.episodes import trained_return
+from p2p.worker.export.replayed_episodes import trained_return
 from p2p.worker.export.source import Source
 from p2p.worker.export.standalone import OPENERS, Act, play
 

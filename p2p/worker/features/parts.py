@@ -139,10 +139,10 @@ class PartReader:
 
     def _read(self, qpos: Floats, qvel: Floats, ctrl: Floats) -> Features:
         fields = {} if self._forward is None else self._forward.read(qpos, qvel, ctrl)
-        rows = _Rows(self._model, fields, qpos, qvel)
+        rows = _ComputedStates(self._model, fields, qpos, qvel)
         return {feature.name: self._one(feature, rows) for feature in self._wanted}
 
-    def _one(self, feature: PartFeature, rows: "_Rows") -> Floats:
+    def _one(self, feature: PartFeature, rows: "_ComputedStates") -> Floats:
         quantity = feature.quantity
         name = feature.part
         if quantity.startswith("joint_") or quantity == "power":
@@ -161,7 +161,7 @@ class PartReader:
             return np.asarray(np.hypot(velocity[:, 0], velocity[:, 1]))
         return velocity[:, _AXES[quantity[-1]]].copy()
 
-    def _of_joint(self, quantity: str, name: str, rows: "_Rows") -> Floats:
+    def _of_joint(self, quantity: str, name: str, rows: "_ComputedStates") -> Floats:
         if quantity == "power":
             return np.asarray(np.abs(rows.fields["qfrc_actuator"] * rows.qvel).sum(axis=1))
         joint = self._joints[name]
@@ -171,14 +171,14 @@ class PartReader:
             return rows.qvel[:, joint.qvel_index].copy()
         return rows.fields["qfrc_actuator"][:, joint.qvel_index].copy()
 
-    def _point(self, name: str, rows: "_Rows") -> Floats:
+    def _point(self, name: str, rows: "_ComputedStates") -> Floats:
         if name == COM:
             return rows.fields["subtree_com"][:, self._root]
         if name in self._bodies:
             return rows.fields["xpos"][:, self._bodies[name]]
         return rows.fields["geom_xpos"][:, index_of(self._model, "geom", name)]
 
-    def _velocity(self, name: str, rows: "_Rows") -> Floats:
+    def _velocity(self, name: str, rows: "_ComputedStates") -> Floats:
         if name == COM:
             return rows.fields["subtree_linvel"][:, self._root]
         body = self._bodies.get(name)
@@ -186,7 +186,7 @@ class PartReader:
             body = int(self._model.geom_bodyid[index_of(self._model, "geom", name)])
         return rows.velocity(body, self._point(name, rows))
 
-    def _on_the_floor(self, quantity: str, name: str, rows: "_Rows") -> Floats:
+    def _on_the_floor(self, quantity: str, name: str, rows: "_ComputedStates") -> Floats:
         """Contact, clearance and slip of a part: of the geom of it that is lowest."""
         own = self._geoms[name]
         all_geoms = rows.lowest(self._heights)
@@ -214,7 +214,7 @@ class PartReader:
         return [list(geoms).index(index_of(self._model, "geom", name))]
 
 
-class _Rows:
+class _ComputedStates:
     """What MuJoCo computed of B states."""
 
     def __init__(self, model: mujoco.MjModel, fields: Mapping[str, Floats], qpos: Floats, qvel: Floats) -> None:

@@ -10,9 +10,9 @@ from p2p.contracts.known_motions import Claim, Clip, ClipSet, KnownMotionsReques
 from p2p.envs import catalog
 from p2p.worker.known_motions import flipping, jumping, resting, sliding, travelling, turning
 from p2p.worker.known_motions.motion import Motion
+from p2p.worker.known_motions.motion_player import MotionPlayer, Played
 from p2p.worker.known_motions.robots import ROBOTS, Robot
 from p2p.worker.known_motions.scene import NEGATIVE, Recipe, Scene
-from p2p.worker.known_motions.stage import Played, Stage
 
 FAMILIES = (resting, travelling, jumping, flipping, turning, sliding)
 
@@ -37,12 +37,14 @@ def make_clips(request: KnownMotionsRequest) -> tuple[ClipSet, list[MadeClip]]:
     return clip_set(request, made), made
 
 
-def stage_of(robot: Robot) -> Stage:
+def stage_of(robot: Robot) -> MotionPlayer:
     """Stage of a robot."""
-    return Stage(catalog.load(robot.env_id), robot.settles, np.array(robot.crouch or 0.0))
+    return MotionPlayer(catalog.load(robot.env_id), robot.settles, np.array(robot.crouch or 0.0))
 
 
-def play_scenes(robot: Robot, stage: Stage, seed: int, variations: int) -> Iterator[tuple[MadeClip, Scene, Motion]]:
+def play_scenes(
+    robot: Robot, stage: MotionPlayer, seed: int, variations: int
+) -> Iterator[tuple[MadeClip, Scene, Motion]]:
     """Clips of a robot, each with its scene and motion."""
     dt = catalog.load(robot.env_id).dt
     for clip, scene in scenes(robot, seed, variations):

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Asked:
+class KnownSentence:
     """One sentence and its meaning."""
 
     sentence: str
@@ -43,7 +43,7 @@ class Robot:
     """A robot of the set."""
 
     env_id: str
-    asked: tuple[Asked, ...]
+    asked: tuple[KnownSentence, ...]
     settles: bool = False
     """Whether it stands by itself."""
     crouch: tuple[float, ...] = ()
@@ -77,28 +77,28 @@ class Robot:
 
 
 _FLIPS = (
-    Asked("do a backflip", "flip"),
-    Asked("do a backflip and land on your feet", "flip", lands=True),
-    Asked("do two backflips", "flip", low=2.0, exact=True),
-    Asked("do a front flip", "flip", way=-1.0),
+    KnownSentence("do a backflip", "flip"),
+    KnownSentence("do a backflip and land on your feet", "flip", lands=True),
+    KnownSentence("do two backflips", "flip", low=2.0, exact=True),
+    KnownSentence("do a front flip", "flip", way=-1.0),
 )
-_STILL = Asked("stand still for 5 seconds", "still")
+_STILL = KnownSentence("stand still for 5 seconds", "still")
 CHEETAH = Robot(
     env_id="HalfCheetah-v5",
     asked=(
-        Asked("run forward as fast as you can", "move", low=3.0),
-        Asked("run backward", "move", low=2.0, way=-1.0),
-        Asked("move forward slowly", "move", low=0.3, high=0.7),
-        Asked("move at 2 m/s", "move", low=2.0, high=2.0),
-        Asked("hop forward without falling", "hop", low=0.7),
-        Asked("crawl forward", "crawl", low=0.5),
+        KnownSentence("run forward as fast as you can", "move", low=3.0),
+        KnownSentence("run backward", "move", low=2.0, way=-1.0),
+        KnownSentence("move forward slowly", "move", low=0.3, high=0.7),
+        KnownSentence("move at 2 m/s", "move", low=2.0, high=2.0),
+        KnownSentence("hop forward without falling", "hop", low=0.7),
+        KnownSentence("crawl forward", "crawl", low=0.5),
         _STILL,
-        Asked("jump", "jump", low=0.2),
-        Asked("jump 0.3 m high", "jump", low=0.3),
-        Asked("jump 3 times", "jump", low=0.2, times=3, exact=True),
-        Asked("stand on your hind legs", "rear", low=2.0),
-        Asked("stand on your hind legs for 3 seconds", "rear", low=3.0),
-        Asked("roll forward on the ground", "roll", way=-1.0),
+        KnownSentence("jump", "jump", low=0.2),
+        KnownSentence("jump 0.3 m high", "jump", low=0.3),
+        KnownSentence("jump 3 times", "jump", low=0.2, times=3, exact=True),
+        KnownSentence("stand on your hind legs", "rear", low=2.0),
+        KnownSentence("stand on your hind legs for 3 seconds", "rear", low=3.0),
+        KnownSentence("roll forward on the ground", "roll", way=-1.0),
         *_FLIPS,
     ),
     settles=True,
@@ -110,48 +110,48 @@ HOPPER = Robot(
     steps=False,
     bounds=True,
     asked=(
-        Asked("run forward as fast as you can", "move", low=1.4),
-        Asked("run backward", "move", low=1.4, way=-1.0),
-        Asked("move forward slowly", "move", low=0.3, high=0.8),
-        Asked("hop forward without falling", "hop", low=1.0),
+        KnownSentence("run forward as fast as you can", "move", low=1.4),
+        KnownSentence("run backward", "move", low=1.4, way=-1.0),
+        KnownSentence("move forward slowly", "move", low=0.3, high=0.8),
+        KnownSentence("hop forward without falling", "hop", low=1.0),
         _STILL,
-        Asked("jump", "jump", low=0.15),
-        Asked("jump 3 times", "jump", low=0.15, times=3, exact=True),
+        KnownSentence("jump", "jump", low=0.15),
+        KnownSentence("jump 3 times", "jump", low=0.15, times=3, exact=True),
         *_FLIPS,
     ),
 )
 WALKER = Robot(
     env_id="Walker2d-v5",
     asked=(
-        Asked("walk forward", "move", low=0.7, high=1.6),
-        Asked("walk forward slowly, upright", "move", low=0.2, high=0.8),
-        Asked("run forward", "move", low=1.4),
-        Asked("walk backward", "move", low=0.7, high=1.6, way=-1.0),
+        KnownSentence("walk forward", "move", low=0.7, high=1.6),
+        KnownSentence("walk forward slowly, upright", "move", low=0.2, high=0.8),
+        KnownSentence("run forward", "move", low=1.4),
+        KnownSentence("walk backward", "move", low=0.7, high=1.6, way=-1.0),
         _STILL,
-        Asked("jump", "jump", low=0.1),
-        Asked("jump 3 times", "jump", low=0.1, times=3, exact=True),
+        KnownSentence("jump", "jump", low=0.1),
+        KnownSentence("jump 3 times", "jump", low=0.1, times=3, exact=True),
         *_FLIPS,
     ),
 )
 _SPINS = (
-    Asked("spin in place", "spin", way=0.0),
-    Asked("spin left twice", "spin", low=2.0, exact=True),
-    Asked("spin clockwise", "spin", way=-1.0),
-    Asked("turn right 180 degrees", "spin", low=0.5, way=-1.0, exact=True),
+    KnownSentence("spin in place", "spin", way=0.0),
+    KnownSentence("spin left twice", "spin", low=2.0, exact=True),
+    KnownSentence("spin clockwise", "spin", way=-1.0),
+    KnownSentence("turn right 180 degrees", "spin", low=0.5, way=-1.0, exact=True),
 )
 ANT = Robot(
     env_id="Ant-v5",
     asked=(
-        Asked("walk forward", "move", low=0.5),
-        Asked("walk backward", "move", low=0.5, way=-1.0),
-        Asked("run forward as fast as you can", "move", low=1.0),
-        Asked("walk to the left", "move", low=0.5, sideways=True),
-        Asked("walk to the right", "move", low=0.5, way=-1.0, sideways=True),
-        Asked("crawl forward", "crawl", low=0.5),
+        KnownSentence("walk forward", "move", low=0.5),
+        KnownSentence("walk backward", "move", low=0.5, way=-1.0),
+        KnownSentence("run forward as fast as you can", "move", low=1.0),
+        KnownSentence("walk to the left", "move", low=0.5, sideways=True),
+        KnownSentence("walk to the right", "move", low=0.5, way=-1.0, sideways=True),
+        KnownSentence("crawl forward", "crawl", low=0.5),
         _STILL,
-        Asked("jump", "jump", low=0.15),
-        Asked("jump 3 times", "jump", low=0.15, times=3, exact=True),
-        Asked("roll over to the right", "roll"),
+        KnownSentence("jump", "jump", low=0.15),
+        KnownSentence("jump 3 times", "jump", low=0.15, times=3, exact=True),
+        KnownSentence("roll over to the right", "roll"),
         *_SPINS,
     ),
     settles=True,
@@ -166,12 +166,12 @@ HUMANOID = Robot(
     bounds=True,
     bounce=0.06,
     asked=(
-        Asked("walk forward", "move", low=0.5),
-        Asked("walk to the left", "move", low=0.5, sideways=True),
-        Asked("run forward as fast as you can", "move", low=1.5),
+        KnownSentence("walk forward", "move", low=0.5),
+        KnownSentence("walk to the left", "move", low=0.5, sideways=True),
+        KnownSentence("run forward as fast as you can", "move", low=1.5),
         _STILL,
-        Asked("jump", "jump", low=0.1),
-        Asked("jump 3 times", "jump", low=0.1, times=3, exact=True),
+        KnownSentence("jump", "jump", low=0.1),
+        KnownSentence("jump 3 times", "jump", low=0.1, times=3, exact=True),
         *_SPINS,
     ),
     fall=("roll", pi / 2),
@@ -182,10 +182,10 @@ HUMANOID = Robot(
 SWIMMER = Robot(
     env_id="Swimmer-v5",
     asked=(
-        Asked("swim forward", "move", low=0.1),
-        Asked("swim forward as fast as you can", "move", low=0.27),
-        Asked("swim backward", "move", low=0.1, way=-1.0),
-        Asked("stay still", "still"),
+        KnownSentence("swim forward", "move", low=0.1),
+        KnownSentence("swim forward as fast as you can", "move", low=0.27),
+        KnownSentence("swim backward", "move", low=0.1, way=-1.0),
+        KnownSentence("stay still", "still"),
         *_SPINS,
     ),
     seconds=10.0,

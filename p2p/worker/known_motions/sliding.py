@@ -2,7 +2,7 @@
 
 from p2p.contracts.known_motions import ClaimKind
 from p2p.worker.known_motions.motion import travel
-from p2p.worker.known_motions.robots import Asked, Robot
+from p2p.worker.known_motions.robots import KnownSentence, Robot
 from p2p.worker.known_motions.scene import EXPLOIT, POSITIVE, UNCLEAR, Random, Recipe, Scene, speed_kinds
 from p2p.worker.known_motions.travelling import right_speed, velocity_of
 
@@ -18,7 +18,7 @@ def recipes(robot: Robot) -> list[Recipe]:
     return [_slide(one) for one in asked]
 
 
-def _slide(asked: Asked) -> Recipe:
+def _slide(asked: KnownSentence) -> Recipe:
     """Slide upright at the requested speed, on motionless feet."""
 
     def make(robot: Robot, rng: Random) -> Scene:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from p2p.worker.known_motions.motion import Motion, during, ramp, travel
-from p2p.worker.known_motions.robots import Asked, Robot
+from p2p.worker.known_motions.robots import KnownSentence, Robot
 from p2p.worker.known_motions.scene import (
     EXPLOIT,
     NEAR_MISS,
@@ -39,7 +39,7 @@ def recipes(robot: Robot) -> list[Recipe]:
     return found
 
 
-def _of_sentence(asked: Asked, robot: Robot) -> list[Recipe]:
+def _of_sentence(asked: KnownSentence, robot: Robot) -> list[Recipe]:
     """Scenes around one sentence, and tricks with its numbers."""
     name = f"for “{asked.sentence}”"
     shares = {"as asked": 1.0, "at 80 %": 0.8, "the wrong way": -1.0}
@@ -64,7 +64,7 @@ def _of_sentence(asked: Asked, robot: Robot) -> list[Recipe]:
     return found
 
 
-def right_speed(asked: Asked, rng: Random) -> float:
+def right_speed(asked: KnownSentence, rng: Random) -> float:
     """A correct speed for a sentence, unsigned [m/s]."""
     if asked.low == asked.high:
         return asked.low
@@ -77,12 +77,12 @@ def _gait(rng: Random) -> tuple[float, float]:
     return float(rng.uniform(1.5, 2.5)), float(rng.uniform(0.0, 2.0 * np.pi))
 
 
-def velocity_of(asked: Asked, speed: float, across: bool = False) -> dict[str, float]:
+def velocity_of(asked: KnownSentence, speed: float, across: bool = False) -> dict[str, float]:
     """Velocity with its axis."""
     return {"vy" if asked.sideways != across else "vx": asked.way * speed}
 
 
-def _steady(asked: Asked, share: float, across: bool = False) -> Callable[[Robot, Random], Scene]:
+def _steady(asked: KnownSentence, share: float, across: bool = False) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
         limit = {0.8: asked.low, 1.35: asked.high}.get(share)
         speed = right_speed(asked, rng) * share if limit is None else limit * share * rng.uniform(0.97, 1.03)
@@ -98,7 +98,7 @@ def stepping(motion: Motion, robot: Robot) -> Motion:
     return _hopping(motion, robot, motion.seconds) if robot.bounds else motion
 
 
-def _trick(asked: Asked, draw: Draw, exploit: bool) -> Callable[[Robot, Random], Scene]:
+def _trick(asked: KnownSentence, draw: Draw, exploit: bool) -> Callable[[Robot, Random], Scene]:
     """Trick with the mean velocity of a positive, real or apparent."""
 
     def make(robot: Robot, rng: Random) -> Scene:
@@ -178,7 +178,7 @@ def _fallen(motion: Motion, robot: Robot, start: float) -> Motion:
     return motion.plus(**{path: angle * ramp(motion.t, start, 0.35)})
 
 
-def _askew(asked: Asked) -> Callable[[Robot, Random], Scene]:
+def _askew(asked: KnownSentence) -> Callable[[Robot, Random], Scene]:
     def make(robot: Robot, rng: Random) -> Scene:
         speed = right_speed(asked, rng)
         along = velocity_of(asked, speed)

@@ -12,7 +12,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RolloutBatch:
     """One rollout of T steps in n environments, flattened to B = T * n rows."""
 
     observations: Floats
@@ -57,7 +57,7 @@ class Learner(Protocol):
         """Predicted returns, shape (B,), of normalised observations, shape (B, obs_dim)."""
         ...
 
-    def update(self, batch: Batch, learning_rate: float) -> dict[str, float]:
+    def update(self, batch: RolloutBatch, learning_rate: float) -> dict[str, float]:
         """Learn from one rollout.
 
         Returns:

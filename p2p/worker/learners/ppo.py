@@ -35,7 +35,7 @@ from gymnasium.spaces import Box
 from numpy.typing import DTypeLike, NDArray
 
 from p2p.contracts.training import TrainConfig
-from p2p.worker.learners.learner import Batch, Floats, Networks
+from p2p.worker.learners.learner import Floats, Networks, RolloutBatch
 from p2p.worker.saved_state import State, fill, generator_state, joined, part, restore_generator
 
 Array = NDArray[np.floating]
@@ -402,7 +402,7 @@ class ShuffledRollout:
     def __len__(self) -> int:
         return len(self._whole)
 
-    def load(self, batch: Batch) -> None:
+    def load(self, batch: RolloutBatch) -> None:
         """Take in a rollout; `shuffle` fills the minibatches."""
         self._batch = batch
         self._observations[:, :-1] = batch.observations
@@ -641,7 +641,7 @@ class FastLearner:
         """See `Learner.values`."""
         return self.network.values(observations)
 
-    def update(self, batch: Batch, learning_rate: float) -> dict[str, float]:
+    def update(self, batch: RolloutBatch, learning_rate: float) -> dict[str, float]:
         """See `Learner.update`."""
         config = self._config
         network = self.network

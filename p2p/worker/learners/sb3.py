@@ -11,7 +11,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import ConstantSchedule
 
 from p2p.contracts.training import TrainConfig
-from p2p.worker.learners.learner import Batch, Floats, Networks
+from p2p.worker.learners.learner import Floats, Networks, RolloutBatch
 from p2p.worker.learners.sb3_arguments import ppo_arguments
 from p2p.worker.learners.torch_generators import global_generators, restore_global_generators
 from p2p.worker.saved_state import State, joined, part
@@ -59,7 +59,7 @@ class Sb3Learner:
         with torch.no_grad():
             return _array(self.model.policy.predict_values(self._tensor(observations)))[:, 0]
 
-    def update(self, batch: Batch, learning_rate: float) -> dict[str, float]:
+    def update(self, batch: RolloutBatch, learning_rate: float) -> dict[str, float]:
         """See `Learner.update`."""
         self._fill_buffer(batch)
         self.model.lr_schedule = ConstantSchedule(learning_rate)
@@ -119,7 +119,7 @@ class Sb3Learner:
         policy.optimizer.load_state_dict(optimizer)
         restore_global_generators(part(state, "generator"))
 
-    def _fill_buffer(self, batch: Batch) -> None:
+    def _fill_buffer(self, batch: RolloutBatch) -> None:
         """Fill the rollout buffer; `generator_ready` marks its rows as flat already."""
         buffer = self.model.rollout_buffer
         buffer.buffer_size = len(batch) // buffer.n_envs

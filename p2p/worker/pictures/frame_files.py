@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from p2p.contracts.work import FrameNote, ViewCamera, ViewRequest
 from p2p.worker.pictures.contact_sheet import save_sheet
-from p2p.worker.pictures.frame_labels import Label, label
+from p2p.worker.pictures.frame_labels import FrameLabel, label
 from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import INK, RED, ShownRollout, draw_moments, font
 
@@ -86,7 +86,7 @@ def pick(frames: KeyFrames, count: int) -> list[int]:
     return sorted(kept)
 
 
-def _with_band(picture: Image.Image, index: int, text: Label) -> Image.Image:
+def _with_band(picture: Image.Image, index: int, text: FrameLabel) -> Image.Image:
     page = Image.new("RGB", (picture.width, picture.height + BAND), "white")
     page.paste(picture, (0, 0))
     pen = ImageDraw.Draw(page)

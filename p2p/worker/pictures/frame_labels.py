@@ -10,7 +10,7 @@ from p2p.worker.pictures.strip_plot import angle_of
 from p2p.worker.render.marking import limbs_in_words
 
 
-class Label(NamedTuple):
+class FrameLabel(NamedTuple):
     """Text under, or in, the picture of a moment."""
 
     moment: str
@@ -19,7 +19,7 @@ class Label(NamedTuple):
     place: str
 
 
-def label(rollout: ShownRollout, frames: KeyFrames, number: int) -> Label:
+def label(rollout: ShownRollout, frames: KeyFrames, number: int) -> FrameLabel:
     """Text of a chosen moment, by index from 0."""
     step = frames.steps[number]
     features = rollout.features
@@ -32,7 +32,7 @@ def label(rollout: ShownRollout, frames: KeyFrames, number: int) -> Label:
     values = [text.format(features[name][step]) for name, text in places.items() if name in features]
     time = rollout.times[step]
     moment = f"t={time:.2f} s  step {round(time / rollout.spec.dt)}"
-    return Label(moment, frames.words[number], " ".join(turned), " ".join(values) + " m" if values else "")
+    return FrameLabel(moment, frames.words[number], " ".join(turned), " ".join(values) + " m" if values else "")
 
 
 def legend(rollout: ShownRollout) -> str:
@@ -67,7 +67,7 @@ def shortened(pen: ImageDraw.ImageDraw, text: str, free_width: float) -> str:
     return text.rstrip() + " …"
 
 
-def write_label(pen: ImageDraw.ImageDraw, corner: tuple[int, int], width: int, text: Label) -> None:
+def write_label(pen: ImageDraw.ImageDraw, corner: tuple[int, int], width: int, text: FrameLabel) -> None:
     """Write the text of a moment under its picture, in three lines; the event is in the picture."""
     x, y = corner
     for line, words in enumerate((text.moment, text.angle, text.place)):

@@ -43,7 +43,7 @@ TICKS = (30, 45, 90, 180, 360, 720, 1440)
 """Distances between the ticks of an angle, of which the first that gives at most six is taken [deg]."""
 
 
-class Line(NamedTuple):
+class PlotLine(NamedTuple):
     """A curve."""
 
     times: Floats
@@ -76,7 +76,7 @@ class Panel(NamedTuple):
     """One plot."""
 
     title: str
-    lines: dict[str, Line]
+    lines: dict[str, PlotLine]
     """By name in the legend."""
     least: float
     """Smallest range of the vertical axis: trembling is not to look like motion."""
@@ -136,7 +136,7 @@ def draw_two_strips(
     return _draw(panels, marks, (begin - dt, end), size)
 
 
-def _merged(names: Sequence[str], panels: Sequence[Panel]) -> dict[str, Line]:
+def _merged(names: Sequence[str], panels: Sequence[Panel]) -> dict[str, PlotLine]:
     return {name: next(iter(panel.lines.values())) for name, panel in zip(names, panels, strict=True)}
 
 
@@ -184,7 +184,7 @@ def angle_of(features: Mapping[str, Floats], rotation: str | None) -> Angle | No
 def _panels(features: Mapping[str, Floats], rotation: str | None) -> list[Panel]:
     angle = angle_of(features, rotation)
     if angle is not None:
-        turning = Panel(angle.title, {"": Line(features["time"], angle.degrees)}, least=20.0, angle=True)
+        turning = Panel(angle.title, {"": PlotLine(features["time"], angle.degrees)}, least=20.0, angle=True)
     else:
         turning = _first(features, {"joint_speed": "joint speed"})
     places = {"height": "height [m]", "pole_height": "height of the pole's tip [m]"}
@@ -202,7 +202,7 @@ def of_parts(features: Mapping[str, Floats]) -> list[Panel]:
         return [_first(features, {derived: derived})]
     quantity = found[0].partition(":")[0]
     alike = [name for name in found if name.partition(":")[0] == quantity][: len(LINES)]
-    lines = {name.partition(":")[2]: Line(features["time"], features[name]) for name in alike}
+    lines = {name.partition(":")[2]: PlotLine(features["time"], features[name]) for name in alike}
     unit = BY_NAME[quantity].unit
     part = f" of {alike[0].partition(':')[2]}" if len(alike) == 1 and ":" in alike[0] else ""
     return [Panel(f"{quantity.replace('_', ' ')}{part}" + (f" [{unit}]" if unit != "1" else ""), lines, least=0.1)]
@@ -215,7 +215,7 @@ def _is_of_part(name: str) -> bool:
 
 def _velocity(features: Mapping[str, Floats]) -> Panel:
     lines = {"forward": "forward_velocity", "lateral (+ left)": "lateral_velocity"}
-    known = {label: Line(features["time"], features[name]) for label, name in lines.items() if name in features}
+    known = {label: PlotLine(features["time"], features[name]) for label, name in lines.items() if name in features}
     if known:
         title = "velocity [m/s]" if len(known) > 1 else "forward velocity [m/s]"
         return Panel(title, known, least=0.5)
@@ -224,7 +224,7 @@ def _velocity(features: Mapping[str, Floats]) -> Panel:
 
 def _first(features: Mapping[str, Floats], titles: dict[str, str]) -> Panel:
     name = next((name for name in titles if name in features), next(iter(features)))
-    return Panel(titles.get(name, name), {"": Line(features["time"], features[name])}, least=0.1)
+    return Panel(titles.get(name, name), {"": PlotLine(features["time"], features[name])}, least=0.1)
 
 
 def _draw_marks(axes: Axes, marks: Marks, span: tuple[float, float]) -> None:

@@ -19,9 +19,9 @@ from p2p.store.files import replacing
 from p2p.worker.pictures.key_pictures import ShownRollout
 from p2p.worker.pictures.overlay import captions, stamped
 from p2p.worker.render.camera import Floats, follow
+from p2p.worker.render.find_renderer import RAYCAST, choose_renderer
 from p2p.worker.render.frames import draw
 from p2p.worker.render.marking import limbs_in_words
-from p2p.worker.render.probe import RAYCAST, choose_renderer
 
 MAX_FPS = 30
 """More frames per second show nothing more [1/s]."""

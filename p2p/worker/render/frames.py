@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from p2p.contracts.env import EnvSpec
 from p2p.worker.render import raycast
 from p2p.worker.render.camera import Floats, Views, follow
+from p2p.worker.render.find_renderer import RAYCAST, choose_renderer, give_up, process_of
 from p2p.worker.render.gl import GlFailure
-from p2p.worker.render.probe import RAYCAST, choose_renderer, give_up, process_of
 
 Frame = NDArray[np.uint8]
 

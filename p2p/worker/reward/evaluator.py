@@ -12,11 +12,11 @@ from p2p.contracts.reward_rules import Method
 from p2p.contracts.training import RewardEvaluation
 from p2p.worker.engine.simulation import Simulation
 from p2p.worker.engine.vec_env import Block
-from p2p.worker.reward.history import EpisodeHistory
 from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.reward.inputs import inputs_of
+from p2p.worker.reward.recorded_steps import Columns, Evaluated, Floats, RecordedSteps, StepCounter, StepFailed
 from p2p.worker.reward.runner import RewardRunner
-from p2p.worker.reward.steps import Columns, Evaluated, Floats, StepCounter, StepFailed, Steps
+from p2p.worker.reward.running_episodes import EpisodeHistory
 from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.saved_state import State, joined, part
 
@@ -43,7 +43,7 @@ class BlockRewards(Protocol):
         """Reason for not being vectorised."""
         ...
 
-    def evaluate(self, steps: Steps) -> Evaluated:
+    def evaluate(self, steps: RecordedSteps) -> Evaluated:
         """Total and terms of every row, shape (T * n, 1 + n_terms), and the names of the terms."""
         ...
 
@@ -55,7 +55,7 @@ class BlockRewards(Protocol):
         """Continue from a saved state; return the names of the terms."""
         ...
 
-    def replay(self, steps: Steps) -> None:
+    def replay(self, steps: RecordedSteps) -> None:
         """Replay past steps."""
         ...
 
@@ -146,12 +146,12 @@ class RewardEvaluator:
                 raise self._counter.failure(failure.args[0], steps, failure.row) from failure.__cause__
 
 
-def steps_of(block: Block, columns: Columns) -> Steps:
+def steps_of(block: Block, columns: Columns) -> RecordedSteps:
     """A block as the arguments of a reward."""
-    return Steps(block.before.observations, block.actions, block.after.observations, block.starts, columns)
+    return RecordedSteps(block.before.observations, block.actions, block.after.observations, block.starts, columns)
 
 
-def run_steps(reward: Reward, steps: Steps) -> Evaluated:
+def run_steps(reward: Reward, steps: RecordedSteps) -> Evaluated:
     """Total and terms of whole episodes side by side, step by step, and the names of the terms.
 
     Raises:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.worker.code_host.serve import Result
+from p2p.worker.reward.recorded_steps import RecordedSteps
 from p2p.worker.reward.recording import Recording
 from p2p.worker.reward.runner import RewardRunner
-from p2p.worker.reward.steps import Steps
 from p2p.worker.reward_source.loader import LoadedReward
 
 Fields = Mapping[str, Any]
@@ -66,7 +66,7 @@ class RewardService:
         return {"names": names, "method": self._runner.method, "reason": self._runner.reason}
 
 
-def arrays_of(steps: Steps | Recording) -> dict[str, NDArray[Any]]:
+def arrays_of(steps: RecordedSteps | Recording) -> dict[str, NDArray[Any]]:
     """Steps as arrays; non-numeric entries of `info` are left out."""
     plain = {field.name: getattr(steps, field.name) for field in fields_of(steps) if field.name in ROWS}
     numbers = {name: column for name, column in steps.columns.items() if column.dtype.kind in "biuf"}
@@ -78,5 +78,5 @@ def columns_of(arrays: Arrays) -> dict[str, NDArray[Any]]:
     return {name.removeprefix(COLUMN): array for name, array in arrays.items() if name.startswith(COLUMN)}
 
 
-def _steps(arrays: Arrays) -> Steps:
-    return Steps(**{name: arrays[name] for name in ROWS}, columns=columns_of(arrays))
+def _steps(arrays: Arrays) -> RecordedSteps:
+    return RecordedSteps(**{name: arrays[name] for name in ROWS}, columns=columns_of(arrays))

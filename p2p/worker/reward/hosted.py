@@ -11,11 +11,11 @@ from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidReward, RewardFailed
 from p2p.contracts.reward import RewardReport, RewardSpec, TermStatistics
 from p2p.contracts.reward_rules import Method
-from p2p.worker.code_host.host_process import Answer, CodeRefused, HostFailed, HostProcess
+from p2p.worker.code_host.host_process import CodeRefused, HostAnswer, HostFailed, HostProcess
 from p2p.worker.code_host.untrusted_text import MAX_MESSAGE, one_line
 from p2p.worker.reward.host_service import arrays_of
+from p2p.worker.reward.recorded_steps import Evaluated, RecordedSteps, StepFailed
 from p2p.worker.reward.recording import Recording
-from p2p.worker.reward.steps import Evaluated, StepFailed, Steps
 from p2p.worker.reward.trial import LARGEST, MAX_NAME, MAX_TERMS, refused_with
 from p2p.worker.reward_source.gate import admit
 from p2p.worker.reward_source.loader import read_source
@@ -84,7 +84,7 @@ class HostedReward:
         """Process id."""
         return self._host.pid
 
-    def run(self, steps: Steps) -> Evaluated:
+    def run(self, steps: RecordedSteps) -> Evaluated:
         """Total and terms of whole episodes side by side, step by step, and the names of the terms.
 
         Raises:
@@ -109,7 +109,7 @@ class HostedReward:
         """Reason for not being vectorised."""
         return one_line(self._said.reason)
 
-    def evaluate(self, steps: Steps) -> Evaluated:
+    def evaluate(self, steps: RecordedSteps) -> Evaluated:
         """Total and terms of every row of the next block, shape (T * n, 1 + n_terms), and the names of the terms.
 
         Raises:
@@ -120,7 +120,7 @@ class HostedReward:
         self._said = _checked(answer, steps, names)
         return answer.table, self._said.names
 
-    def replay(self, steps: Steps) -> None:
+    def replay(self, steps: RecordedSteps) -> None:
         """Replay past steps to rebuild the reward's memory.
 
         Raises:
@@ -146,7 +146,7 @@ class HostedReward:
         self._said = _said(self._ask("restore", {"state": state}))
         return self._said.names
 
-    def _ask_of_steps(self, operation: Operation, steps: Steps, patience: float = 1.0) -> Answer:
+    def _ask_of_steps(self, operation: Operation, steps: RecordedSteps, patience: float = 1.0) -> HostAnswer:
         """Ask about some steps, within a time that grows with their number.
 
         Raises:
@@ -162,7 +162,7 @@ class HostedReward:
             known = failure.row is not None and failure.row < steps.rows
             raise StepFailed(what, failure.row if known else None) from failure
 
-    def _ask(self, operation: str, fields: Mapping[str, Any]) -> Answer:
+    def _ask(self, operation: str, fields: Mapping[str, Any]) -> HostAnswer:
         """Ask anything else.
 
         Raises:
@@ -188,7 +188,7 @@ class HostedReward:
             raise InvalidReward("the reward's description is none.") from error
 
 
-def _checked(answer: Answer, steps: Steps, names: tuple[str, ...]) -> _Evaluated:
+def _checked(answer: HostAnswer, steps: RecordedSteps, names: tuple[str, ...]) -> _Evaluated:
     """Fields of a valid table; its terms must be `names` if there are any.
 
     Raises:
@@ -205,7 +205,7 @@ def _checked(answer: Answer, steps: Steps, names: tuple[str, ...]) -> _Evaluated
     return said
 
 
-def _said(answer: Answer) -> _Evaluated:
+def _said(answer: HostAnswer) -> _Evaluated:
     try:
         said = _Evaluated.model_validate(answer.fields)
     except ValidationError as error:

@@ -8,14 +8,14 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.rewards.expression_values import evaluate
 from p2p.rewards.features import Features, FeatureTracker
-from p2p.rewards.part_features import asked_for, names_for_code
+from p2p.rewards.part_features import names_for_code, read_extra_features
 from p2p.rewards.states import States
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import Simulation
 from p2p.worker.engine.vec_env import Block
 from p2p.worker.features.kinematics import Kinematics
 from p2p.worker.features.parts import PartFeatures
-from p2p.worker.reward.steps import Columns
+from p2p.worker.reward.recorded_steps import Columns
 from p2p.worker.reward_source.info_names import names_read, texts_in
 from p2p.worker.saved_state import State, joined, part
 
@@ -37,7 +37,7 @@ class RewardInputs:
         self, simulation: Simulation, wanted: frozenset[str] | None = None, extra_features: frozenset[str] = frozenset()
     ) -> None:
         spec: EnvSpec = simulation.spec
-        asked = asked_for(extra_features | (wanted or frozenset()), spec)
+        asked = read_extra_features(extra_features | (wanted or frozenset()), spec)
         self._simulation = simulation
         self._expressions = asked.expressions
         texts = frozenset(expression.text for expression in asked.expressions)

@@ -30,7 +30,7 @@ EFFORT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class BodyPath:
     """Path of the whole robot."""
 
     name: str
@@ -55,7 +55,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class TrialMotion:
     """One motion of T steps."""
 
     name: str
@@ -95,29 +95,29 @@ _STANDING = "standing still"
 _FORWARD = "moving forward at 2 m/s"
 _BACKWARD = "moving backward at 2 m/s"
 COURSES = (
-    Course(_STANDING, moves=False),
-    Course(_FORWARD, x=lambda time: 2.0 * time),
-    Course("moving forward at 1 m/s", x=lambda time: 1.0 * time),
-    Course(_BACKWARD, x=lambda time: -2.0 * time),
-    Course("moving backward at 1 m/s", x=lambda time: -1.0 * time),
-    Course("a dash of 6 m forward", x=lambda time: 6.0 * _after(1.0, 0.2)(time), even_pace=_FORWARD),
-    Course("a dash of 6 m backward", x=lambda time: -6.0 * _after(1.0, 0.2)(time), even_pace=_BACKWARD),
-    Course("hopping in place", air=_hops),
-    Course("a backflip", air=_leap(1.0, 0.8, 1.2), pitch=lambda time: 2.0 * np.pi * _TURN(time)),
-    Course("a front flip", air=_leap(1.0, 0.8, 1.2), pitch=lambda time: -2.0 * np.pi * _TURN(time)),
-    Course("rearing up", pitch=lambda time: 0.5 * np.pi * _after(0.5, 1.0)(time)),
-    Course("falling on its nose", pitch=lambda time: -0.5 * np.pi * _after(0.3, 0.5)(time), moves=False, fallen=True),
-    Course("lying on its back", pitch=lambda time: np.full_like(time, np.pi), moves=False, fallen=True),
-    Course("turning left on the spot", yaw=lambda time: 2.0 * np.pi * _after(0.3, 2.4)(time)),
-    Course("turning right on the spot", yaw=lambda time: -2.0 * np.pi * _after(0.3, 2.4)(time)),
-    Course("moving to the left at 1 m/s", y=lambda time: 1.0 * time),
-    Course("moving to the right at 1 m/s", y=lambda time: -1.0 * time),
-    Course("standing still with random actions", moves=False, noise_on=_STANDING),
+    BodyPath(_STANDING, moves=False),
+    BodyPath(_FORWARD, x=lambda time: 2.0 * time),
+    BodyPath("moving forward at 1 m/s", x=lambda time: 1.0 * time),
+    BodyPath(_BACKWARD, x=lambda time: -2.0 * time),
+    BodyPath("moving backward at 1 m/s", x=lambda time: -1.0 * time),
+    BodyPath("a dash of 6 m forward", x=lambda time: 6.0 * _after(1.0, 0.2)(time), even_pace=_FORWARD),
+    BodyPath("a dash of 6 m backward", x=lambda time: -6.0 * _after(1.0, 0.2)(time), even_pace=_BACKWARD),
+    BodyPath("hopping in place", air=_hops),
+    BodyPath("a backflip", air=_leap(1.0, 0.8, 1.2), pitch=lambda time: 2.0 * np.pi * _TURN(time)),
+    BodyPath("a front flip", air=_leap(1.0, 0.8, 1.2), pitch=lambda time: -2.0 * np.pi * _TURN(time)),
+    BodyPath("rearing up", pitch=lambda time: 0.5 * np.pi * _after(0.5, 1.0)(time)),
+    BodyPath("falling on its nose", pitch=lambda time: -0.5 * np.pi * _after(0.3, 0.5)(time), moves=False, fallen=True),
+    BodyPath("lying on its back", pitch=lambda time: np.full_like(time, np.pi), moves=False, fallen=True),
+    BodyPath("turning left on the spot", yaw=lambda time: 2.0 * np.pi * _after(0.3, 2.4)(time)),
+    BodyPath("turning right on the spot", yaw=lambda time: -2.0 * np.pi * _after(0.3, 2.4)(time)),
+    BodyPath("moving to the left at 1 m/s", y=lambda time: 1.0 * time),
+    BodyPath("moving to the right at 1 m/s", y=lambda time: -1.0 * time),
+    BodyPath("standing still with random actions", moves=False, noise_on=_STANDING),
 )
 """Motions of robots that walk, run or jump."""
 
 
-def known_motions(spec: EnvSpec, model: mujoco.MjModel) -> list[Motion]:
+def known_motions(spec: EnvSpec, model: mujoco.MjModel) -> list[TrialMotion]:
     """Motions of the robot; empty for a fixed one, or one in a fluid.
 
     Args:
@@ -147,7 +147,7 @@ class _Puppet:
         self._kinematics = Kinematics(model, spec)
         self._time: Floats = np.arange(round(SECONDS / spec.dt) + 1, dtype=np.float64) * spec.dt
 
-    def perform(self, course: Course) -> Motion:
+    def perform(self, course: BodyPath) -> TrialMotion:
         time = self._time
         qpos = np.tile(self._model.qpos0, (len(time), 1))
         if course.moves:
@@ -159,7 +159,7 @@ class _Puppet:
         qvel[0] = qvel[1]
         idle = not qvel.any()
         actions = self._noise() if course.noise_on is not None else self._actions(course.moves)
-        return Motion(course.name, qpos, qvel, actions, idle, course.even_pace, course.fallen, course.noise_on)
+        return TrialMotion(course.name, qpos, qvel, actions, idle, course.even_pace, course.fallen, course.noise_on)
 
     def _swing(self, qpos: Floats) -> None:
         hinges = [joint for joint in self._spec.joints if joint.kind == "hinge" and joint.low is not None]
@@ -168,7 +168,7 @@ class _Puppet:
             swing = STRIDE * (high - low) / 2 * np.sin(2 * np.pi * STRIDE_HZ * self._time + number)
             qpos[:, joint.qpos_index] = np.clip(qpos[:, joint.qpos_index] + swing, low, high)
 
-    def _place(self, qpos: Floats, course: Course) -> None:
+    def _place(self, qpos: Floats, course: BodyPath) -> None:
         """Move the root, so that the lowest point follows the course."""
         forward = course.x(self._time)
         pitch = course.pitch(self._time)

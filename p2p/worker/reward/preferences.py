@@ -15,7 +15,7 @@ from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import Simulation
 from p2p.worker.engine.vec_env import Block
 from p2p.worker.reward.inputs import RewardInputs, asked_by
-from p2p.worker.reward.motions import Motion
+from p2p.worker.reward.motions import TrialMotion
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Evaluator(Protocol):
 
 
 def pay(
-    motions: Sequence[Motion],
+    motions: Sequence[TrialMotion],
     simulation: Simulation,
     evaluator: Evaluator,
     intent: Intent,
@@ -82,7 +82,7 @@ def pay(
     return paid
 
 
-def until_unhealthy(motions: Sequence[Motion], env: Any) -> NDArray[np.bool_] | None:
+def until_unhealthy(motions: Sequence[TrialMotion], env: Any) -> NDArray[np.bool_] | None:
     """Steps up to the first unhealthy state of each motion, shape (T, n); None for robots that are always healthy.
 
     Args:
@@ -101,7 +101,7 @@ def until_unhealthy(motions: Sequence[Motion], env: Any) -> NDArray[np.bool_] | 
     return np.logical_and.accumulate(healthy, axis=0)
 
 
-def as_block(motions: Sequence[Motion], simulation: Simulation) -> Block:
+def as_block(motions: Sequence[TrialMotion], simulation: Simulation) -> Block:
     """Motions as a block of n environments."""
     steps = len(motions[0].actions)
     frames = [

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.reward_rules import Method
 from p2p.training.reward_function import RewardFunction
-from p2p.worker.reward.steps import Columns, Evaluated, Floats, StepFailed, Steps
+from p2p.worker.reward.recorded_steps import Columns, Evaluated, Floats, RecordedSteps, StepFailed
 from p2p.worker.reward_source.info_names import names_read
 from p2p.worker.reward_source.loader import FAILURES, LoadedReward, at_line, named
 from p2p.worker.vectorise import NotVectorised, VectorReward, prove, vectorise
@@ -52,7 +52,7 @@ class RewardRunner:
         """How blocks are evaluated."""
         return method_of(self._vector)
 
-    def evaluate(self, steps: Steps) -> Evaluated:
+    def evaluate(self, steps: RecordedSteps) -> Evaluated:
         """Total and terms of every row of the next block, shape (T * n, 1 + n_terms), and the names of the terms.
 
         Raises:
@@ -66,7 +66,7 @@ class RewardRunner:
         self._rows += len(table)
         return table, self._names
 
-    def run(self, steps: Steps) -> Evaluated:
+    def run(self, steps: RecordedSteps) -> Evaluated:
         """Like `evaluate`, step by step.
 
         Raises:
@@ -97,7 +97,7 @@ class RewardRunner:
         self._row[0] = -1
         return np.array(rows), self._names
 
-    def replay(self, steps: Steps) -> None:
+    def replay(self, steps: RecordedSteps) -> None:
         """Replay past steps to rebuild the reward's memory.
 
         Raises:
@@ -138,7 +138,7 @@ class RewardRunner:
         values = dict(zip(names, row[1:], strict=True))
         return [row[0], *(values[name] for name in self._names)]
 
-    def _prove(self, steps: Steps) -> None:
+    def _prove(self, steps: RecordedSteps) -> None:
         """Vectorise the reward from now on if the result equals that of the steps."""
         count, n = steps.starts.shape
         by_episode = np.arange(count * n).reshape(count, n).T.ravel()[:PROOF_ROWS]
@@ -152,7 +152,7 @@ class RewardRunner:
         else:
             self._vector = vector
 
-    def _at_once(self, vector: VectorReward, steps: Steps) -> Floats | None:
+    def _at_once(self, vector: VectorReward, steps: RecordedSteps) -> Floats | None:
         """All rows vectorised; None if that fails, or if a random row differs from a single call."""
         rows = steps.shown()
         try:

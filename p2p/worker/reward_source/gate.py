@@ -7,7 +7,7 @@ from p2p.contracts.errors import InvalidReward
 from p2p.contracts.reward_rules import ALLOWED_IMPORTS
 from p2p.worker.code_host.gate import Gate, Violation, too_long
 from p2p.worker.code_host.interruption import REWARD_FILE
-from p2p.worker.reward_source.docs import with_raw_docstrings
+from p2p.worker.reward_source.docstring import with_raw_docstrings
 
 GATE = Gate(ALLOWED_IMPORTS, "what it may know of the simulation comes in `info`")
 

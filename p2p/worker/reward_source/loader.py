@@ -21,7 +21,7 @@ from p2p.contracts.errors import InvalidReward
 from p2p.rewards.tolerance import tolerance
 from p2p.training.reward_function import Floats, RewardFunction
 from p2p.worker.code_host.interruption import REWARD_FILE
-from p2p.worker.reward_source.docs import Description, read_docstring
+from p2p.worker.reward_source.docstring import Description, read_docstring
 from p2p.worker.reward_source.gate import admit, parse
 
 MODULE = "reward_fn"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.training import TrainConfig
 from p2p.worker.engine.vec_env import Block
-from p2p.worker.learners.learner import Batch, Learner
+from p2p.worker.learners.learner import Learner, RolloutBatch
 from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormalizer
 from p2p.worker.learners.ppo import generalized_advantages
 from p2p.worker.reward.evaluator import RewardEvaluator
@@ -56,7 +56,7 @@ class Collector:
         """Mean of every reward term per step of the last rollout."""
         self._seen = self.observations.update_and_apply(env.observations)
 
-    def collect(self) -> Batch:
+    def collect(self) -> RolloutBatch:
         """Collect the next n_steps of all environments.
 
         Raises:
@@ -82,7 +82,7 @@ class Collector:
         advantages, returns = generalized_advantages(
             rewards, values, block.ends, self._config.gamma, self._config.gae_lambda
         )
-        return Batch(
+        return RolloutBatch(
             observations=observations[:-1].reshape(steps * n, -1),
             actions=actions.reshape(steps * n, -1),
             log_probs=log_probs.ravel(),

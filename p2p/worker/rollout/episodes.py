@@ -18,7 +18,7 @@ from p2p.worker.engine.forward_kinematics import ForwardMotion
 from p2p.worker.engine.vec_env import Block, VecEnv
 from p2p.worker.reward.evaluator import Reward, run_steps, steps_of
 from p2p.worker.reward.inputs import RewardInputs
-from p2p.worker.reward.steps import Columns
+from p2p.worker.reward.recorded_steps import Columns
 from p2p.worker.reward_source.info_names import texts_in
 
 Arrays = dict[str, NDArray[Any]]

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.worker.vectorise.lanes import LANES, Refusal, Split
+from p2p.worker.vectorise.lanes import LANES, Split, Untraceable
 
 # ---------------------------------------------------------------------------------------------------------- arithmetic
 # Operators on raw arrays of rows, with the rules of Python's own numbers where the values are Python's.
@@ -64,7 +64,7 @@ def dividing(operation: Callable[[Any, Any], Any]) -> Operation:
             left, right = numbers(left, right, python)
             zero = np.atleast_1d(np.equal(right, 0))
             if python is None and LANES.some(zero):
-                raise Refusal("divides by zero")
+                raise Untraceable("divides by zero")
             if zero.any():
                 fail_where(zero, ZeroDivisionError("division by zero"))
         return operation(left, right)
@@ -79,7 +79,7 @@ def power(left: Any, right: Any, python: Kind) -> Any:
     left, right = numbers(left, right, python)
     if np.result_type(left, right).kind == "i":
         if LANES.some(np.abs(np.power(np.asarray(left, dtype=np.float64), right)) > LARGEST):
-            raise Refusal("counts further than numpy can")
+            raise Untraceable("counts further than numpy can")
         if np.any(np.less(right, 0)):
             left = np.asarray(left, dtype=np.float64)
     result = left**right
@@ -87,7 +87,7 @@ def power(left: Any, right: Any, python: Kind) -> Any:
     if not finite.all():
         odd = ~finite & np.isfinite(left) & np.isfinite(right)
         if python is None and LANES.some(odd):
-            raise Refusal("takes a power that is not finite")
+            raise Untraceable("takes a power that is not finite")
         _fail_as_python(left, right, odd)
     return result
 
@@ -98,7 +98,7 @@ def _fail_as_python(left: Any, right: Any, odd: Any) -> None:
     fail_where(zero, ZeroDivisionError("0.0 cannot be raised to a negative power"))
     negative = odd & np.less(left, 0) & np.not_equal(right, np.trunc(right))
     if LANES.some(negative):
-        raise Refusal("takes a fractional power of a negative number")
+        raise Untraceable("takes a fractional power of a negative number")
     fail_where(odd & ~zero & ~negative, OverflowError("numerical result out of range"))
 
 
@@ -109,7 +109,7 @@ def numbers(left: Any, right: Any, python: Kind) -> tuple[Any, Any]:
         Refusal: they are truth values that are Python's in some rows and numpy's in others.
     """
     if python is None and _is_truth(left) and _is_truth(right):
-        raise Refusal("counts truth values that are Python's in some rows and numpy's in others")
+        raise Untraceable("counts truth values that are Python's in some rows and numpy's in others")
     return counted(left, True), counted(right, True)
 
 
@@ -122,7 +122,7 @@ def counted(value: Any, python: Kind) -> Any:
     if python is False or not isinstance(value, np.ndarray) or value.dtype.kind != "b":
         return value
     if python is None:
-        raise Refusal("counts truth values that are Python's in some rows and numpy's in others")
+        raise Untraceable("counts truth values that are Python's in some rows and numpy's in others")
     return value.astype(np.int64)
 
 
@@ -133,7 +133,7 @@ def _small(result: Any) -> Any:
         Refusal: an integer is too large.
     """
     if result.dtype.kind == "i" and LANES.some(np.abs(result) > LARGEST):
-        raise Refusal("counts further than numpy can")
+        raise Untraceable("counts further than numpy can")
     return result
 
 
@@ -242,7 +242,7 @@ class Operators:
         self.exposed = False
 
     def __hash__(self) -> int:
-        raise Refusal("uses a measured value as a key")
+        raise Untraceable("uses a measured value as a key")
 
     def __neg__(self) -> Self:
         return type(self)(-self._counted(), self.python)
@@ -266,7 +266,7 @@ class Operators:
             Refusal: other names show parts of it.
         """
         if self.exposed:
-            raise Refusal("changes an array that other names show parts of")
+            raise Untraceable("changes an array that other names show parts of")
         shape = (*self.data.shape[:-1], LANES.count)
         new = np.broadcast_to(data.astype(self.data.dtype, casting="same_kind"), shape)
         self.data = new if LANES.active is None else np.where(LANES.active, new, self.data)
@@ -388,7 +388,7 @@ class Batch(Operators):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if self.exposed:
-            raise Refusal("writes into an array that other names show parts of")
+            raise Untraceable("writes into an array that other names show parts of")
         data = np.array(np.broadcast_to(self.data, (*self.shape, LANES.count)))
         where = position(self, index)
         new = raw(value)
@@ -413,15 +413,15 @@ class Batch(Operators):
         raise Split(LANES.within(same))
 
     def __float__(self) -> float:
-        raise Refusal("needs a plain number where a measured value is")
+        raise Untraceable("needs a plain number where a measured value is")
 
     __int__ = __complex__ = __float__
 
     def __array__(self, *_: Any, **__: Any) -> Array:
-        raise Refusal("uses a numpy function that has no form for many rows")
+        raise Untraceable("uses a numpy function that has no form for many rows")
 
     def __str__(self) -> str:
-        raise Refusal("turns a measured value into text")
+        raise Untraceable("turns a measured value into text")
 
     def __format__(self, _spec: str) -> str:
         return str(self)
@@ -431,13 +431,13 @@ class Batch(Operators):
             return partial(FUNCTIONS[METHODS[name]], self)
         if name.startswith("__"):
             raise AttributeError(name)
-        raise Refusal(f"uses .{name} of a measured value")
+        raise Untraceable(f"uses .{name} of a measured value")
 
     def __round__(self, digits: int | None = None) -> "Batch":
         if digits is None:
             return integer(Batch(np.rint(self.data), self.python))
         if self.python is None:
-            raise Refusal("rounds numbers that are Python's in some rows and numpy's in others")
+            raise Untraceable("rounds numbers that are Python's in some rows and numpy's in others")
         if not self.python:
             return Batch(np.round(self.data, digits))
         # exactly rounded as Python does it, which numpy's scaling by a power of ten is not
@@ -456,7 +456,7 @@ class Batch(Operators):
 
     def __array_function__(self, function: Any, _types: Any, args: Any, keywords: Any) -> Any:
         if function not in FUNCTIONS:
-            raise Refusal(f"uses np.{function.__name__}, which has no form for many rows")
+            raise Untraceable(f"uses np.{function.__name__}, which has no form for many rows")
         return FUNCTIONS[function](*args, **keywords)
 
     def copy(self) -> "Batch":
@@ -516,7 +516,7 @@ def integer(value: Batch) -> Batch:
         fail_where(np.isnan(data), ValueError("cannot convert float NaN to integer"))
         fail_where(np.isinf(data), OverflowError("cannot convert float infinity to integer"))
         if LANES.some(np.abs(data) > 2.0**53):
-            raise Refusal("turns a very large number into an integer")
+            raise Untraceable("turns a very large number into an integer")
     return Batch(data.astype(np.int64), True)
 
 
@@ -536,7 +536,7 @@ def _plain_index(part: Any) -> Any:
     if type(part) is not Batch:
         return part
     if part.ndim or part.data.dtype.kind == "b":
-        raise Refusal("picks elements of an array by a measured value")
+        raise Untraceable("picks elements of an array by a measured value")
     return part.__index__()
 
 

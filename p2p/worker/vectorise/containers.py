@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from p2p.worker.vectorise.batch import Batch, position
-from p2p.worker.vectorise.control_flow import Frame, merge
-from p2p.worker.vectorise.lanes import LANES, NewKey, Refusal
+from p2p.worker.vectorise.control_flow import CallFrame, merge
+from p2p.worker.vectorise.lanes import LANES, NewKey, Untraceable
 
 MUTATORS = frozenset(
     {"append", "appendleft", "extend", "insert", "pop", "popleft", "popitem", "remove", "clear", "reverse", "sort"}
@@ -19,7 +19,7 @@ IN_PLACE = (list, dict, set, deque, np.ndarray)
 """What an augmented assignment changes rather than replaces."""
 
 
-def store(frame: Frame | None, container: Any, key: Any, value: Any, local: bool) -> None:
+def store(frame: CallFrame | None, container: Any, key: Any, value: Any, local: bool) -> None:
     """`container[key] = value`; `local` if no other call of a function has the container."""
     if type(container) is Batch or _whole(frame, local):
         container[key] = value
@@ -35,14 +35,14 @@ def store(frame: Frame | None, container: Any, key: Any, value: Any, local: bool
         raise LANES.split()
 
 
-def augmented(frame: Frame, name: str, value: Any, other: Any, local: bool) -> Any:
+def augmented(frame: CallFrame, name: str, value: Any, other: Any, local: bool) -> Any:
     """Result of `value += other` and similar; `name` is the operator's."""
     if isinstance(value, IN_PLACE) and not _whole(frame, local):
         raise LANES.split()
     return getattr(operator, name)(value, other)
 
 
-def augmented_item(frame: Frame, name: str, container: Any, key: Any, other: Any, local: bool) -> None:
+def augmented_item(frame: CallFrame, name: str, container: Any, key: Any, other: Any, local: bool) -> None:
     """`container[key] += other` and similar."""
     if type(container) is Batch:
         # not container[key], after which the array would count as seen by another name
@@ -52,7 +52,7 @@ def augmented_item(frame: Frame, name: str, container: Any, key: Any, other: Any
         store(frame, container, key, augmented(frame, name, container[key], other, local=False), local)
 
 
-def mutate(frame: Frame | None, receiver: Any, name: str, local: bool, *arguments: Any, **keywords: Any) -> Any:
+def mutate(frame: CallFrame | None, receiver: Any, name: str, local: bool, *arguments: Any, **keywords: Any) -> Any:
     """Call of a method that may change its receiver."""
     if not isinstance(receiver, IN_PLACE) or _whole(frame, local):
         return getattr(receiver, name)(*arguments, **keywords)
@@ -77,10 +77,10 @@ def set_attribute(receiver: Any, name: str, value: Any, text: str) -> None:
         Refusal: a reward is being computed.
     """
     if LANES.running:
-        raise Refusal(f"keeps state in {text}")
+        raise Untraceable(f"keeps state in {text}")
     setattr(receiver, name, value)
 
 
-def _whole(frame: Frame | None, local: bool) -> bool:
+def _whole(frame: CallFrame | None, local: bool) -> bool:
     """Whether a write reaches all rows that will ever read it."""
     return LANES.active is None or (local and frame is not None and LANES.active is frame.base)

@@ -77,7 +77,7 @@ Booleans = NDArray[np.bool_]
 Attempt = tuple[Booleans | None, int]
 
 
-class Frame:
+class CallFrame:
     """One call of a function: returned rows and their values."""
 
     __slots__ = ("base", "entry", "gone", "jumps", "loops", "value")
@@ -160,7 +160,7 @@ class Loop:
 
     __slots__ = ("current", "frame", "left", "saved", "skipped")
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: CallFrame) -> None:
         self.frame = frame
         self.saved = self.current = LANES.active
         self.left: Booleans | None = None
@@ -205,7 +205,7 @@ class Branch:
 
     __slots__ = ("before", "condition", "first_keys", "frame", "jumps", "mark", "plain", "rows", "saved")
 
-    def __init__(self, frame: Frame, test: Any, before: tuple[Any, ...]) -> None:
+    def __init__(self, frame: CallFrame, test: Any, before: tuple[Any, ...]) -> None:
         self.frame = frame
         self.saved = LANES.active
         self.jumps = frame.jumps

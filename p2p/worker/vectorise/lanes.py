@@ -31,7 +31,7 @@ class TooManyWays(CallRefused):
     """These rows diverge too often to be worth computing together; others may not."""
 
 
-class Refusal(BaseException):
+class Untraceable(BaseException):
     """Raised inside a reward with untraceable values; no `except` of the reward catches it."""
 
 

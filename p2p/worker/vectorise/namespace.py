@@ -10,15 +10,15 @@ from p2p.worker.reward_source.loader import MODULE
 from p2p.worker.vectorise import containers
 from p2p.worker.vectorise import python_functions as functions
 from p2p.worker.vectorise.batch import Batch
-from p2p.worker.vectorise.control_flow import UNBOUND, Frame
-from p2p.worker.vectorise.lanes import Refusal
+from p2p.worker.vectorise.control_flow import UNBOUND, CallFrame
+from p2p.worker.vectorise.lanes import Untraceable
 from p2p.worker.vectorise.numpy_functions import NUMPY
 from p2p.worker.vectorise.python_functions import MATHEMATICS
 
 RUNTIME = "_runtime_"
 """Name under which rewritten code finds what it calls."""
 CALLED = SimpleNamespace(
-    Frame=Frame,
+    CallFrame=CallFrame,
     UNBOUND=UNBOUND,
     store=containers.store,
     augmented=containers.augmented,
@@ -63,7 +63,7 @@ def _import(name: str, scope: Any = None, local: Any = None, fromlist: Any = (),
     if first != "numpy":
         return builtins.__import__(name, scope, local, fromlist, level)
     if "random" in rest or "random" in (fromlist or ()):
-        raise Refusal("draws random numbers")
+        raise Untraceable("draws random numbers")
     module = NUMPY
     if fromlist:
         for part in rest:

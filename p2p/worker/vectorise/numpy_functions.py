@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.worker.vectorise.batch import FUNCTIONS, Batch, raw, stacked
-from p2p.worker.vectorise.lanes import Refusal
+from p2p.worker.vectorise.lanes import Untraceable
 
 # ---------------------------------------------------------------------------------------------------------- reductions
 # numpy functions that turn an array into fewer numbers, for batches.
@@ -50,7 +50,7 @@ def _reduction(function: Any) -> Callable[..., Any]:
         value = _batch(a)
         options = _known(keywords, ("keepdims", "ddof"))
         if out is not None:
-            raise Refusal(f"writes the result of np.{function.__name__} into an array")
+            raise Untraceable(f"writes the result of np.{function.__name__} into an array")
         if ufunc is not None and not options and dtype is None and value.ndim == 1 and value.data.dtype.kind == "f":
             axes(value, axis)
             return Batch(ufunc.reduce(value.data, axis=0))
@@ -73,7 +73,7 @@ def _known(keywords: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     given = {name: value for name, value in keywords.items() if value is not np._NoValue and value is not None}
     for name, value in given.items():
         if name not in names:
-            raise Refusal(f"uses the argument {name}={value!r} of a numpy function")
+            raise Untraceable(f"uses the argument {name}={value!r} of a numpy function")
     return given
 
 
@@ -110,7 +110,7 @@ def norm(
     simple: dict[Any, Any] = {1: np.sum, np.inf: np.max, -np.inf: np.min}
     if len(found) == 1 and ord in simple:
         return Batch(simple[ord](data, axis=found, keepdims=keepdims))
-    raise Refusal(f"uses np.linalg.norm with ord={ord!r}")
+    raise Untraceable(f"uses np.linalg.norm with ord={ord!r}")
 
 
 def _quantile(function: Any) -> Callable[..., Any]:
@@ -118,7 +118,7 @@ def _quantile(function: Any) -> Callable[..., Any]:
         _known(keywords, ())
         value = _batch(a)
         if not isinstance(q, int | float):
-            raise Refusal(f"uses np.{function.__name__} for several shares at once")
+            raise Untraceable(f"uses np.{function.__name__} for several shares at once")
         return Batch(function(value.data, q, axis=axes(value, axis)))
 
     return reduce
@@ -132,7 +132,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, **keywords: Any) -> B
         return Batch(np.mean(value.data, axis=axes(value, axis)))
     weight = raw(stacked(weights) if isinstance(weights, list | tuple) else weights)
     if weight.ndim != value.data.ndim:
-        raise Refusal("uses np.average with weights of another shape")
+        raise Untraceable("uses np.average with weights of another shape")
     found = axes(value, axis)
     shares = np.broadcast_to(weight, (*value.shape, weight.shape[-1]))
     return Batch(np.sum(value.data * shares, axis=found) / np.sum(shares, axis=found))
@@ -165,7 +165,7 @@ def call(ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
     if method == "reduce":
         return _reduced(ufunc, *inputs, **keywords)
     if method != "__call__" or ufunc.signature:
-        raise Refusal(f"uses np.{ufunc.__name__}.{method}")
+        raise Untraceable(f"uses np.{ufunc.__name__}.{method}")
     out = keywords.pop("out", None)
     where = keywords.pop("where", True)
     result = ufunc(*(raw(stacked(value)) for value in inputs), **keywords)
@@ -177,7 +177,7 @@ def call(ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
 
 def _reduced(ufunc: np.ufunc, value: Batch, axis: Any = 0, **keywords: Any) -> Batch:
     if any(given is not None and given is not False for given in keywords.values()):
-        raise Refusal(f"uses np.{ufunc.__name__}.reduce with other arguments than an axis")
+        raise Untraceable(f"uses np.{ufunc.__name__}.reduce with other arguments than an axis")
     return Batch(np.asarray(ufunc.reduce(value.data, axis=axes(value, axis))))
 
 
@@ -185,21 +185,21 @@ def written(result: Batch, out: Any, where: Any) -> Batch:
     """What `out` becomes when the result is written into it where the condition holds."""
     target = out[0] if isinstance(out, tuple) else out
     if type(target) is not Batch:
-        raise Refusal("writes measured values into a plain array with out=, or leaves some undefined with where=")
+        raise Untraceable("writes measured values into a plain array with out=, or leaves some undefined with where=")
     return target.replaced(np.where(raw(where), result.data, target.data))
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """`np.dot` of numbers, vectors and matrices."""
     if out is not None:
-        raise Refusal("writes a product into an array")
+        raise Untraceable("writes a product into an array")
     left = stacked(a)
     right = stacked(b)
     dimensions = (np.ndim(left), np.ndim(right))
     if 0 in dimensions:
         return np.multiply(left, right)
     if dimensions not in CONTRACTIONS:
-        raise Refusal("multiplies arrays of more than two dimensions")
+        raise Untraceable("multiplies arrays of more than two dimensions")
     arrays = [value.data if type(value) is Batch else np.asarray(value) for value in (left, right)]
     if np.shape(left)[-1] != np.shape(right)[0]:
         raise ValueError(f"shapes {np.shape(left)} and {np.shape(right)} not aligned")
@@ -209,14 +209,14 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 def inner(a: Any, b: Any) -> Any:
     """`np.inner` and `np.vdot` of vectors."""
     if np.ndim(stacked(a)) > 1 or np.ndim(stacked(b)) > 1:
-        raise Refusal("takes the inner product of matrices")
+        raise Untraceable("takes the inner product of matrices")
     return dot(a, b)
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Batch:
     """`np.outer` of vectors."""
     if out is not None or np.ndim(stacked(a)) != 1 or np.ndim(stacked(b)) != 1:
-        raise Refusal("uses np.outer with other things than two vectors")
+        raise Untraceable("uses np.outer with other things than two vectors")
     left = raw(stacked(a))
     right = raw(stacked(b))
     return Batch(left[:, None] * right[None])
@@ -227,7 +227,7 @@ def cross(a: Any, b: Any, **keywords: Any) -> Batch:
     left = stacked(a)
     right = stacked(b)
     if keywords or np.shape(left) != (3,) or np.shape(right) != (3,):
-        raise Refusal("uses np.cross with other things than two vectors of three")
+        raise Untraceable("uses np.cross with other things than two vectors of three")
     return Batch(np.cross(raw(left), raw(right), axis=0))
 
 
@@ -248,7 +248,7 @@ Array = NDArray[Any]
 def where(condition: Any, x: Any = None, y: Any = None) -> Batch:
     """`np.where` with three arguments."""
     if x is None or y is None:
-        raise Refusal("picks elements of an array by a measured value")
+        raise Untraceable("picks elements of an array by a measured value")
     return Batch(np.where(*(np.atleast_1d(raw(stacked(value))) for value in (condition, x, y))))
 
 
@@ -258,7 +258,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **keywor
     high = keywords.pop("max", a_max)
     low, high = (None if limit is np._NoValue else limit for limit in (low, high))
     if keywords:
-        raise Refusal("uses np.clip with unusual arguments")
+        raise Untraceable("uses np.clip with unusual arguments")
     value, low, high = (raw(stacked(one)) for one in (a, low, high))
     if low is not None:
         value = np.maximum(value, low)
@@ -285,7 +285,7 @@ def _pieces(values: Any) -> tuple[list[Array], int]:
 def concatenate(values: Any, axis: int | None = 0, **keywords: Any) -> Batch:
     """`np.concatenate`."""
     if keywords or axis is None:
-        raise Refusal("uses np.concatenate with other arguments than an axis")
+        raise Untraceable("uses np.concatenate with other arguments than an axis")
     pieces, dimensions = _pieces(values)
     if any(piece.ndim == 1 for piece in pieces):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
@@ -295,7 +295,7 @@ def concatenate(values: Any, axis: int | None = 0, **keywords: Any) -> Batch:
 def stack(values: Any, axis: int = 0, **keywords: Any) -> Batch:
     """`np.stack`."""
     if keywords:
-        raise Refusal("uses np.stack with other arguments than an axis")
+        raise Untraceable("uses np.stack with other arguments than an axis")
     pieces, dimensions = _pieces(values)
     return Batch(np.stack(pieces, axis=axis % (dimensions + 1)))
 
@@ -359,9 +359,9 @@ def _along(function: Any, default: int | None) -> Callable[..., Any]:
     def apply(a: Any, *arguments: Any, axis: Any = default, **keywords: Any) -> Batch:
         value = stacked(a)
         if any(given is not None and given is not np._NoValue for given in keywords.values()):
-            raise Refusal(f"uses np.{function.__name__} with unusual arguments")
+            raise Untraceable(f"uses np.{function.__name__} with unusual arguments")
         if axis is None and value.ndim > 1 and function in (np.roll, np.flip):
-            raise Refusal(f"uses np.{function.__name__} of a matrix without an axis")
+            raise Untraceable(f"uses np.{function.__name__} of a matrix without an axis")
         if axis is None:
             value = reshape(value, (value.size,))
             axis = 0
@@ -415,7 +415,7 @@ def take(a: Any, indices: Any, axis: int | None = None, **keywords: Any) -> Batc
     """`np.take` from a vector."""
     value = stacked(a)
     if keywords or value.ndim != 1 or axis not in (None, 0, -1):
-        raise Refusal("uses np.take of a matrix, or with unusual arguments")
+        raise Untraceable("uses np.take of a matrix, or with unusual arguments")
     return Batch(np.atleast_1d(value[indices].data))
 
 
@@ -423,7 +423,7 @@ def tile(a: Any, reps: Any) -> Batch:
     """`np.tile` of a vector."""
     value = stacked(a)
     if value.ndim != 1 or not isinstance(reps, int):
-        raise Refusal("uses np.tile of a matrix, or in several directions")
+        raise Untraceable("uses np.tile of a matrix, or in several directions")
     return concatenate([value] * reps)
 
 
@@ -481,18 +481,18 @@ class NumPy:
     def __getattr__(self, name: str) -> Any:
         """The member of that name; kept, so that it is made once."""
         if name == "random":
-            raise Refusal("draws random numbers")
+            raise Untraceable("draws random numbers")
         original = getattr(self._module, name)
         found = original
         if isinstance(original, ModuleType):
             found = NumPy(original)
         elif isinstance(original, FUNCTIONS_OF_NUMPY):
-            found = _Function(name, original)
+            found = _BatchedFunction(name, original)
         setattr(self, name, found)
         return found
 
 
-class _Function:
+class _BatchedFunction:
     """A numpy function that also takes lists with batches in them."""
 
     def __init__(self, name: str, original: Callable[..., Any]) -> None:
@@ -510,7 +510,7 @@ class _Function:
     def __getattr__(self, name: str) -> Any:
         """Methods of numpy's operators, as `np.maximum.reduce`."""
         method = getattr(self._original, name)
-        return _Function(name, method) if callable(method) else method
+        return _BatchedFunction(name, method) if callable(method) else method
 
     def _of_arrays(self, *arguments: Any, **keywords: Any) -> Any:
         for value in arguments:

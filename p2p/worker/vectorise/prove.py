@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.reward_source.loader import FAILURES, LoadedReward, line_of, named
 from p2p.worker.vectorise.lanes import CallRefused, NotVectorised, TooManyWays
-from p2p.worker.vectorise.rows import Floats, Rows
+from p2p.worker.vectorise.rows import Floats, TransitionRows
 from p2p.worker.vectorise.vector_reward import VectorReward
 
 # -------------------------------------------------------------------------------------------------------- perturbation
@@ -23,7 +23,7 @@ GROUP = 64
 """Rows of each kind."""
 
 
-def perturbed(rows: Rows, finite: bool) -> Iterator[Rows]:
+def perturbed(rows: TransitionRows, finite: bool) -> Iterator[TransitionRows]:
     """Groups of rows: shuffled, scaled, at zero, at the ends of their ranges, and, unless `finite`, not finite."""
     rng = np.random.default_rng(0)
     chosen = rows.taken(np.sort(rng.choice(len(rows), min(GROUP, len(rows)), replace=False)))
@@ -33,10 +33,10 @@ def perturbed(rows: Rows, finite: bool) -> Iterator[Rows]:
         yield _with_one_odd_number(chosen, odd, rng)
 
 
-def _changed(rows: Rows, change: Change, rng: np.random.Generator) -> Rows:
+def _changed(rows: TransitionRows, change: Change, rng: np.random.Generator) -> TransitionRows:
     arrays = [change(array, rng) for array in (rows.obs, rows.action, rows.next_obs)]
     info = {name: _column(np.asarray(column), change, rng) for name, column in rows.info.items()}
-    return Rows(arrays[0], arrays[1], arrays[2], info)
+    return TransitionRows(arrays[0], arrays[1], arrays[2], info)
 
 
 def _column(column: Array, change: Change, rng: np.random.Generator) -> Array:
@@ -72,7 +72,7 @@ def _rounded(array: Array, rng: np.random.Generator) -> Array:
     return np.asarray(np.round(array * rng.choice([1.0, 2.0, 5.0])) / rng.choice([1.0, 2.0, 10.0]))
 
 
-def _with_one_odd_number(rows: Rows, odd: float, rng: np.random.Generator) -> Rows:
+def _with_one_odd_number(rows: TransitionRows, odd: float, rng: np.random.Generator) -> TransitionRows:
     """The rows, each with one number replaced in its observation, and in one of the columns."""
     every = np.arange(len(rows))
     arrays = [array.astype(np.float64) for array in (rows.obs, rows.action, rows.next_obs)]
@@ -83,7 +83,7 @@ def _with_one_odd_number(rows: Rows, odd: float, rng: np.random.Generator) -> Ro
     numbers = [name for name, column in info.items() if column.dtype.kind == "f" and column.ndim == 1]
     for i, name in enumerate(numbers):
         info[name][i :: max(len(numbers), 1)] = odd
-    return Rows(arrays[0], arrays[1], arrays[2], info)
+    return TransitionRows(arrays[0], arrays[1], arrays[2], info)
 
 
 # --------------------------------------------------------------------------------------------------------------- prove
@@ -123,7 +123,7 @@ def prove(  # what is proven, and a transition's parts
     Raises:
         NotVectorised: a total or a term differs, with the row, or rows cannot be computed together.
     """
-    rows = Rows(obs, action, next_obs, info)
+    rows = TransitionRows(obs, action, next_obs, info)
     wanted = _one_by_one(reward, rows, episode_start)
     if wanted.failed:
         row, error = next(iter(wanted.failed.items()))
@@ -146,7 +146,7 @@ class _Wanted:
         """Row -> what it raised there."""
 
 
-def _one_by_one(reward: LoadedReward, rows: Rows, fresh: NDArray[np.bool_]) -> _Wanted:
+def _one_by_one(reward: LoadedReward, rows: TransitionRows, fresh: NDArray[np.bool_]) -> _Wanted:
     """The reward of each row; a new instance where `fresh` is True."""
     wanted = _Wanted()
     instance = reward.fresh()
@@ -169,12 +169,12 @@ def _one_by_one(reward: LoadedReward, rows: Rows, fresh: NDArray[np.bool_]) -> _
     return wanted
 
 
-def _values(instance: RewardFunction, rows: Rows, i: int) -> tuple[float, dict[str, float]]:
+def _values(instance: RewardFunction, rows: TransitionRows, i: int) -> tuple[float, dict[str, float]]:
     total, terms = instance.compute(*rows.row(i))
     return float(total), {name: float(value) for name, value in terms.items()}
 
 
-def _compare_made_up(vector: VectorReward, reward: LoadedReward, rows: Rows) -> None:
+def _compare_made_up(vector: VectorReward, reward: LoadedReward, rows: TransitionRows) -> None:
     """Compare synthetic rows; some may not be computable together, which is no fault of the reward.
 
     Raises:
@@ -193,7 +193,7 @@ def _compare_made_up(vector: VectorReward, reward: LoadedReward, rows: Rows) -> 
             raise
 
 
-def _compare(vector: VectorReward, rows: Rows, wanted: _Wanted) -> None:
+def _compare(vector: VectorReward, rows: TransitionRows, wanted: _Wanted) -> None:
     """Check one group of rows.
 
     Raises:
@@ -206,7 +206,7 @@ def _compare(vector: VectorReward, rows: Rows, wanted: _Wanted) -> None:
         _require_failure(vector, rows.taken(np.array([row])), row, wanted.failed[row])
 
 
-def _table(vector: VectorReward, rows: Rows, names: tuple[str, ...]) -> Floats:
+def _table(vector: VectorReward, rows: TransitionRows, names: tuple[str, ...]) -> Floats:
     """Totals and terms of the vectorised reward, shape (B, 1 + K).
 
     Raises:
@@ -232,7 +232,7 @@ def _require_equal(found: Floats, wanted: Floats, rows: _Wanted) -> None:
     )
 
 
-def _require_failure(vector: VectorReward, rows: Rows, row: int, error: BaseException) -> None:
+def _require_failure(vector: VectorReward, rows: TransitionRows, row: int, error: BaseException) -> None:
     """Check that the vectorised reward gives no number where the reward raises."""
     try:
         totals, terms, _ = vector(rows.obs, rows.action, rows.next_obs, rows.info)

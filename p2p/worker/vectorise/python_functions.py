@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from p2p.worker.vectorise.batch import Batch, fail_where, integer, kind_of, shared_kind, stacked, truth
 from p2p.worker.vectorise.control_flow import merge
-from p2p.worker.vectorise.lanes import LANES, Refusal
+from p2p.worker.vectorise.lanes import LANES, Untraceable
 
 # --------------------------------------------------------------------------------------------------- builtin functions
 # Python's builtins for batches.
@@ -137,7 +137,7 @@ def in_order(values: Iterable[Any], /, *, key: Any = None, reverse: Any = False)
         return builtins.sorted(items, key=key, reverse=reverse)
     array: Batch = stacked(items)
     if array.ndim != 1 or LANES.some(np.isnan(array.data).any(axis=0)):
-        raise Refusal("sorts values that have no order")
+        raise Untraceable("sorts values that have no order")
     data = np.sort(array.data, axis=0)
     python = shared_kind(*map(kind_of, items))
     return [Batch(row, python) for row in (data[::-1] if reverse else data)]

@@ -454,10 +454,10 @@ class _Module(Expressions):
         """A function, with its own variables."""
         node.decorator_list = [self.visit(one) for one in node.decorator_list]
         node.args = self.visit(node.args)
-        return _Function(node).rewritten()
+        return _FunctionRewrite(node).rewritten()
 
 
-class _Function(Assignments):
+class _FunctionRewrite(Assignments):
     """One function.
 
     Args:
@@ -491,7 +491,7 @@ class _Function(Assignments):
         """A function in the function."""
         node.decorator_list = [self.visit(one) for one in node.decorator_list]
         node.args = self.visit(node.args)
-        return _Function(node).rewritten()
+        return _FunctionRewrite(node).rewritten()
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """The statements rewritten, up to the first after which nothing is reached.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.worker.vectorise.batch import Batch
-from p2p.worker.vectorise.lanes import Refusal
+from p2p.worker.vectorise.lanes import Untraceable
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -17,7 +17,7 @@ COPIED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class TransitionRows:
     """Transitions, with a leading axis B everywhere."""
 
     obs: Floats
@@ -29,9 +29,9 @@ class Rows:
     def __len__(self) -> int:
         return len(self.obs)
 
-    def taken(self, index: NDArray[np.intp]) -> "Rows":
+    def taken(self, index: NDArray[np.intp]) -> "TransitionRows":
         """Some of the rows."""
-        return Rows(self.obs[index], self.action[index], self.next_obs[index], _Taken(self.info, index))
+        return TransitionRows(self.obs[index], self.action[index], self.next_obs[index], _Taken(self.info, index))
 
     def row(self, i: int) -> tuple[Floats, Floats, Floats, dict[str, Any]]:
         """Arguments of the reward for row `i`, as copies."""
@@ -63,7 +63,7 @@ class BatchInfo(dict[str, Any]):
     def __missing__(self, key: str) -> Batch:
         column = np.asarray(self._columns[key])
         if column.dtype.kind not in "biuf":
-            raise Refusal(f"reads info[{key!r}], which holds no numbers")
+            raise Untraceable(f"reads info[{key!r}], which holds no numbers")
         if column.ndim > 1:
             found = array_batch(column)
         else:
@@ -110,7 +110,7 @@ class BatchInfo(dict[str, Any]):
         Raises:
             Refusal: always.
         """
-        raise Refusal("takes something out of info")
+        raise Untraceable("takes something out of info")
 
     popitem = clear = pop
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from p2p.worker.reward_source.loader import MODULE
 from p2p.worker.vectorise.containers import MUTATORS
-from p2p.worker.vectorise.lanes import NotVectorised, Refusal
+from p2p.worker.vectorise.lanes import NotVectorised, Untraceable
 from p2p.worker.vectorise.namespace import RUNTIME
 from p2p.worker.vectorise.numpy_functions import NumPy
 from p2p.worker.vectorise.python_functions import Mathematics
@@ -33,7 +33,7 @@ def _frozen_class(kind: type) -> type:
     """Subclass that refuses every change, with the name of the object."""
 
     def refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
-        raise Refusal(f"keeps state in {self.place}")
+        raise Untraceable(f"keeps state in {self.place}")
 
     operators = {f"__{name}__" for name in ("setitem", "delitem", "iadd", "ior", "imul", "iand", "isub", "ixor")}
     members: dict[str, Any] = {name: refuse for name in MUTATORS | operators if hasattr(kind, name)}

@@ -10,10 +10,10 @@ from p2p.contracts.errors import InvalidReward
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.reward_source.loader import FAILURES, LegacyReward, LoadedReward, line_of, named
 from p2p.worker.vectorise.batch import Batch
-from p2p.worker.vectorise.lanes import LANES, CallRefused, NotVectorised, Refusal, Split, TooManyWays
+from p2p.worker.vectorise.lanes import LANES, CallRefused, NotVectorised, Split, TooManyWays, Untraceable
 from p2p.worker.vectorise.namespace import namespace
 from p2p.worker.vectorise.rewrite import rewrite
-from p2p.worker.vectorise.rows import Floats, Rows
+from p2p.worker.vectorise.rows import Floats, TransitionRows
 from p2p.worker.vectorise.state import Freezer, StateSearch
 
 Array = NDArray[Any]
@@ -47,11 +47,11 @@ class VectorReward:
         Raises:
             NotVectorised: these rows need the reward to be called one by one. It says nothing about other rows.
         """
-        rows = Rows(obs, action, next_obs, info)
+        rows = TransitionRows(obs, action, next_obs, info)
         with np.errstate(all="ignore"):
             try:
                 return self._by_hand(rows) if self.hand_written else self._in_passes(rows)
-            except Refusal as refusal:
+            except Untraceable as refusal:
                 raise CallRefused(str(refusal), line_of(refusal)) from refusal
             except NotVectorised:
                 raise
@@ -60,7 +60,7 @@ class VectorReward:
             finally:
                 LANES.end()
 
-    def _in_passes(self, rows: Rows) -> Result:
+    def _in_passes(self, rows: TransitionRows) -> Result:
         """One pass over all rows; one per group after a split."""
         waiting: list[NDArray[np.intp] | None] = [None]
         done: list[tuple[NDArray[np.intp], Result]] = []
@@ -77,7 +77,7 @@ class VectorReward:
                 return done[0][1] if len(done) == 1 else _joined(done, len(rows))
         raise TooManyWays(f"goes more than {MAX_PASSES} different ways through the code", where)
 
-    def _pass(self, rows: Rows) -> Result:
+    def _pass(self, rows: TransitionRows) -> Result:
         LANES.begin(len(rows))
         total, terms = self._instance.compute(*rows.batches())  # type: ignore[arg-type]  # batches stand for arrays
         if LANES.new_keys:
@@ -87,7 +87,7 @@ class VectorReward:
             table[:, k] = _column(value, f"the term {name!r}")
         return np.array(np.broadcast_to(_column(total, "the total"), len(rows))), table, tuple(terms)
 
-    def _by_hand(self, rows: Rows) -> Result:
+    def _by_hand(self, rows: TransitionRows) -> Result:
         arguments = [array.view() for array in (rows.obs, rows.action, rows.next_obs)]
         for array in arguments:
             array.flags.writeable = False
@@ -120,7 +120,7 @@ def vectorise(reward: LoadedReward, use_compute_batch: bool = True) -> VectorRew
     try:
         instance = reward.made_from(rewrite(reward.tree()), names)
         _freeze(instance, names)
-    except Refusal as refusal:
+    except Untraceable as refusal:
         raise NotVectorised(str(refusal), line_of(refusal)) from refusal
     except (InvalidReward, RecursionError) as error:
         raise NotVectorised(f"cannot be rewritten: {error}") from error
@@ -159,7 +159,7 @@ def _column(value: Any, what: str) -> Floats:
     if isinstance(value, int | float | np.generic):
         return np.array([float(value)])
     kind = f"an array of shape {value.shape}" if type(value) is Batch else f"a {type(value).__name__}"
-    raise Refusal(f"returned {what} as {kind}")
+    raise Untraceable(f"returned {what} as {kind}")
 
 
 def _parted(index: NDArray[np.intp], split: Split) -> list[NDArray[np.intp] | None]:

@@ -16,18 +16,18 @@ from p2p.lab.worker.attack import truth
 from p2p.lab.worker.attack.genes import Gene, play
 from p2p.lab.worker.attack.job import attack
 from p2p.lab.worker.attack.search import Search
-from p2p.lab.worker.clips.clips import make_clips
+from p2p.lab.worker.clips.calibration_clips import make_clips
 from p2p.worker.known_motions.motion import Motion, ramp, travel
+from p2p.worker.known_motions.motion_player import MotionPlayer
 from p2p.worker.known_motions.robots import ROBOTS
-from p2p.worker.known_motions.stage import Stage
 
 CHEETAH = ROBOTS["HalfCheetah-v5"]
 RUN = "run forward as fast as you can"
 
 
-def stage_of(env_id: str) -> Stage:
+def stage_of(env_id: str) -> MotionPlayer:
     robot = ROBOTS[env_id]
-    return Stage(catalog.load(env_id), robot.settles, np.array(robot.crouch or 0.0))
+    return MotionPlayer(catalog.load(env_id), robot.settles, np.array(robot.crouch or 0.0))
 
 
 def _of(sentence: str, title: str, predicate: Predicate) -> Intent:
@@ -63,7 +63,7 @@ def test_no_check_calls_a_motion_wrong_that_does_what_is_asked(env_id: str) -> N
     for one in make_clips(ClipsRequest(env_id=env_id, seed=5, variations=1))[1]:
         positives = [c.sentence for c in one.clip.claims if c.kind.holds and c.sentence in asked]
         for sentence in positives:
-            found = truth.wrongs(robot, asked[sentence], truth.Seen.of(stage, one.played, robot.seconds))
+            found = truth.wrongs(robot, asked[sentence], truth.SimulatedMotion.of(stage, one.played, robot.seconds))
             assert found[0].how_much < 1.0, (one.clip.motion, sentence, found[0])
             checked += 1
     assert checked > 10
@@ -76,7 +76,7 @@ def test_whoever_lies_first_and_then_rears_is_judged_by_its_pitch_in_the_world()
     down = np.pi * (1.0 - ramp(rest.t, 0.2, 0.4))
     for up, rears in ((np.pi / 2.0, True), (0.3, False)):
         pitch = down + up * ramp(rest.t, 1.0, 0.3)
-        found = truth.wrongs(CHEETAH, asked, truth.Seen.of(stage, stage.play(rest.plus(pitch=pitch)), 6.0))
+        found = truth.wrongs(CHEETAH, asked, truth.SimulatedMotion.of(stage, stage.play(rest.plus(pitch=pitch)), 6.0))
         short = next(wrong for wrong in found if wrong.words == "is up for too short a time")
         assert (short.how_much < 1.0) is rears
         assert not rears or found[0].how_much < 1.0
@@ -89,7 +89,7 @@ def test_checks_find_most_of_what_mutations_spoil() -> None:
     for one in make_clips(ClipsRequest(env_id="HalfCheetah-v5", seed=5, variations=1, mutations=True))[1][::3]:
         spoilt = [c.sentence for c in one.clip.claims if not c.kind.holds and c.sentence in asked]
         if one.clip.mutation and spoilt:
-            seen = truth.Seen.of(stage, one.played, robot.seconds)
+            seen = truth.SimulatedMotion.of(stage, one.played, robot.seconds)
             found += [truth.wrongs(robot, asked[sentence], seen)[0].how_much >= 1.0 for sentence in spoilt]
     assert len(found) > 30
     assert np.mean(found) > 0.9

@@ -13,8 +13,8 @@ from p2p.contracts.known_motions import ClaimKind
 from p2p.envs import catalog
 from p2p.lab.contracts.calibration import Calibration, ClipsRequest, ClipVerdict, on_target
 from p2p.lab.judges.by_hand import BY_HAND, written_by_hand
+from p2p.lab.judges.clip_recording import ClipRecording, read_clips
 from p2p.lab.judges.measure import JUDGES, calibrate
-from p2p.lab.judges.recording import Recording, read_clips
 from p2p.lab.records import ClipsRecord
 from p2p.lab.worker.clips.job import make
 
@@ -26,7 +26,7 @@ class GivesAll:
 
     name = "gives_all"
 
-    def judge(self, _recording: Recording, _intent: Intent) -> ClipVerdict:
+    def judge(self, _recording: ClipRecording, _intent: Intent) -> ClipVerdict:
         return ClipVerdict(passed=True, score=1.0, cost_usd=0.25)
 
 
@@ -38,7 +38,7 @@ class TossesACoin:
     def __init__(self) -> None:
         self._random = random.Random(0)
 
-    def judge(self, _recording: Recording, _intent: Intent) -> ClipVerdict:
+    def judge(self, _recording: ClipRecording, _intent: Intent) -> ClipVerdict:
         score = self._random.random()
         return ClipVerdict(passed=score > 0.5, score=score)
 
@@ -48,7 +48,7 @@ class Shrugs:
 
     name = "shrugs"
 
-    def judge(self, recording: Recording, _intent: Intent) -> ClipVerdict:
+    def judge(self, recording: ClipRecording, _intent: Intent) -> ClipVerdict:
         assert recording.qpos.shape[0] == len(recording.features["time"]) + 1
         return ClipVerdict(passed=None, score=None)
 

@@ -9,7 +9,7 @@ import pytest
 from p2p.contracts.known_motions import ROBOTS, Clip
 from p2p.envs import catalog
 from p2p.lab.contracts.calibration import ClipsRequest, HeldOut, MutationFamily
-from p2p.lab.worker.clips.clips import MUTATIONS, make_clips
+from p2p.lab.worker.clips.calibration_clips import MUTATIONS, make_clips
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.known_motions.clips import MadeClip
 from p2p.worker.known_motions.robots import ROBOTS as BODIES

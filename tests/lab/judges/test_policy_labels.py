@@ -9,7 +9,7 @@ from p2p.contracts.known_motions import ClaimKind
 from p2p.lab.contracts.calibration import CalibrationRequest
 from p2p.lab.judges.calibrate import calibrate
 from p2p.lab.records import CalibrationRecord
-from p2p.lab.worker.clips.policy_labels import Course, kinds_of
+from p2p.lab.worker.clips.policy_labels import SimulatedCourse, kinds_of
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.worker.known_motions.robots import ANT, CHEETAH, HOPPER, SWIMMER
@@ -17,7 +17,7 @@ from p2p.worker.known_motions.robots import ANT, CHEETAH, HOPPER, SWIMMER
 T = 120
 
 
-def course(vx: float = 0.0, vy: float = 0.0, **changes: object) -> Course:
+def course(vx: float = 0.0, vy: float = 0.0, **changes: object) -> SimulatedCourse:
     """An upright robot that goes steadily for 6 s."""
     t = np.linspace(0.0, 6.0, T + 1)
     values: dict[str, object] = {
@@ -30,7 +30,7 @@ def course(vx: float = 0.0, vy: float = 0.0, **changes: object) -> Course:
         "joints": 0.5 * np.sin(6.0 * t)[:, None],
         "seconds": 6.0,
     }
-    return Course(**{**values, **changes})
+    return SimulatedCourse(**{**values, **changes})
 
 
 LYING = np.where(np.arange(T + 1) > 80, 0.1, 0.98)
@@ -51,7 +51,9 @@ WOBBLING = np.where(np.arange(T + 1) % 4 == 0, 0.5, 0.98)
         (course(4.0, place=np.stack([24.0 * (np.arange(T + 1) > 60), *np.full((2, T + 1), 0.6)], axis=1)), None),
     ],
 )
-def test_running_is_claimed_of_what_is_clearly_fast_steady_and_upright(done: Course, kind: ClaimKind | None) -> None:
+def test_running_is_claimed_of_what_is_clearly_fast_steady_and_upright(
+    done: SimulatedCourse, kind: ClaimKind | None
+) -> None:
     assert kinds_of(CHEETAH, done)["run forward as fast as you can"] is kind
 
 

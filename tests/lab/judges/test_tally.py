@@ -6,15 +6,15 @@ from p2p.analysis.auroc import auroc
 from p2p.analysis.intervals import wilson_interval
 from p2p.contracts.known_motions import Claim, ClaimKind, Clip
 from p2p.lab.contracts.calibration import ClipVerdict, on_target
-from p2p.lab.judges.tally import Answer, tally
+from p2p.lab.judges.tally import JudgedClaim, tally
 
 K = ClaimKind
 
 
-def answer(kind: ClaimKind, passed: bool | None, score: float | None, env_id: str = "Ant-v5") -> Answer:
+def answer(kind: ClaimKind, passed: bool | None, score: float | None, env_id: str = "Ant-v5") -> JudgedClaim:
     claim = Claim(sentence="jump", kind=kind)
     clip = Clip(clip_id="c", env_id=env_id, motion="m", parameters={}, seconds=6.0, claims=(claim,))
-    return Answer(clip, claim, ClipVerdict(passed=passed, score=score))
+    return JudgedClaim(clip, claim, ClipVerdict(passed=passed, score=score))
 
 
 ANSWERS = [

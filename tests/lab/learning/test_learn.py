@@ -7,8 +7,8 @@ from p2p.contracts.errors import InvalidConfig, InvalidInput
 from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.envs.catalog import known
 from p2p.lab.learning import parity
-from p2p.lab.learning.candidates import CANDIDATES
 from p2p.lab.learning.learn import OWN_REWARD, Learned, standard_config, table
+from p2p.lab.learning.preset_candidates import CANDIDATES
 from p2p.service.workspace import Workspace
 from p2p.training.presets import preset
 from p2p.worker.reward_source.info_names import names_read

@@ -1,12 +1,12 @@
 import pytest
 
-from p2p.lab.contracts.measurement import ConfinementReport, Measurement
+from p2p.lab.contracts.measurement import ConfinementReport, SpeedMeasurement
 from p2p.lab.speed.confinement import row, table
 
 
 def job(hosted, inside):
     cost = {"ready_s": 0.5, "peak_memory_mb": 90, "method": "vectorised"}
-    return Measurement(steps=10, seconds=1.0, hosted_rollout_s=hosted, in_process_rollout_s=inside, **cost)
+    return SpeedMeasurement(steps=10, seconds=1.0, hosted_rollout_s=hosted, in_process_rollout_s=inside, **cost)
 
 
 def test_the_cost_is_the_share_of_speed_that_a_job_loses():

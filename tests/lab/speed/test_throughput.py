@@ -5,9 +5,9 @@ import pytest
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
-from p2p.lab.contracts.measurement import Measurement, ThroughputReport
+from p2p.lab.contracts.measurement import SpeedMeasurement, ThroughputReport
 from p2p.lab.records import MeasurementRecord
-from p2p.lab.speed.throughput import CASES, REWARD, Plan, ThroughputBenchmark, row
+from p2p.lab.speed.throughput import CASES, REWARD, MeasurementPlan, ThroughputBenchmark, row
 from p2p.lab.speed.throughput_table import COLUMNS, table
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
@@ -16,7 +16,7 @@ from p2p.worker.reward_source.loader import LoadedReward
 
 def jobs(*speeds, **fields):
     cost = {"ready_s": 0.5, "peak_memory_mb": 90, "method": "vectorised"} | fields
-    return tuple(Measurement(steps=speed * 2, seconds=2.0, **cost) for speed in speeds)
+    return tuple(SpeedMeasurement(steps=speed * 2, seconds=2.0, **cost) for speed in speeds)
 
 
 def repetition(ours, baseline, physics):
@@ -60,7 +60,7 @@ def test_the_table_has_a_row_per_case_and_says_what_was_compared():
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
 def test_the_memory_of_our_training_is_that_of_its_processes_together_where_a_reward_is_asked(tmp_path):
-    plan = Plan(parallel=1, seconds=1.5, changes={"n_envs": 8, "n_steps": 32, "batch_size": 32})
+    plan = MeasurementPlan(parallel=1, seconds=1.5, changes={"n_envs": 8, "n_steps": 32, "batch_size": 32})
     bench = ThroughputBenchmark(Workspace(Settings(runs_dir=tmp_path / "runs")), tmp_path / "jobs", plan, print)
     for subject, hosted in (("ours", True), ("baseline", False)):
         (together,) = bench.measure(CASES[2], subject, 0)
@@ -78,7 +78,9 @@ def test_the_reward_loads_and_reads_what_every_case_has():
     ("changes", "said"), [({"n_envs": 5, "n_steps": 33}, "divisible by the 8"), ({"batchsize": 3}, "batch_size")]
 )
 def test_settings_that_cannot_be_compared_are_refused_before_anything_is_measured(tmp_path, changes, said):
-    bench = ThroughputBenchmark(Workspace(Settings(runs_dir=tmp_path / "runs")), tmp_path, Plan(changes=changes), print)
+    bench = ThroughputBenchmark(
+        Workspace(Settings(runs_dir=tmp_path / "runs")), tmp_path, MeasurementPlan(changes=changes), print
+    )
     with pytest.raises(InvalidConfig, match=said):
         bench.run(CASES)
     assert not list(tmp_path.iterdir())

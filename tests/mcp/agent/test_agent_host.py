@@ -7,7 +7,7 @@ import pytest
 from agent_runs import KEY, AgentRuns
 from scripted_claude import Raw, Turn, calls, found, overloaded, results, said, says, text, use
 
-from p2p.contracts.agent import AgentEnding, Limits
+from p2p.contracts.agent import AgentEnding, AgentLimits
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.inference import GIVE_UP_AFTER, AuthenticationFailed, Message, RequestRejected, ToolCall
 from p2p.service.progress.listing import list_sessions
@@ -202,14 +202,14 @@ def test_thinking_is_sent_back_as_it_came(agent: AgentRuns) -> None:
 
 
 def test_the_cap_on_turns_ends_it(agent: AgentRuns) -> None:
-    report = agent.run(LOOK, limits=Limits(turns=3))
+    report = agent.run(LOOK, limits=AgentLimits(turns=3))
     assert report.ending is AgentEnding.BUDGET
     assert "--max-turns" in report.reason
     assert len(agent.claude.bodies) == 3
 
 
 def test_the_cap_on_tokens_ends_it_before_it_is_passed(agent: AgentRuns) -> None:
-    report = agent.run(Turn([use("list_environments", {})], input_tokens=10_000), limits=Limits(tokens=60_000))
+    report = agent.run(Turn([use("list_environments", {})], input_tokens=10_000), limits=AgentLimits(tokens=60_000))
     assert report.ending is AgentEnding.BUDGET
     assert "--max-tokens" in report.reason
     assert 10_000 < report.spending.tokens <= 60_000
@@ -217,7 +217,7 @@ def test_the_cap_on_tokens_ends_it_before_it_is_passed(agent: AgentRuns) -> None
 
 
 def test_the_cap_on_dollars_ends_it_before_it_is_passed(agent: AgentRuns) -> None:
-    report = agent.run(Turn([use("list_environments", {})], output_tokens=5_000), limits=Limits(dollars=0.5))
+    report = agent.run(Turn([use("list_environments", {})], output_tokens=5_000), limits=AgentLimits(dollars=0.5))
     assert report.ending is AgentEnding.BUDGET
     assert "--max-cost" in report.reason
     assert 0.1 < (report.spending.dollars or 0) <= 0.5
@@ -231,14 +231,14 @@ def test_the_cap_on_time_ends_it_in_the_middle_of_an_answer(agent: AgentRuns) ->
             never.get(timeout=5)
         return DONE
 
-    report = agent.run(wait, limits=Limits(minutes=0.01))
+    report = agent.run(wait, limits=AgentLimits(minutes=0.01))
     never.put(None)
     assert report.ending is AgentEnding.BUDGET
     assert "--max-minutes" in report.reason
 
 
 def test_little_left_of_a_cap_is_told_to_the_model(agent: AgentRuns) -> None:
-    agent.run(LOOK, limits=Limits(turns=4))
+    agent.run(LOOK, limits=AgentLimits(turns=4))
     assert "Left of your caps: 1 turns" in agent.claude.bodies[3]["messages"][-1]["content"][-1]["text"]
 
 
@@ -271,9 +271,9 @@ def test_the_transcript_lies_beside_the_session_and_holds_no_key(agent: AgentRun
 
 
 def test_a_conversation_goes_on_from_its_transcript(agent: AgentRuns) -> None:
-    first = agent.run(CREATE, DONE, limits=Limits(turns=1))
+    first = agent.run(CREATE, DONE, limits=AgentLimits(turns=1))
     assert first.ending is AgentEnding.BUDGET
-    second = agent.run(LOOK, DONE, sentence="", resume=first.transcript_id, limits=Limits(turns=10))
+    second = agent.run(LOOK, DONE, sentence="", resume=first.transcript_id, limits=AgentLimits(turns=10))
     messages = agent.claude.bodies[0]["messages"]
     assert messages[0]["content"][0]["text"].startswith("Train this behaviour: hop")
     assert "goes on after a break" in messages[-1]["content"][-1]["text"]
@@ -284,7 +284,7 @@ def test_a_conversation_goes_on_from_its_transcript(agent: AgentRuns) -> None:
 
 
 def test_a_call_that_was_never_answered_is_answered_on_resumption(agent: AgentRuns) -> None:
-    first = agent.run(CREATE, DONE, limits=Limits(turns=2))
+    first = agent.run(CREATE, DONE, limits=AgentLimits(turns=2))
     entries = read_transcript(agent.ws, first.transcript_id)
     call = ToolCall(call_id="toolu_lost", name="get_session", arguments={"session_id": first.session_id})
     message = Message(role="assistant", parts=(call,))

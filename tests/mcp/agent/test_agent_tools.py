@@ -17,12 +17,12 @@ from mcp.types import (
 )
 from replacing import replace_function
 
-from p2p.contracts.agent import AgentEvent, JobProgress, Limits
+from p2p.contracts.agent import AgentEvent, AgentLimits, JobProgress
 from p2p.contracts.inference import ImagePart, Message, ModelRequest, TextPart, ToolCall, ToolResult
 from p2p.service.models.agent_model import tokens_to_read
 from p2p.service.sessions.background import cancel_job
 from p2p.service.workspace import Workspace
-from p2p_mcp.agent.budget import Budget
+from p2p_mcp.agent.agent_budget import AgentBudget
 from p2p_mcp.agent.calling import LOOP, ToolCaller
 from p2p_mcp.agent.converter import CLEARED, MAX_TEXT, holds_pictures, tool_result, without_pictures
 
@@ -116,7 +116,7 @@ def trainings() -> Trainings:
     return Trainings()
 
 
-def call(trainings: Trainings, ws: Any, budget: Budget, wanted: ToolCall) -> tuple[ToolResult, list[AgentEvent]]:
+def call(trainings: Trainings, ws: Any, budget: AgentBudget, wanted: ToolCall) -> tuple[ToolResult, list[AgentEvent]]:
     events: list[AgentEvent] = []
 
     async def run() -> ToolResult:
@@ -129,7 +129,7 @@ def call(trainings: Trainings, ws: Any, budget: Budget, wanted: ToolCall) -> tup
 
 
 def test_a_training_is_waited_for_in_code_and_its_steps_are_counted(trainings: Trainings, ws: Workspace) -> None:
-    budget = Budget(Limits(), None)
+    budget = AgentBudget(AgentLimits(), None)
     result, events = call(
         trainings, ws, budget, ToolCall(call_id="t1", name="train_iteration", arguments={"session_id": "s"})
     )
@@ -139,7 +139,7 @@ def test_a_training_is_waited_for_in_code_and_its_steps_are_counted(trainings: T
 
 
 def test_a_start_carries_the_id_of_its_call_as_key(trainings: Trainings, ws: Workspace) -> None:
-    budget = Budget(Limits(), None)
+    budget = AgentBudget(AgentLimits(), None)
     call(trainings, ws, budget, ToolCall(call_id="t1", name="train_iteration", arguments={"session_id": "s"}))
     call(
         trainings,
@@ -155,7 +155,7 @@ def test_a_training_over_the_cap_on_steps_is_stopped_at_once(
 ) -> None:
     cancelled: list[str] = []
     replace_function(monkeypatch, cancel_job, lambda _ws, job_id: cancelled.append(job_id))
-    budget = Budget(Limits(environment_steps=299), None)
+    budget = AgentBudget(AgentLimits(environment_steps=299), None)
     result, _ = call(
         trainings, ws, budget, ToolCall(call_id="t1", name="train_iteration", arguments={"session_id": "s"})
     )
@@ -165,7 +165,7 @@ def test_a_training_over_the_cap_on_steps_is_stopped_at_once(
 
 
 def test_wrong_arguments_and_a_crash_are_answers_and_no_end(trainings: Trainings, ws: Workspace) -> None:
-    budget = Budget(Limits(), None)
+    budget = AgentBudget(AgentLimits(), None)
     wrong, _ = call(trainings, ws, budget, ToolCall(call_id="t1", name="train_iteration", arguments={"session": 3}))
     crashed, _ = call(trainings, ws, budget, ToolCall(call_id="t2", name="crash", arguments={}))
     assert wrong.is_error

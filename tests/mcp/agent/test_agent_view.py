@@ -6,10 +6,10 @@ from rich.console import Console
 from p2p.contracts.agent import (
     AgentEnding,
     AgentEvent,
+    AgentLimits,
     AgentReport,
     EventKind,
     JobProgress,
-    Limits,
     Spending,
 )
 from p2p.contracts.job import JobState
@@ -26,7 +26,7 @@ def job(step: int, state: JobState = JobState.RUNNING, position: int | None = No
 
 def shown(*events: AgentEvent, terminal: bool = False) -> str:
     file = io.StringIO()
-    with AgentView(Console(file=file, force_terminal=terminal, width=200), Limits()) as view:
+    with AgentView(Console(file=file, force_terminal=terminal, width=200), AgentLimits()) as view:
         for event in events:
             view.show(event)
     return file.getvalue()
@@ -68,7 +68,7 @@ def test_the_end_says_why_what_it_cost_and_how_to_go_on() -> None:
         best_score=0.4,
         running_jobs=("job_a",),
         spending=SPENT,
-        limits=Limits(),
+        limits=AgentLimits(),
         summary="",
     )
     text = "\n".join(ending_lines(report))

@@ -8,7 +8,7 @@ import pytest
 import p2p
 from p2p.contracts.errors import EnvironmentProblem
 from p2p_mcp.cli import main
-from p2p_mcp.install import probe
+from p2p_mcp.install import server_probe
 from p2p_mcp.install.entry import this_installation
 
 KEY = "sk-very-secret"
@@ -22,7 +22,7 @@ def _without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_this_server_answers_as_clients_start_it(tmp_path: Path) -> None:
     entry = this_installation(tmp_path, {})
-    answer = probe.ask(entry.command, list(entry.args), entry.env, timeout_s=120)
+    answer = server_probe.ask(entry.command, list(entry.args), entry.env, timeout_s=120)
     assert answer.problem == ""
     assert answer.version == p2p.__version__
     assert answer.tools >= 10
@@ -38,12 +38,12 @@ def test_this_server_answers_as_clients_start_it(tmp_path: Path) -> None:
     ],
 )
 def test_a_program_that_is_no_server_is_told_of_in_words(code: str, message: str) -> None:
-    answer = probe.ask(sys.executable, ["-c", code], {}, timeout_s=1)
+    answer = server_probe.ask(sys.executable, ["-c", code], {}, timeout_s=1)
     assert re.search(message, answer.problem)
 
 
 def test_a_program_that_is_not_there_is_told_of_in_words() -> None:
-    assert "does not start" in probe.ask("/nowhere/p2p-mcp", [], {}).problem
+    assert "does not start" in server_probe.ask("/nowhere/p2p-mcp", [], {}).problem
 
 
 def test_doctor_tells_of_each_client(

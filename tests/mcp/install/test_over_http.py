@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from p2p.contracts.node import Level
+from p2p.contracts.node import CheckLevel
 from p2p_mcp.install.clients import CLIENTS
 from p2p_mcp.install.over_http import check_token, entry_over_http
 from p2p_mcp.token_file import PLACE, kept_token
@@ -42,7 +42,7 @@ def serving(token: Path, *options: str) -> Iterator[int]:
 
 def test_without_a_token_doctor_says_what_makes_one(token: Path) -> None:
     check = check_token()
-    assert check.level is Level.OK
+    assert check.level is CheckLevel.OK
     assert f"makes the token {token}" in check.found
 
 
@@ -70,7 +70,7 @@ def test_a_token_that_is_no_secret_is_a_problem(token: Path, spoil: object, said
     assert callable(spoil)
     spoil(token)
     check = check_token()
-    assert check.level is Level.PROBLEM
+    assert check.level is CheckLevel.PROBLEM
     assert said in check.found
     assert "p2p-mcp --http" in check.remedy
 
@@ -80,13 +80,13 @@ def test_a_running_server_is_asked_with_the_token(token: Path) -> None:
     secret = kept_token(token)
     with serving(token) as port:
         check = check_token(port)
-    assert check.level is Level.OK
+    assert check.level is CheckLevel.OK
     assert f"the server on port {port} answers with it" in check.found
     assert secret not in check.found + check.remedy, "what is printed lands in logs"
     assert f"$(cat {token})" in check.remedy
     with serving(token, "--token", "another-secret-of-mine") as port:
         check = check_token(port)
-    assert check.level is Level.WARNING
+    assert check.level is CheckLevel.WARNING
     assert "started with another token" in check.found
 
 
@@ -120,7 +120,7 @@ def test_the_token_is_not_shown_to_a_server_of_another_user(token: Path) -> None
     check = check_token(ear.server_port)
     ear.shutdown()
     ear.server_close()
-    assert check.level is Level.WARNING
+    assert check.level is CheckLevel.WARNING
     assert "a process of user 54322" in check.found
     assert heard == []
 

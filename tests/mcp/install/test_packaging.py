@@ -17,7 +17,7 @@ import p2p
 from p2p_mcp import bundle, registry
 from p2p_mcp.cli import main
 from p2p_mcp.docs import Offer, for_models, offer, reference
-from p2p_mcp.install import bundle_start, probe
+from p2p_mcp.install import bundle_start, server_probe
 from p2p_mcp.install.clients import CLIENTS
 
 ROOT = Path(__file__).parents[3]
@@ -54,7 +54,7 @@ def test_a_bundle_holds_a_server_that_answers(tmp_path: Path) -> None:
     assert json.loads((staged / "manifest.json").read_text())["server"]["entry_point"] == "start.py"
     assert {"start.py", *bundle_start.LOCKS} <= {str(path.relative_to(staged)) for path in staged.rglob("*")}
     assert not list(staged.rglob("__pycache__"))
-    answer = probe.ask(sys.executable, ["-P", "-m", "p2p_mcp"], {"PYTHONPATH": str(staged)}, timeout_s=120)
+    answer = server_probe.ask(sys.executable, ["-P", "-m", "p2p_mcp"], {"PYTHONPATH": str(staged)}, timeout_s=120)
     assert answer.problem == ""
     assert answer.version == p2p.__version__
 

@@ -21,9 +21,9 @@ from p2p.contracts.remedies import Remedy
 from p2p.scheduler.backends.by_directory import open_backend
 from p2p.scheduler.backends.ssh import SSHBackend
 from p2p.scheduler.nodes import environments, transfer
-from p2p.scheduler.nodes.bundle import Bundle, bundle, locks
-from p2p.scheduler.nodes.connection import MAX_CHANNELS, Connection
 from p2p.scheduler.nodes.links import links
+from p2p.scheduler.nodes.package_bundle import Bundle, bundle, locks
+from p2p.scheduler.nodes.ssh_connection import MAX_CHANNELS, Connection
 from p2p.scheduler.nodes.transfer import checked_path
 from p2p.service.machines.nodes import add_node, check_node, check_nodes, host_key, trust_node
 from p2p.service.workspace import Workspace

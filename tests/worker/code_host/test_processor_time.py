@@ -10,7 +10,7 @@ import pytest
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.worker.code_host import host_process, processor_time
 from p2p.worker.code_host.host_process import HostProcess
-from p2p.worker.code_host.processor_time import Stopwatch, processor_seconds
+from p2p.worker.code_host.processor_time import ProcessorStopwatch, processor_seconds
 from p2p.worker.code_host.run_code import run_code
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell")
@@ -55,7 +55,7 @@ def test_the_time_of_a_process_that_rests_is_its_own_and_of_one_that_works_what_
         try:
             while (processor_seconds(busy.pid) or 0.0) < 0.05:
                 pass
-            rests, works = Stopwatch(sleeper.pid), Stopwatch(busy.pid)
+            rests, works = ProcessorStopwatch(sleeper.pid), ProcessorStopwatch(busy.pid)
             assert rests.spent(0.5) == 0.5
             before = processor_seconds(busy.pid)
             time.sleep(0.2)

@@ -14,10 +14,10 @@ from p2p.contracts.work import ExportFormat, ExportRequest
 from p2p.envs import catalog
 from p2p.store.exports import ExportRecord
 from p2p.store.iterations import IterationRecord
-from p2p.worker.export.episodes import recorded_episode
 from p2p.worker.export.interface import describe_interface
 from p2p.worker.export.job import export
 from p2p.worker.export.onnx import save_onnx
+from p2p.worker.export.replayed_episodes import recorded_episode
 from p2p.worker.export.source import open_source
 from p2p.worker.export.verify import check_format
 from p2p.worker.reward_source.loader import LoadedReward

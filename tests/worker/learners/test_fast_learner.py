@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from p2p.contracts.training import TrainConfig
-from p2p.worker.learners.learner import Batch, Networks
+from p2p.worker.learners.learner import Networks, RolloutBatch
 from p2p.worker.learners.ppo import FastLearner, generalized_advantages
 from p2p.worker.learners.sb3 import Sb3Learner
 
@@ -58,7 +58,7 @@ def rollout(env):
     dones = np.zeros((N_STEPS, N_ENVS), dtype=np.bool_)
     advantages, returns = generalized_advantages(np.array(rewards), values, dones, 0.99, 0.95)
     recorded = (observations, actions, np.array(log_probs) + noise, advantages, returns, values[:-1])
-    return Batch(*(np.array(array).reshape(N_ENVS * N_STEPS, *np.shape(array)[2:]) for array in recorded))
+    return RolloutBatch(*(np.array(array).reshape(N_ENVS * N_STEPS, *np.shape(array)[2:]) for array in recorded))
 
 
 def learners(env, **changes):

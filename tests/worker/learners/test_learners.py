@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.training import TrainConfig
-from p2p.worker.learners.learner import Batch
+from p2p.worker.learners.learner import RolloutBatch
 from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormalizer
 from p2p.worker.learners.ppo import generalized_advantages
 from p2p.worker.learners.registry import LEARNERS, make_learner
@@ -37,7 +37,7 @@ def batch(acting):
     shown = observations(64)
     actions, log_probs = acting.act(shown)
     advantages, returns = np.random.default_rng(1).normal(size=(2, 64)).astype(np.float32)
-    return Batch(shown, actions, log_probs, advantages, returns, acting.values(shown))
+    return RolloutBatch(shown, actions, log_probs, advantages, returns, acting.values(shown))
 
 
 def arrays(networks):
@@ -188,7 +188,9 @@ def episode_returns(name, seed, steps):
         normal = rewarder.apply(rewards, dones)
         advantages, returns = generalized_advantages(normal, values, dones, config.gamma, config.gae_lambda)
         columns = (recorded, actions, log_probs, advantages, returns, values[:-1])
-        acting.update(Batch(*(column.reshape(512, *column.shape[2:]) for column in columns)), config.learning_rate)
+        acting.update(
+            RolloutBatch(*(column.reshape(512, *column.shape[2:]) for column in columns)), config.learning_rate
+        )
     env.close()
     return finished
 

@@ -15,14 +15,14 @@ from p2p.worker.pictures.frame_labels import label
 from p2p.worker.pictures.key_frames import KeyFrames, choose_frames
 from p2p.worker.pictures.key_pictures import ShownRollout
 from p2p.worker.pictures.strip_plot import angle_of, draw_strip, of_parts
-from p2p.worker.render import probe
+from p2p.worker.render import find_renderer
 
 
 @pytest.fixture(autouse=True)
 def _cast_rays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(probe.VARIABLE, probe.RAYCAST)
+    monkeypatch.setenv(find_renderer.VARIABLE, find_renderer.RAYCAST)
     yield
-    probe.forget()
+    find_renderer.forget()
 
 
 def chosen(spec: EnvSpec, qpos: np.ndarray) -> KeyFrames:

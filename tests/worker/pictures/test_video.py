@@ -14,7 +14,7 @@ from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.key_pictures import ShownRollout
 from p2p.worker.pictures.overlay import captions, stamped
 from p2p.worker.pictures.video import frame_rate, write_rollout_video, write_video
-from p2p.worker.render import probe
+from p2p.worker.render import find_renderer
 
 SPEC = catalog.load("HalfCheetah-v5")
 SIZE = (96, 64)
@@ -22,9 +22,9 @@ SIZE = (96, 64)
 
 @pytest.fixture(autouse=True)
 def _cast_rays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv(probe.VARIABLE, probe.RAYCAST)
+    monkeypatch.setenv(find_renderer.VARIABLE, find_renderer.RAYCAST)
     yield
-    probe.forget()
+    find_renderer.forget()
 
 
 def running(steps: int, dt: float) -> np.ndarray:
@@ -84,14 +84,14 @@ def test_a_video_plays_before_it_is_loaded_and_leaves_nothing_beside_it(tmp_path
 def test_a_video_is_made_with_opengl_that_turns_out_to_be_broken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(probe.VARIABLE, probe.EGL)
+    monkeypatch.setenv(find_renderer.VARIABLE, find_renderer.EGL)
     monkeypatch.setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/does/not/exist.json")
     monkeypatch.setenv("PYTHONHOME", "/does/not/exist")
-    probe.forget()
+    find_renderer.forget()
     write_video(tmp_path / "run.mp4", compiled_model(SPEC, {}), SPEC, running(4, 0.05), 0.05, SIZE)
     assert len(read(tmp_path / "run.mp4")[1]) == 4
-    assert probe.report().chosen == probe.RAYCAST
-    assert set(probe.report().failures) == {"egl", "osmesa"}
+    assert find_renderer.report().chosen == find_renderer.RAYCAST
+    assert set(find_renderer.report().failures) == {"egl", "osmesa"}
 
 
 def test_a_rollout_is_filmed_with_time_speed_and_coloured_limbs(tmp_path: Path) -> None:

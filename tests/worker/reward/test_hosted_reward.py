@@ -19,8 +19,8 @@ from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.reward import hosted
 from p2p.worker.reward.evaluator import RewardEvaluator, run_steps
 from p2p.worker.reward.hosted import HostedReward, try_hosted
+from p2p.worker.reward.recorded_steps import RecordedSteps, StepCounter
 from p2p.worker.reward.runner import RewardRunner
-from p2p.worker.reward.steps import StepCounter, Steps
 from p2p.worker.reward.transitions import record_episodes
 from p2p.worker.reward.trial import try_source
 from p2p.worker.reward_source.loader import LoadedReward
@@ -82,7 +82,9 @@ class Greedy(RewardFunction):
 def made_up(n=2, count=3, columns=None):
     rows = n * count
     obs, starts = np.arange(4.0 * rows).reshape(rows, 4), np.arange(count)[:, None] == np.zeros((1, n))
-    return Steps(obs, np.zeros((rows, 1), dtype=np.float32), obs + 1.0, starts, columns or {"time": np.arange(rows)})
+    return RecordedSteps(
+        obs, np.zeros((rows, 1), dtype=np.float32), obs + 1.0, starts, columns or {"time": np.arange(rows)}
+    )
 
 
 def evaluate(reward, steps):
@@ -266,7 +268,7 @@ def test_one_reward_serves_episodes_and_blocks_and_neither_disturbs_the_other():
     assert blocks.evaluate(made_up())[0][:, 0].tolist() == [1, 1, 2, 2, 3, 3]
     assert run_steps(reward, made_up(count=1))[0][:, 0].tolist() == [1, 1]
     steps = made_up()
-    going_on = Steps(steps.obs, steps.actions, steps.next_obs, np.zeros_like(steps.starts), steps.columns)
+    going_on = RecordedSteps(steps.obs, steps.actions, steps.next_obs, np.zeros_like(steps.starts), steps.columns)
     assert blocks.evaluate(going_on)[0][:, 0].tolist() == [4, 4, 5, 5, 6, 6]
 
 

@@ -13,7 +13,7 @@ from p2p.worker.engine.environment import compiled_model
 from p2p.worker.engine.simulation import make_simulation
 from p2p.worker.features.kinematics import Kinematics
 from p2p.worker.reward.evaluator import RewardEvaluator
-from p2p.worker.reward.motions import Motion, known_motions
+from p2p.worker.reward.motions import TrialMotion, known_motions
 from p2p.worker.reward.preferences import pay
 from p2p.worker.reward_source.loader import LoadedReward
 
@@ -133,6 +133,6 @@ def test_a_robot_that_stands_fast_or_swims_shows_nothing(env_id: str) -> None:
     assert audit([], "") == []
 
 
-def _features(spec: EnvSpec, motion: Motion) -> dict[str, np.ndarray]:
+def _features(spec: EnvSpec, motion: TrialMotion) -> dict[str, np.ndarray]:
     states = Kinematics(compiled_model(spec, {}), spec).read(motion.qpos, motion.qvel)
     return measure_trajectory(spec, states, motion.actions)

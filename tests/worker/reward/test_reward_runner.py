@@ -7,8 +7,8 @@ from p2p.envs import catalog
 from p2p.worker.engine.vec_env import VecEnv
 from p2p.worker.reward.evaluator import steps_of
 from p2p.worker.reward.inputs import RewardInputs
+from p2p.worker.reward.recorded_steps import StepCounter
 from p2p.worker.reward.runner import RewardRunner
-from p2p.worker.reward.steps import StepCounter
 from p2p.worker.reward_source.info_names import names_read
 from p2p.worker.reward_source.loader import LoadedReward
 

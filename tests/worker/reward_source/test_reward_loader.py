@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from p2p.contracts.errors import InvalidReward
-from p2p.worker.reward_source.docs import read_docstring, with_raw_docstrings
+from p2p.worker.reward_source.docstring import read_docstring, with_raw_docstrings
 from p2p.worker.reward_source.loader import LoadedReward
 
 OBS, ACTION = np.zeros(17), np.full(6, 0.5)

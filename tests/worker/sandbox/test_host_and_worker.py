@@ -12,7 +12,7 @@ import pytest
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.contracts.node import Level
+from p2p.contracts.node import CheckLevel
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import CodeLimits, DescribeRequest
@@ -153,18 +153,18 @@ def test_a_run_says_how_it_was_confined_and_holds_no_key(tmp_path: Path, cheetah
 @pytest.mark.parametrize(
     ("level", "allowed", "expected"),
     [
-        (SandboxLevel.STRICT, False, Level.OK),
-        (SandboxLevel.LANDLOCK, False, Level.WARNING),
-        (SandboxLevel.BWRAP, False, Level.PROBLEM),
-        (SandboxLevel.RLIMITS, False, Level.PROBLEM),
-        (SandboxLevel.RLIMITS, True, Level.WARNING),
+        (SandboxLevel.STRICT, False, CheckLevel.OK),
+        (SandboxLevel.LANDLOCK, False, CheckLevel.WARNING),
+        (SandboxLevel.BWRAP, False, CheckLevel.PROBLEM),
+        (SandboxLevel.RLIMITS, False, CheckLevel.PROBLEM),
+        (SandboxLevel.RLIMITS, True, CheckLevel.WARNING),
     ],
 )
-def test_doctor_tells_the_level_and_what_to_do(level: SandboxLevel, allowed: bool, expected: Level) -> None:
+def test_doctor_tells_the_level_and_what_to_do(level: SandboxLevel, allowed: bool, expected: CheckLevel) -> None:
     check = described(SandboxReport(level=level, landlock_abi=0, seccomp=True, missing=("Landlock",)), allowed)
     assert check.level is expected
     assert check.found.startswith(f"{level} (no Landlock, seccomp)")
-    assert ("--allow-weak-sandbox" in check.remedy) is (expected is Level.PROBLEM)
+    assert ("--allow-weak-sandbox" in check.remedy) is (expected is CheckLevel.PROBLEM)
 
 
 @pytest.mark.parametrize("said", ["", "0", "no"])

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.lab.worker.clips.mutations.edits import along, calmed, scaled_turns
+from p2p.lab.worker.clips.mutations.path_edits import along, calmed, scaled_turns
 from p2p.worker.known_motions.motion import Motion, during, flight_time, jump, ramp
+from p2p.worker.known_motions.motion_player import MotionPlayer, Played
 from p2p.worker.known_motions.robots import Robot
-from p2p.worker.known_motions.stage import Played, Stage
 
 Floats = NDArray[np.float64]
 Random = np.random.Generator
@@ -188,7 +188,7 @@ def _gene(rng: Random) -> Gene:
     return Gene(*map(float, rng.uniform(0.0, 1.0, 3)))
 
 
-def play(genome: Genome, base: Motion, stage: Stage, robot: Robot) -> Played | None:
+def play(genome: Genome, base: Motion, stage: MotionPlayer, robot: Robot) -> Played | None:
     """The disturbed motion; None where physics blew up."""
     motion = base
     for name, apply in DISTURBANCES.items():
@@ -203,7 +203,7 @@ def play(genome: Genome, base: Motion, stage: Stage, robot: Robot) -> Played | N
     return played
 
 
-def _with_body(genome: Genome, motion: Motion, played: Played, stage: Stage) -> Played:
+def _with_body(genome: Genome, motion: Motion, played: Played, stage: MotionPlayer) -> Played:
     first = stage.first_joint
     qpos = played.qpos.copy()
     if (gene := genome.get("one leg held")) is not None and qpos.shape[1] - first >= 4:
@@ -223,7 +223,7 @@ def _with_body(genome: Genome, motion: Motion, played: Played, stage: Stage) -> 
     return stage.replay(qpos, played.actions, motion.lift)
 
 
-def _simulated(name: str, gene: Gene, played: Played, stage: Stage) -> Played | None:
+def _simulated(name: str, gene: Gene, played: Played, stage: MotionPlayer) -> Played | None:
     """The motion until a time, and physics after it."""
     step = round(gene.time * 0.9 * (len(played.actions) - 1))
     actions = np.zeros_like(played.actions)

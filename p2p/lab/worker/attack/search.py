@@ -22,8 +22,8 @@ from p2p.lab.worker.attack import genes, truth
 from p2p.lab.worker.attack.genes import Genome
 from p2p.worker.known_motions.clips import MadeClip, scenes
 from p2p.worker.known_motions.motion import Motion
-from p2p.worker.known_motions.robots import ROBOTS, Asked, Robot
-from p2p.worker.known_motions.stage import Played, Stage
+from p2p.worker.known_motions.motion_player import MotionPlayer, Played
+from p2p.worker.known_motions.robots import ROBOTS, KnownSentence, Robot
 
 ELITES = 12
 """Best motions that are disturbed further."""
@@ -78,7 +78,7 @@ class Search:
         self._robot = ROBOTS[request.env_id]
         self._asked = _asked(self._robot, request.intent.prompt)
         self._spec = catalog.load(request.env_id)
-        self._stage = Stage(self._spec, self._robot.settles, np.array(self._robot.crouch or 0.0))
+        self._stage = MotionPlayer(self._spec, self._robot.settles, np.array(self._robot.crouch or 0.0))
         self.seconds = max(self._robot.seconds, request.intent.episode_s)
         self._bases = [
             scene.build(Motion.standing(self._spec.dt, self.seconds))
@@ -143,7 +143,7 @@ class Search:
         if played is None:
             return None
         passed, score = self._judged(played)
-        found = truth.wrongs(self._robot, self._asked, truth.Seen.of(self._stage, played, self.seconds))
+        found = truth.wrongs(self._robot, self._asked, truth.SimulatedMotion.of(self._stage, played, self.seconds))
         return Tried(genome, base, passed, score, tuple(found), played)
 
     def _judged(self, played: Played) -> tuple[bool, float]:
@@ -172,7 +172,7 @@ class Search:
         return MadeClip(clip, tried.played)
 
 
-def _asked(robot: Robot, sentence: str) -> Asked:
+def _asked(robot: Robot, sentence: str) -> KnownSentence:
     known = {asked.sentence: asked for asked in robot.asked if asked.skill in truth.SKILLS}
     if sentence not in known:
         raise UnknownName(f"sentence whose truth is known of {robot.env_id}", sentence, known)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.lab.worker.clips.policy_labels import Course
-from p2p.worker.known_motions.robots import Asked, Robot
-from p2p.worker.known_motions.stage import Played, Stage
+from p2p.lab.worker.clips.policy_labels import SimulatedCourse
+from p2p.worker.known_motions.motion_player import MotionPlayer, Played
+from p2p.worker.known_motions.robots import KnownSentence, Robot
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -48,10 +48,10 @@ class Wrong:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SimulatedMotion:
     """A motion as MuJoCo sees it, at n moments."""
 
-    course: Course
+    course: SimulatedCourse
     trunk: Flags
     """Where the trunk touches the floor, shape (n,)."""
     dt: float
@@ -62,7 +62,7 @@ class Seen:
     """Place of the torso when it stands, shape (3,) [m]."""
 
     @classmethod
-    def of(cls, stage: Stage, played: Played, seconds: float) -> "Seen":
+    def of(cls, stage: MotionPlayer, played: Played, seconds: float) -> "SimulatedMotion":
         """Look at a motion."""
         every = max(1, round(LOOK_S / stage.spec.dt))
         qpos = played.qpos[::every]
@@ -70,8 +70,8 @@ class Seen:
         standing = stage.rest[None].copy()
         if stage.has_floor:
             standing[:, stage.height_index] -= stage.lift_of(standing)
-        rest = Course.measured(stage.model, standing, seconds).place[0]
-        course = Course.measured(stage.model, qpos, seconds)
+        rest = SimulatedCourse.measured(stage.model, standing, seconds).place[0]
+        course = SimulatedCourse.measured(stage.model, qpos, seconds)
         return cls(course, trunk, every * stage.spec.dt, stage.lift_of(qpos), rest)
 
     def last(self, seconds: float) -> slice:
@@ -88,7 +88,7 @@ class Seen:
         return [slice(begin, end) for begin, end in zip(begins[long], ends[long], strict=True)]
 
 
-def wrongs(robot: Robot, asked: Asked, seen: Seen) -> list[Wrong]:
+def wrongs(robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> list[Wrong]:
     """All respects in which a motion may be wrong, the worst first."""
     found = list(_BY_SKILL[asked.skill](robot, asked, seen))
     if robot.floor and asked.skill not in ("flip", "roll", "rear"):
@@ -96,7 +96,7 @@ def wrongs(robot: Robot, asked: Asked, seen: Seen) -> list[Wrong]:
     return sorted(found, key=lambda wrong: -wrong.how_much)
 
 
-def _posture(asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _posture(asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     yield Wrong("lies at the end", _from(float(np.max(seen.course.up[seen.last(LIES_S)])), LIES))
     yield Wrong("leans by more than 60° or lies", float(np.mean(seen.course.up < 0.5)) / DOWN_SHARE)
     if asked.skill != "crawl":
@@ -108,7 +108,7 @@ def _from(value: float, limit: float) -> float:
     return max(0.0, 1.0 + (limit - value))
 
 
-def _speed(asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _speed(asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     vx, vy = seen.course.velocity
     along, across = (vy, vx) if asked.sideways else (vx, vy)
     speed = along * asked.way
@@ -119,7 +119,7 @@ def _speed(asked: Asked, seen: Seen) -> Iterator[Wrong]:
     yield Wrong("stands for part of the time", _standing_share(seen, 1 if asked.sideways else 0, along) / STANDS)
 
 
-def _standing_share(seen: Seen, axis: int, mean_speed: float) -> float:
+def _standing_share(seen: SimulatedMotion, axis: int, mean_speed: float) -> float:
     """Share of the time in which it gets on by less than a part of its mean speed, or the other way."""
     stretch = max(1, round(STANDS_S / seen.dt))
     path = seen.course.place[:, axis]
@@ -127,26 +127,26 @@ def _standing_share(seen: Seen, axis: int, mean_speed: float) -> float:
     return float(np.mean(gone < STANDING_SPEED * abs(mean_speed) * STANDS_S))
 
 
-def _move(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _move(_robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     yield from _speed(asked, seen)
     if asked.sentence.startswith(DRIVEN):
         swing = float(np.max(np.std(seen.course.joints, axis=0)))
         yield Wrong("its joints do not move", MOTIONLESS / max(swing, 1e-6))
 
 
-def _hop(robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _hop(robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     yield from _move(robot, asked, seen)
     middle = len(seen.course.up) // 2
     late = sum(flight.start > middle for flight in seen.flights)
     yield Wrong("does not hop in the second half", 1.0 if late == 0 else 1.0 / (1.0 + late))
 
 
-def _crawl(robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _crawl(robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     yield from _move(robot, asked, seen)
     yield Wrong("goes as high as it stands", float(np.median(seen.course.place[:, 2])) / (0.95 * seen.rest[2]))
 
 
-def _still(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _still(_robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     end = seen.last(5.0 if "5 seconds" in asked.sentence else seen.course.seconds - 1.0)
     place = seen.course.place[end]
     yield Wrong("goes away", float(np.ptp(place, axis=0).max()) / STILL_AWAY)
@@ -156,7 +156,7 @@ def _still(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
     yield Wrong("moves its joints", float(np.ptp(seen.course.joints[end], axis=0).max()) / STILL_JOINTS)
 
 
-def _jump(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _jump(_robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     height = np.maximum(seen.course.place[:, 2] - seen.rest[2], seen.lift)  # either may be meant by its height
     high = [flight for flight in seen.flights if height[flight].max() >= 0.8 * asked.low]
     few = asked.times - len(high)
@@ -166,7 +166,7 @@ def _jump(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
         yield Wrong("jumps too often", 1.0 + more if more > 0 else 0.5)
 
 
-def _flip(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _flip(_robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     pitch = seen.course.pitch
     airborne = ~seen.course.touching
     turns = (pitch[-1] - pitch[0]) / (2.0 * np.pi) * asked.way
@@ -185,7 +185,7 @@ def _flip(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
         yield Wrong("lies after landing", lying / 0.5)
 
 
-def _spin(robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _spin(robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     turned = seen.course.yaw / (2.0 * np.pi)
     turns = asked.along(float(turned[-1] if asked.exact else turned[np.argmax(np.abs(turned))]))
     yield Wrong("does not turn as far", max(0.0, 1.0 + 0.75 * asked.low - turns))
@@ -200,7 +200,7 @@ def _spin(robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
     yield Wrong("turns while it lies", _from(float(yaw[on_its_feet].sum()) / max(1e-6, float(yaw.sum())), 0.6))
 
 
-def _rear(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
+def _rear(_robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
     pitch = np.angle(np.exp(1j * (seen.course.first_pitch + seen.course.pitch)))
     up = (pitch > REARED[0]) & (pitch < REARED[1])
     edges = np.flatnonzero(np.diff(np.concatenate([[0], up.astype(int), [0]])))
@@ -210,7 +210,7 @@ def _rear(_robot: Robot, asked: Asked, seen: Seen) -> Iterator[Wrong]:
         yield Wrong("sits on its trunk", float(np.mean(seen.trunk[up])) / 0.5)
 
 
-_BY_SKILL: dict[str, Callable[[Robot, Asked, Seen], Iterator[Wrong]]] = {
+_BY_SKILL: dict[str, Callable[[Robot, KnownSentence, SimulatedMotion], Iterator[Wrong]]] = {
     "move": _move,
     "hop": _hop,
     "crawl": _crawl,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from p2p.lab.records import ClipsRecord
-from p2p.lab.worker.clips.clips import make_clips
+from p2p.lab.worker.clips.calibration_clips import make_clips
 from p2p.lab.worker.clips.policies import policy_clips
 from p2p.store.iterations import IterationRecord
 from p2p.worker.known_motions.clips import clip_set

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from p2p.envs import catalog
 from p2p.rewards.features import Features
 from p2p.rewards.part_sequences import GRAVITY
+from p2p.worker.known_motions.motion_player import MotionPlayer
 from p2p.worker.known_motions.robots import ROBOTS, Robot
-from p2p.worker.known_motions.stage import Stage
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class Landings:
 
     def __init__(self, robot: Robot) -> None:
         self._spec = catalog.load(robot.env_id)
-        self._stage = Stage(self._spec, robot.settles, np.array(robot.crouch or 0.0), ("impact",))
+        self._stage = MotionPlayer(self._spec, robot.settles, np.array(robot.crouch or 0.0), ("impact",))
         model = self._stage.model
         joints = model.actuator_trnid[:, 0]
         self._model = model

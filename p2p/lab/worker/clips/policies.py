@@ -11,13 +11,13 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.known_motions import Claim, Clip
 from p2p.contracts.training import Purpose, TrainConfig, first_seed
 from p2p.envs import catalog
-from p2p.lab.worker.clips.policy_labels import Course, kinds_of
+from p2p.lab.worker.clips.policy_labels import SimulatedCourse, kinds_of
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import load_policy
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.known_motions.clips import MadeClip
+from p2p.worker.known_motions.motion_player import Played, swings_of
 from p2p.worker.known_motions.robots import Robot
-from p2p.worker.known_motions.stage import Played, swings_of
 from p2p.worker.rollout.episodes import Policy, RecordedRollout, run_episodes
 
 EPISODES = 3
@@ -78,7 +78,7 @@ def _clip(robot: Robot, model: mujoco.MjModel, clip_id: str, words: str, rollout
     arrays = rollout.arrays
     qpos = np.concatenate([arrays["initial_qpos"][None], arrays["qpos"]])
     qvel = np.concatenate([arrays["initial_qvel"][None], arrays["qvel"]])
-    course = Course.measured(model, qpos, robot.seconds)
+    course = SimulatedCourse.measured(model, qpos, robot.seconds)
     kinds = kinds_of(robot, course)
     clip = Clip(
         clip_id=clip_id,

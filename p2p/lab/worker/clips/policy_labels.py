@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.known_motions import ClaimKind
-from p2p.worker.known_motions.robots import Asked, Robot
+from p2p.worker.known_motions.robots import KnownSentence, Robot
 from p2p.worker.known_motions.scene import NEAR_MISS, NEGATIVE, POSITIVE, UNCLEAR, amount_kind, speed_kinds
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ STEADY = 0.4
 
 
 @dataclass(frozen=True)
-class Course:
+class SimulatedCourse:
     """What MuJoCo says of T + 1 states."""
 
     place: Floats
@@ -121,12 +121,12 @@ class Course:
         return all(part.sum() * np.sign(whole) > STEADY * abs(whole) / STRETCHES for part in parts)
 
 
-def kinds_of(robot: Robot, course: Course) -> dict[str, ClaimKind | None]:
+def kinds_of(robot: Robot, course: SimulatedCourse) -> dict[str, ClaimKind | None]:
     """What an episode is for every sentence of a robot; None where that is not beyond doubt."""
     return {asked.sentence: _BY_SKILL[asked.skill](robot, asked, course) for asked in robot.asked}
 
 
-def _move(robot: Robot, asked: Asked, course: Course) -> ClaimKind | None:
+def _move(robot: Robot, asked: KnownSentence, course: SimulatedCourse) -> ClaimKind | None:
     kind = speed_kinds(robot, *course.velocity)[asked.sentence]
     if kind is not POSITIVE:
         return kind
@@ -136,30 +136,30 @@ def _move(robot: Robot, asked: Asked, course: Course) -> ClaimKind | None:
     return POSITIVE if well else UNCLEAR
 
 
-def _too_slow(_robot: Robot, asked: Asked, course: Course) -> ClaimKind | None:
+def _too_slow(_robot: Robot, asked: KnownSentence, course: SimulatedCourse) -> ClaimKind | None:
     """Nothing but that it hardly gets on that way is claimed of gaits that ask for more than speed."""
     return NEGATIVE if course.velocity[0] * asked.way < 0.5 * asked.low else UNCLEAR
 
 
-def _still(robot: Robot, _asked: Asked, course: Course) -> ClaimKind | None:
+def _still(robot: Robot, _asked: KnownSentence, course: SimulatedCourse) -> ClaimKind | None:
     if course.away > 1.0:
         return NEGATIVE
     return NEAR_MISS if robot.floor and course.lies else UNCLEAR
 
 
-def _jump(_robot: Robot, _asked: Asked, course: Course) -> ClaimKind | None:
+def _jump(_robot: Robot, _asked: KnownSentence, course: SimulatedCourse) -> ClaimKind | None:
     return UNCLEAR if course.leaves_the_floor else NEGATIVE
 
 
-def _over(_robot: Robot, _asked: Asked, course: Course) -> ClaimKind | None:
+def _over(_robot: Robot, _asked: KnownSentence, course: SimulatedCourse) -> ClaimKind | None:
     return NEGATIVE if (course.up > 0.0).all() else UNCLEAR
 
 
-def _rear(_robot: Robot, _asked: Asked, course: Course) -> ClaimKind | None:
+def _rear(_robot: Robot, _asked: KnownSentence, course: SimulatedCourse) -> ClaimKind | None:
     return NEGATIVE if (np.abs(course.pitch) < 0.5).all() else UNCLEAR
 
 
-def _spin(robot: Robot, asked: Asked, course: Course) -> ClaimKind | None:
+def _spin(robot: Robot, asked: KnownSentence, course: SimulatedCourse) -> ClaimKind | None:
     """Turns are told of an upright torso alone."""
     turns = course.yaw / (2.0 * np.pi)
     turns = turns * (asked.way or np.sign(turns[-1]))
@@ -179,7 +179,7 @@ def _turned(rise: Floats, run: Floats) -> Floats:
     return np.asarray(angle - angle[0])
 
 
-_BY_SKILL: Mapping[str, Callable[[Robot, Asked, Course], ClaimKind | None]] = {
+_BY_SKILL: Mapping[str, Callable[[Robot, KnownSentence, SimulatedCourse], ClaimKind | None]] = {
     "move": _move,
     "hop": _too_slow,
     "crawl": _too_slow,

@@ -15,7 +15,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from p2p.contracts.training import TrainConfig
-from p2p.lab.contracts.measurement import Measurement
+from p2p.lab.contracts.measurement import SpeedMeasurement
 from p2p.lab.worker.speed.stopwatch import Stopwatch
 from p2p.training.reward_function import RewardFunction
 from p2p.worker.learners.sb3_arguments import ppo_arguments
@@ -26,7 +26,7 @@ ENDLESS = 1_000_000_000
 """Steps; the stopwatch ends the training."""
 
 
-def train(run: Run, watch: Stopwatch) -> Measurement:
+def train(run: Run, watch: Stopwatch) -> SpeedMeasurement:
     """Train on one thread until it is enough."""
     torch.set_num_threads(1)
     config = run.config

@@ -5,12 +5,12 @@ from dataclasses import replace
 from statistics import median
 
 from p2p.contracts.reward_rules import Method
-from p2p.lab.contracts.measurement import Measurement
+from p2p.lab.contracts.measurement import SpeedMeasurement
 from p2p.lab.worker.speed.stopwatch import WARM_UP_LAPS, Stopwatch
 from p2p.worker.reward.evaluator import BlockRewards
 from p2p.worker.reward.hosted import HostedReward
+from p2p.worker.reward.recorded_steps import Evaluated, RecordedSteps
 from p2p.worker.reward.runner import RewardRunner
-from p2p.worker.reward.steps import Evaluated, Steps
 from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.training.run import Run
 from p2p.worker.training.train import Training
@@ -19,7 +19,7 @@ FIRST = 2 * WARM_UP_LAPS
 """Rollouts before the first that counts: each way proves its reward in its first one."""
 
 
-def train(run: Run, watch: Stopwatch) -> Measurement:
+def train(run: Run, watch: Stopwatch) -> SpeedMeasurement:
     """Train on one thread until it is enough, with a reward that is a text of the benchmark's own.
 
     Raises:
@@ -71,7 +71,7 @@ class InTurns:
         """Why not all rows at once."""
         return self._other.reason
 
-    def evaluate(self, steps: Steps) -> Evaluated:
+    def evaluate(self, steps: RecordedSteps) -> Evaluated:
         """Total and terms of every row of the next block, and the names of the terms."""
         self._next, self._other = self._other, self._next
         return self._other.evaluate(steps)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput
-from p2p.lab.contracts.measurement import Measurement
+from p2p.lab.contracts.measurement import SpeedMeasurement
 from p2p.lab.records import MeasurementRecord
 from p2p.lab.worker.speed.stopwatch import Stopwatch, stopwatch
 from p2p.worker.reward.hosted import HostedReward
@@ -36,6 +36,6 @@ def measure(job_dir: Path) -> None:
     request = record.read_request()
     if request is None:
         raise InvalidInput(f"{job_dir} holds no readable request: expected what to measure.")
-    subject: Callable[[Run, Stopwatch], Measurement] = registry.load("subject", SUBJECTS, request.subject)
+    subject: Callable[[Run, Stopwatch], SpeedMeasurement] = registry.load("subject", SUBJECTS, request.subject)
     load = HostedReward.from_file if request.subject in HOSTED else LoadedReward.from_file
     record.save_result(subject(Run.open(record.run, load), stopwatch(record, request)))

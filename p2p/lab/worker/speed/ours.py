@@ -1,12 +1,12 @@
 """The speed of a training as `train` makes it, its metrics included; without evaluations."""
 
-from p2p.lab.contracts.measurement import Measurement
+from p2p.lab.contracts.measurement import SpeedMeasurement
 from p2p.lab.worker.speed.stopwatch import Stopwatch
 from p2p.worker.training.run import Run
 from p2p.worker.training.train import Training
 
 
-def train(run: Run, watch: Stopwatch) -> Measurement:
+def train(run: Run, watch: Stopwatch) -> SpeedMeasurement:
     """Train on one thread until it is enough.
 
     Raises:

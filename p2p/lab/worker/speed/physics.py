@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.lab.contracts.measurement import Measurement
+from p2p.lab.contracts.measurement import SpeedMeasurement
 from p2p.lab.worker.speed.stopwatch import Stopwatch
 from p2p.worker.engine.batch_simulation import BatchSimulation
 from p2p.worker.engine.frame import Frame
@@ -17,7 +17,7 @@ from p2p.worker.training.run import Run
 from p2p.worker.training.train import Training
 
 
-def step(run: Run, watch: Stopwatch) -> Measurement:
+def step(run: Run, watch: Stopwatch) -> SpeedMeasurement:
     """Train, and repeat the steps of each rollout without all that is not MuJoCo's; only the repetition counts.
 
     What a step costs depends on where the robot is: a humanoid on the floor has more contacts than one that acts at

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.reward_rules import Method
-from p2p.lab.contracts.measurement import Measurement, MeasureRequest
+from p2p.lab.contracts.measurement import MeasureRequest, SpeedMeasurement
 from p2p.lab.records import MeasurementRecord
 from p2p.worker.training.process import age_s, peak_memory_mb
 
@@ -56,9 +56,9 @@ class Stopwatch:
         yield
         self._paused += time.perf_counter() - begun
 
-    def result(self, method: Method | None = None) -> Measurement:
+    def result(self, method: Method | None = None) -> SpeedMeasurement:
         """The measurement, once it is over."""
-        return Measurement(
+        return SpeedMeasurement(
             steps=self._steps,
             seconds=self._elapsed,
             ready_s=self._ready_s,

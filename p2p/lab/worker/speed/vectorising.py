@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from p2p.contracts.work import CheckRequest
 from p2p.envs import catalog
 from p2p.lab.worker.speed.reward_styles import generate
+from p2p.worker.reward.recorded_steps import RecordedSteps
 from p2p.worker.reward.recording import Recording
 from p2p.worker.reward.runner import RewardRunner
-from p2p.worker.reward.steps import Steps
 from p2p.worker.reward.transitions import record_episodes
 from p2p.worker.reward_source.loader import FAILURES, LoadedReward
 from p2p.worker.vectorise import NotVectorised, prove, vector_reward, vectorise
@@ -114,7 +114,7 @@ def loop_cost(reward: LoadedReward, recording: Recording) -> float:
     """Microseconds per row, step by step."""
     obs, actions, next_obs, columns = rows_of(recording)
     starts: NDArray[np.bool_] = np.arange(ROWS)[:, None] == 0
-    return cost(lambda: RewardRunner(reward, 1).run(Steps(obs, actions, next_obs, starts, columns)))
+    return cost(lambda: RewardRunner(reward, 1).run(RecordedSteps(obs, actions, next_obs, starts, columns)))
 
 
 def main(arguments: list[str]) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from p2p.worker.engine.frame import Booleans, Floats, Frame, Outcome
-from p2p.worker.engine.tasks.task import Moment, Task, Transition, effort, judged, length, uniform
+from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask, effort, judged, length, uniform
 
 
-class Ant(Task):
+class Ant(VectorisedTask):
     """reward = w_f v_x + w_h [healthy] - w_c |a|² - w_k |contact forces, clipped|².
 
     The speed is that of the main body as MjData shows it, one sub-step behind the positions.
@@ -59,7 +59,7 @@ class Ant(Task):
             "contact": np.square(forces).sum(axis=1),
         }
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of Ant-v5."""
         velocity = (step.after.probes["main_body"] - step.before.probes["main_body"]) / self.dt
         forward = velocity[:, 0] * self.forward_weight

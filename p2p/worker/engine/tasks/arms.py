@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from p2p.worker.engine.frame import Floats, Outcome
-from p2p.worker.engine.tasks.task import Moment, Task, Transition, effort, judged, length, uniform
+from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask, effort, judged, length, uniform
 
 _GOAL_RADIUS = 0.2
 """Reacher's goals lie within it [m]."""
@@ -13,7 +13,7 @@ _CLEARANCE = 0.17
 """Pusher's object starts further than this from the goal [m]."""
 
 
-class Reacher(Task):
+class Reacher(VectorisedTask):
     """reward = -w_d |fingertip - target| - w_c |a|²; never ends."""
 
     def __init__(self, env: Any) -> None:
@@ -45,7 +45,7 @@ class Reacher(Task):
         """The way from target to fingertip."""
         return {"gap": self._gap(now)}
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of Reacher-v5."""
         distance = -length(step.after.probes["gap"]) * self.distance_weight
         control = -effort(step.actions) * self.control_weight
@@ -56,7 +56,7 @@ class Reacher(Task):
         return np.asarray(places[:, self.fingertip] - places[:, self.target])
 
 
-class Pusher(Task):
+class Pusher(VectorisedTask):
     """reward = -w_d |object - goal| - w_c |a|² - w_n |object - tip|; never ends."""
 
     def __init__(self, env: Any) -> None:
@@ -83,7 +83,7 @@ class Pusher(Task):
         places = now.fields["xpos"][:, self.bodies].reshape(len(now.qpos), -1)
         return np.concatenate((now.qpos[:, :7], now.qvel[:, :7], places), axis=1)
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of Pusher-v5."""
         tip, pushed, goal = np.split(step.after.observations[:, -9:], 3, axis=1)
         near = -length(pushed - tip) * self.near_weight

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from p2p.worker.engine.frame import Booleans, Floats, Outcome
-from p2p.worker.engine.tasks.task import Moment, Task, Transition, between, judged, length, uniform
+from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask, between, judged, length, uniform
 
 _SHOWN = ("cinert", "cvel", "qfrc_actuator", "cfrc_ext")
 _TENDONS = ("ten_length", "ten_velocity")
 
 
-class HumanoidBody(Task):
+class HumanoidBody(VectorisedTask):
     """What both share: the long observation, the start, and the costs that they read from the simulator."""
 
     def __init__(self, env: Any) -> None:
@@ -74,7 +74,7 @@ class Humanoid(HumanoidBody):
         centre = np.einsum("b,nbj->nj", self.masses, now.fields["xipos"]) / self.masses.sum()
         return super().probes(now) | {"centre": centre[:, :2]}
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of Humanoid-v5. It reads the controls from the simulator, not the actions."""
         velocity = (step.after.probes["centre"] - step.before.probes["centre"]) / self.dt
         forward = self.forward_weight * velocity[:, 0]
@@ -106,7 +106,7 @@ class HumanoidStandup(HumanoidBody):
         self.impact_weight = env._impact_cost_weight
         self.impact_range = env._impact_cost_range
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of HumanoidStandup-v5. It reads the controls from the simulator, not the actions."""
         height = step.after.qpos[:, 2]
         up = height / self.timestep

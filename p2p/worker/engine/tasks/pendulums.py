@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from p2p.worker.engine.frame import Booleans, Floats, Outcome
-from p2p.worker.engine.tasks.task import Moment, Task, Transition, judged, uniform
+from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask, judged, uniform
 
 
-class InvertedPendulum(Task):
+class InvertedPendulum(VectorisedTask):
     """reward = 1 while the pole is within 0.2 rad of upright; then it ends."""
 
     def __init__(self, env: Any) -> None:
@@ -29,13 +29,13 @@ class InvertedPendulum(Task):
         finite = np.isfinite(now.qpos).all(axis=1) & np.isfinite(now.qvel).all(axis=1)
         return np.asarray(~finite | (np.abs(now.qpos[:, 1]) > 0.2))
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of InvertedPendulum-v5."""
         survive = (~step.after.terminated).astype(np.float64)
         return judged(survive, reward_survive=survive)
 
 
-class InvertedDoublePendulum(Task):
+class InvertedDoublePendulum(VectorisedTask):
     """reward = w_h [z > 1] - (0.01 x² + (z - 2)²) - (0.001 ω₁² + 0.005 ω₂²), with the tip at (x, z).
 
     The tip is where MjData shows it, one sub-step behind the positions.
@@ -69,7 +69,7 @@ class InvertedDoublePendulum(Task):
         """Where the tip is, x and z."""
         return {"tip": now.fields["site_xpos"][:, 0, ::2].copy()}
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of InvertedDoublePendulum-v5."""
         x, z = step.after.probes["tip"].T
         first, second = step.after.qvel[:, 1], step.after.qvel[:, 2]

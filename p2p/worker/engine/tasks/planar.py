@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from p2p.worker.engine.frame import Booleans, Floats, Frame, Outcome
-from p2p.worker.engine.tasks.task import Moment, Task, Transition, between, effort, judged, length, uniform
+from p2p.worker.engine.tasks.task import ControlSteps, Moment, VectorisedTask, between, effort, judged, length, uniform
 
 
-class Runner(Task):
+class Runner(VectorisedTask):
     """What the four share: weights of speed and effort, and how many leading positions are not shown."""
 
     hidden = 1
@@ -29,7 +29,7 @@ class Runner(Task):
         """Positions but the hidden ones, then velocities."""
         return np.concatenate((now.qpos[:, self.skip :], now.qvel), axis=1)
 
-    def speed(self, step: Transition, axis: int = 0) -> Floats:
+    def speed(self, step: ControlSteps, axis: int = 0) -> Floats:
         """Mean speed along x or y in the step [m/s]."""
         return np.asarray((step.after.qpos[:, axis] - step.before.qpos[:, axis]) / self.dt)
 
@@ -42,7 +42,7 @@ class HalfCheetah(Runner):
         qpos = self.init_qpos + uniform(generator, self.noise, self.nq)
         return qpos, self.init_qvel + self.noise * generator.standard_normal(self.nv)
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of HalfCheetah-v5."""
         speed = self.speed(step)
         forward = self.forward_weight * speed
@@ -61,7 +61,7 @@ class Swimmer(Runner):
 
     hidden = 2
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of Swimmer-v5."""
         speed = self.speed(step)
         forward = self.forward_weight * speed
@@ -100,7 +100,7 @@ class Walker2d(Runner):
         """Where not healthy, if that ends episodes."""
         return ~self.healthy(now) if self.ends else super().terminated(now)
 
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of Walker2d-v5 and Hopper-v5."""
         speed = self.speed(step)
         forward = self.forward_weight * speed

@@ -7,10 +7,10 @@ from p2p.worker.engine.tasks.arms import Pusher, Reacher
 from p2p.worker.engine.tasks.humanoid import Humanoid, HumanoidStandup
 from p2p.worker.engine.tasks.pendulums import InvertedDoublePendulum, InvertedPendulum
 from p2p.worker.engine.tasks.planar import HalfCheetah, Hopper, Swimmer, Walker2d
-from p2p.worker.engine.tasks.task import Task
+from p2p.worker.engine.tasks.task import VectorisedTask
 
 _PACKAGE = "gymnasium.envs.mujoco"
-TASKS: dict[str, type[Task]] = {
+TASKS: dict[str, type[VectorisedTask]] = {
     f"{_PACKAGE}.ant_v5:AntEnv": Ant,
     f"{_PACKAGE}.half_cheetah_v5:HalfCheetahEnv": HalfCheetah,
     f"{_PACKAGE}.hopper_v5:HopperEnv": Hopper,
@@ -26,7 +26,7 @@ TASKS: dict[str, type[Task]] = {
 """By "module:class", and only that class: a subclass may have changed anything."""
 
 
-def describe(env: Any) -> Task | None:
+def describe(env: Any) -> VectorisedTask | None:
     """The vectorised description of an unwrapped Gymnasium environment; None where there is none."""
     task = TASKS.get(f"{type(env).__module__}:{type(env).__qualname__}")
     return task(env) if task is not None else None

@@ -23,7 +23,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class ControlSteps:
     """m control steps."""
 
     before: Frame
@@ -32,7 +32,7 @@ class Transition:
     """As they were given to `step`, shape (m, action_dim)."""
 
 
-class Task(ABC):
+class VectorisedTask(ABC):
     """One Gymnasium environment, written for many rows at once.
 
     Every argument of the constructor that changes anything is read from a constructed environment, so there is no
@@ -60,7 +60,7 @@ class Task(ABC):
         """The observations, a new array of shape (m, obs_dim)."""
 
     @abstractmethod
-    def outcome(self, step: Transition) -> Outcome:
+    def outcome(self, step: ControlSteps) -> Outcome:
         """Reward and info of any number of steps."""
 
     def terminated(self, now: Moment) -> Booleans:

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.lab.contracts.calibration import MutationFamily as Family
-from p2p.lab.worker.clips.mutations.edits import along, calmed, edited, events, scaled_turns
-from p2p.lab.worker.clips.mutations.mutation import Base, Make, Mutant, Mutation, Truth, always
+from p2p.lab.worker.clips.mutations.mutation import BaseClip, Make, Mutant, Mutation, Truth, always
+from p2p.lab.worker.clips.mutations.path_edits import along, calmed, edited, events, scaled_turns
 from p2p.worker.known_motions.motion import ramp
-from p2p.worker.known_motions.robots import Asked, Robot
+from p2p.worker.known_motions.robots import KnownSentence, Robot
 from p2p.worker.known_motions.scene import EXPLOIT, NEAR_MISS, POSITIVE, Random
 
 Floats = NDArray[np.float64]
@@ -19,48 +19,48 @@ LEGGED = ("walk", "run", "hop", "crawl", "swim")
 """First words of the sentences that name a way of driving oneself on."""
 
 
-def _on_floor(robot: Robot, _asked: Asked) -> bool:
+def _on_floor(robot: Robot, _asked: KnownSentence) -> bool:
     return robot.floor
 
 
-def _directed(_robot: Robot, asked: Asked) -> bool:
+def _directed(_robot: Robot, asked: KnownSentence) -> bool:
     return asked.way != 0.0
 
 
-def _undirected(_robot: Robot, asked: Asked) -> bool:
+def _undirected(_robot: Robot, asked: KnownSentence) -> bool:
     return asked.way == 0.0
 
 
-def _sideways(_robot: Robot, asked: Asked) -> bool:
+def _sideways(_robot: Robot, asked: KnownSentence) -> bool:
     return asked.sideways
 
 
-def _in_plane(robot: Robot, _asked: Asked) -> bool:
+def _in_plane(robot: Robot, _asked: KnownSentence) -> bool:
     return not robot.sideways
 
 
-def _exact(_robot: Robot, asked: Asked) -> bool:
+def _exact(_robot: Robot, asked: KnownSentence) -> bool:
     return asked.exact
 
 
-def _driven(_robot: Robot, asked: Asked) -> bool:
+def _driven(_robot: Robot, asked: KnownSentence) -> bool:
     return asked.sentence.startswith(LEGGED)
 
 
-def _lands(_robot: Robot, asked: Asked) -> bool:
+def _lands(_robot: Robot, asked: KnownSentence) -> bool:
     return asked.lands
 
 
-def _limp_falls(robot: Robot, _asked: Asked) -> bool:
+def _limp_falls(robot: Robot, _asked: KnownSentence) -> bool:
     return not robot.settles
 
 
-def _in_place(_robot: Robot, asked: Asked) -> bool:
+def _in_place(_robot: Robot, asked: KnownSentence) -> bool:
     return "in place" in asked.sentence
 
 
 # Stopped ------------------------------------------------------------------------------------------------------------
-def _stopped(base: Base, rng: Random) -> Mutant | None:
+def _stopped(base: BaseClip, rng: Random) -> Mutant | None:
     """Go as before, and stand from about half of the time on."""
     if not travels(base):
         return None
@@ -68,7 +68,7 @@ def _stopped(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(calmed(along(base.motion, np.minimum(base.t, stop)), stop)), {"stops_at": stop})
 
 
-def _hurried(base: Base, rng: Random) -> Mutant | None:
+def _hurried(base: BaseClip, rng: Random) -> Mutant | None:
     """Go the whole way in about half of the time, and stand: the mean velocity is as before."""
     if not travels(base):
         return None
@@ -77,7 +77,7 @@ def _hurried(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(calmed(along(base.motion, times), stop)), {"stops_at": stop})
 
 
-def _late(base: Base, rng: Random) -> Mutant | None:
+def _late(base: BaseClip, rng: Random) -> Mutant | None:
     """Stand for about half of the time, and go the whole way in the rest."""
     if not travels(base):
         return None
@@ -89,7 +89,7 @@ def _late(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(moved), {"starts_at": start})
 
 
-def _turned_part(base: Base, rng: Random) -> Mutant | None:
+def _turned_part(base: BaseClip, rng: Random) -> Mutant | None:
     """Stop turning after part of what the sentence asks for."""
     if not np.ptp(base.motion.yaw):
         return None
@@ -104,7 +104,7 @@ def _turned_part(base: Base, rng: Random) -> Mutant | None:
 
 
 # Time and mirrors ---------------------------------------------------------------------------------------------------
-def _backward(base: Base, _rng: Random) -> Mutant:
+def _backward(base: BaseClip, _rng: Random) -> Mutant:
     """Play it backward, from where it began."""
     qpos = base.played.qpos[::-1].copy()
     across = slice(0, 2) if base.robot.sideways else slice(0, 1)
@@ -112,7 +112,7 @@ def _backward(base: Base, _rng: Random) -> Mutant:
     return Mutant(base.stage.replay(qpos, base.played.actions[::-1].copy()))
 
 
-def _mirrored(base: Base, _rng: Random) -> Mutant:
+def _mirrored(base: BaseClip, _rng: Random) -> Mutant:
     """Left and right exchanged, or forward and backward for a robot in a plane; it still looks forward."""
     motion = base.motion
     if base.robot.sideways:
@@ -123,7 +123,7 @@ def _mirrored(base: Base, _rng: Random) -> Mutant:
 
 
 # Counts -------------------------------------------------------------------------------------------------------------
-def _one_less(base: Base, _rng: Random) -> Mutant | None:
+def _one_less(base: BaseClip, _rng: Random) -> Mutant | None:
     """Leave out the last of what is counted."""
     motion = base.motion
     steps = np.arange(len(base.t) - 1)
@@ -140,7 +140,7 @@ def _one_less(base: Base, _rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(scaled_turns(motion, (turns - 1.0) / turns)), {"turns": turns - 1.0})
 
 
-def _one_more(base: Base, _rng: Random) -> Mutant | None:
+def _one_more(base: BaseClip, _rng: Random) -> Mutant | None:
     """Do what is counted once more; of a half turn, another half."""
     motion = base.motion
     steps = np.arange(len(base.t) - 1)
@@ -158,7 +158,7 @@ def _one_more(base: Base, _rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(scaled_turns(motion, (turns + more) / turns)), {"turns": turns + more})
 
 
-def _held_shorter(base: Base, rng: Random) -> Mutant | None:
+def _held_shorter(base: BaseClip, rng: Random) -> Mutant | None:
     """Come down early from standing on the hind legs: after part of the time that the sentence asks for."""
     if "hold" not in base.scene.parameters:
         return None
@@ -171,7 +171,7 @@ def _held_shorter(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(edited(motion, order)), {"hold": (len(up) - cut) * base.dt})
 
 
-def _turns(base: Base) -> float:
+def _turns(base: BaseClip) -> float:
     """Turns about any axis that are left at the end."""
     ends = [path[-1] - path[0] for path in (base.motion.roll, base.motion.pitch, base.motion.yaw)]
     turns = float(np.abs(ends).max() / (2.0 * np.pi))
@@ -179,7 +179,7 @@ def _turns(base: Base) -> float:
 
 
 # Place --------------------------------------------------------------------------------------------------------------
-def _drifting(base: Base, rng: Random) -> Mutant:
+def _drifting(base: BaseClip, rng: Random) -> Mutant:
     """Slide away all the while: 0.7 to 1.2 m of a still robot, 2 to 3 m of one that does something."""
     still = not np.ptp(base.motion.yaw)
     distance = rng.uniform(0.7, 1.2) if still else rng.uniform(2.0, 3.0)
@@ -189,7 +189,7 @@ def _drifting(base: Base, rng: Random) -> Mutant:
     return Mutant(base.stage.play(motion), {"distance": distance, "angle": float(angle)})
 
 
-def _askew(base: Base, rng: Random) -> Mutant | None:
+def _askew(base: BaseClip, rng: Random) -> Mutant | None:
     """Drift to the side while going: at least 1 m/s and 1.5 times as fast as it goes; a swimmer three times."""
     if not base.robot.sideways or not travels(base):
         return None
@@ -205,7 +205,7 @@ def _askew(base: Base, rng: Random) -> Mutant | None:
 def _frozen(held: float, shaking: float) -> Make:
     """Joints that hold one pose while the root goes on; `held` changes the pose, `shaking` lets it vibrate [rad]."""
 
-    def make(base: Base, rng: Random) -> Mutant | None:
+    def make(base: BaseClip, rng: Random) -> Mutant | None:
         if not travels(base):
             return None
         first = base.stage.first_joint
@@ -228,7 +228,7 @@ def _frozen(held: float, shaking: float) -> Make:
 def _on_trunk(start: float) -> Make:
     """Rest on the trunk from a share of the time on, and else go on as before."""
 
-    def make(base: Base, rng: Random) -> Mutant | None:
+    def make(base: BaseClip, rng: Random) -> Mutant | None:
         pose = base.stage.on_trunk
         if pose is None or np.ptp(base.motion.pitch) or np.ptp(base.motion.roll):
             return None
@@ -250,7 +250,7 @@ def _on_trunk(start: float) -> Make:
     return make
 
 
-def _motors_off(base: Base, rng: Random) -> Mutant | None:
+def _motors_off(base: BaseClip, rng: Random) -> Mutant | None:
     """Switch the motors off and let physics go on: half way, or before the one thing that is asked for."""
     if not base.robot.floor:
         return None  # a swimmer coasts on, at up to half of its speed for seconds
@@ -265,7 +265,7 @@ def _motors_off(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.measured(qpos, qvel, actions), {"off_at": at})
 
 
-def _off_at(base: Base, rng: Random) -> float:
+def _off_at(base: BaseClip, rng: Random) -> float:
     found = events(base.motion)
     if travels(base) or not found:
         return float(base.seconds * rng.uniform(0.3, 0.5))
@@ -276,7 +276,7 @@ def _off_at(base: Base, rng: Random) -> float:
 
 
 # Beginning and end --------------------------------------------------------------------------------------------------
-def _begins_lying(base: Base, rng: Random) -> Mutant | None:
+def _begins_lying(base: BaseClip, rng: Random) -> Mutant | None:
     """Lie on its back at first, and be up from about half of the time on."""
     if not base.robot.floor:
         return None
@@ -286,7 +286,7 @@ def _begins_lying(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(base.motion.plus(**{path: down})), {"up_at": at})
 
 
-def _begins_upside_down(base: Base, _rng: Random) -> Mutant | None:
+def _begins_upside_down(base: BaseClip, _rng: Random) -> Mutant | None:
     """Begin on its back, so that half a turn brings it to its feet."""
     turns = (base.motion.pitch[-1] - base.motion.pitch[0]) / (2.0 * np.pi)
     if abs(round(turns)) < 1 or not np.ptp(base.motion.lift):
@@ -296,12 +296,12 @@ def _begins_upside_down(base: Base, _rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(motion), {"turns": float(turns - 0.5 * np.sign(turns))})
 
 
-def _falls_at_the_end(base: Base, rng: Random) -> Mutant | None:
+def _falls_at_the_end(base: BaseClip, rng: Random) -> Mutant | None:
     """Fall over in the last second."""
     return fallen(base, rng, (0.95, 1.2), 0.35)
 
 
-def fallen(base: Base, rng: Random, before_end: tuple[float, float], seconds: float) -> Mutant | None:
+def fallen(base: BaseClip, rng: Random, before_end: tuple[float, float], seconds: float) -> Mutant | None:
     """Fall over near the end; nothing for a robot without a floor.
 
     Args:
@@ -317,7 +317,7 @@ def fallen(base: Base, rng: Random, before_end: tuple[float, float], seconds: fl
     return Mutant(base.stage.play(base.motion.plus(**{path: angle * ramp(base.t, at, seconds)})), {"falls_at": at})
 
 
-def _falls_after_landing(base: Base, rng: Random) -> Mutant | None:
+def _falls_after_landing(base: BaseClip, rng: Random) -> Mutant | None:
     """Fall over soon after it has landed."""
     found = events(base.motion)
     if not found or not np.ptp(base.motion.lift) or not np.ptp(base.motion.pitch):
@@ -327,13 +327,13 @@ def _falls_after_landing(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(base.motion.plus(**{path: angle * ramp(base.t, at, 0.35)})), {"falls_at": at})
 
 
-def _leaves_at_the_end(base: Base, rng: Random) -> Mutant:
+def _leaves_at_the_end(base: BaseClip, rng: Random) -> Mutant:
     """Go away in the last second: 1 m and more."""
     at, distance = base.seconds - rng.uniform(0.9, 1.1), rng.uniform(1.0, 1.6) * rng.choice([-1.0, 1.0])
     return Mutant(base.stage.play(base.motion.plus(x=distance * ramp(base.t, at, 0.9))), {"leaves_at": at})
 
 
-def _undone(base: Base, rng: Random) -> Mutant | None:
+def _undone(base: BaseClip, rng: Random) -> Mutant | None:
     """Turn back again in the time that is left."""
     yaw = base.motion.yaw
     done = int(np.argmax(np.abs(yaw) >= 0.999 * np.abs(yaw).max()))
@@ -344,14 +344,14 @@ def _undone(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(base.motion.plus(yaw=-back)), {"turned_by": float(base.t[done])})
 
 
-def travels(base: Base) -> bool:
+def travels(base: BaseClip) -> bool:
     """Whether it gets somewhere."""
     return bool(max(np.ptp(base.motion.x), np.ptp(base.motion.y)) > 0.3)
 
 
 _HALF = "who is to go does so all the time, not for half of it"
 _STILL_ONLY = ("still",)
-_Whose = Callable[[Robot, Asked], bool]
+_Whose = Callable[[Robot, KnownSentence], bool]
 
 
 def _wrong(kind: str, reason: str, *skills: str, when: _Whose = always) -> Truth:

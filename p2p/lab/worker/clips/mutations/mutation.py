@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 from p2p.contracts.known_motions import ClaimKind
 from p2p.lab.contracts.calibration import MutationFamily
 from p2p.worker.known_motions.motion import Motion
-from p2p.worker.known_motions.robots import Asked, Robot
+from p2p.worker.known_motions.motion_player import MotionPlayer, Played
+from p2p.worker.known_motions.robots import KnownSentence, Robot
 from p2p.worker.known_motions.scene import UNCLEAR, Random, Scene
-from p2p.worker.known_motions.stage import Played, Stage
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Base:
+class BaseClip:
     """A clip that does what some sentences ask for."""
 
     robot: Robot
-    stage: Stage
+    stage: MotionPlayer
     scene: Scene
     motion: Motion
     played: Played
@@ -53,12 +53,12 @@ class Mutant:
     """Mean velocity, as a multiple of the base's."""
 
 
-Make = Callable[[Base, Random], Mutant | None]
+Make = Callable[[BaseClip, Random], Mutant | None]
 """None where the robot or the motion has nothing to change in this way."""
-When = Callable[[Robot, Asked], bool]
+When = Callable[[Robot, KnownSentence], bool]
 
 
-def always(_robot: Robot, _asked: Asked) -> bool:
+def always(_robot: Robot, _asked: KnownSentence) -> bool:
     """True of every sentence."""
     return True
 
@@ -89,11 +89,11 @@ class Mutation:
     make: Make
     truths: tuple[Truth, ...]
 
-    def truth_for(self, robot: Robot, asked: Asked) -> Truth | None:
+    def truth_for(self, robot: Robot, asked: KnownSentence) -> Truth | None:
         """What holds for a sentence that the base is a positive for; None where that is not clear."""
         return next((t for t in self.truths if asked.skill in t.skills and t.when(robot, asked)), None)
 
-    def kinds(self, base: Base, mutant: Mutant) -> Mapping[str, ClaimKind | None]:
+    def kinds(self, base: BaseClip, mutant: Mutant) -> Mapping[str, ClaimKind | None]:
         """What the mutant is for each sentence that the base is a positive for."""
         found: dict[str, ClaimKind | None] = {}
         for asked in base.robot.asked:
@@ -104,7 +104,7 @@ class Mutation:
         return found
 
 
-def _within(asked: Asked, scene: Scene, factor: float) -> bool:
+def _within(asked: KnownSentence, scene: Scene, factor: float) -> bool:
     """Whether a sentence that asks for a speed allows that much more or less of it."""
     if factor == 1.0 or asked.skill not in ("move", "hop", "crawl"):
         return True

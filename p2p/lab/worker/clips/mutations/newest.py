@@ -9,27 +9,27 @@ import numpy as np
 
 from p2p.contracts.env import joints_of_leg
 from p2p.lab.contracts.calibration import MutationFamily as Family
-from p2p.lab.worker.clips.mutations.edits import along, events
 from p2p.lab.worker.clips.mutations.failing import TRAVEL, fallen, travels
-from p2p.lab.worker.clips.mutations.mutation import Base, Mutant, Mutation, Truth
+from p2p.lab.worker.clips.mutations.mutation import BaseClip, Mutant, Mutation, Truth
+from p2p.lab.worker.clips.mutations.path_edits import along, events
 from p2p.worker.known_motions.motion import during, jump, ramp
-from p2p.worker.known_motions.robots import Asked, Robot
+from p2p.worker.known_motions.robots import KnownSentence, Robot
 from p2p.worker.known_motions.scene import EXPLOIT, NEAR_MISS, POSITIVE, Random
 
 ALL_LEGS = ("walk", "run", "crawl")
 """First words of the sentences that name a gait of all legs."""
 
 
-def _steps(_robot: Robot, asked: Asked) -> bool:
+def _steps(_robot: Robot, asked: KnownSentence) -> bool:
     return asked.sentence.startswith(ALL_LEGS)
 
 
-def _exact(_robot: Robot, asked: Asked) -> bool:
+def _exact(_robot: Robot, asked: KnownSentence) -> bool:
     return asked.exact
 
 
 # Travel -------------------------------------------------------------------------------------------------------------
-def _rests(base: Base, rng: Random) -> Mutant | None:
+def _rests(base: BaseClip, rng: Random) -> Mutant | None:
     """Go the whole way in dashes, and rest for about half of every two seconds."""
     if not travels(base):
         return None
@@ -41,7 +41,7 @@ def _rests(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(moved), {"period": period, "share": share})
 
 
-def _to_and_fro(base: Base, rng: Random) -> Mutant | None:
+def _to_and_fro(base: BaseClip, rng: Random) -> Mutant | None:
     """Go forth and back, back for about two fifths of the time; the whole way is as before."""
     if not travels(base):
         return None
@@ -53,7 +53,7 @@ def _to_and_fro(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(base.motion.plus(**{path: swing})), {"times": times, "hz": float(hz)})
 
 
-def _stiff_legs(base: Base, rng: Random) -> Mutant | None:
+def _stiff_legs(base: BaseClip, rng: Random) -> Mutant | None:
     """Hold half of the legs as they are when it stands, and go on with the others."""
     feet = base.stage.spec.morphology.feet
     if len(feet) < 2 or not travels(base):
@@ -67,7 +67,7 @@ def _stiff_legs(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.replay(qpos, base.played.actions, base.motion.lift), {"stiff": float(len(stiff))})
 
 
-def _uneven(base: Base, rng: Random) -> Mutant | None:
+def _uneven(base: BaseClip, rng: Random) -> Mutant | None:
     """Go a little faster and slower in turn; the whole way is as before."""
     if not travels(base):
         return None
@@ -76,7 +76,7 @@ def _uneven(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(along(base.motion, base.t - more / rate * np.sin(rate * base.t))), {"more": more})
 
 
-def _weaving(base: Base, rng: Random) -> Mutant | None:
+def _weaving(base: BaseClip, rng: Random) -> Mutant | None:
     """Weave by some centimetres to either side."""
     if not base.robot.sideways or not travels(base):
         return None
@@ -87,7 +87,7 @@ def _weaving(base: Base, rng: Random) -> Mutant | None:
 
 
 # Posture ------------------------------------------------------------------------------------------------------------
-def _sways(base: Base, rng: Random) -> Mutant:
+def _sways(base: BaseClip, rng: Random) -> Mutant:
     """Sway slowly, by 15 to 20 degrees to either side."""
     angle, hz = rng.uniform(0.26, 0.35), rng.uniform(0.08, 0.2)
     path = "yaw" if not base.robot.floor else rng.choice(["pitch", "roll"] if base.robot.sideways else ["pitch"])
@@ -95,13 +95,13 @@ def _sways(base: Base, rng: Random) -> Mutant:
     return Mutant(base.stage.play(base.motion.plus(**{str(path): sway})), {"angle": angle, "hz": hz})
 
 
-def _bends(base: Base, rng: Random) -> Mutant:
+def _bends(base: BaseClip, rng: Random) -> Mutant:
     """Bend and stretch all joints slowly, by 30 to 40 degrees to either side."""
     angle, hz = rng.uniform(0.52, 0.7), rng.uniform(0.08, 0.15)
     return Mutant(base.stage.play(base.motion.striding(hz).plus(sway=angle)), {"angle": angle, "hz": hz})
 
 
-def _leans_far(base: Base, rng: Random) -> Mutant | None:
+def _leans_far(base: BaseClip, rng: Random) -> Mutant | None:
     """Lean by 55 to 65 degrees all the time."""
     if not base.robot.floor:
         return None
@@ -110,7 +110,7 @@ def _leans_far(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(base.motion.plus(**{path: angle})), {"angle": float(angle)})
 
 
-def _leans_a_little(base: Base, rng: Random) -> Mutant | None:
+def _leans_a_little(base: BaseClip, rng: Random) -> Mutant | None:
     """Lean by 3 to 7 degrees all the time; nothing where some feet stand before others, for it would lift them."""
     if not base.robot.floor or _feet_apart(base) > 0.1:
         return None
@@ -118,20 +118,20 @@ def _leans_a_little(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(base.motion.plus(pitch=angle)), {"angle": float(angle)})
 
 
-def _feet_apart(base: Base) -> float:
+def _feet_apart(base: BaseClip) -> float:
     """How far the foremost foot stands before the hindmost [m]."""
     spec = base.stage.spec
     bodies = {geom.body for geom in spec.geoms if geom.name in spec.morphology.feet}
     return float(np.ptp([body.rest_position[0] for body in spec.bodies if body.name in bodies]))
 
 
-def _falls_late(base: Base, rng: Random) -> Mutant | None:
+def _falls_late(base: BaseClip, rng: Random) -> Mutant | None:
     """Fall over 0.5 to 0.7 s before the end, so that it lies for the last 0.2 s or more."""
     return fallen(base, rng, (0.5, 0.7), 0.3)
 
 
 # Counts -------------------------------------------------------------------------------------------------------------
-def _one_lower(base: Base, rng: Random) -> Mutant | None:
+def _one_lower(base: BaseClip, rng: Random) -> Mutant | None:
     """Jump once more, to 70 to 78 % of the height."""
     found = events(base.motion)
     if not found or not np.ptp(base.motion.lift) or np.ptp(base.motion.pitch):
@@ -143,7 +143,7 @@ def _one_lower(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(jump(base.motion, height, start)), {"lower": height})
 
 
-def _overshoot(base: Base, rng: Random) -> Mutant | None:
+def _overshoot(base: BaseClip, rng: Random) -> Mutant | None:
     """Turn too far by 70 to 90 % of what is asked for, of more than one turn by as much of one, and come back."""
     yaw = base.motion.yaw
     asked = [a for a in base.robot.asked if base.scene.kinds.get(a.sentence) is POSITIVE and a.skill == "spin"]
@@ -157,7 +157,7 @@ def _overshoot(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(base.motion.plus(yaw=2.0 * np.pi * over * swing)), {"over": float(over)})
 
 
-def _on_its_back(base: Base, _rng: Random) -> Mutant | None:
+def _on_its_back(base: BaseClip, _rng: Random) -> Mutant | None:
     """Come down on its back half way through a flip, and turn on from there."""
     turned = np.abs(base.motion.pitch - base.motion.pitch[0])
     if not np.ptp(base.motion.lift) or turned[-1] < 1.9 * np.pi:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from p2p.lab.contracts.calibration import MutationFamily as Family
-from p2p.lab.worker.clips.mutations.mutation import Base, Mutant, Mutation, Truth
+from p2p.lab.worker.clips.mutations.mutation import BaseClip, Mutant, Mutation, Truth
 from p2p.worker.known_motions.motion import Motion, ramp
 from p2p.worker.known_motions.scene import POSITIVE, Random
 
@@ -16,7 +16,7 @@ gravity."""
 TRAVEL_TEMPO = (0.85, 1.18)
 
 
-def _elsewhere(base: Base, rng: Random) -> Mutant:
+def _elsewhere(base: BaseClip, rng: Random) -> Mutant:
     """Begin at another place, with the joints a little off, as after a reset."""
     qpos = base.played.qpos.copy()
     first = base.stage.first_joint
@@ -28,7 +28,7 @@ def _elsewhere(base: Base, rng: Random) -> Mutant:
     return Mutant(base.stage.replay(qpos, base.played.actions, lift))
 
 
-def _noisy(base: Base, rng: Random) -> Mutant:
+def _noisy(base: BaseClip, rng: Random) -> Mutant:
     """Slow, small noise on the joints, the place and the actions."""
     qpos = base.played.qpos.copy()
     first = base.stage.first_joint
@@ -43,7 +43,7 @@ def _noisy(base: Base, rng: Random) -> Mutant:
     return Mutant(base.stage.replay(qpos, actions, lift), {"noise": size})
 
 
-def _tempo(base: Base, rng: Random) -> Mutant | None:
+def _tempo(base: BaseClip, rng: Random) -> Mutant | None:
     """The same, faster or slower: so is a speed, and where the sentence does not allow that nothing is claimed."""
     skills = {a.skill for a in base.robot.asked if base.scene.kinds.get(a.sentence) is POSITIVE}
     low, high = (max(bounds) if end == 0 else min(bounds) for end, bounds in enumerate(
@@ -56,7 +56,7 @@ def _tempo(base: Base, rng: Random) -> Mutant | None:
     return Mutant(base.stage.play(motion), {"tempo": factor}, speed_factor=factor)
 
 
-def _stride(base: Base, rng: Random) -> Mutant | None:
+def _stride(base: BaseClip, rng: Random) -> Mutant | None:
     """Other strides at the same speed."""
     if not np.ptp(base.motion.x) + np.ptp(base.motion.y) or not base.motion.sway.max() or np.ptp(base.motion.lift):
         return None

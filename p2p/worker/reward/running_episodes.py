@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.worker.reward.steps import Steps
+from p2p.worker.reward.recorded_steps import RecordedSteps
 from p2p.worker.saved_state import State, joined, part
 
 _NEXT = "next_obs"
@@ -25,7 +25,7 @@ class EpisodeHistory:
         self._first: list[NDArray[Any]] = []
         self._chunks: list[list[State]] = []
 
-    def add(self, steps: Steps) -> None:
+    def add(self, steps: RecordedSteps) -> None:
         """Add the next steps; drop the episodes that ended in them."""
         count = steps.starts.shape[0]
         starts = steps.starts.copy()
@@ -43,7 +43,7 @@ class EpisodeHistory:
                 self._chunks[i] = []
             self._chunks[i].append({name: grid[first:, i].copy() for name, grid in grids.items()})
 
-    def steps(self) -> Steps | None:
+    def steps(self) -> RecordedSteps | None:
         """All episodes so far, side by side, aligned at their ends; None without any.
 
         In front of a shorter one its first step is repeated, as so many episodes of one step: a reward forgets them.
@@ -55,7 +55,7 @@ class EpisodeHistory:
         longest = max(len(rows) for rows in obs)
         missing = [longest - len(rows) for rows in obs]
         arrays = {name: _side_by_side([one[name] for one in episodes], missing) for name in episodes[0]}
-        return Steps(
+        return RecordedSteps(
             obs=_side_by_side(obs, missing),
             actions=arrays[_ACTIONS],
             next_obs=arrays[_NEXT],

@@ -7,7 +7,7 @@ import numpy as np
 from p2p.contracts.known_motions import Claim, ClaimKind, Clip, ClipSet
 from p2p.lab.contracts.calibration import ClipsRequest
 from p2p.lab.worker.clips.mutations.failing import FAILING
-from p2p.lab.worker.clips.mutations.mutation import Base
+from p2p.lab.worker.clips.mutations.mutation import BaseClip
 from p2p.lab.worker.clips.mutations.newest import NEWEST
 from p2p.lab.worker.clips.mutations.passing import PASSING
 from p2p.worker.known_motions.clips import MadeClip, clip_set, play_scenes, stage_of
@@ -28,11 +28,11 @@ def make_clips(request: ClipsRequest) -> tuple[ClipSet, list[MadeClip]]:
     for one, scene, motion in play_scenes(robot, stage, request.seed, request.variations):
         made.append(one)
         if request.mutations and motion.limp is None:
-            made += mutated(one.clip, Base(robot, stage, scene, motion, one.played), request.seed)
+            made += mutated(one.clip, BaseClip(robot, stage, scene, motion, one.played), request.seed)
     return clip_set(request, made), made
 
 
-def mutated(clip: Clip, base: Base, seed: int) -> list[MadeClip]:
+def mutated(clip: Clip, base: BaseClip, seed: int) -> list[MadeClip]:
     """All mutations of a clip of which something is claimed; none of a clip that does nothing that is asked for."""
     found = []
     for mutation in MUTATIONS:

@@ -16,7 +16,7 @@ TIMEOUT_S = 30.0
 """What Claude Code waits for a server to start; others wait as long or a little less."""
 
 
-class Answer(Contract):
+class ProbeResult(Contract):
     """Result of starting a server."""
 
     version: str = ""
@@ -27,7 +27,7 @@ class Answer(Contract):
     """Why there was no answer; empty when there was one."""
 
 
-def ask(command: str, args: list[str], env: Mapping[str, str], timeout_s: float = TIMEOUT_S) -> Answer:
+def ask(command: str, args: list[str], env: Mapping[str, str], timeout_s: float = TIMEOUT_S) -> ProbeResult:
     """Start a server with the few variables that clients pass on, and say hello.
 
     Args:
@@ -47,7 +47,7 @@ def ask(command: str, args: list[str], env: Mapping[str, str], timeout_s: float 
     return answer.model_copy(update={"problem": ". ".join([answer.problem, *(f"It said: {line}" for line in said)])})
 
 
-async def _converse(parameters: StdioServerParameters, complaints: TextIO, timeout_s: float) -> Answer:
+async def _converse(parameters: StdioServerParameters, complaints: TextIO, timeout_s: float) -> ProbeResult:
     started = time.monotonic()
     try:
         with anyio.fail_after(timeout_s):
@@ -57,13 +57,13 @@ async def _converse(parameters: StdioServerParameters, complaints: TextIO, timeo
                 seconds = time.monotonic() - started
                 tools = (await client.list_tools()).tools
                 version = client.server_info.version if client.server_info else ""
-                return Answer(version=version, tools=len(tools), seconds=round(seconds, 2))
+                return ProbeResult(version=version, tools=len(tools), seconds=round(seconds, 2))
     except TimeoutError:
-        return Answer(problem=f"it did not answer within {timeout_s:g} s")
+        return ProbeResult(problem=f"it did not answer within {timeout_s:g} s")
     except OSError as error:
-        return Answer(problem=f"it does not start: {error.strerror or error}")
+        return ProbeResult(problem=f"it does not start: {error.strerror or error}")
     except Exception as error:  # a server that is no server may fail the client in any way
-        return Answer(problem=f"it did not answer: {_first(error)}")
+        return ProbeResult(problem=f"it did not answer: {_first(error)}")
 
 
 def _first(error: BaseException) -> str:

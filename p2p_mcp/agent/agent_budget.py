@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable
 
-from p2p.contracts.agent import AgentEnding, Limits, Spending
+from p2p.contracts.agent import AgentEnding, AgentLimits, Spending
 from p2p.contracts.inference import Price, Usage, cost
-from p2p_mcp.agent.ending import Ended
+from p2p_mcp.agent.ended import Ended
 
 MAX_ANSWER = 32_000
 """Tokens of one answer at most, thinking included."""
@@ -13,7 +13,7 @@ MIN_ANSWER = 1_000
 """With fewer tokens left than this an answer would be cut in the middle, so none is asked for."""
 
 
-class Budget:
+class AgentBudget:
     """Watches what an agent spends.
 
     Args:
@@ -25,7 +25,7 @@ class Budget:
 
     def __init__(
         self,
-        limits: Limits,
+        limits: AgentLimits,
         price: Price | None,
         spent: Spending | None = None,
         clock: Callable[[], float] = time.monotonic,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from p2p.contracts.env import BY_NAME, EnvSpec, inner_joints, parts_of
 from p2p.rewards.expression_values import evaluate
 from p2p.rewards.features import Features, measure_trajectory
-from p2p.rewards.part_features import PartFeature, asked_for
+from p2p.rewards.part_features import PartFeature, read_extra_features
 from p2p.rewards.part_sequences import PartSequences
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.engine.morphology import FREE
@@ -56,7 +56,7 @@ def swings_of(spec: EnvSpec) -> tuple[PartFeature, ...]:
     return (*legs, *(PartFeature("joint_swing", joint) for joint in joints))
 
 
-class Stage:
+class MotionPlayer:
     """Robot that plays motions.
 
     Args:
@@ -69,7 +69,7 @@ class Stage:
     def __init__(self, spec: EnvSpec, settles: bool, crouch: Floats, extra_features: Collection[str] = ()) -> None:
         self.spec = spec
         self.model = compiled_model(spec, {})
-        self._asked = asked_for(extra_features, spec)
+        self._asked = read_extra_features(extra_features, spec)
         self._kinematics = Kinematics(self.model, spec)
         self._free = FREE in self.model.jnt_type
         self._flat = "height" not in spec.feature_names

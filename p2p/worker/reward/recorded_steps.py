@@ -17,7 +17,7 @@ Evaluated = tuple[Floats, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class RecordedSteps:
     """T steps of n environments: the arguments of a reward. Row t * n + i is step t of environment i."""
 
     obs: Floats
@@ -97,7 +97,7 @@ class StepCounter:
         self.ages = np.zeros(n, dtype=np.int64)
         """Steps of the running episodes, shape (n,)."""
 
-    def checked(self, compute: Callable[[Steps], Evaluated], steps: Steps) -> Evaluated:
+    def checked(self, compute: Callable[[RecordedSteps], Evaluated], steps: RecordedSteps) -> Evaluated:
         """Rewards of the next steps; raises unless all are finite.
 
         Raises:
@@ -122,7 +122,7 @@ class StepCounter:
         self.ages = np.array([self._age(starts, last, i) for i in range(self._n)])
         self.steps += len(starts)
 
-    def failure(self, what: str, steps: Steps, row: int | None) -> RewardFailed:
+    def failure(self, what: str, steps: RecordedSteps, row: int | None) -> RewardFailed:
         """Error with cause and place, among the next steps."""
         what = what.replace("\n", " ")
         if row is None:

@@ -26,7 +26,7 @@ class CalibratedJudge(Protocol):
     name: str
     """In the report."""
 
-    def judge(self, recording: "Recording", intent: Intent) -> ClipVerdict:
+    def judge(self, recording: "ClipRecording", intent: Intent) -> ClipVerdict:
         """Judge one clip. No verdict is `passed=None`, and never a score of 0."""
         ...
 
@@ -50,13 +50,13 @@ class RecordedClips:
             raise InvalidInput(f"{self.record.states_path} is missing or broken. Calibrate again: p2p judge calibrate")
         return np.asarray(states["qpos"])
 
-    def recordings(self) -> tuple["Recording", ...]:
+    def recordings(self) -> tuple["ClipRecording", ...]:
         """One for each clip."""
-        return tuple(Recording(self, index) for index in range(len(self.clips)))
+        return tuple(ClipRecording(self, index) for index in range(len(self.clips)))
 
 
 @dataclass(frozen=True)
-class Recording:
+class ClipRecording:
     """One clip: what it is, its features, and its states where a judge looks at pictures."""
 
     source: RecordedClips

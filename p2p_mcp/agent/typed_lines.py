@@ -5,7 +5,7 @@ import threading
 from typing import TextIO
 
 
-class Steering:
+class TypedLines:
     """Collects lines, and hands them out when a turn begins."""
 
     def __init__(self) -> None:

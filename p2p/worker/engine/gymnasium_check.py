@@ -6,7 +6,7 @@ import numpy as np
 
 from p2p.contracts.env import EnvSpec
 from p2p.worker.engine.batch_simulation import BatchSimulation
-from p2p.worker.engine.tasks.task import Task
+from p2p.worker.engine.tasks.task import VectorisedTask
 
 _STEPS = 3
 _RTOL = 1e-6
@@ -14,7 +14,7 @@ _ATOL = 1e-9
 """Gymnasium sums some costs in single precision."""
 
 
-def disagreement(spec: EnvSpec, env: Any, task: Task) -> str | None:
+def disagreement(spec: EnvSpec, env: Any, task: VectorisedTask) -> str | None:
     """First difference in a reset and a few steps; None if there is none.
 
     Args:
