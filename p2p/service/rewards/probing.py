@@ -12,6 +12,7 @@ from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardProbe, RewardReport
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig
+from p2p.service.jobs.interrupts import cancelled_by_ctrl_c
 from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import run_configs
@@ -52,12 +53,10 @@ def probed(
     run = IterationRecord(directory)
     save_inputs(run, draft.source, describe_environment(ws, session.env_id), probe_config(session, draft), intent)
     job = worker_job("probe_reward", memory_share=ws.settings.max_memory_share)
-    try:
+    with cancelled_by_ctrl_c(ws.backend, run.path):
         ws.backend.submit(job.model_copy(update={"max_cpu_s": MAX_CPU_S, "max_wall_s": MAX_WALL_S}), run.path)
         wait([run.path], ws.backend)
-        raise_failure(ws.backend.status(run.path), "The probe training")
-    finally:
-        ws.backend.cancel(run.path)  # also when its caller has interrupted it
+    raise_failure(ws.backend.status(run.path), "The probe training")
     probe = _measured(ws, run, intent)
     warnings = tuple(RewardIssue(severity="warning", message=message) for message in probe_warnings(probe))
     return report.model_copy(update={"probe": probe, "issues": (*report.issues, *warnings)})
