@@ -11,7 +11,7 @@ from p2p.cli.live import last_line, picture, time_left
 from p2p.cli.output import Output
 from p2p.cli.remedies import in_commands
 from p2p.contracts.intent import number, score_in_words
-from p2p.contracts.job import Waiting, WaitsFor, in_words
+from p2p.contracts.job import Waiting, in_words
 from p2p.contracts.session import IterationData, RunProgress, SessionStatus, SessionView
 from p2p.service.progress.details import said_nothing, why_it_stopped
 from p2p.service.progress.session_view import view_session
@@ -79,9 +79,9 @@ def changes(before: SessionView | None, now: SessionView) -> list[str]:
         lines.append(f"session {now.session.session_id} on {now.session.env_id}: {now.session.prompt or 'own reward'}")
     if now.step != "done" and (before is None or _place(before) != _place(now)):
         lines.append(f"iteration {max(1, now.iteration)}/{now.session.max_iterations}: {now.step}")
-    turn = now.waiting if now.waiting is not None and now.waiting.waits_for is WaitsFor.TURN else None
-    if turn is not None and (before is None or _held(before.waiting) != _held(turn)):
-        lines.append(in_words(turn))
+    whole = now.waiting if not any(run.waiting for run in now.runs) else None  # otherwise its runs say so
+    if whole is not None and (before is None or _held(before.waiting) != _held(whole)):
+        lines.append(in_words(whole))
     if _planned(now) and (before is None or _planned(before) != _planned(now)):
         lines.append(plan_in_words(now))
     same = before is not None and before.iteration == now.iteration

@@ -69,7 +69,7 @@ class JobView(Contract):
     """The one it trains; of a session the current one."""
     state: JobState
     queue_position: int | None
-    """Among the background jobs of the runs directory, from 1, which is next; None when it has a slot."""
+    """Among the background jobs of the runs directory, from 1, which is next; None when it has its turn."""
     waiting: Waiting | None = None
     """What it waits for: its turn, or cores; None when it does not wait."""
     step: int

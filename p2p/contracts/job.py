@@ -11,7 +11,7 @@ class WaitsFor(StrEnum):
     """What is waited for."""
 
     TURN = "turn"
-    """A slot among the background jobs of the runs directory (`P2P_MAX_JOBS`), first come, first served."""
+    """Its turn among the background jobs of the runs directory (`P2P_MAX_JOBS`), first come, first served."""
     CORES = "cores"
     """Cores of this machine, which all runs directories share, first come, first served."""
     FILM = "film"
@@ -62,7 +62,7 @@ class JobState(StrEnum):
     """The life of a job. The last five are final, except that a lost job may be submitted again."""
 
     QUEUED = "queued"
-    """Its supervisor waits for cores, or in a line."""
+    """Its supervisor waits in the queue of the machine."""
     WAITING = "waiting"
     """What a background job says that waits for its turn or for cores; never written."""
     SUBMITTING = "submitting"
@@ -103,8 +103,15 @@ class JobSpec(Contract):
     """Most that the files in its directory may take [MiB]."""
     cores: int = 0
     """How many cores of the machine it owns while it runs, and waits for; 0 for a job that runs beside others."""
-    line: str | None = Field(default=None, pattern=r"^[a-z]+$")
-    """Line in which it waits for its turn on this machine, with cores or without; None for a job that need not."""
+    cores_ahead: int = 0
+    """How many cores must be free when it starts: it begins trainings, and they take over its place in the queue."""
+    line: str | None = Field(default=None, pattern=r"^[a-z]+(_[0-9a-f]+)?$")
+    """Line of which only a few jobs of this machine run at a time: what it waits for, and then whose. None for a job
+    that need not wait."""
+    places: int | None = Field(default=None, ge=1)
+    """How many of its line run at a time; None for half as many as there are cores."""
+    group: str | None = None
+    """Directory of the session that it works for, with all that it starts: its trainings wait in its place."""
     niceness: int = Field(default=0, ge=0, le=19)
     """How far it gives way to other processes, as nice(1) counts."""
 
@@ -129,8 +136,10 @@ class JobStatus(Contract):
     started_at: str | None = None
     """UTC, ISO 8601."""
     updated_at: str | None = None
+    lacks: WaitsFor | None = None
+    """What it waits for; None when it does not wait, or in a status of an earlier version."""
     waits_for: tuple[str, ...] = ()
-    """Directories of the jobs that have what it waits for: cores, or the places of its line."""
+    """Directories of the jobs that have what it waits for."""
     place: int | None = None
     """Place among those that wait for the same on this machine, from 1; None when it does not wait."""
 

@@ -7,7 +7,7 @@ changes nothing and prints the same handle. Needs Python 3.11 and no more: copie
 SEEN is `updated_at` of the status at the submission: one who comes late starts nothing that has moved on since.
 A job runs in its directory and dies with its supervisor; not so on macOS, which lacks prctl and /proc.
 
-    job.json     what to run: argv, env, secrets, cores (that it is to own), line (to wait in), limits (see limits.py)
+    job.json     what to run: argv, env, secrets, what it waits for (see cores.py), limits (see limits.py)
     lock         held (flock) while the supervisor lives: tells life exactly, without pids, clocks, reboots
     status.json  how the job stands; its modification time is the heartbeat
     handle.json  who supervises, and who is supervised
@@ -40,8 +40,11 @@ LOG = "output.log"
 CANCEL = "cancel"
 PASSED_ON = {"PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "MUJOCO_GL"}
 PASSED_ON |= {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "P2P_RUNS_DIR", "P2P_BACKEND", "P2P_RENDERER", "P2P_CONFIG"}
+PASSED_ON |= {"P2P_GROUP"}
 PASSED_ON_PREFIXES = ("LC_", "XDG_", "P2P_MAX_", "P2P_DEBUG", "P2P_CORES_", "P2P_MIN_", "P2P_ALLOW_", "P2P_NODES_")
 JOB_TAG = "P2P_JOB"
+GROUP_TAG = "P2P_GROUP"
+"""What a job and all that it starts belong to, which share a place in the queue; empty for most."""
 SUPERVISOR_TAG = "P2P_SUPERVISOR"
 """Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""
 STOPPED = "Its process is stopped and makes no progress; kill -CONT {} lets it go on."
@@ -119,7 +122,7 @@ def start(directory: Path, spec: Mapping[str, Any]) -> None:
 
 
 def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]) -> None:
-    """Run the job to its end; `queued` while its cores, or the places of its line, are taken."""
+    """Run the job to its end; `queued` while what it asks for is taken."""
     kill_left_over(directory)
     log_start = os.fstat(1).st_size
     handle = {"pid": os.getpid(), "began": processes()[os.getpid()][1]}
@@ -129,9 +132,8 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
     put(directory / HANDLE, handle)
     try:
         while_queued = partial(say, state="queued"), partial(is_unwanted, directory)
-        if spec.get("cores") and not import_sibling("cores.py", "own")(spec["cores"], str(directory), *while_queued):
-            return say(state="cancelled")
-        if spec.get("line") and not import_sibling("cores.py", "join")(spec["line"], str(directory), *while_queued):
+        waits = spec.get("cores") or spec.get("line")
+        if waits and not import_sibling("cores.py", "admit")(spec, str(directory), *while_queued, group(spec)):
             return say(state="cancelled")
         limits = import_sibling("limits.py", "Limits")(spec, directory)
         child = spawn(directory, spec, limits)
@@ -146,6 +148,11 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
     error = reason or last_lines(directory / LOG, log_start) if state == "failed" else None
     end = {"exit_code": code} if code >= 0 else {"signal": -code}
     return say(state=state, error=error, peak_memory_mb=limits.peak_memory_mb, **end)
+
+
+def group(spec: Mapping[str, Any]) -> str:
+    """What a job belongs to: its own group, or that of the job that started it."""
+    return str(spec.get("group") or os.environ.get(GROUP_TAG, ""))
 
 
 def is_unwanted(directory: Path) -> bool:
@@ -171,6 +178,8 @@ def spawn(directory: Path, spec: Mapping[str, Any], limits: Any) -> Popen[bytes]
     argv = [sys.executable if word == "{python}" else word for word in spec["argv"]]
     added = {"PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", **spec.get("env", {})}
     env = environment(os.environ, added, spec.get("secrets", ())) | {JOB_TAG: str(directory)}
+    if group(spec):
+        env |= {GROUP_TAG: group(spec)}
     return Popen(argv, stdin=DEVNULL, cwd=directory, env=env, start_new_session=True, preexec_fn=before_exec)
 
 

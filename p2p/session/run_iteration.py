@@ -1,7 +1,7 @@
 """Process of one training job: `python -m p2p.session.run_iteration --job-id ID`.
 
-It waits for its turn, trains, and runs the rollouts that the iteration is judged by. Judging, and what comes after it,
-are the caller's.
+It is started when its turn has come, trains, and runs the rollouts that the iteration is judged by. Judging, and what
+comes after it, are the caller's.
 """
 
 import argparse

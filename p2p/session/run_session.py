@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from p2p.contracts.errors import INTERRUPTED, BudgetExceeded, InvalidConfig, InvalidReward, P2PError
 from p2p.contracts.inference import AuthenticationFailed, RateLimited
 from p2p.contracts.session import EventName, NewSession, SessionStatus
-from p2p.service.jobs.queue import turn
 from p2p.service.judging.closing import close
 from p2p.service.progress.listing import find_session
 from p2p.service.sessions.lifecycle import create_session
@@ -34,8 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     try:
         ws = Workspace(Settings.from_environment(options.runs_dir))
-        with turn(ws, options.job_id):
-            return drive(ws, _open(ws, options))
+        return drive(ws, _open(ws, options))
     except P2PError as error:  # it cannot begin, or its end cannot be written down
         print(error, file=sys.stderr)
         return error.exit_code
@@ -86,7 +84,6 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m p2p.session.run_session", description=__doc__)
     parser.add_argument("--session-id", required=True)
     parser.add_argument("--runs-dir", type=Path)
-    parser.add_argument("--job-id", help="the background job it is, which waits for its turn")
     parser.add_argument("--prompt", help="start a new session with this sentence")
     parser.add_argument("--loop-config", default="{}", help="other fields of the session, as JSON")
     return parser.parse_args(arguments)

@@ -5,8 +5,8 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -85,7 +85,6 @@ class BackgroundDirectory:
 
     def remove(self, job_id: str) -> None:
         """Delete a finished job with its log."""
-        self.leave_queue(job_id)
         files.discard_all(self.new(job_id).path)
 
     def tickets(self, session_id: str | None = None) -> list[JobTicket]:
@@ -174,75 +173,11 @@ class BackgroundDirectory:
             return False
         return False
 
-    # queue
-    def enter_queue(self, job_id: str) -> None:
-        """Record that a job waits for a slot."""
-        files.make_directory(self._path / layout.JOB_QUEUE)
-        (self._path / layout.JOB_QUEUE / job_id).touch()
-
-    def leave_queue(self, job_id: str) -> None:
-        """Record that a job no longer waits."""
-        (self._path / layout.JOB_QUEUE / job_id).unlink(missing_ok=True)
-
-    def waits(self, job_id: str) -> bool:
-        """Whether a job is in the queue; one that was killed there still is."""
-        return (self._path / layout.JOB_QUEUE / job_id).exists()
-
-    def queue(self) -> list[JobTicket]:
-        """Ids of the queued jobs, in order of arrival."""
-        return self._tickets(path.name for path in (self._path / layout.JOB_QUEUE).glob("*"))
-
-    def take_slot(
-        self, slots: int, job_id: str = "", is_at_work: Callable[[str], bool] = lambda _: False
-    ) -> int | None:
-        """Lock one of `slots` until the descriptor is closed; the kernel closes it for a dead process.
-
-        Args:
-            slots: How many there are.
-            job_id: Who takes it.
-            is_at_work: Whether a job that had a place before, and was killed, has left something running: it is taken.
-
-        Returns:
-            The file descriptor; None when all are taken.
-        """
-        directory = self._path / layout.JOB_SLOTS
-        files.make_directory(directory)
-        for number in range(slots):
-            handle = _open(directory / str(number))
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(handle)
-                continue
-            before = os.pread(handle, 100, 0).decode(errors="replace")
-            if before not in ("", job_id) and is_at_work(before):
-                os.close(handle)
-                continue
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, job_id.encode(), 0)
-            return handle
-        return None
-
-    def slot_holders(self) -> list[str]:
-        """Ids of the jobs that hold a slot."""
-        found = []
-        for path in sorted((self._path / layout.JOB_SLOTS).glob("[0-9]*")):
-            with suppress(OSError), open_to_read(path) as file:
-                try:
-                    fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    found.append(file.read(100).decode(errors="replace").strip())
-        return [job_id for job_id in found if layout.IDENTIFIER.fullmatch(job_id)]
-
     def _names(self) -> set[str]:
         try:
             return {name for name in os.listdir(self._path) if re.fullmatch(layout.JOB_ID, name)}  # noqa: PTH208 - fast
         except FileNotFoundError:
             return set()
-
-    def _tickets(self, job_ids: Iterator[str]) -> list[JobTicket]:
-        found = (self.new(job_id).read_ticket() for job_id in job_ids)
-        return sorted((t for t in found if t is not None), key=lambda t: (t.created_at, t.job_id))
 
 
 def _open(path: Path) -> int:

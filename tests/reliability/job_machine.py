@@ -1,6 +1,7 @@
 """Random histories of jobs against a model of thirty lines, with real supervisors and real processes."""
 
 import os
+import secrets
 import shutil
 import signal
 import tempfile
@@ -22,11 +23,11 @@ from watching import handle, processes_of, until
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobSpec, JobState
+from p2p.scheduler import cores
 from p2p.scheduler.backends.local import LocalBackend
-from p2p.store.background import BackgroundDirectory
 
 KEYS = st.sampled_from(("a", "b", "c"))
-SLOTS = 2
+PLACES = 2
 SHARES = 6
 """Processes that try histories side by side: most of a step is waiting."""
 JOB = JobSpec(argv=("/bin/sh", "-c", "echo $$ >> lives; read code < door; exit $code"))
@@ -53,7 +54,7 @@ class Model:
 
 
 class JobMachine(RuleBasedStateMachine):
-    """Three jobs and two slots, in a directory of their own."""
+    """Three jobs, and a line of two places, in a directory of their own."""
 
     steps: ClassVar[Counter[str]] = Counter()
     """Made by this process, by rule."""
@@ -65,11 +66,9 @@ class JobMachine(RuleBasedStateMachine):
         for name in self.models:
             (self.place / name).mkdir()
             os.mkfifo(self.place / name / "door")
-        self.slots = BackgroundDirectory(self.place / "runs")
-        self.held: list[int] = []
-        """File descriptors of slots that this process holds."""
+        self.line = f"turn_{secrets.token_hex(8)}"
         self.holders: list[int] = []
-        """Processes that hold one each."""
+        """Processes that hold a place of the line each."""
 
     def job(self, name: str) -> Path:
         return self.place / name
@@ -142,39 +141,28 @@ class JobMachine(RuleBasedStateMachine):
             self._ended(name, JobState.LOST)
 
     @rule()
-    def take_a_slot(self) -> None:
-        self.steps["take a slot"] += 1
-        slot = self.slots.take_slot(SLOTS)
-        assert (slot is None) == (len(self.held) + len(self.holders) >= SLOTS)
-        if slot is not None:
-            self.held.append(slot)
-
-    @rule()
-    def take_a_slot_in_another_process(self) -> None:
-        self.steps["take a slot elsewhere"] += 1
+    def take_a_place(self) -> None:
+        self.steps["take a place"] += 1
         reader, writer = os.pipe()
         if not (child := os.fork()):
-            for slot in self.held:
-                os.close(slot)
-            os.write(writer, b"y" if self.slots.take_slot(SLOTS) is not None else b"n")
+            spec = {"line": self.line, "places": PLACES}
+            os.write(writer, b"y" if cores.admit(spec, "", lambda **_: None, lambda: True) else b"n")
             signal.pause()
         took = os.read(reader, 1) == b"y"
         os.close(reader)
         os.close(writer)
-        assert took == (len(self.held) + len(self.holders) < SLOTS)
+        assert took == (len(self.holders) < PLACES)
         self.holders.append(child)
         if not took:
-            self.free_a_slot(crash=True)
+            self.free_a_place(crash=True)
 
     @rule(crash=st.booleans())
-    def free_a_slot(self, crash: bool) -> None:
-        self.steps["free a slot"] += 1
-        if crash and self.holders:
+    def free_a_place(self, crash: bool) -> None:
+        self.steps["free a place"] += 1
+        if self.holders:
             holder = self.holders.pop()
-            os.kill(holder, signal.SIGKILL)
+            os.kill(holder, signal.SIGKILL if crash else signal.SIGTERM)
             os.waitpid(holder, 0)
-        elif self.held and not crash:
-            os.close(self.held.pop())
 
     @invariant()
     def every_job_stands_as_the_model_says(self) -> None:
@@ -187,8 +175,8 @@ class JobMachine(RuleBasedStateMachine):
             assert self._lives(name) == model.lives, f"{name} lived {self._lives(name)} times, expected {model.lives}"
 
     def teardown(self) -> None:
-        while self.holders or self.held:
-            self.free_a_slot(crash=bool(self.holders))
+        while self.holders:
+            self.free_a_place(crash=True)
         for name, model in self.models.items():
             if model.state is not None:
                 LocalBackend().cancel(self.job(name))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from findings import Findings
 from small_sessions import accepted_session
+from turns import hold_turn
 from watching import handle, is_running, left, until
 
 from p2p.contracts.background import JobView
@@ -26,7 +27,7 @@ LONG = 500_000_000
 def killed_processes(count: int, place: Path) -> Findings:
     """Each fault `count` times, in a training's worker and in the process of the job that waits for it, by turns."""
     findings = Findings()
-    findings.watch_for("unnamed within 5 s", "processes left", "slots kept")
+    findings.watch_for("unnamed within 5 s", "processes left", "turns kept")
     ws = Workspace(Settings(runs_dir=place))
     training = _Training(ws, accepted_session(ws, LONG))
     for number in range(count):
@@ -34,12 +35,11 @@ def killed_processes(count: int, place: Path) -> Findings:
             _inject(training, fault, of_run=number % 2 == 0, findings=findings)
     job_id = training.running().job_id
     if cancel_job(ws, job_id).state is not JobState.CANCELLED:
-        findings.went_wrong("slots kept", f"{job_id} could not be cancelled")
-    slot = ws.jobs.take_slot(1)
-    if slot is None:
-        findings.went_wrong("slots kept", "the only slot is not free at the end")
-    else:
-        os.close(slot)
+        findings.went_wrong("turns kept", f"{job_id} could not be cancelled")
+    try:
+        os.close(hold_turn(ws, wait=False))
+    except BlockingIOError:
+        findings.went_wrong("turns kept", "the only turn is not free at the end")
     for pid in left(place):
         findings.went_wrong("processes left", str(pid))
     return findings

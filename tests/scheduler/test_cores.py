@@ -1,5 +1,6 @@
 """Cores of this machine have one owner at a time, whichever runs directory it works in."""
 
+import fcntl
 import json
 import os
 import signal
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from job_helpers import pid_in, shell, until
 
-from p2p.contracts.job import JobState
+from p2p.contracts.job import JobState, WaitsFor
 from p2p.scheduler import cores
 from p2p.scheduler.backends.local import LocalBackend
 
@@ -127,6 +128,95 @@ def test_those_of_a_line_take_turns_and_pass_over_the_dead(jobs: Path) -> None:
     assert state(last) is JobState.QUEUED
     os.kill(handle(next_one)["pid"], signal.SIGKILL)
     reaches(last, JobState.RUNNING)
+
+
+def in_turn(directory: Path, group: str, cores_ahead: int = 1) -> Path:
+    """A background job of a line with one place, which lives until it finds a file called `go`."""
+    turn = {"line": "turn_0", "places": 1, "cores_ahead": cores_ahead, "group": group}
+    backend.submit(shell("echo $$ > pid; until [ -e go ]; do sleep 0.02; done", **turn), directory)
+    return directory
+
+
+def test_who_lacks_its_turn_holds_up_nobody_who_waits_for_cores_alone(jobs: Path) -> None:
+    first = in_turn(jobs / "first", "a", cores_ahead=0)
+    reaches(first, JobState.RUNNING)
+    second, third = (in_turn(jobs / name, name) for name in ("second", "third"))
+    assert [backend.status(job).lacks for job in (second, third)] == [WaitsFor.TURN, WaitsFor.TURN]
+    assert [backend.status(job).place for job in (second, third)] == [1, 2]
+    assert backend.status(second).waits_for == (str(first),)
+    reaches(owner(jobs / "training"), JobState.RUNNING)
+    (first / "go").touch()
+    until(lambda: backend.status(second).lacks is WaitsFor.CORES)
+    assert backend.status(third).lacks is WaitsFor.TURN
+    (jobs / "training/go").touch()
+    reaches(second, JobState.RUNNING)
+    assert state(third) is JobState.QUEUED
+
+
+def test_trainings_take_over_the_place_of_the_job_that_begins_with_them(jobs: Path) -> None:
+    busy = owner(jobs / "busy")
+    reaches(busy, JobState.RUNNING)
+    job = in_turn(jobs / "job", "a")
+    assert backend.status(job).lacks is WaitsFor.CORES
+    late = owner(jobs / "late")
+    reaches(late, JobState.QUEUED)
+    assert [backend.status(each).place for each in (job, late)] == [1, 2]
+    (busy / "go").touch()
+    reaches(job, JobState.RUNNING)
+    assert cores.holders() == (), "it leaves the cores to its trainings"
+    assert state(late) is JobState.QUEUED
+    run = jobs / "run"
+    until_go = shell("echo $$ > pid; until [ -e go ]; do sleep 0.02; done", cores=ALL, group="a")
+    backend.submit(until_go, run)
+    reaches(run, JobState.RUNNING)
+    cores.withdraw("a")
+    backend.submit(until_go, jobs / "next_run")
+    reaches(jobs / "next_run", JobState.QUEUED)
+    (run / "go").touch()
+    reaches(late, JobState.RUNNING)
+    assert state(jobs / "next_run") is JobState.QUEUED, "those that begin later wait as newcomers"
+
+
+def test_a_place_in_the_queue_is_given_up_with_the_death_of_the_job_that_keeps_it(jobs: Path) -> None:
+    job = in_turn(jobs / "job", "a")
+    reaches(job, JobState.RUNNING)
+    late = owner(jobs / "late")
+    reaches(late, JobState.QUEUED)
+    os.kill(handle(job)["pid"], signal.SIGKILL)
+    reaches(late, JobState.RUNNING)
+
+
+def test_a_turn_is_taken_while_trainings_of_a_killed_job_run_and_free_for_its_own_session(jobs: Path) -> None:
+    job = in_turn(jobs / "job", "a")
+    reaches(job, JobState.RUNNING)
+    run = jobs / "run"
+    backend.submit(shell("until [ -e go ]; do sleep 0.02; done", cores=1, group="a"), run)
+    reaches(run, JobState.RUNNING)
+    os.kill(handle(job)["pid"], signal.SIGKILL)
+    reaches(job, JobState.LOST)
+    heir = in_turn(jobs / "heir", "a", cores_ahead=0)
+    reaches(heir, JobState.RUNNING)
+    (heir / "go").touch()
+    reaches(heir, JobState.COMPLETED)
+    other = in_turn(jobs / "other", "b", cores_ahead=0)
+    assert backend.status(other).lacks is WaitsFor.TURN
+    (run / "go").touch()
+    reaches(other, JobState.RUNNING)
+
+
+def test_a_ticket_of_an_earlier_version_says_nothing_and_waits_for_cores(jobs: Path) -> None:
+    first = owner(jobs / "first", 1)
+    reaches(first, JobState.RUNNING)
+    old = cores.directory() / f"queue/{0:020d}_1"
+    with old.open("w") as ticket:
+        fcntl.flock(ticket, fcntl.LOCK_EX)
+        second = owner(jobs / "second", ALL)
+        reaches(second, JobState.QUEUED)
+        assert backend.status(second).place == 2
+        (first / "go").touch()
+        until(lambda: cores.holders() == ())
+        assert state(second) is JobState.QUEUED
+    reaches(second, JobState.RUNNING)
 
 
 def test_what_can_never_fit_is_refused_at_once(jobs: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from turns import hold_turn
 
 from p2p.cli import main
 from p2p.contracts.background import StartTraining
@@ -108,8 +109,7 @@ def test_a_session_of_before_is_trained_where_this_process_says(ws: Workspace, r
 def test_jobs_of_a_caller_are_trained_where_the_session_was_and_a_choice_is_kept(
     ws: Workspace, record: SessionRecord
 ) -> None:
-    slot = ws.jobs.take_slot(1)
-    assert slot is not None, "no job begins to train"
+    slot = hold_turn(ws)  # no job begins to train
     iteration = record.iteration(1)
     iteration.save_draft(RewardDraft(source="pass"))
     iteration.save_reward_report(RewardReport(spec=None))

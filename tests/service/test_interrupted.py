@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,10 +13,11 @@ import pytest
 
 from p2p.cli import main
 from p2p.contracts.background import JobKind, JobTicket, StartTraining, TrainingRequest
-from p2p.contracts.job import JobSpec, JobState
+from p2p.contracts.job import JobSpec, JobState, WaitsFor
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service.jobs.queue import _take_slot
+from p2p.scheduler import supervisor
+from p2p.service.jobs.waiting import in_turn
 from p2p.service.machines.setup import check_setup
 from p2p.service.progress.job_views import get_job
 from p2p.service.progress.listing import list_sessions
@@ -26,7 +28,7 @@ from p2p.service.sessions.keeping import interrupted_sessions, lost_trainings
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
-from p2p.store import layout
+from p2p.store import files, layout
 from p2p.store.sessions import SessionRecord
 
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1)
@@ -121,38 +123,39 @@ def test_the_front_ends_tell_what_was_interrupted_and_how_it_goes_on(
     assert stop_session(ws, record.session_id).status is SessionStatus.CANCELLED
 
 
-def test_a_killed_job_keeps_its_slot_until_its_trainings_are_ended_or_adopted(
+def test_a_killed_job_keeps_its_turn_until_its_trainings_are_ended_or_adopted(
     ws: Workspace, record: SessionRecord
 ) -> None:
-    iteration, (dead, heir) = record.iteration(1), (f"job_{digit * 32}" for digit in "ab")
-    for job_id in (dead, heir):
-        ticket = JobTicket(
-            job_id=job_id, kind=JobKind.TRAINING, session_id=record.session_id, iteration=1, created_at=LONG_AGO
-        )
-        ws.jobs.new(job_id).save_ticket(ticket)
-    slot = ws.jobs.take_slot(1, dead)
-    assert slot is not None
-    iteration.save_training_request(TrainingRequest(job_id=dead, start=StartTraining()))
+    iteration = record.iteration(1)
+    dead, heir, other = (ws.jobs.new(f"job_{digit * 32}") for digit in "abc")
+    ticket = JobTicket(
+        job_id=dead.path.name, kind=JobKind.TRAINING, session_id=record.session_id, iteration=1, created_at=LONG_AGO
+    )
+    dead.save_ticket(ticket)
+    iteration.save_training_request(TrainingRequest(job_id=ticket.job_id, start=StartTraining()))
     run = iteration.run("baseline", 10)
-    ws.backend.submit(SLEEP, run.path)
-    os.close(slot)  # it was killed
-    assert get_job(ws, dead).state is JobState.LOST
-    assert [job.job_id for job in lost_trainings(ws)] == [dead]
-    assert _take_slot(ws, heir) is None
-    iteration.save_training_request(TrainingRequest(job_id=heir, start=StartTraining()))
-    slot = _take_slot(ws, heir)
-    assert slot is not None, "who adopts the trainings takes the place too"
-    os.close(slot)
-    iteration.save_training_request(TrainingRequest(job_id=dead, start=StartTraining()))
-    slot = ws.jobs.take_slot(1, dead)
-    assert slot is not None
-    os.close(slot)
-    assert _take_slot(ws, heir) is None
-    cancel_job(ws, dead)
+    begins = f"{sys.executable} -I -S {supervisor.__file__} {run.path}; sleep 600"
+    files.write_model(run.path / layout.JOB, SLEEP.model_copy(update={"cores": 1}))
+    ws.backend.submit(in_turn(ws, record, JobSpec(argv=("/bin/sh", "-c", begins))), dead.path)
+    while not run.read_status() or ws.backend.status(run.path).state is not JobState.RUNNING:
+        pass
+    handle = json.loads((dead.path / layout.HANDLE).read_bytes())
+    os.kill(handle["pid"], signal.SIGKILL)
+    while get_job(ws, ticket.job_id).state is not JobState.LOST:
+        pass
+    assert [job.job_id for job in lost_trainings(ws)] == [ticket.job_id]
+    assert ws.backend.status(run.path).state is JobState.RUNNING
+    ws.backend.submit(in_turn(ws, record, SLEEP), heir.path)
+    assert ws.backend.status(heir.path).state is JobState.RUNNING, "who adopts the trainings takes the turn too"
+    ws.backend.cancel(heir.path)
+    another = ws.record(create_session(ws, POLE).session_id)
+    ws.backend.submit(in_turn(ws, another, SLEEP), other.path)
+    status = ws.backend.status(other.path)
+    assert (status.state, status.lacks) == (JobState.QUEUED, WaitsFor.TURN)
+    cancel_job(ws, ticket.job_id)
     assert ws.backend.status(run.path).state is JobState.CANCELLED
-    slot = _take_slot(ws, heir)
-    assert slot is not None
-    os.close(slot)
+    while ws.backend.status(other.path).state is not JobState.RUNNING:
+        pass
 
 
 def test_nobody_is_killed_whose_process_id_was_ours(ws: Workspace, record: SessionRecord) -> None:

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from turns import hold_turn
 
 from p2p.cli import main
 from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining
@@ -22,6 +23,7 @@ from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service.progress.job_views import find_job, get_job, job_log, list_jobs, wait_for_job
 from p2p.service.progress.session_view import view_session
+from p2p.service.sessions import background
 from p2p.service.sessions.background import cancel_job, start_loop, start_training
 from p2p.service.sessions.driving import resume_session, stop_session
 from p2p.service.sessions.lifecycle import create_session
@@ -42,8 +44,7 @@ START = (
 @pytest.fixture
 def ws(tmp_path: Path) -> Iterator[Workspace]:
     ws = Workspace(Settings(runs_dir=tmp_path))
-    slot = ws.jobs.take_slot(1)
-    assert slot is not None
+    slot = hold_turn(ws)
     yield ws
     for job in list_jobs(ws):
         cancel_job(ws, job.job_id)
@@ -64,18 +65,12 @@ def accepted(ws: Workspace) -> str:
     return name
 
 
-def processes(directory: Path) -> list[int]:
-    """Supervisor and process of a job, once it runs."""
-    handle = directory / layout.HANDLE
-    while not handle.exists():
+def killed(ws: Workspace, job: JobView, whom: str = "pid") -> JobView:
+    """The job after the kill of its supervisor, or of its process ("child"), which it has when its turn has come."""
+    handle = ws.jobs.new(job.job_id).path / layout.HANDLE
+    while whom not in (value := json.loads(handle.read_bytes())):
         time.sleep(0.02)
-    value = json.loads(handle.read_bytes())
-    return [value["pid"], value["child"]]
-
-
-def killed(ws: Workspace, job: JobView, whom: slice) -> JobView:
-    for pid in processes(ws.jobs.new(job.job_id).path)[whom]:
-        os.kill(pid, signal.SIGKILL)
+    os.kill(value[whom], signal.SIGKILL)
     return wait_for_job(ws, job.job_id, 20)
 
 
@@ -95,10 +90,26 @@ def test_jobs_wait_in_the_order_they_came_and_close_ranks(ws: Workspace, session
     assert [view.job_id for view in list_jobs(ws, session_id)] == jobs[:1]
 
 
-@pytest.mark.parametrize("whom", [slice(0, 2), slice(1, 2)], ids=["with its supervisor", "alone"])
-def test_one_that_is_killed_is_lost_and_holds_up_nobody(ws: Workspace, session_id: str, whom: slice) -> None:
-    first, second = (start_training(ws, name) for name in (session_id, accepted(ws)))
+@pytest.mark.parametrize("whom", ["pid", "child"], ids=["its supervisor", "its process"])
+def test_one_that_is_killed_in_its_turn_is_lost_and_the_next_one_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whom: str
+) -> None:
+    monkeypatch.setattr(background, "TRAINING", ("{python}", "-c", "import time; time.sleep(600)"))
+    ws = Workspace(Settings(runs_dir=tmp_path))
+    first, second = (start_training(ws, accepted(ws)) for _ in range(2))
+    assert (first.state, second.state) == (JobState.RUNNING, JobState.WAITING)
     lost = killed(ws, first, whom)
+    assert lost.state is JobState.LOST
+    assert lost.error is not None
+    assert "Start it again" in lost.error
+    while get_job(ws, second.job_id).state is not JobState.RUNNING:
+        time.sleep(0.02)
+    cancel_job(ws, second.job_id)
+
+
+def test_one_that_is_killed_while_it_waits_is_lost_and_holds_up_nobody(ws: Workspace, session_id: str) -> None:
+    first, second = (start_training(ws, name) for name in (session_id, accepted(ws)))
+    lost = killed(ws, first)
     assert lost.state is JobState.LOST
     assert lost.error is not None
     assert "Start it again" in lost.error
@@ -129,7 +140,7 @@ def test_a_ticket_without_a_process_waits_as_long_as_somebody_starts_jobs_and_no
 
 def test_a_start_that_says_nothing_goes_on_with_what_a_lost_job_was_asked_for(ws: Workspace, session_id: str) -> None:
     asked = StartTraining(seeds=(3, 4), total_timesteps=5000, idempotency_key="first")
-    killed(ws, start_training(ws, session_id, asked), slice(0, 2))
+    killed(ws, start_training(ws, session_id, asked))
     again = start_training(ws, session_id)
     assert again.total == 10_000
     cancel_job(ws, again.job_id)
@@ -145,7 +156,6 @@ def test_a_job_whose_caller_died_before_it_had_a_process_is_lost_in_the_end(ws: 
         created_at="2026-01-01T00:00:00.000+00:00",
     )
     ws.jobs.new(ticket.job_id).save_ticket(ticket)
-    ws.jobs.enter_queue(ticket.job_id)
     lost = get_job(ws, ticket.job_id)
     assert lost.state is JobState.LOST
     assert lost.error is not None

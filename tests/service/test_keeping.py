@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
+from turns import hold_turn
 
 from p2p.cli import main
 from p2p.contracts.background import StartTraining
@@ -77,8 +78,7 @@ def test_the_trash_shows_the_last_deleted_first(ws: Workspace, session_id: str) 
 
 
 def test_only_what_is_in_the_trash_is_removed_and_with_all_its_jobs(ws: Workspace, session_id: str) -> None:
-    slot = ws.jobs.take_slot(1)
-    assert slot is not None
+    slot = hold_turn(ws)
     iteration = ws.record(session_id).iteration(1)
     iteration.save_draft(RewardDraft(source="pass"))
     iteration.save_reward_report(RewardReport(spec=None))

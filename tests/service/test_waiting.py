@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from turns import hold_turn
 
 from p2p.cli import main
 from p2p.contracts.job import JobSpec, JobState, WaitsFor
@@ -100,15 +101,13 @@ def test_those_that_wait_for_cores_know_their_places(places: Path) -> None:
 
 def test_a_background_job_that_waits_for_its_turn_names_who_has_it(places: Path) -> None:
     ws = Workspace(Settings(runs_dir=places / "runs"))
-    slot = ws.jobs.take_slot(1, "nobody")
-    assert slot is not None
+    slot = hold_turn(ws)
     try:
         name = create_session(ws, POLE).session_id
         iteration = ws.record(name).iteration(1)
         iteration.save_draft(RewardDraft(source="pass"))
         iteration.save_reward_report(RewardReport(spec=None))
         job = start_training(ws, name)
-        assert ws.jobs.slot_holders() == ["nobody"]
         assert job.state is JobState.WAITING
         assert job.waiting is not None
         assert (job.waiting.waits_for, job.waiting.place, job.waiting.holders) == (WaitsFor.TURN, 1, ())
@@ -118,6 +117,38 @@ def test_a_background_job_that_waits_for_its_turn_names_who_has_it(places: Path)
         assert get_job(ws, job.job_id).waiting is None
     finally:
         os.close(slot)
+
+
+def test_a_background_job_names_the_one_that_has_its_turn(places: Path) -> None:
+    ws = Workspace(Settings(runs_dir=places / "runs"))
+    first, second = (create_session(ws, POLE).session_id for _ in range(2))
+    held = start_loop(ws, first)
+    job = start_loop(ws, second)
+    assert (held.state, job.state, job.queue_position) == (JobState.RUNNING, JobState.WAITING, 1)
+    assert job.waiting is not None
+    assert [(one.runs_dir, one.session_id, one.job) for one in job.waiting.holders] == [
+        (str(ws.runs.path), first, held.job_id)
+    ]
+
+
+def test_a_training_that_has_its_turn_waits_for_a_core_in_the_same_queue_and_keeps_its_place(places: Path) -> None:
+    """Its trainings take over its place: whoever came while it waited comes after them."""
+    ws = Workspace(Settings(runs_dir=places / "runs"))
+    holder = trained(ws, JobState.RUNNING)
+    name = create_session(ws, POLE).session_id
+    iteration = ws.record(name).iteration(1)
+    iteration.save_draft(RewardDraft(source="pass"))
+    iteration.save_reward_report(RewardReport(spec=None))
+    job = start_training(ws, name)
+    assert (job.state, job.queue_position) == (JobState.WAITING, None)
+    assert job.waiting is not None
+    assert (job.waiting.waits_for, job.waiting.place) == (WaitsFor.CORES, 1)
+    assert [held.session_id for held in job.waiting.holders] == [holder]
+    late = trained(Workspace(Settings(runs_dir=places / "elsewhere")), JobState.QUEUED)
+    waits = view_session(Workspace(Settings(runs_dir=places / "elsewhere")), late).waiting
+    assert waits is not None
+    assert waits.place == 2
+    cancel_job(ws, job.job_id)
 
 
 def test_a_training_job_whose_runs_all_wait_for_cores_waits_too(places: Path) -> None:

@@ -5,13 +5,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
-from p2p.scheduler.core_queue import place_of
+from p2p.scheduler.cores import place_of
 from p2p.scheduler.processes import ask_for_the_end, is_supervised, kill, unsupervised
 from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
 from p2p.store import files, locks
@@ -172,9 +173,9 @@ def _read(directory: Path) -> JobStatus | None:
 
 def _with_heartbeat(directory: Path, status: JobStatus) -> JobStatus:
     if status.state is JobState.QUEUED:
-        pid = supervisor.read(directory / supervisor.HANDLE).get("pid")
-        line = supervisor.read(directory / supervisor.JOB).get("line")
-        place = place_of(pid, line if isinstance(line, str) else None) if isinstance(pid, int) else None
+        place = None
+        with suppress(OSError):  # the queue is not ours
+            place = place_of(str(directory.resolve()))
         return status.model_copy(update={"place": place})
     if status.state is not JobState.RUNNING:
         return status

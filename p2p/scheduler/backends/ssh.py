@@ -227,7 +227,7 @@ def _foreign(record: RemoteJobRecord) -> str:
 def _as_here(spec: JobSpec) -> JobSpec:
     """Job with this machine's settings for all trainings; on a node it runs at normal priority."""
     decided = {name: value for name in DECIDED if (value := os.environ.get(name))}
-    return spec.model_copy(update={"env": decided | spec.env, "niceness": 0})
+    return spec.model_copy(update={"env": decided | spec.env, "niceness": 0, "group": None})
 
 
 def _last(record: RemoteJobRecord) -> JobStatus:

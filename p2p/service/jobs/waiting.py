@@ -1,47 +1,63 @@
-"""Reasons why jobs wait: the resource, its holders, and the estimated time."""
+"""What background jobs ask for in the queue of the machine, and why they and their trainings wait, and how long.
 
+`p2p/scheduler/cores.py` keeps the queue.
+"""
+
+import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from p2p.analysis.pace import seconds_per_step
 from p2p.contracts.background import JobKind, JobTicket
-from p2p.contracts.job import Holder, JobState, JobStatus, Waiting, WaitsFor
-from p2p.contracts.protocols import Backend
-from p2p.service.jobs.queue import queue_position
-from p2p.store.background import BackgroundDirectory
+from p2p.contracts.job import Holder, JobSpec, JobState, JobStatus, Waiting, WaitsFor
+from p2p.scheduler import cores
+from p2p.service.workspace import Workspace
+from p2p.store.background import BackgroundRecord
 from p2p.store.iterations import IterationRecord
-from p2p.store.sessions import RunsDirectory, session_of
+from p2p.store.sessions import RunsDirectory, SessionRecord, session_of
 
 
-def waits_on_machine(job: JobStatus | None, what: WaitsFor) -> Waiting | None:
-    """Reason why a job is queued for cores or for a place to film; None if it is not queued."""
-    if job is None or job.state is not JobState.QUEUED:
+def in_turn(ws: Workspace, record: SessionRecord, spec: JobSpec, *, trains_here: bool = False) -> JobSpec:
+    """Background job that waits for its turn in its runs directory.
+
+    Args:
+        record: Session that it works for.
+        spec: What it runs.
+        trains_here: Whether it begins with trainings on this machine: then it waits for a core too, at the same time.
+    """
+    digest = hashlib.sha256(str(ws.runs.path.resolve()).encode()).hexdigest()[:16]
+    turn = {"line": f"{WaitsFor.TURN}_{digest}", "places": ws.settings.max_jobs, "group": _group(record)}
+    return spec.model_copy(update=turn | {"cores_ahead": int(trains_here)})
+
+
+def let_others_go(record: SessionRecord) -> None:
+    """Give up the place in the queue that a job of the session kept for its first trainings."""
+    with suppress(OSError):  # the queue is not ours: nothing waits there
+        cores.withdraw(_group(record))
+
+
+def _group(record: SessionRecord) -> str:
+    return str(record.path.resolve())
+
+
+def waiting_of(status: JobStatus | None, what: WaitsFor, since: str | None = None) -> Waiting | None:
+    """Reason why a job waits; None if it does not.
+
+    Args:
+        status: Of the job; None if there is none.
+        what: What it waits for where its status does not say: it waits on another machine, or to be submitted.
+        since: When it began to wait; None for the start of its process.
+    """
+    if status is None or status.state is not JobState.QUEUED:
         return None
-    directories = [Path(name) for name in job.waits_for]
-    times = [_time_left(IterationRecord(directory)) for directory in directories]
-    holders = dict.fromkeys(_holder(directory) for directory in directories)
-    estimate = _estimate(times, job.place)
+    directories = [Path(name) for name in status.waits_for]
     return Waiting(
-        waits_for=what,
-        holders=tuple(holders),
-        place=job.place,
-        since=job.started_at,
-        estimate_s=estimate,
-    )
-
-
-def waits_for_turn(runs_dir: Path, backend: Backend, ticket: JobTicket | None) -> Waiting | None:
-    """Reason why a background job has no slot yet; None if it has one."""
-    if ticket is None or (place := queue_position(runs_dir, backend, ticket.job_id)) is None:
-        return None
-    jobs = BackgroundDirectory(runs_dir)
-    held = [held for job_id in jobs.slot_holders() if (held := jobs.new(job_id).read_ticket()) is not None]
-    return Waiting(
-        waits_for=WaitsFor.TURN,
-        holders=tuple(Holder(runs_dir=str(runs_dir), session_id=one.session_id, job=one.job_id) for one in held),
-        place=place,
-        since=ticket.created_at,
-        estimate_s=_estimate([_time_of_job(runs_dir, one) for one in held], place),
+        waits_for=status.lacks or what,
+        holders=tuple(dict.fromkeys(_holder(directory) for directory in directories)),
+        place=status.place,
+        since=since or status.started_at,
+        estimate_s=_estimate([_time_left(directory) for directory in directories], status.place),
     )
 
 
@@ -58,11 +74,17 @@ def shared_wait(waits: Sequence[Waiting | None]) -> Waiting | None:
 
 def _holder(directory: Path) -> Holder:
     """Owner of the job in a directory."""
+    ticket = BackgroundRecord(directory).read_ticket()
+    job = ticket.job_id if ticket is not None else str(directory)
+    session_id = ticket.session_id if ticket is not None else session_of(directory)
+    runs_dir = directory.parent if session_id is None else _runs_dir(directory)
+    return Holder(runs_dir=str(runs_dir), session_id=session_id, job=job)
+
+
+def _runs_dir(directory: Path) -> Path:
+    """Runs directory of a job that works for a session: it lies in the session, or with all background jobs."""
     session_id = session_of(directory)
-    if session_id is None:
-        return Holder(runs_dir=str(directory.parent), session_id=None, job=str(directory))
-    session = next(path for path in directory.parents if path.name == session_id)
-    return Holder(runs_dir=str(session.parent), session_id=session_id, job=str(directory))
+    return next((path.parent for path in directory.parents if path.name == session_id), directory.parents[1])
 
 
 def _estimate(times: Sequence[float | None], place: int | None) -> float | None:
@@ -74,17 +96,25 @@ def _estimate(times: Sequence[float | None], place: int | None) -> float | None:
     return rounds * known[-1] + known[index]
 
 
+def _time_left(directory: Path) -> float | None:
+    """Remaining time of the trainings of a job, or of the one in its directory, at their pace so far [s]."""
+    ticket = BackgroundRecord(directory).read_ticket()
+    if ticket is None:
+        return _time_of_run(IterationRecord(directory))
+    return _time_of_job(_runs_dir(directory), ticket)
+
+
 def _time_of_job(runs_dir: Path, ticket: JobTicket) -> float | None:
     """Remaining time of a job's trainings begun so far [s]."""
     iterations = RunsDirectory(runs_dir).session(ticket.session_id).iteration_records()
     if ticket.kind is JobKind.TRAINING:
         iterations = [iteration for iteration in iterations if iteration.number == ticket.iteration]
     runs = iterations[-1].runs() if iterations else []
-    times = [time for run in runs if (time := _time_left(run)) is not None]
+    times = [time for run in runs if (time := _time_of_run(run)) is not None]
     return max(times, default=None)
 
 
-def _time_left(run: IterationRecord) -> float | None:
+def _time_of_run(run: IterationRecord) -> float | None:
     """Remaining training time of a run at its pace so far [s]; None while unknown."""
     try:
         config = run.read_config()

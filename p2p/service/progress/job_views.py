@@ -7,9 +7,9 @@ from p2p.contracts.background import JobKind, JobTicket, JobView
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState, JobStatus, WaitsFor
 from p2p.contracts.session import RunProgress, SessionStatus
-from p2p.service.jobs.queue import POLL_S, job_directory, process_of
-from p2p.service.jobs.waiting import shared_wait, waits_for_turn
-from p2p.service.jobs.worker_jobs import failure_message
+from p2p.service.jobs.processes import job_directory, process_of
+from p2p.service.jobs.waiting import shared_wait, waiting_of
+from p2p.service.jobs.worker_jobs import POLL_S, failure_message
 from p2p.service.progress.session_view import ACTIVE, remaining_s, run_progress
 from p2p.service.workspace import Workspace
 from p2p.store.sessions import SessionRecord
@@ -54,7 +54,10 @@ def wait_for_job(ws: Workspace, job_id: str, seconds: float = MAX_WAIT_S) -> Job
     """Wait until the job ends or the time is up, at most `MAX_WAIT_S`; return its view."""
     ticket = ticket_of(ws, job_id)
     deadline = time.monotonic() + min(max(seconds, 0.0), MAX_WAIT_S)
-    while not _job_state(ws, ticket).state.finished and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        process = process_of(ws.runs.path, ws.backend, ticket)
+        if _job_state(ws, ticket, process).state.finished:
+            break
         time.sleep(POLL_S)
     return _job_view(ws, ticket)
 
@@ -104,13 +107,13 @@ def ticket_of(ws: Workspace, job_id: str) -> JobTicket:
 
 def _write_end(ws: Workspace, view: JobView) -> None:
     ws.jobs.new(view.job_id).save_end(view)
-    ws.jobs.leave_queue(view.job_id)
 
 
 def _job_view(ws: Workspace, ticket: JobTicket) -> JobView:
     if (end := ws.jobs.new(ticket.job_id).read_end()) is not None:
         return end
-    status = _job_state(ws, ticket)  # before the runs, so that those of a completed job are complete
+    process = process_of(ws.runs.path, ws.backend, ticket)
+    status = _job_state(ws, ticket, process)  # before the runs, so that those of a completed job are complete
     record = ws.runs.session(ticket.session_id)
     number = ticket.iteration or len(record.iteration_records()) or None
     runs = _job_runs(ws, record, number)
@@ -119,7 +122,7 @@ def _job_view(ws: Workspace, ticket: JobTicket) -> JobView:
     running = status.state is JobState.RUNNING
     waiting = None
     if status.state is JobState.WAITING:
-        waiting = waits_for_turn(ws.runs.path, ws.backend, ticket)
+        waiting = waiting_of(process, WaitsFor.TURN, ticket.created_at)
     elif running:
         waiting = shared_wait([run.waiting for run in runs if run.state in ACTIVE])
     view = JobView(
@@ -142,16 +145,15 @@ def _job_view(ws: Workspace, ticket: JobTicket) -> JobView:
     return view
 
 
-def _job_state(ws: Workspace, ticket: JobTicket) -> JobStatus:
+def _job_state(ws: Workspace, ticket: JobTicket, process: JobStatus) -> JobStatus:
     """State of a job, with its error message."""
     if (end := ws.jobs.new(ticket.job_id).read_end()) is not None:
         return JobStatus(state=end.state, error=end.error)
-    process = process_of(ws.runs.path, ws.backend, ticket)
     session = ws.runs.session(ticket.session_id).read_status()
     if ticket.kind is JobKind.SESSION and session is not None and session.status.finished:
         return JobStatus(state=ENDINGS[session.status], error=session.error)
     if not process.state.finished:
-        waits = process.state is JobState.QUEUED or ws.jobs.waits(ticket.job_id)
+        waits = process.state is JobState.QUEUED
         return JobStatus(state=JobState.WAITING if waits else JobState.RUNNING, error=process.error)
     return JobStatus(state=process.state, error=_error(process))
 

@@ -11,8 +11,8 @@ from p2p.contracts.job import JobState, JobStatus, Waiting, WaitsFor
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Artefacts, FilmProgress, RunProgress, Session, SessionStatus, SessionView
-from p2p.service.jobs.queue import process_of
-from p2p.service.jobs.waiting import shared_wait, waits_for_turn, waits_on_machine
+from p2p.service.jobs.processes import process_of
+from p2p.service.jobs.waiting import shared_wait, waiting_of
 from p2p.service.jobs.worker_jobs import failure_message, last_line
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.workspace import Workspace
@@ -43,7 +43,7 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
     trained_now = training is not None and not training.state.finished
     by_caller = _is_by_caller(session, state, iterations) and not driven
     runs = tuple(run_progress(run, backend) for run in _runs(iterations[-1])) if iterations else ()
-    waiting = _waiting(record, backend, driven, runs) if driven or trained_now else None
+    waiting = _waiting(record, driver if driven else training, driven, runs) if driven or trained_now else None
     told = _told(state, by_caller, driven, trained_now, waiting)
     if by_caller and training is not None and training.state is JobState.LOST:
         told = SessionStatus.INTERRUPTED if iterations[-1].read_aggregation() is None else told
@@ -90,13 +90,11 @@ def _is_by_caller(session: Session, state: SessionStatus, iterations: Sequence[I
     return session.author != "given" or iterations[-1].read_training_request() is not None
 
 
-def _waiting(record: SessionRecord, backend: Backend, driven: bool, runs: Sequence[RunProgress]) -> Waiting | None:
+def _waiting(record: SessionRecord, job: JobStatus | None, driven: bool, runs: Sequence[RunProgress]) -> Waiting | None:
     """Reason why an active session waits; None while a part of it makes progress."""
     ticket = BackgroundRecord(record.driver_dir).read_ticket() if driven else _training_ticket(record)
-    turn = waits_for_turn(record.path.parent, backend, ticket)
-    if turn is not None:
-        return turn
-    return shared_wait([run.waiting for run in runs if run.state in ACTIVE])
+    own = waiting_of(job, WaitsFor.TURN, ticket.created_at if ticket is not None else None)
+    return own or shared_wait([run.waiting for run in runs if run.state in ACTIVE])
 
 
 def _told(
@@ -143,7 +141,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         success_rate=measured.get("success_rate"),
         error=job.error if job is not None else None,
         hint=early_hint(run.read_criteria(), evaluations) if active and evaluations else None,
-        waiting=waits_on_machine(job, WaitsFor.CORES),
+        waiting=waiting_of(job, WaitsFor.CORES),
         resumed=summary.resumed if summary is not None else 0,
         early_stop=summary.early_stop if summary is not None else None,
     )
@@ -183,7 +181,7 @@ def _job(directory: Path, backend: Backend) -> JobStatus | None:
 def _film(job: JobStatus | None) -> FilmProgress | None:
     if job is None:
         return None
-    waiting = waits_on_machine(job, WaitsFor.FILM)
+    waiting = waiting_of(job, WaitsFor.FILM)
     state = JobState.WAITING if waiting is not None else job.state
     return FilmProgress(state=state, waiting=waiting, error=last_line(job.error) or None)
 

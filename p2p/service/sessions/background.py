@@ -12,7 +12,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.service.jobs import packages
 from p2p.service.jobs.ending import end_job, end_training
 from p2p.service.jobs.free_space import require_free_disk, require_free_memory
-from p2p.service.jobs.queue import turn
+from p2p.service.jobs.waiting import in_turn, let_others_go
 from p2p.service.jobs.worker_jobs import SINGLE_THREAD
 from p2p.service.judging.report import run_report
 from p2p.service.progress.job_views import get_job, settle, ticket_of
@@ -38,6 +38,8 @@ from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
 
 MAX_SEED = 1000
+TRAINING = ("{python}", "-m", "p2p.session.run_iteration")
+"""Command of the process of a training job."""
 
 
 def start_training(ws: Workspace, session_id: str, request: StartTraining | None = None) -> JobView:
@@ -74,8 +76,9 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
             created_at=now(),
         )
         iteration.save_training_request(TrainingRequest(job_id=ticket.job_id, start=told))
-        _queue_up(ws, ticket)
-        ws.background.submit(_training_job(ws, ticket.job_id, backend), ws.jobs.new(ticket.job_id).path)
+        job = ws.jobs.new(ticket.job_id)
+        job.save_ticket(ticket)
+        ws.background.submit(_training_job(ws, record, ticket.job_id, backend), job.path)
     return get_job(ws, ticket.job_id)
 
 
@@ -108,10 +111,7 @@ def start_loop(
             make_ready(ws, record)
         job_id = _claim_key(ws, JobKind.SESSION, session_id, idempotency_key)
         ticket = JobTicket(job_id=job_id, kind=JobKind.SESSION, session_id=session_id, created_at=now())
-        if alive:  # it was started at a terminal, and waits for nobody
-            ws.jobs.new(job_id).save_ticket(ticket)
-        else:
-            _queue_up(ws, ticket)
+        ws.jobs.new(job_id).save_ticket(ticket)
         BackgroundRecord(record.driver_dir).save_ticket(ticket)
         start_driver(ws, record, job_id)
     return get_job(ws, job_id)
@@ -131,25 +131,23 @@ def cancel_job(ws: Workspace, job_id: str) -> JobView:
     else:
         assert view.iteration is not None, "a training is of an iteration"
         _cancel_training(ws, ws.record(view.session_id).iteration(view.iteration), job_id)
-    ws.jobs.leave_queue(job_id)
     return get_job(ws, job_id)
 
 
 def run_training(ws: Workspace, job_id: str) -> None:
-    """Run a training job in its own process: wait for a slot, train, record the report rollouts.
+    """Run a training job in its own process, when its turn has come: train, and record the report rollouts.
 
     Raises:
         P2PError: what stopped it.
     """
     ticket = ticket_of(ws, job_id)
     assert ticket.iteration is not None, "a training is of an iteration"
-    _say(f"{ticket.session_id}, iteration {ticket.iteration}: waiting for its turn")
-    with turn(ws, job_id):
-        _say("training")
-        reached = train(ws, ticket.session_id, ticket.iteration)
-        _say(f"trained; rollouts of {reached.best_run_id} at step {reached.best_checkpoint}")
-        run_report(ws, ticket.session_id, ticket.iteration)
-        _say("done")
+    _say(f"{ticket.session_id}, iteration {ticket.iteration}: training")
+    reached = train(ws, ticket.session_id, ticket.iteration)
+    let_others_go(ws.record(ticket.session_id))  # where nothing was left to train
+    _say(f"trained; rollouts of {reached.best_run_id} at step {reached.best_checkpoint}")
+    run_report(ws, ticket.session_id, ticket.iteration)
+    _say("done")
 
 
 def _started_by_key(
@@ -175,11 +173,6 @@ def _claim_key(ws: Workspace, kind: JobKind, session_id: str, key: str | None, j
     """Job id to start under a key: that of a caller who died before saving the job, or a new one."""
     own = job_id or f"job_{secrets.token_hex(16)}"
     return ws.jobs.claim(f"{kind}/{session_id}/{key}", own) if key is not None else own
-
-
-def _queue_up(ws: Workspace, ticket: JobTicket) -> None:
-    ws.jobs.new(ticket.job_id).save_ticket(ticket)
-    ws.jobs.enter_queue(ticket.job_id)
 
 
 def _driving_job(ws: Workspace, record: SessionRecord) -> JobTicket | None:
@@ -279,11 +272,11 @@ def _discard_stale_runs(
             files.discard(run.path)
 
 
-def _training_job(ws: Workspace, job_id: str, backend: str) -> JobSpec:
-    command = ("{python}", "-m", "p2p.session.run_iteration", "--job-id", job_id)
+def _training_job(ws: Workspace, record: SessionRecord, job_id: str, backend: str) -> JobSpec:
     env = job_settings(ws) | {"P2P_BACKEND": backend}
-    argv = (*command, "--runs-dir", str(ws.runs.path))
-    return JobSpec(argv=argv, env=env | SINGLE_THREAD, secrets=ws.agent_socket())
+    argv = (*TRAINING, "--job-id", job_id, "--runs-dir", str(ws.runs.path))
+    spec = JobSpec(argv=argv, env=env | SINGLE_THREAD, secrets=ws.agent_socket())
+    return in_turn(ws, record, spec, trains_here=backend == "local")
 
 
 def _begun(record: SessionRecord) -> bool:

@@ -12,7 +12,8 @@ from p2p.scheduler.backends.by_directory import open_backend
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs.ending import end_job, end_training
 from p2p.service.jobs.free_space import require_free_disk
-from p2p.service.jobs.queue import is_live
+from p2p.service.jobs.processes import is_live
+from p2p.service.jobs.waiting import in_turn
 from p2p.service.jobs.worker_jobs import SINGLE_THREAD, wait
 from p2p.service.judging.closing import close
 from p2p.service.models.session_models import model_variables
@@ -169,16 +170,17 @@ def start_driver(ws: Workspace, record: SessionRecord, job_id: str | None = None
     """Start the driver unless one is alive; as a background job it waits for its turn."""
     session = record.read_session()
     command = (*DRIVER, "--session-id", record.session_id)
-    job = () if job_id is None else ("--job-id", job_id)
     env = SINGLE_THREAD if job_id is None else SINGLE_THREAD | job_settings(ws)
     env = env | {"P2P_BACKEND": ws.backend_of(session)}
     needed = (*ws.agent_socket(), *model_variables(session))
     status = record.read_status()
     if status is None or status.status is SessionStatus.PENDING:  # before it, for it may die before its first word
         record.set_status(SessionStatus.RUNNING)
-    spec = JobSpec(argv=(*command, "--runs-dir", str(ws.runs.path), *job), env=env, secrets=needed)
-    backend = ws.backend if job_id is None else ws.background
-    backend.submit(spec, record.driver_dir)
+    spec = JobSpec(argv=(*command, "--runs-dir", str(ws.runs.path)), env=env, secrets=needed)
+    if job_id is None:
+        ws.backend.submit(spec, record.driver_dir)
+    else:
+        ws.background.submit(in_turn(ws, record, spec), record.driver_dir)
 
 
 def job_settings(ws: Workspace) -> dict[str, str]:

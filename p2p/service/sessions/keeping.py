@@ -9,7 +9,7 @@ from p2p.contracts.job import JobState
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import MetadataChange, SessionStatus, SessionView
 from p2p.service.jobs.ending import end_job
-from p2p.service.jobs.queue import is_live
+from p2p.service.jobs.processes import is_live
 from p2p.service.progress.job_views import get_job, list_jobs
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view, view_session

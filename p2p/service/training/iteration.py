@@ -7,6 +7,7 @@ from p2p.contracts.session import EventName
 from p2p.contracts.training import IterationAggregation, TrainConfig, TrainingPlan
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs.free_space import require_free_disk, require_free_memory
+from p2p.service.jobs.waiting import let_others_go
 from p2p.service.jobs.worker_jobs import ERRORS, last_line, worker_job
 from p2p.service.models.session_models import require_steps
 from p2p.service.training.aggregation import aggregate, run_result
@@ -47,7 +48,16 @@ def train(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
     ) as result:
         job = worker_job("train", plan.threads, ws.settings.max_memory_share, record.read_session().priority)
         checkpoints = CheckpointJudgments(record, number, runs, record.touch_heartbeat)
-        Trainer(ws.training_backend, job, plan.parallel, checkpoints.look).train(runs)
+        first_look = True
+
+        def look() -> None:
+            nonlocal first_look
+            if first_look:  # the first runs have taken over the place in the queue that their job kept for them
+                let_others_go(record)
+                first_look = False
+            checkpoints.look()
+
+        Trainer(ws.training_backend, job, plan.parallel, look).train(runs)
         checkpoints.look()
         aggregation = aggregate(runs)
         if aggregation is None:
