@@ -1,12 +1,15 @@
 """Background jobs: requests, tickets and views."""
 
+import hashlib
 from enum import StrEnum
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract, Identifier
 from p2p.contracts.job import JobState, Waiting
 from p2p.contracts.session import Priority, RunProgress
+from p2p.contracts.training import TrainConfig
 
 
 class JobKind(StrEnum):
@@ -34,12 +37,18 @@ class StartTraining(Contract):
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
     """Two starts with the same key are one: the second returns the job of the first."""
 
+    def digest(self) -> str:
+        """Digest of all that is said; fields left alone do not count, so that new ones change none of it."""
+        return hashlib.sha256(self.model_dump_json(exclude_none=True).encode()).hexdigest()[:32]
+
 
 class TrainingRequest(Contract):
     """How an iteration is trained, and by which job (`training_request.json`)."""
 
     job_id: Identifier
     start: StartTraining
+    configs: dict[str, TrainConfig] | None = None
+    """Configuration of each run that this comes to, by the run's name; None in a request of an earlier version."""
 
 
 class JobTicket(Contract):
@@ -51,12 +60,23 @@ class JobTicket(Contract):
     session_id: Identifier
     iteration: int | None = None
     """Number of the iteration; None for a session."""
-    start: StartTraining | None = None
-    """How its caller wanted the iteration trained; None for a session."""
+    asked: str | None = None
+    """Digest of what its caller asked for, to tell the same request from another one; None for a session. The request
+    itself is the iteration's `training_request.json`."""
     total: int = 0
     """Environment steps to be made, as planned at the start; 0 for a session."""
     created_at: str
     """UTC, ISO 8601."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_earlier_version(cls, values: Any) -> Any:
+        """Tickets once held the request itself, as `start`."""
+        if not isinstance(values, dict) or "start" not in values:
+            return values
+        start = values["start"]
+        asked = None if start is None else StartTraining.model_validate(start).digest()
+        return {name: value for name, value in values.items() if name != "start"} | {"asked": asked}
 
 
 class JobView(Contract):

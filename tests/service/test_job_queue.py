@@ -182,6 +182,32 @@ def test_a_key_is_bound_to_its_request_and_its_session(ws: Workspace, session_id
     assert other.job_id != job.job_id
 
 
+def test_a_key_stays_bound_when_its_ticket_is_of_an_earlier_version_and_holds_the_request(
+    ws: Workspace, session_id: str
+) -> None:
+    asked = StartTraining(idempotency_key="k", seeds=(3,))
+    job = start_training(ws, session_id, asked)
+    ticket = ws.jobs.new(job.job_id).path / layout.TICKET
+    value = json.loads(ticket.read_bytes())
+    del value["asked"]
+    ticket.write_text(json.dumps(value | {"start": asked.model_dump(mode="json")}))
+    assert start_training(ws, session_id, asked).job_id == job.job_id
+    with pytest.raises(InvalidInput, match="with another request"):
+        start_training(ws, session_id, StartTraining(idempotency_key="k", seeds=(4,)))
+
+
+def test_the_configurations_of_a_training_are_handed_on_with_its_request(ws: Workspace, session_id: str) -> None:
+    start_training(ws, session_id, StartTraining(seeds=(3, 4), total_timesteps=5000))
+    request = ws.record(session_id).iteration(1).read_training_request()
+    assert request is not None
+    assert request.configs is not None
+    assert {name: config.seed for name, config in request.configs.items()} == {
+        "baseline_seed_3": 3,
+        "baseline_seed_4": 4,
+    }
+    assert {config.total_timesteps for config in request.configs.values()} == {5000}
+
+
 def test_of_two_callers_without_a_key_one_is_told_of_the_other(ws: Workspace, session_id: str) -> None:
     def start(_: int) -> str:
         try:

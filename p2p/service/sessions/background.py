@@ -28,8 +28,8 @@ from p2p.service.sessions.driving import (
     stop_session,
 )
 from p2p.service.training.environments import describe_environment
-from p2p.service.training.iteration import settled_aggregation, train
-from p2p.service.training.plan import run_configs, session_for
+from p2p.service.training.iteration import configs_by_run, settled_aggregation, train
+from p2p.service.training.plan import session_for
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.background import BackgroundRecord
@@ -71,11 +71,11 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
             kind=JobKind.TRAINING,
             session_id=session_id,
             iteration=iteration.number,
-            start=start,
+            asked=start.digest(),
             total=sum(config.total_timesteps for config in wanted.values()),
             created_at=now(),
         )
-        iteration.save_training_request(TrainingRequest(job_id=ticket.job_id, start=told))
+        iteration.save_training_request(TrainingRequest(job_id=ticket.job_id, start=told, configs=wanted))
         job = ws.jobs.new(ticket.job_id)
         job.save_ticket(ticket)
         ws.background.submit(_training_job(ws, record, ticket.job_id, backend), job.path)
@@ -162,7 +162,7 @@ def _started_by_key(
     ticket = ws.jobs.new(job_id).read_ticket() if job_id is not None else None
     if ticket is None:
         return None
-    if _plain(ticket.start) != _plain(start):
+    if ticket.asked != (start.digest() if start is not None else None):
         raise InvalidInput(
             f"The key {key!r} has started {ticket.job_id} with another request. Use a new key for a new request."
         )
@@ -234,12 +234,12 @@ def _cancel_training(ws: Workspace, iteration: IterationRecord, job_id: str) -> 
 
 def _training_configs(
     record: SessionRecord, iteration: IterationRecord, start: StartTraining
-) -> dict[tuple[str, int], TrainConfig]:
-    """Configuration of every run; refuses what could only fail later."""
+) -> dict[str, TrainConfig]:
+    """Configuration of every run by its name; refuses what could only fail later."""
     _check_seeds(start.seeds or ())
     draft = iteration.read_draft()
     assert draft is not None, "an accepted reward has a draft"
-    wanted = run_configs(session_for(record, iteration.number), draft, start)
+    wanted = configs_by_run(iteration, session_for(record, iteration.number), draft, start)
     for config in wanted.values():
         packages.require_learner(config.learner)
     return wanted
@@ -257,16 +257,12 @@ def _reopen(ws: Workspace, record: SessionRecord, iteration: IterationRecord) ->
         record.set_status(SessionStatus.PENDING)
 
 
-def _discard_stale_runs(
-    ws: Workspace, iteration: IterationRecord, wanted: Mapping[tuple[str, int], TrainConfig]
-) -> None:
+def _discard_stale_runs(ws: Workspace, iteration: IterationRecord, wanted: Mapping[str, TrainConfig]) -> None:
     """Delete runs of another reward or configuration; matching runs continue."""
     draft = iteration.read_draft()
     assert draft is not None, "an accepted reward has a draft"
-    configs = {iteration.run(*key).iteration_id: config for key, config in wanted.items()}
     for run in iteration.runs():
-        name = run.iteration_id
-        same = name in configs and run.read_config() == configs[name].model_copy(update={"iteration_id": name})
+        same = run.iteration_id in wanted and run.read_config() == wanted[run.iteration_id]
         if not same or run.read_reward_source() != draft.source:
             end_job(ws, run.path)  # a lost job may have left it running
             files.discard(run.path)
@@ -282,10 +278,6 @@ def _training_job(ws: Workspace, record: SessionRecord, job_id: str, backend: st
 def _begun(record: SessionRecord) -> bool:
     status = record.read_status()
     return bool(record.iteration_records()) or (status is not None and status.status is not SessionStatus.PENDING)
-
-
-def _plain(start: StartTraining | None) -> dict[str, object] | None:
-    return start.model_dump(mode="json") if start is not None else None
 
 
 def _say(text: str) -> None:

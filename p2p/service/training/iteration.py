@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import P2PError, TrainingFailed
-from p2p.contracts.session import EventName
+from p2p.contracts.reward import RewardDraft
+from p2p.contracts.session import EventName, Session
 from p2p.contracts.training import IterationAggregation, TrainConfig, TrainingPlan
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs.free_space import require_free_disk, require_free_memory
@@ -102,13 +104,30 @@ def _prepare(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -
     assert draft is not None, "an iteration is trained after its reward is written"
     spec = describe_environment(ws, session.env_id)
     request = iteration.read_training_request()
+    configs = request.configs if request is not None else None
+    if configs is None:
+        configs = configs_by_run(iteration, session, draft, request.start if request is not None else None)
     runs = []
-    for (config_id, seed), config in run_configs(session, draft, request.start if request else None).items():
-        run = iteration.run(config_id, seed)
+    for name, config in configs.items():
+        run = IterationRecord(iteration.path / name)
         runs.append(run)
         if run.read_config() is None:
             save_inputs(run, draft.source, spec, config, intent)
     return runs
+
+
+def configs_by_run(
+    iteration: IterationRecord, session: Session, draft: RewardDraft, start: StartTraining | None
+) -> dict[str, TrainConfig]:
+    """Configuration of every run of an iteration, by the run's name.
+
+    Raises:
+        InvalidConfig: a key is misspelt or a value is out of range.
+    """
+    return {
+        (name := iteration.run(*key).iteration_id): config.model_copy(update={"iteration_id": name})
+        for key, config in run_configs(session, draft, start).items()
+    }
 
 
 def settled_aggregation(iteration: IterationRecord) -> IterationAggregation | None:
