@@ -21,7 +21,8 @@ session = p2p.train(
     prompt="move forward slowly",
     env="HalfCheetah-v5",
     runs_dir=sys.argv[1] if len(sys.argv) > 1 else "runs",
-    config={"total_timesteps": 150_000},
+    config={"total_timesteps": 60_000},
+    n_seeds=1,
     n_report_rollouts=20,
 ).wait()
 

@@ -7,7 +7,9 @@ import gymnasium
 import p2p
 
 runs_dir = sys.argv[1] if len(sys.argv) > 1 else "runs"
-session = p2p.run("keep the pole balanced", env="InvertedPendulum-v5", n_report_rollouts=10, runs_dir=runs_dir).wait()
+session = p2p.run(
+    "keep the pole balanced", env="InvertedPendulum-v5", n_seeds=1, n_report_rollouts=10, runs_dir=runs_dir
+).wait()
 
 for sentence in ("keep the pole balanced", "keep the pole up smoothly"):
     judgment = p2p.judge(session, sentence)
