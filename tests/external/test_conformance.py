@@ -12,7 +12,7 @@ SUITE = "@modelcontextprotocol/conformance/dist/index.js"
     [
         (("--requirements", "2025-11-25"), 80),
         (("--requirements", "2026-07-28"), 190),  # the ten scenarios of the Tasks extension among them
-        (("--suite", "all"), 230),
+        pytest.param(("--suite", "all"), 230, marks=pytest.mark.nightly),
     ],
 )
 def test_the_official_conformance_suite_passes(

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import ENVIRONMENT, INSPECTOR, SENTENCE, TINY, Node, Trained
+from conftest import ENVIRONMENT, INSPECTOR, TINY, Node, Trained
+from shared_sessions import BALANCE
 
 CLI = ("--cli", "-q", "--connect-timeout", "60000")
 Inspect = Callable[..., subprocess.CompletedProcess[str]]
@@ -71,7 +72,7 @@ def test_every_tool_can_be_called_in_the_order_of_the_loop(node: Node, p2p_url: 
     call("list_nodes")
     call("describe_environment", env_id=ENVIRONMENT)
     call("check_setup")
-    new = {"intent": SENTENCE, "environment": ENVIRONMENT, "n_seeds": 1, "max_iterations": 3, "config": TINY}
+    new = {"intent": BALANCE, "environment": ENVIRONMENT, "n_seeds": 1, "max_iterations": 3, "config": TINY}
     mine = call("create_session", **new, confirm_criteria=False)["session_id"]
     call("steer_session", session_id=mine, wish="move less")
     call("check_reward", session_id=mine, source=source)
@@ -103,9 +104,10 @@ def test_every_tool_can_be_called_in_the_order_of_the_loop(node: Node, p2p_url: 
     assert call.called == call.names()
 
 
-def test_a_tool_answers_under_load(node: Node, p2p_url: str) -> None:
+@pytest.mark.parametrize("seconds", ["1", pytest.param("5", marks=pytest.mark.nightly)])
+def test_a_tool_answers_under_load(node: Node, p2p_url: str, seconds: str) -> None:
     call = ("--method", "tools/call", "--tool-name", "list_sessions")
-    load = ("--load", "--load-concurrency", "4", "--load-duration", "5")
+    load = ("--load", "--load-concurrency", "4", "--load-duration", seconds)
     result = node(INSPECTOR, *CLI, "--server-url", p2p_url, *call, *load, "--format", "json")
     assert result.returncode == 0, result.stderr
     summary = _result(result)

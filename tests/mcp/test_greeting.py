@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import IO, Any
 
-RUNS = 5
+RUNS = 3
 RATIO = 1.3
 MEMORY_MB = 120
 ENVELOPE = {

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import pytest
@@ -33,6 +33,14 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 Calls = Callable[[Client], Caller]
 SEEN = {"is_what_was_meant": True, "score": 0.9, "diagnosis": "It stands still.", "criteria": {"calm": True}}
 PICTURE_BYTES = 700_000
+BOTH_ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"], indirect=True)
+
+
+@pytest.fixture(params=["auto", pytest.param("legacy", marks=pytest.mark.nightly)])
+def mode(request: pytest.FixtureRequest) -> Literal["auto", "legacy"]:
+    """Both eras at every change where errors, pictures, files or a lent model travel; else the older one at night."""
+    chosen: Literal["auto", "legacy"] = request.param
+    return chosen
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +81,7 @@ async def test_metrics_are_few_numbers_and_a_plot(
     assert bool(shown["plot"]) == (view != "progress")
 
 
+@BOTH_ERAS
 async def test_whoever_calls_judges_with_the_pictures_and_the_rubric(
     connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
@@ -92,6 +101,7 @@ async def test_whoever_calls_judges_with_the_pictures_and_the_rubric(
         assert "lends no model" in asked["note"]
 
 
+@BOTH_ERAS
 async def test_a_judgment_that_cannot_be_taken_says_what_is_missing(
     connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
@@ -157,6 +167,7 @@ async def test_the_model_of_a_client_judges_and_may_correct_itself_once(
     assert _pictures(result) == []
 
 
+@BOTH_ERAS
 async def test_a_model_that_does_not_keep_to_the_form_leaves_it_to_the_caller(
     connect: Connect, ws: Workspace, caller: Calls, session_id: str
 ) -> None:
@@ -335,6 +346,7 @@ async def test_what_is_shown_on_request(connect: Connect, ws: Workspace, caller:
         assert "itself" in words
 
 
+@BOTH_ERAS
 async def test_what_an_iteration_left_behind_can_be_read(connect: Connect, ws: Workspace, session_id: str) -> None:
     root = f"p2p://sessions/{session_id}/iterations/1"
     async with connect(ws) as client:
