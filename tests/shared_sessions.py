@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import p2p
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.store import layout
+
+BALANCE = "keep the pole balanced for 2 seconds"
+"""Most sessions that are really trained: judged and filmed for 2 s; without a duration it would be 10 s."""
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
@@ -29,6 +33,15 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             end_films(place)
             complete.touch()
     return place
+
+
+def passed_session(factory: pytest.TempPathFactory) -> Path:
+    """Runs directory with one session, which its own loop trained until it passed."""
+
+    def make(place: Path) -> None:
+        p2p.run(BALANCE, env="InvertedPendulum-v5", n_seeds=1, n_report_rollouts=10, runs_dir=place).wait()
+
+    return made_once(factory, "passed_session", make)
 
 
 def end_films(root: Path) -> None:

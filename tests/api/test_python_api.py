@@ -7,14 +7,13 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
-from shared_sessions import made_once
+from shared_sessions import BALANCE, passed_session
 
 import p2p
 from p2p.contracts.errors import InvalidInput, UnknownName, UnknownPhrase
 from p2p.contracts.session import SessionStatus
 from p2p.store.policy import NumpyPolicy
 
-POLE = "keep the pole balanced"
 CALM = """
 def reward_fn(obs, action, next_obs, info):
     terms = {"upright": 1.0 - next_obs[1] ** 2}
@@ -25,11 +24,7 @@ def reward_fn(obs, action, next_obs, info):
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> p2p.Session:
     """A session that has passed."""
-
-    def make(place: Path) -> None:
-        p2p.run(POLE, env="InvertedPendulum-v5", n_seeds=1, n_report_rollouts=10, runs_dir=place).wait()
-
-    return p2p.load_session(runs_dir=made_once(tmp_path_factory, "python_api", make))
+    return p2p.load_session(runs_dir=passed_session(tmp_path_factory))
 
 
 def test_importing_p2p_loads_nothing_of_it() -> None:
@@ -55,9 +50,9 @@ def test_criteria_of_a_sentence_are_told_before_anything_is_kept(tmp_path: Path)
 
 def test_wrong_requests_are_refused_and_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="n_seeds"):
-        p2p.run(POLE, env="InvertedPendulum-v5", n_seeds=0, runs_dir=tmp_path)
+        p2p.run(BALANCE, env="InvertedPendulum-v5", n_seeds=0, runs_dir=tmp_path)
     with pytest.raises(InvalidInput, match="Unknown environment"):
-        p2p.run(POLE, env="NoSuch-v5", runs_dir=tmp_path)
+        p2p.run(BALANCE, env="NoSuch-v5", runs_dir=tmp_path)
     with pytest.raises(InvalidInput, match="neither the text of a reward nor a file"):
         p2p.train(tmp_path / "none.py", runs_dir=tmp_path)
     with pytest.raises(UnknownName):
@@ -98,7 +93,7 @@ def test_a_session_tells_what_it_reached(trained: p2p.Session) -> None:
     for file in (trained.video, trained.contact_sheet, trained.learning_curve):
         assert file is not None
         assert file.stat().st_size > 1000
-    assert POLE in repr(trained)
+    assert BALANCE in repr(trained)
     assert trained.wait() is trained
 
 

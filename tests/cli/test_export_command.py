@@ -1,10 +1,12 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from shared_sessions import passed_session
 
 from p2p.cli import main
 
@@ -44,13 +46,10 @@ def test_the_shell_completes_formats(begun: str, offered: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_a_trained_policy_is_exported_in_every_format_and_replays_as_recorded(tmp_path: Path, capsys: Capture) -> None:
-    words = [
-        *("run", "keep the pole balanced", "--env", "InvertedPendulum-v5", "--timesteps", "6000", "--iterations", "1"),
-        *("--seeds", "1", "--rollouts", "10", "--set", "num_evals=2", "--set", "n_eval_episodes=3"),
-    ]
-    assert main(words) in (0, 3)
-    capsys.readouterr()
+def test_a_trained_policy_is_exported_in_every_format_and_replays_as_recorded(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, runs_dir: Path, capsys: Capture
+) -> None:
+    shutil.copytree(passed_session(tmp_path_factory), runs_dir)
     folder = tmp_path / "policy"
     export = ["export", "--format", "sb3,onnx", "--format", "torchscript", "--output", str(folder), "--json"]
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from shared_sessions import BALANCE
 
 ROOT = Path(__file__).parents[2]
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
@@ -35,7 +36,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_sentence_passes_with_the_installed_wheel(installed: Path, tmp_path: Path) -> None:
     options = ("--env", "InvertedPendulum-v5", "--timesteps", "60000", "--seeds", "1", "--json")
-    answer = run(installed / "p2p", "run", "keep the pole balanced", *options, cwd=tmp_path)
+    answer = run(installed / "p2p", "run", BALANCE, *options, cwd=tmp_path)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert json.loads(answer.stdout)
     assert list(tmp_path.glob("runs/*/iter_1/report/videos/*.mp4"))

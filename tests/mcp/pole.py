@@ -53,6 +53,7 @@ SESSION: dict[str, Any] = {
     "environment": "InvertedPendulum-v5",
     "n_seeds": 1,
     "criteria": [HOLD, EYES],
+    "episode_s": 2.0,
     "config": {"num_evals": 2, "n_eval_episodes": 3},
 }
 STEPS = 4_000

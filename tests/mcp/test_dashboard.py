@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pytest
 from mcp.client import Client
 from mcp.types import CallToolResult, ImageContent, TextResourceContents
+from shared_sessions import BALANCE
 
 from p2p.contracts.session import NewSession
 from p2p.service.progress.session_view import view_session
@@ -19,9 +20,7 @@ from p2p_mcp.server import build_server
 
 pytestmark = pytest.mark.anyio
 TINY = {"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3}
-REQUEST = NewSession(
-    prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_report_rollouts=10, config=TINY, max_iterations=1
-)
+REQUEST = NewSession(prompt=BALANCE, env_id="InvertedPendulum-v5", n_report_rollouts=10, config=TINY, max_iterations=1)
 
 Connect = Callable[[Workspace], AbstractAsyncContextManager[Client]]
 
@@ -70,7 +69,7 @@ async def test_before_anything_is_trained_the_criteria_are_shown(connect: Connec
     session_id = create_session(ws, REQUEST).session_id
     async with connect(ws) as client:
         shown = _dashboard(await client.call_tool("show_dashboard", {"session_id": session_id}))
-    assert shown.sentence == "keep the pole balanced"
+    assert shown.sentence == BALANCE
     assert (shown.iteration, shown.iterations, shown.progress, shown.verdict) == (0, (), None, None)
     assert (shown.finished, shown.live, shown.pictures) == (False, False, 0)
     assert shown.criteria

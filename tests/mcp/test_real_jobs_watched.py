@@ -4,6 +4,7 @@ import anyio
 import mcp.types as types
 import pytest
 from mcp.client import Client
+from shared_sessions import BALANCE
 from task_client import KnowsTasks
 
 from p2p.contracts.background import JobView, StartTraining
@@ -17,7 +18,7 @@ from p2p_mcp.server import build_server
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 REQUEST = NewSession(
-    prompt="keep the pole balanced",
+    prompt=BALANCE,
     env_id="InvertedPendulum-v5",
     n_seeds=1,
     n_report_rollouts=10,

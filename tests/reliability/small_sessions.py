@@ -27,7 +27,7 @@ TINY = {"total_timesteps": 2_000, "num_evals": 1, "n_eval_episodes": 3}
 def accepted_session(ws: Workspace, total_timesteps: int = 2_000, reward: str = REWARD) -> str:
     """Id of a session whose first reward waits to be trained."""
     request = NewSession(
-        prompt="keep the pole balanced",
+        prompt="keep the pole balanced for 2 seconds",
         env_id="InvertedPendulum-v5",
         n_seeds=1,
         n_report_rollouts=10,

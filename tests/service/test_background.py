@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from shared_sessions import BALANCE
 
 from p2p.contracts.background import JobKind, StartTraining
 from p2p.contracts.errors import InvalidInput, UnknownName
@@ -40,7 +41,7 @@ def ws(tmp_path):
 def session_id(ws):
     """A session whose first reward is accepted."""
     request = NewSession(
-        prompt="keep the pole balanced",
+        prompt=BALANCE,
         env_id="InvertedPendulum-v5",
         n_seeds=1,
         n_report_rollouts=10,
@@ -173,7 +174,7 @@ def test_a_reward_that_fails_in_training_is_told_in_words(ws, session_id):
 @pytest.mark.slow
 def test_a_loop_that_ends_without_passing_is_done_all_the_same(ws):
     request = NewSession(
-        prompt="keep the pole balanced",
+        prompt=BALANCE,
         env_id="InvertedPendulum-v5",
         n_seeds=1,
         n_report_rollouts=10,
@@ -217,7 +218,7 @@ def test_a_cancelled_training_leaves_no_process_and_a_resumed_session_finishes_i
 
 
 def test_a_session_without_a_reward_has_nothing_to_train(ws):
-    request = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
+    request = NewSession(prompt=BALANCE, env_id="InvertedPendulum-v5")
     fresh = create_session(ws, request).session_id
     with pytest.raises(InvalidInput, match="no reward to train yet"):
         start_training(ws, fresh)

@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from shared_sessions import made_once
+from shared_sessions import BALANCE, made_once
 
 from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName
@@ -94,7 +94,7 @@ def trained(tmp_path_factory):
 def train_one(runs_dir):
     ws = Workspace(Settings(runs_dir=runs_dir, max_parallel=2))
     request = NewSession(
-        prompt="keep the pole balanced",
+        prompt=BALANCE,
         env_id="InvertedPendulum-v5",
         n_seeds=1,
         max_iterations=2,

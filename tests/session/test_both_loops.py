@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import recorded_session as recorded
-from shared_sessions import end_films
+from shared_sessions import BALANCE, end_films
 
 from p2p.contracts.session import NewSession
 from p2p.service.judging.caller_judgment import submit_judgment
@@ -20,7 +20,7 @@ from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 REQUEST = NewSession(
-    prompt="keep the pole balanced",
+    prompt=BALANCE,
     env_id="InvertedPendulum-v5",
     n_report_rollouts=10,
     n_seeds=1,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import recorded_session as recorded
+from shared_sessions import BALANCE
 
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.service.sessions.driving import start_session
@@ -14,7 +15,7 @@ from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 ONE_RUN = NewSession(
-    prompt="keep the pole balanced",
+    prompt=BALANCE,
     env_id="InvertedPendulum-v5",
     n_report_rollouts=10,
     n_seeds=1,

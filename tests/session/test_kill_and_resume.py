@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_sessions import BALANCE
 
 from p2p.contracts.session import EventName, NewSession
 from p2p.service.progress.session_view import view_session
@@ -34,7 +35,7 @@ def _processes(session: Path) -> list[int]:
 
 def _new_session(ws: Workspace, **fields: Any) -> str:
     request = NewSession(
-        prompt="keep the pole balanced",
+        prompt=BALANCE,
         env_id="InvertedPendulum-v5",
         pass_threshold=1.0,
         n_report_rollouts=10,

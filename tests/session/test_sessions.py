@@ -1,6 +1,7 @@
 import time
 
 import pytest
+from shared_sessions import BALANCE
 
 from p2p.contracts.errors import InvalidConfig, InvalidInput, UnknownName, UnknownPhrase
 from p2p.contracts.intent import Category, Comparison, Criterion, Predicate, Statistic
@@ -15,9 +16,7 @@ from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 
 TINY = {"total_timesteps": 4_000, "num_evals": 2, "n_eval_episodes": 3}
-PENDULUM = NewSession(
-    prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_report_rollouts=10, config=TINY, max_iterations=2
-)
+PENDULUM = NewSession(prompt=BALANCE, env_id="InvertedPendulum-v5", n_report_rollouts=10, config=TINY, max_iterations=2)
 CANARY = "sk-canary-0123456789"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from agent_runs import KEY
 from scripted_claude import ScriptedClaude, Turn, calls, found, says
+from shared_sessions import BALANCE
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "04_claude_agent.py"
 REWARD = '''
@@ -39,7 +40,7 @@ def test_the_example_of_the_agent_runs_to_its_assertion(tmp_path: Path) -> None:
     script = [
         calls(
             "create_session",
-            intent="keep the pole balanced",
+            intent=BALANCE,
             environment="InvertedPendulum-v5",
             n_seeds=1,
             config=settings,

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from agent_runs import KEY
 from scripted_claude import ScriptedClaude, Turn, calls, found, overloaded, results, said, text, use
+from shared_sessions import BALANCE
 
 from p2p.contracts.job import JobState
 from p2p.service.progress.details import view_iteration
@@ -40,7 +41,7 @@ def reward_fn(obs, action, next_obs, info):
 BETTER = GOOD.replace("-abs(float(next_obs[1]))", "-2.0 * abs(float(next_obs[1]))")
 CREATE = calls(
     "create_session",
-    intent="keep the pole balanced",
+    intent=BALANCE,
     environment="InvertedPendulum-v5",
     n_seeds=1,
     config={"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3},
@@ -118,7 +119,7 @@ def test_two_iterations_with_everything_that_can_go_wrong_on_the_way(tmp_path: P
     with ScriptedClaude(script).serving() as claude:
         env = {**os.environ, "ANTHROPIC_BASE_URL": claude.url, "ANTHROPIC_API_KEY": KEY, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
-            command(tmp_path, "keep the pole balanced", "--json", "--max-turns", "13"),
+            command(tmp_path, BALANCE, "--json", "--max-turns", "13"),
             env=env,
             capture_output=True,
             text=True,
@@ -157,7 +158,7 @@ def test_ctrl_c_leaves_the_training_at_work_and_a_resumed_agent_sees_it_end(tmp_
     with ScriptedClaude(script).serving() as claude:
         env = {**os.environ, "ANTHROPIC_BASE_URL": claude.url, "ANTHROPIC_API_KEY": KEY, "OMP_NUM_THREADS": "1"}
         with subprocess.Popen(
-            command(tmp_path, "keep the pole balanced"),
+            command(tmp_path, BALANCE),
             env=env,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -201,7 +202,7 @@ def test_a_cap_on_time_stops_the_training_too(tmp_path: Path) -> None:
     with ScriptedClaude(script).serving() as claude:
         env = {**os.environ, "ANTHROPIC_BASE_URL": claude.url, "ANTHROPIC_API_KEY": KEY, "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
-            command(tmp_path, "keep the pole balanced", "--json", "--max-minutes", "0.5"),
+            command(tmp_path, BALANCE, "--json", "--max-minutes", "0.5"),
             env=env,
             capture_output=True,
             text=True,

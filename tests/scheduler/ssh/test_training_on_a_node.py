@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from shared_sessions import BALANCE
 from ssh_lab import Lab
 
 from p2p.cli import main
@@ -50,7 +51,7 @@ def test_from_an_unknown_machine_to_a_verdict(lab: Lab, tmp_path: Path) -> None:
     assert "--backend ssh:attic" in person.types("nodes", "bootstrap", "attic").stdout
     assert person.types("nodes", "check", "attic").returncode == 0
 
-    sentence = ["keep the pole balanced", "--env", "InvertedPendulum-v5", "--timesteps", "3000"]
+    sentence = [BALANCE, "--env", "InvertedPendulum-v5", "--timesteps", "3000"]
     options = ["--seeds", "1", "--iterations", "1", "--rollouts", "10", "--backend", "ssh:attic", "--json"]
     done = person.types("run", *sentence, *options)
     assert done.returncode in (0, 3), done.stderr
