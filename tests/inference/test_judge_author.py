@@ -104,7 +104,12 @@ def test_whoever_asks_for_the_task_finds_what_the_model_of_the_session_wrote(wri
 
 @pytest.mark.parametrize(
     ("broken", "problem"),
-    [(CRASHES, "ZeroDivisionError"), (TEXT, "expected a dict with a number"), (IMPORTS, "imports"), (LATE, "too fine")],
+    [
+        pytest.param(CRASHES, "ZeroDivisionError", id="on made-up rollouts"),
+        pytest.param(LATE, "too fine", id="on recorded rollouts"),
+        pytest.param(TEXT, "expected a dict with a number", id="by what it returns", marks=pytest.mark.nightly),
+        pytest.param(IMPORTS, "imports", id="by the gate", marks=pytest.mark.nightly),
+    ],
 )
 def test_code_that_fails_is_mended(broken: str, problem: str, written: Written) -> None:
     ws, stub = written(answers(PLAN), answers(PLAN), source(broken), answers(FINE), source(CALM))

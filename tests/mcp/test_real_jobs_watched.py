@@ -22,7 +22,7 @@ REQUEST = NewSession(
     env_id="InvertedPendulum-v5",
     n_seeds=1,
     n_report_rollouts=10,
-    config={"total_timesteps": 6_000, "num_evals": 2, "n_eval_episodes": 3},
+    config={"total_timesteps": 2_048, "num_evals": 1, "n_eval_episodes": 3},
 )
 PATIENCE_S = 180
 

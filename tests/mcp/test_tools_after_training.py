@@ -286,12 +286,17 @@ def judge(features):
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ("import os\n" + CALM, ["line 1", "imports 'os'", "It may import"]),
-        (CALM.replace("speed =", "open('x') or"), ["line 3", "No files can be read"]),
         (CALM.replace("1.0 + speed", "0"), ["line 4", "ZeroDivisionError", "Guard the divisor"]),
-        ("def score(features):\n    return 1\n", ["'judge' is not defined", "Define judge(features)"]),
-        ("def judge(features):\n    return 1\n", ["expected a dict", 'Return {"score"']),
         (CALM.replace("joint_speed", "speed"), ["line 3", "KeyError", "their names are in the rules"]),
+        *(
+            pytest.param(*each, marks=pytest.mark.nightly)  # their words are tested where they are made
+            for each in (
+                ("import os\n" + CALM, ["line 1", "imports 'os'", "It may import"]),
+                (CALM.replace("speed =", "open('x') or"), ["line 3", "No files can be read"]),
+                ("def score(features):\n    return 1\n", ["'judge' is not defined", "Define judge(features)"]),
+                ("def judge(features):\n    return 1\n", ["expected a dict", 'Return {"score"']),
+            )
+        ),
     ],
 )
 async def test_judge_code_that_cannot_be_used_is_refused_with_line_reason_and_fix(

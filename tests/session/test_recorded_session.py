@@ -22,6 +22,7 @@ from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
 RECORDED = Path(__file__).parent / "recorded"
+CANARY = "sk-canary-0123456789"
 UPDATE = bool(os.environ.get("P2P_UPDATE_SNAPSHOTS"))
 REQUEST = NewSession(
     prompt="keep the pole balanced",
@@ -49,14 +50,22 @@ COMMANDS: dict[str, list[str]] = {
 
 
 @pytest.mark.slow
-def test_a_session_leaves_the_same_files_with_the_same_contents_as_ever(tmp_path: Path) -> None:
+def test_a_session_leaves_the_same_files_with_the_same_contents_as_ever_and_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
     ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
     session_id = create_session(ws, REQUEST, session_id=recorded.SESSION_ID).session_id
     start_session(ws, session_id)
-    while view_session(ws, session_id).alive:
+    while (view := view_session(ws, session_id)).alive:
         time.sleep(0.2)
     end_films(tmp_path)
     session = ws.record(session_id).path
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()] == []
+    assert None not in view.artefacts.model_dump().values()
+    assert [run.validate() for iteration in ws.record(session_id).iteration_records() for run in iteration.runs()] == (
+        [[]] * 4
+    )
     if UPDATE:
         recorded.save(session, RECORDED / "session")
     assert recorded.tree(session) == (RECORDED / "session" / "tree.txt").read_text().splitlines()
