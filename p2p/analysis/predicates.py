@@ -184,7 +184,11 @@ def _measured(measure: Measure, features: Features, dt: float, begin: int) -> tu
         return None
     phases = None
     if measure.where:
-        phases = Phases(all_hold(measure.where, features), window, _least_steps(measure.least_s, dt))
+        phases = Phases(
+            all_hold(measure.where, features),
+            window,
+            1 if measure.least_s is None else max(1, ceil(measure.least_s / dt * (1.0 - SLACK))),
+        )
     if measure.statistic in CONDITIONAL:
         assert phases is not None, "the contract gives it bounds"
         return window, _OF_PHASES[measure.statistic](phases, dt)
@@ -244,10 +248,6 @@ class Phases:
         if at is Sampling.ONSET:
             return starts[long_enough & ((starts > 0) | (not self._before))]
         return ends[long_enough & ((ends < len(self.flags) - 1) | (not self._after))]
-
-
-def _least_steps(least_s: float | None, dt: float) -> int:
-    return 1 if least_s is None else max(1, ceil(least_s / dt * (1.0 - SLACK)))
 
 
 def _of_values(measure: Measure, values: Floats, times: Floats) -> Floats:

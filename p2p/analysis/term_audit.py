@@ -52,7 +52,9 @@ def _dominant(terms: Sequence[TermStatistics], paid: Sequence[Paid]) -> Iterator
 def _never_active(terms: Sequence[TermStatistics], paid: Sequence[Paid]) -> Iterator[tuple[str, str]]:
     tried = " and in every known motion" if paid else ""
     for term in terms:
-        if max(abs(term.minimum), abs(term.maximum)) < ACTIVE and not any(_paid_for(term, m) for m in paid):
+        if max(abs(term.minimum), abs(term.maximum)) < ACTIVE and not any(
+            abs(motion.terms.get(term.name, 0.0)) >= ACTIVE for motion in paid
+        ):
             yield (
                 term.name,
                 f"Term {term.name!r} was 0 at every step{tried}; what it rewards or punishes never happened. Look at "
@@ -82,7 +84,3 @@ def _shares(sizes: dict[str, float]) -> dict[str, float]:
 def _is_price(term: TermStatistics) -> bool:
     """Whether the term is never positive: such a term is meant to be small."""
     return term.minimum < -ACTIVE and term.maximum <= ACTIVE
-
-
-def _paid_for(term: TermStatistics, motion: Paid) -> bool:
-    return abs(motion.terms.get(term.name, 0.0)) >= ACTIVE

@@ -48,7 +48,12 @@ def dynamics(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     | reward_term_<name>_first/_last | mean of the first and last fifth                                               |
     """
     training = [row for row in rows if row.get("type") != "eval"]
-    numbers: dict[str, float] = {"updates": float(len(training)), "not_finite": float(_not_finite(training))}
+    numbers: dict[str, float] = {
+        "updates": float(len(training)),
+        "not_finite": float(
+            sum(1 for row in training for value in row.values() if _is_number(value) and not math.isfinite(value))
+        ),
+    }
     for name in _MEANS:
         if len(values := _series(training, name)):
             numbers[name] = float(values.mean())
@@ -157,10 +162,6 @@ def _series(rows: Sequence[Mapping[str, Any]], name: str) -> Floats:
     values = [row[name] for row in rows if _is_number(row.get(name))]
     array = np.array(values, dtype=np.float64)
     return array[np.isfinite(array)]
-
-
-def _not_finite(rows: Sequence[Mapping[str, Any]]) -> int:
-    return sum(1 for row in rows for value in row.values() if _is_number(value) and not math.isfinite(value))
 
 
 def _is_number(value: object) -> bool:

@@ -45,18 +45,14 @@ def _documented(module: str) -> Mapping[str, Mapping[str, str]]:
 def _classes(node: ast.AST, path: str) -> Iterator[tuple[str, dict[str, str]]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef):
-            yield f"{path}{child.name}", _docstrings(child)
+            found: dict[str, str] = {}
+            for statement, following in zip(child.body, child.body[1:], strict=False):
+                match statement, following:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                        found[name] = inspect.cleandoc(text)
+            yield f"{path}{child.name}", found
             yield from _classes(child, f"{path}{child.name}.")
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _classes(child, f"{path}{child.name}.<locals>.")
         else:
             yield from _classes(child, path)
-
-
-def _docstrings(definition: ast.ClassDef) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for statement, following in zip(definition.body, definition.body[1:], strict=False):
-        match statement, following:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = inspect.cleandoc(text)
-    return found

@@ -140,7 +140,11 @@ class RewardReport(Contract):
     @property
     def errors(self) -> tuple[str, ...]:
         """Messages that stop a training."""
-        return tuple(_with_line(issue) for issue in self.issues if issue.severity == "error")
+        return tuple(
+            issue.message if issue.line is None else f"line {issue.line}: {issue.message}"
+            for issue in self.issues
+            if issue.severity == "error"
+        )
 
 
 class ConfigVariant(Contract):
@@ -165,10 +169,6 @@ class RewardDraft(Contract):
     reasoning: str = ""
     variants: tuple[ConfigVariant, ...] = ()
     """What is trained beside these fields, where the session tries several configurations."""
-
-
-def _with_line(issue: RewardIssue) -> str:
-    return issue.message if issue.line is None else f"line {issue.line}: {issue.message}"
 
 
 class Change(Contract):

@@ -48,7 +48,20 @@ _SYMBOL = {Comparison.AT_LEAST: ">=", Comparison.AT_MOST: "<="}
 def describe(intent: Intent, scores: Scores, verdict: Verdict, pass_threshold: float) -> str:
     """Describe the judgment: one line for the whole, then one per criterion, measured against required."""
     known = {criterion.key: criterion for criterion in scores.criteria}
-    lines = [_summary(scores, verdict, pass_threshold, complete=len(known) == len(intent.criteria))]
+    complete = len(known) == len(intent.criteria)
+    successes = sum(rollout.success for rollout in scores.rollouts)
+    text = (
+        f"{_OPENING[verdict]}: score {score_in_words(scores.intent_score)}, "
+        f"{score_in_words(pass_threshold)} is needed; "
+        f"{successes} of {len(scores.rollouts)} rollouts met everything required"
+        f"{'' if complete else ' that code can measure'} (95 % interval {scores.low:.0%} to {scores.high:.0%}), "
+        f"{MET_SHARE_NEEDED:.0%} are needed."
+    )
+    if verdict is Verdict.NO_VERDICT:
+        text += " What is left needs eyes."
+    if _each_met_but_not_together(scores):
+        text += " Each required criterion is met often enough, but not all of them in the same rollouts."
+    lines = [text]
     for criterion in intent.criteria:
         lines.append("- " + _line(criterion, known.get(criterion.key), len(scores.rollouts)))
     return "\n".join(lines)
@@ -75,22 +88,6 @@ def failure_tags(intent: Intent, scores: Scores, verdict: Verdict, pass_threshol
     if _each_met_but_not_together(scores):
         tags.append("not_met_together")
     return tuple(tags)
-
-
-def _summary(scores: Scores, verdict: Verdict, pass_threshold: float, complete: bool) -> str:
-    successes = sum(rollout.success for rollout in scores.rollouts)
-    text = (
-        f"{_OPENING[verdict]}: score {score_in_words(scores.intent_score)}, "
-        f"{score_in_words(pass_threshold)} is needed; "
-        f"{successes} of {len(scores.rollouts)} rollouts met everything required"
-        f"{'' if complete else ' that code can measure'} (95 % interval {scores.low:.0%} to {scores.high:.0%}), "
-        f"{MET_SHARE_NEEDED:.0%} are needed."
-    )
-    if verdict is Verdict.NO_VERDICT:
-        text += " What is left needs eyes."
-    if _each_met_but_not_together(scores):
-        text += " Each required criterion is met often enough, but not all of them in the same rollouts."
-    return text
 
 
 def _line(criterion: Criterion, result: CriterionScore | None, n_rollouts: int) -> str:

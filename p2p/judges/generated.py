@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import JsonValue
 
 from p2p.contracts.intent import Comparison, Criterion, Intent, Predicate, Statistic
 from p2p.contracts.judgment import Judgment, KnownMotion, RolloutFinding
@@ -75,7 +73,12 @@ def prepare_trial(directory: Path, source: str, names: Sequence[str], known: Pat
         motions = []
     generator = np.random.default_rng(0)
     tried: list[Features] = [
-        {name: np.linspace(0.05, 0.05 * n, n) if name == "time" else _noise(generator, n, scale) for name in names}
+        {
+            name: np.linspace(0.05, 0.05 * n, n)
+            if name == "time"
+            else np.asarray(scale * generator.normal(size=n), np.float64)
+            for name in names
+        }
         for n in LENGTHS
         for scale in (0.0, 1.0)
     ]
@@ -97,7 +100,9 @@ def read(directory: Path) -> tuple[RolloutFinding, ...] | str:
     for number in sorted(result.value, key=int):
         said = result.value[number]
         score = said.get("score") if isinstance(said, dict) else None
-        if not isinstance(said, dict) or not _is_number(score):
+        if not isinstance(said, dict) or not (
+            isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
+        ):
             return with_fix(f"it returned {str(said)[:200]!r}: expected a dict with a number as score, and a text.")
         assert isinstance(score, int | float), "it is a number"
         evidence = said.get("evidence", "")
@@ -176,17 +181,9 @@ def _measured(criterion: Criterion) -> Criterion:
     return criterion.model_copy(update={"predicate": predicate, "after": None})
 
 
-def _noise(generator: np.random.Generator, length: int, scale: float) -> NDArray[np.float64]:
-    return np.asarray(scale * generator.normal(size=length), np.float64)
-
-
 def _feature(key: str) -> str:
     return f"judged_{key}"
 
 
 def _worst(findings: Sequence[RolloutFinding]) -> RolloutFinding:
     return min(findings, key=lambda finding: finding.score)
-
-
-def _is_number(value: JsonValue) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

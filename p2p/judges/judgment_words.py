@@ -15,7 +15,11 @@ def describe(judgment: Judgment, code: Judgment, observation: Observation) -> st
     """Describe it: one line for the whole, one per criterion, then the observation."""
     lines = [_opening(judgment, observation)]
     decided = {score.title for score in judgment.criteria if score.by_eyes}
-    lines += [line for line in code.diagnosis.splitlines()[1:] if not _is_about(line, decided)]
+    lines += [
+        line
+        for line in code.diagnosis.splitlines()[1:]
+        if not any(line.startswith(f"- {title}: needs eyes") for title in decided)
+    ]
     evidence = {finding.key: finding.evidence.strip() for finding in observation.findings}
     for score in judgment.criteria:
         if score.by_eyes:
@@ -57,10 +61,6 @@ def _opening(judgment: Judgment, observation: Observation) -> str:
         f"{opening}: {reached}; {share_in_words(judgment.success_rate)} of {judgment.n_rollouts} rollouts do what was "
         f"asked, measured by code and looked at by {_who(observation)}."
     )
-
-
-def _is_about(line: str, titles: set[str]) -> bool:
-    return any(line.startswith(f"- {title}: needs eyes") for title in titles)
 
 
 def _who(observation: Observation) -> str:

@@ -69,14 +69,34 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
     """
     measured = {score.key: score for score in code.criteria}
     for_eyes = unseen(intent, code)
-    _check(intent, for_eyes, observation)
+    keys = [criterion.key for criterion in intent.criteria]
+    for key in observation.criteria:
+        if key not in keys:
+            raise UnknownName("criterion", key, keys)
+    missing = [criterion for criterion in for_eyes if sight(observation, criterion.key) is None]
+    if missing:
+        named = "; ".join(f"{criterion.key} ({criterion.title})" for criterion in missing)
+        raise InvalidInput(
+            f"Only eyes can judge {named}, and the observation does not say whether it is met. "
+            f"Add to its `criteria`: {', '.join(f'{c.key}: true or false' for c in missing)}."
+        )
     if any(criterion not in for_eyes and criterion.key not in measured for criterion in intent.criteria):
         return _signed(code, observation)
     found = [measured.get(c.key) or _by_eyes(c, sight(observation, c.key)) for c in intent.criteria]
     scores = tuple(score for score in found if score is not None)
     known = {score.key for score in scores}
     undecided = [criterion for criterion in intent.criteria if criterion.key not in known]
-    parts = _parts(code, scores, observation)
+    content = observation.is_what_was_meant and not observation.suspected_exploit.strip()
+    parts = _Parts(
+        by_numbers=min(1.0, sum(s.weight * s.score for s in scores) / sum(s.weight for s in scores))
+        if scores
+        else None,
+        content=content,
+        accepted=content and all(score.met for score in scores if score.by_eyes and score.required),
+        n=len(code.rollouts),
+        measured_successes=sum(rollout.success for rollout in code.rollouts),
+        eyes_score=observation.score,
+    )
     verdict = _verdict(parts, undecided, code.pass_threshold)
     decided = verdict is not Verdict.NO_VERDICT
     measured_rate = wilson_interval(parts.measured_successes, parts.n) if parts.n and decided else (None, None)
@@ -131,20 +151,6 @@ class _Parts:
         return min(self.by_numbers, self.eyes_score)
 
 
-def _parts(code: Judgment, scores: Sequence[CriterionScore], observation: Observation) -> _Parts:
-    content = observation.is_what_was_meant and not observation.suspected_exploit.strip()
-    return _Parts(
-        by_numbers=min(1.0, sum(s.weight * s.score for s in scores) / sum(s.weight for s in scores))
-        if scores
-        else None,
-        content=content,
-        accepted=content and all(score.met for score in scores if score.by_eyes and score.required),
-        n=len(code.rollouts),
-        measured_successes=sum(rollout.success for rollout in code.rollouts),
-        eyes_score=observation.score,
-    )
-
-
 def _verdict(parts: _Parts, undecided: Sequence[Criterion], threshold: float) -> Verdict:
     if parts.score is None:
         return Verdict.NO_VERDICT
@@ -158,20 +164,6 @@ def _verdict(parts: _Parts, undecided: Sequence[Criterion], threshold: float) ->
 def _confidence(code: Judgment, scores: Sequence[CriterionScore], observation: Observation) -> float:
     by_eyes = BY_EYES_CONFIDENCE if any(score.by_eyes for score in scores) else 1.0
     return by_eyes * (DISAGREEING_CONFIDENCE if apart(code, observation) else 1.0)
-
-
-def _check(intent: Intent, for_eyes: Sequence[Criterion], observation: Observation) -> None:
-    keys = [criterion.key for criterion in intent.criteria]
-    for key in observation.criteria:
-        if key not in keys:
-            raise UnknownName("criterion", key, keys)
-    missing = [criterion for criterion in for_eyes if sight(observation, criterion.key) is None]
-    if missing:
-        named = "; ".join(f"{criterion.key} ({criterion.title})" for criterion in missing)
-        raise InvalidInput(
-            f"Only eyes can judge {named}, and the observation does not say whether it is met. "
-            f"Add to its `criteria`: {', '.join(f'{c.key}: true or false' for c in missing)}."
-        )
 
 
 def _by_eyes(criterion: Criterion, state: Sight | None) -> CriterionScore | None:

@@ -63,18 +63,15 @@ def load_features(path: Path) -> list[dict[str, Floats]] | None:
     names = arrays["names"]
     lengths = arrays["lengths"]
     values = arrays["values"]
-    if not _is_table(names, lengths, values):
-        return None
-    rows = np.split(values, np.cumsum(lengths)[:-1])
-    return [{str(name): part[:, column] for column, name in enumerate(names)} for part in rows]
-
-
-def _is_table(names: NDArray[Any], lengths: NDArray[Any], values: NDArray[Any]) -> bool:
-    """Whether arrays fit together as the features of rollouts: names, lengths, and a row for each step."""
+    # Whether arrays fit together as the features of rollouts: names, lengths, and a row for each step
     kinds = names.dtype.kind == "U" and lengths.dtype.kind in "iu" and values.dtype.kind == "f"
     shapes = names.ndim == lengths.ndim == 1 and values.ndim == 2 and values.shape[1] == len(names)
     # summed as Python's integers, which do not overflow
-    return kinds and shapes and bool((lengths >= 0).all()) and sum(lengths.tolist()) == len(values)
+    is_table = kinds and shapes and bool((lengths >= 0).all()) and sum(lengths.tolist()) == len(values)
+    if not is_table:
+        return None
+    rows = np.split(values, np.cumsum(lengths)[:-1])
+    return [{str(name): part[:, column] for column, name in enumerate(names)} for part in rows]
 
 
 def features_of(trajectory: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:

@@ -5,7 +5,7 @@ import json
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from p2p.contracts.inference import CallLine, CallRecord, ImagePart, ModelRequest, Part, ToolResult, VideoPart
+from p2p.contracts.inference import CallLine, CallRecord, ImagePart, Part, ToolResult, VideoPart
 from p2p.redaction import redact
 from p2p.store import files, layout
 
@@ -41,7 +41,13 @@ class CallLedger:
 
     def write(self, record: CallRecord) -> None:
         """Save a call whole, without secrets and pictures."""
-        kept = record.model_copy(update={"request": _without_pictures(record.request)})
+        request = record.request
+        messages = tuple(
+            message.model_copy(update={"parts": tuple(_part(part) for part in message.parts)})
+            for message in request.messages
+        )
+        without_pictures = request.model_copy(update={"messages": messages})
+        kept = record.model_copy(update={"request": without_pictures})
         files.write_json(self._file(record.line.number), redact(kept.model_dump(mode="json")))
 
     def read(self, number: int) -> CallRecord | None:
@@ -68,14 +74,6 @@ class CallLedger:
 
     def _file(self, number: int) -> Path:
         return self._directory / layout.call_name(number)
-
-
-def _without_pictures(request: ModelRequest) -> ModelRequest:
-    messages = tuple(
-        message.model_copy(update={"parts": tuple(_part(part) for part in message.parts)})
-        for message in request.messages
-    )
-    return request.model_copy(update={"messages": messages})
 
 
 def _part(part: Part) -> Part:

@@ -89,7 +89,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         make_directory(path.parent)
         without_links(path.parent)
-        _sweep(path)
+        sweep(path.parent, f".{glob.escape(path.stem)}-{'[0-9a-f]' * 8}{glob.escape(path.suffix)}")
         temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))  # a confined worker may not chmod
         yield temporary
@@ -302,8 +302,3 @@ def _open_to_append(path: Path) -> BinaryIO:
     no_follow = os.O_NOFOLLOW if is_enclosed(path) else 0
     descriptor = os.open(without_links(path), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | no_follow, 0o644)
     return os.fdopen(descriptor, "ab+")
-
-
-def _sweep(path: Path) -> None:
-    """Delete temporary files of killed writers of `path`."""
-    sweep(path.parent, f".{glob.escape(path.stem)}-{'[0-9a-f]' * 8}{glob.escape(path.suffix)}")

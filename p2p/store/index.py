@@ -90,21 +90,6 @@ class Index:
         )
 
 
-def _remove_links(path: Path) -> None:
-    """Remove symbolic links in place of a database (copied runs directories): SQLite would follow and write.
-
-    Raises:
-        OSError: a link leads to its directory, or it cannot be removed.
-    """
-    without_links(path.parent)
-    for suffix in SUFFIXES:
-        file = path.with_name(path.name + suffix)
-        with suppress(FileNotFoundError):
-            status = file.lstat()
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-                file.unlink()
-
-
 def _make_private(path: Path) -> None:
     """Close the database to others: a runs directory that was made by hand may be open to them.
 
@@ -125,7 +110,14 @@ def _make_private(path: Path) -> None:
 
 def _connect(path: Path) -> sqlite3.Connection:
     """Open the database; create its table if absent."""
-    _remove_links(path)
+    # Remove symbolic links in place of a database (copied runs directories): SQLite would follow and write
+    without_links(path.parent)
+    for suffix in SUFFIXES:
+        file = path.with_name(path.name + suffix)
+        with suppress(FileNotFoundError):
+            status = file.lstat()
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                file.unlink()
     _make_private(path)
     database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
     try:

@@ -36,10 +36,25 @@ class ResumeRecord:
         Raises:
             StorageProblem: the disk is full, or not writable; the last point stays.
         """
-        digest = self._save_arrays(arrays)
+        temporary = self._arrays_path(layout.SAVING)
+        try:
+            files.make_directory(self._path)
+            temporary.unlink(missing_ok=True)  # also a link in a copied run
+            with temporary.open("xb") as file:
+                np.savez(file, allow_pickle=False, **arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            digest = _digest(temporary)
+            temporary.replace(self._arrays_path(digest))
+            files.sync(self._path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise files.storage_problem(temporary, error) from error
         update = {"digest": digest, "scalars_bytes": _bytes_on_disk(self._run.scalars_path)}
         files.write_model(self._point_path, point.model_copy(update=update))
-        self._remove_arrays_but(digest)
+        for path in self._path.glob(layout.resume_arrays_name("*")):
+            if path != self._arrays_path(digest):
+                files.remove(path)
 
     def read(self) -> tuple[ResumePoint, dict[str, NDArray[Any]]] | None:
         """Last complete point and its arrays; None without one.
@@ -58,7 +73,12 @@ class ResumeRecord:
             raise ValueError(f"{path.name} is damaged or missing")
         if _size(self._run.scalars_path) < point.scalars_bytes:
             raise ValueError("the metrics up to there are gone")
-        self._require_checkpoints(point)
+        for step in steps_of(point):
+            if load_arrays(self._run.checkpoint(step).policy_path) is None:
+                raise ValueError(f"the policy of checkpoint {step} is gone")
+        for selected in point.evaluated:
+            if self._run.checkpoint(selected.step).read_evaluation() is None:
+                raise ValueError(f"the evaluation of checkpoint {selected.step} is gone")
         return point, arrays
 
     def rewind(self, point: ResumePoint | None) -> None:
@@ -69,7 +89,7 @@ class ResumeRecord:
             if checkpoint.step not in kept:
                 files.discard(checkpoint.path)
         for path in self._run.trajectories_dir.glob("trajectory_*"):
-            if _step(path) not in kept:
+            if int(path.stem.split("_")[1]) not in kept:
                 files.remove(path)
         files.discard(self._run.videos_dir)
 
@@ -85,38 +105,8 @@ class ResumeRecord:
         for path in self._run.path.glob(f"{layout.RESUME}*"):
             files.discard(path)
 
-    def _save_arrays(self, arrays: Arrays) -> str:
-        temporary = self._arrays_path(layout.SAVING)
-        try:
-            files.make_directory(self._path)
-            temporary.unlink(missing_ok=True)  # also a link in a copied run
-            with temporary.open("xb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            digest = _digest(temporary)
-            temporary.replace(self._arrays_path(digest))
-            files.sync(self._path)
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise files.storage_problem(temporary, error) from error
-        return digest
-
     def _arrays_path(self, digest: str) -> Path:
         return self._path / layout.resume_arrays_name(digest)
-
-    def _remove_arrays_but(self, digest: str) -> None:
-        for path in self._path.glob(layout.resume_arrays_name("*")):
-            if path != self._arrays_path(digest):
-                files.remove(path)
-
-    def _require_checkpoints(self, point: ResumePoint) -> None:
-        for step in steps_of(point):
-            if load_arrays(self._run.checkpoint(step).policy_path) is None:
-                raise ValueError(f"the policy of checkpoint {step} is gone")
-        for selected in point.evaluated:
-            if self._run.checkpoint(selected.step).read_evaluation() is None:
-                raise ValueError(f"the evaluation of checkpoint {selected.step} is gone")
 
 
 def steps_of(point: ResumePoint) -> Collection[int]:
@@ -156,7 +146,3 @@ def _cut(path: Path, size: int) -> None:
         return
     with open_to_read(path) as file:
         files.write_text(path, file.read(size).decode())
-
-
-def _step(trajectory: Path) -> int:
-    return int(trajectory.stem.split("_")[1])

@@ -80,7 +80,10 @@ class Transcripts:
         Raises:
             UnknownName: no transcript, or more than one, is meant.
         """
-        known = self._known()
+        aside = {path.stem: path for path in (self._runs.path / layout.TRANSCRIPTS).glob("agent_*.jsonl")}
+        in_sessions = {path.parent.name: path for path in self._runs.path.glob(f"*/{layout.TRANSCRIPT}")}
+        written = {name: path.stat().st_mtime for name, path in (aside | in_sessions).items()}
+        known = sorted(written, key=lambda name: written[name], reverse=True)
         if text == "latest" and known:
             return known[0]
         exact = [name for name in known if name == text]
@@ -88,13 +91,6 @@ class Transcripts:
         if len(matches) != 1:
             raise UnknownName("transcript", text, matches or known[:10])
         return matches[0]
-
-    def _known(self) -> list[str]:
-        """Ids of all transcripts, last written first."""
-        aside = {path.stem: path for path in (self._runs.path / layout.TRANSCRIPTS).glob("agent_*.jsonl")}
-        in_sessions = {path.parent.name: path for path in self._runs.path.glob(f"*/{layout.TRANSCRIPT}")}
-        written = {name: path.stat().st_mtime for name, path in (aside | in_sessions).items()}
-        return sorted(written, key=lambda name: written[name], reverse=True)
 
     def _path(self, transcript_id: str) -> Path:
         path = self._runs.session(transcript_id).path

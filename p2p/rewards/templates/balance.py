@@ -1,6 +1,6 @@
 """Template: keep the pole up."""
 
-from p2p.contracts.intent import Bound, Category, Criterion, Statistic
+from p2p.contracts.intent import Category, Criterion, Statistic
 from p2p.rewards.templates.bodies import Band, RobotFacts
 from p2p.rewards.templates.criteria import at_least, at_most, between, on_steps
 from p2p.rewards.templates.plan import Plan, Stage, Template, Term
@@ -36,12 +36,31 @@ class Balance(Template):
             raise refuse("balance the pole", "it does not go with other steps")
         double = body.env_id == DOUBLE
         centred = Manner.CENTRED in params.manners
+        limit = 0.3 if centred else 0.9
+        near_middle = Criterion(
+            key="near_middle",
+            title=f"Keeps the cart within {limit:g} m of the middle",
+            description=f"The cart is within {limit:g} m of the middle of its rail at 95% of the steps.",
+            category=Category.POSTURE,
+            predicate=on_steps(Statistic.FRACTION, (between("cart_position", -limit, limit),), Band(0.95), margin=0.6),
+            weight=0.5,
+            required=centred,
+        )
+        up = at_least("pole_height", TIP) if double else at_most("pole_angle", LEAN)
+        main = Criterion(
+            key="pole_up",
+            title="Keeps the pole up",
+            description=f"At 99% of the steps {up.feature} is {up.comparison.replace('_', ' ')} {up.threshold:g}.",
+            category=Category.STABILITY,
+            predicate=on_steps(Statistic.FRACTION, (up,), Band(0.99), margin=0.6),
+            weight=2.0,
+        )
         return Plan(
             label="BalancePoles" if double else "BalancePole",
             summary="Keeping the pole upright, with the cart near the middle",
             terms=_double() if double else _single(),
-            main=_main(at_least("pole_height", TIP) if double else at_most("pole_angle", LEAN)),
-            guards=(_near_middle(0.3 if centred else 0.9, required=centred),),
+            main=main,
+            guards=(near_middle,),
             recipe={"total_timesteps": body.budget("balance"), "terminate_when_unhealthy": True},
             judged_s=params.duration_s or body.judged_s,
         )
@@ -61,27 +80,4 @@ def _double() -> tuple[Term, ...]:
         Term("sag", 2.0, '1.2 - info["pole_height"]', "(1.2 - h)", "price of a low tip", sign=-1),
         Term("off_centre", 0.2, 'abs(info["cart_position"])', "|x|", "price of leaving the middle", sign=-1),
         Term("wobble", 0.02, 'info["joint_speed"]', r"\overline{|\dot q|}", "price of turning joints", sign=-1),
-    )
-
-
-def _main(up: Bound) -> Criterion:
-    return Criterion(
-        key="pole_up",
-        title="Keeps the pole up",
-        description=f"At 99% of the steps {up.feature} is {up.comparison.replace('_', ' ')} {up.threshold:g}.",
-        category=Category.STABILITY,
-        predicate=on_steps(Statistic.FRACTION, (up,), Band(0.99), margin=0.6),
-        weight=2.0,
-    )
-
-
-def _near_middle(limit: float, required: bool) -> Criterion:
-    return Criterion(
-        key="near_middle",
-        title=f"Keeps the cart within {limit:g} m of the middle",
-        description=f"The cart is within {limit:g} m of the middle of its rail at 95% of the steps.",
-        category=Category.POSTURE,
-        predicate=on_steps(Statistic.FRACTION, (between("cart_position", -limit, limit),), Band(0.95), margin=0.6),
-        weight=0.5,
-        required=required,
     )

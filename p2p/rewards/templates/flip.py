@@ -75,11 +75,36 @@ class Flip(Template):
         judged = max(body.judged_s, params.duration_s or 0.0, 3.0 + SECONDS_PER_FLIP * turns)
         amount = round(signed - (1.0 - WHOLE) * (1 if signed > 0 else -1), 3)
         target = stage.goal("pitch_turns", amount)
+        sign = "-" if forward else ""
+        stand = round(body.stand.low, 2) + 0.05
+        going, latex = ("(turned < done) * ", r"[\phi < n]\,") if exact else ("", "")
+        found = [
+            Term("flip", 1.0, f'{going}np.clip({sign}info["pitch_rate"], -10.0, 10.0) / 5.0',
+                 rf"{latex}\mathrm{{clip}}({sign}\omega_p, -10, 10)/5",
+                 f"turning over {'forward (nose down)' if forward else 'backward (nose up)'}"),
+            Term("air", 0.5, f'{going}np.clip(info["height"] - {stand:g}, 0.0, 0.8)',
+                 rf"{latex}\mathrm{{clip}}(z - {stand:g}, 0, 0.8)", "height of the torso over standing"),
+            Term("on_back", 0.3, 'info["torso_contact"] * (info["up"] < 0.3)', r"c_t\,[u_z < 0.3]",
+                 "price of lying or rolling on the trunk", sign=-1),
+            effort(0.02),
+        ]  # fmt: skip
+        if exact:
+            words = "having turned over as often as asked, and being on its feet"
+            landed = 'over * tall * tolerance(info["up"], 0.85, 1.0, {margin})'
+            found.append(Term("landed", 2.0, landed, r"[\phi \geq n]\,\mathrm{tol}(u_z; 0.85, 1)", words, margin=1.0))
+        if place:
+            drift = 'np.clip(info["displacement"], 0.0, 3.0)'
+            found.append(Term("drift", 0.3, drift, r"\mathrm{clip}(d, 0, 3)", "price of leaving the spot", sign=-1))
+        terms = tuple(found)
+        # Start half of the training episodes in the air, turning; otherwise only the first half turn is learnt
+        rate = [-8.0, 2.0] if forward else [-2.0, 8.0]
+        start = {"share": 0.5, "pitch": [-3.14, 3.14], "raised": [0.0, 0.6], "pitch_rate": rate}
+        recipe = {"total_timesteps": body.budget("flip"), "terminate_when_unhealthy": False, "start_states": start}
         return Plan(
             label="FrontFlip" if forward else "Backflip",
             summary=f"Turning over {'forward' if forward else 'backward'} in the air"
             + (f", {_times(turns)}, and landing" if exact else ""),
-            terms=_terms(body, forward, exact, bool(place)),
+            terms=terms,
             main=_main(target, signed, exact),
             guards=(
                 _lands(body, target, signed, bool(params.manners & {Manner.LANDING, Manner.NO_FALL})),
@@ -92,35 +117,11 @@ class Flip(Template):
                 *place,
             ),
             definitions=_done(body, stage, signed) if exact else {},
-            recipe=_recipe(body, forward),
+            recipe=recipe,
             milestone=Milestone("pitch_turns", amount),
             seconds=1.0 + SECONDS_PER_FLIP * turns,
             judged_s=judged,
         )
-
-
-def _terms(body: RobotFacts, forward: bool, exact: bool, in_place: bool) -> tuple[Term, ...]:
-    sign = "-" if forward else ""
-    stand = round(body.stand.low, 2) + 0.05
-    going, latex = ("(turned < done) * ", r"[\phi < n]\,") if exact else ("", "")
-    found = [
-        Term("flip", 1.0, f'{going}np.clip({sign}info["pitch_rate"], -10.0, 10.0) / 5.0',
-             rf"{latex}\mathrm{{clip}}({sign}\omega_p, -10, 10)/5",
-             f"turning over {'forward (nose down)' if forward else 'backward (nose up)'}"),
-        Term("air", 0.5, f'{going}np.clip(info["height"] - {stand:g}, 0.0, 0.8)',
-             rf"{latex}\mathrm{{clip}}(z - {stand:g}, 0, 0.8)", "height of the torso over standing"),
-        Term("on_back", 0.3, 'info["torso_contact"] * (info["up"] < 0.3)', r"c_t\,[u_z < 0.3]",
-             "price of lying or rolling on the trunk", sign=-1),
-        effort(0.02),
-    ]  # fmt: skip
-    if exact:
-        words = "having turned over as often as asked, and being on its feet"
-        landed = 'over * tall * tolerance(info["up"], 0.85, 1.0, {margin})'
-        found.append(Term("landed", 2.0, landed, r"[\phi \geq n]\,\mathrm{tol}(u_z; 0.85, 1)", words, margin=1.0))
-    if in_place:
-        drift = 'np.clip(info["displacement"], 0.0, 3.0)'
-        found.append(Term("drift", 0.3, drift, r"\mathrm{clip}(d, 0, 3)", "price of leaving the spot", sign=-1))
-    return tuple(found)
 
 
 def _done(body: RobotFacts, stage: Stage, signed: float) -> dict[str, str]:
@@ -267,10 +268,3 @@ def _not_on_its_back() -> Criterion:
             Statistic.FRACTION, (at_least("torso_contact", 0.5), at_most("up", 0.0)), below(ROLLING_SHARE), margin=0.3
         ),
     )
-
-
-def _recipe(body: RobotFacts, forward: bool) -> dict[str, object]:
-    """Start half of the training episodes in the air, turning; otherwise only the first half turn is learnt."""
-    rate = [-8.0, 2.0] if forward else [-2.0, 8.0]
-    start = {"share": 0.5, "pitch": [-3.14, 3.14], "raised": [0.0, 0.6], "pitch_rate": rate}
-    return {"total_timesteps": body.budget("flip"), "terminate_when_unhealthy": False, "start_states": start}

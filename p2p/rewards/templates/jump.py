@@ -61,20 +61,50 @@ class Jump(Template):
 
     def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Clearance under the lowest point, in place, on its feet."""
-        _check(params, body, stage)
+        if not stage.last and (params.times or 1) > 1:
+            raise refuse("several jumps", "in a sequence they must come last")
+        if 1.0 + SECONDS_PER_JUMP * (params.times or 1) > (params.duration_s or LONGEST_S):
+            limit = params.duration_s or LONGEST_S
+            raise refuse(f"{params.times} jumps", f"so many do not fit into the {limit:g} s that are judged")
+        if params.height is not None and params.height > 3 * body.jump.high:
+            raise refuse(
+                f"{params.height:g} m", f"{body.noun} cannot jump that high; about {body.jump.high:g} m is high for it"
+            )
         clearance = params.height or (body.jump.high if params.highest else body.jump.once)
         goes_on = params.times is None and (params.repeatedly or params.duration_s is not None)
         times = params.times or (REPEATED if goes_on else 1)
         exact = params.times is not None and not params.repeatedly
         in_place = Manner.IN_PLACE in params.manners
         judged = params.duration_s or max(body.judged_s, 1.0 + SECONDS_PER_JUMP * times)
+        words = f"{clearance:g} m off the floor"
+        if times == 1 and not exact:
+            band = Band(clearance)
+            margin = round(clearance, 4)
+            predicate = on_feature(Statistic.MAX, "clearance", band, "m", margin=margin, window=STARTED)
+            description = f"At least once the lowest point of the whole robot is {clearance:g} m above where it rests."
+        else:
+            where = (at_least("clearance", clearance),)
+            band = Band(float(times), float(times) if exact else inf)
+            predicate = on_steps(Statistic.COUNT, where, band, margin=float(times), window=STARTED)
+            description = (
+                f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'} the lowest point of the "
+                f"whole robot is {clearance:g} m above where it rests."
+            )
+        main = Criterion(
+            key="jumps",
+            title=f"Jumps {words}" + (f" {times} times" if times > 1 else " once" if exact else ""),
+            description=description,
+            category=Category.DYNAMICS,
+            predicate=predicate,
+            weight=2.0,
+        )
         return Plan(
             label="JumpHigh" if params.highest else "Jump",
             summary=f"Getting the whole body {clearance:g} m off the floor, upright"
             + (", on the spot" if in_place else "")
             + (f", {times} {'time' if times == 1 else 'times'} and no more" if exact else ""),
             terms=(*alive(body), *_terms(body, clearance, times if exact else None, in_place), effort(0.02)),
-            main=_main(clearance, times, exact),
+            main=main,
             guards=(
                 *stays_upright(body, params),
                 stays_near(ON_THE_SPOT if in_place else body.jump.drift),
@@ -90,18 +120,6 @@ class Jump(Template):
             milestone=Milestone("clearance", round(clearance, 3)),
             seconds=1.0 + SECONDS_PER_JUMP * times,
             judged_s=judged,
-        )
-
-
-def _check(params: Params, body: RobotFacts, stage: Stage) -> None:
-    if not stage.last and (params.times or 1) > 1:
-        raise refuse("several jumps", "in a sequence they must come last")
-    if 1.0 + SECONDS_PER_JUMP * (params.times or 1) > (params.duration_s or LONGEST_S):
-        limit = params.duration_s or LONGEST_S
-        raise refuse(f"{params.times} jumps", f"so many do not fit into the {limit:g} s that are judged")
-    if params.height is not None and params.height > 3 * body.jump.high:
-        raise refuse(
-            f"{params.height:g} m", f"{body.noun} cannot jump that high; about {body.jump.high:g} m is high for it"
         )
 
 
@@ -133,31 +151,6 @@ def _terms(body: RobotFacts, clearance: float, times: int | None, in_place: bool
         slip = Term("slip", jump.slip_weight, 'info["speed"]', "v", "price of horizontal speed", sign=-1)
         found.append(slip)
     return found
-
-
-def _main(clearance: float, times: int, exact: bool) -> Criterion:
-    words = f"{clearance:g} m off the floor"
-    if times == 1 and not exact:
-        band = Band(clearance)
-        margin = round(clearance, 4)
-        predicate = on_feature(Statistic.MAX, "clearance", band, "m", margin=margin, window=STARTED)
-        description = f"At least once the lowest point of the whole robot is {clearance:g} m above where it rests."
-    else:
-        where = (at_least("clearance", clearance),)
-        band = Band(float(times), float(times) if exact else inf)
-        predicate = on_steps(Statistic.COUNT, where, band, margin=float(times), window=STARTED)
-        description = (
-            f"{times} {'time' if times == 1 else 'times'}{'' if exact else ' or more'} the lowest point of the whole "
-            f"robot is {clearance:g} m above where it rests."
-        )
-    return Criterion(
-        key="jumps",
-        title=f"Jumps {words}" + (f" {times} times" if times > 1 else " once" if exact else ""),
-        description=description,
-        category=Category.DYNAMICS,
-        predicate=predicate,
-        weight=2.0,
-    )
 
 
 def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:

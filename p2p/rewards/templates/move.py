@@ -2,7 +2,7 @@
 
 from math import inf
 
-from p2p.contracts.intent import Category, Criterion, Predicate, Statistic, Window
+from p2p.contracts.intent import Category, Criterion, Statistic, Window
 from p2p.rewards.templates.bodies import Band, Pacing, RobotFacts
 from p2p.rewards.templates.criteria import below, has_not_fallen_at_the_end, on_feature, stays_upright
 from p2p.rewards.templates.move_guards import AXIS, SIGN, STEPPING_GAITS, guards, keeps_moving, uses_its_legs
@@ -66,9 +66,22 @@ class Move(Template):
         definitions = {**gate(body), **_height_definition(band)}
         seconds = params.duration_s or STEP_S
         distance = SIGN[direction] * round(0.8 * min(pacing.judged.low, 2.0) * seconds, 2)
+        steps = body.budget("move")
+        if (
+            params.gait == "crawl"
+            or params.level is HeightLevel.LOW
+            or params.height is not None
+            or params.height_range is not None
+        ):
+            steps = int(1.4 * steps)
+        recipe: dict[str, object] = {"total_timesteps": steps, "terminate_when_unhealthy": body.terminates}
+        if body.upright is None:
+            recipe["episode_s"] = body.judged_s
+        feet = ", on its feet" if body.upright else ""
+        summary = f"Moving {direction} at {_words(pacing.judged)}{feet}"
         return Plan(
             label=f"{gait.title()}{direction.title()}",
-            summary=_summary(direction, pacing, body),
+            summary=summary,
             terms=(
                 *alive(body),
                 *_terms(direction, pacing, body, band, gait),
@@ -83,7 +96,7 @@ class Move(Template):
                 *(has_not_fallen_at_the_end(body, params.duration_s or body.judged_s) if stage.last else ()),
             ),
             definitions=definitions,
-            recipe=_recipe(params, body),
+            recipe=recipe,
             milestone=Milestone(f"displacement_{AXIS[direction]}", distance),
             seconds=seconds + 1.0,
             judged_s=params.duration_s or body.judged_s,
@@ -130,9 +143,13 @@ def _pacing(params: Params, body: RobotFacts, direction: Direction) -> Pacing:
     table = {**body.paces, **body.backward} if direction is Direction.BACKWARD else body.paces
     found = table[pace]
     if params.fastest:
-        return _unbounded(found, fastest(body, direction, found.judged.low))
+        return Pacing(
+            Band(fastest(body, direction, found.judged.low)),
+            top=inf,
+            scale=found.scale if found.aim is None else found.judged.low,
+        )
     if params.pace is None and gait in ("move", "hop", "swim", "trot"):
-        return _open(found)
+        return Pacing(Band(found.judged.low), found.aim, found.margin, found.top, found.scale)
     return found
 
 
@@ -143,21 +160,6 @@ def _bounded(low: float, high: float) -> Pacing:
     low = low or round(0.25 * high, 3)
     inner = round(0.2 * (high - low), 3)
     return Pacing(Band(low, high), Band(round(low + inner, 3), round(high - inner, 3)), margin=round(max(1.0, high), 3))
-
-
-def _unbounded(pacing: Pacing, least: float) -> Pacing:
-    """As fast as possible: pay for every gain in speed."""
-    return Pacing(Band(least), top=inf, scale=pacing.scale if pacing.aim is None else pacing.judged.low)
-
-
-def _open(pacing: Pacing) -> Pacing:
-    """No pace stated: faster is not wrong."""
-    return Pacing(Band(pacing.judged.low), pacing.aim, pacing.margin, pacing.top, pacing.scale)
-
-
-def _summary(direction: Direction, pacing: Pacing, body: RobotFacts) -> str:
-    feet = ", on its feet" if body.upright else ""
-    return f"Moving {direction} at {_words(pacing.judged)}{feet}"
 
 
 def _velocity(direction: Direction) -> str:
@@ -231,63 +233,38 @@ def _main(direction: Direction, pacing: Pacing, stage: Stage, distance: float) -
     axis = AXIS[direction]
     words = _words(pacing.judged)
     if not stage.last:
-        return _covers(direction, stage.goal(f"displacement_{axis}", distance), distance)
-    signed = _signed(pacing, direction)
+        target = stage.goal(f"displacement_{axis}", distance)
+        forth = distance > 0
+        band = Band(target) if forth else below(target)
+        return Criterion(
+            key=f"moves_{direction}",
+            title=f"Moves {abs(distance):g} m {direction}",
+            description=f"The place along {AXIS[direction]} reaches {target:g} m from the start.",
+            category=Category.GAIT,
+            predicate=on_feature(
+                Statistic.MAX if forth else Statistic.MIN,
+                f"displacement_{AXIS[direction]}",
+                band,
+                "m",
+                margin=abs(distance),
+            ),
+            weight=2.0,
+        )
+    low, high = pacing.judged.low, pacing.judged.high
+    signed = Band(low, high) if SIGN[direction] > 0 else Band(-high, -low)
+    finite = [abs(end) for end in (signed.low, signed.high) if abs(end) != inf]
+    window = Window() if stage.alone else Window(last_share=0.7)
+    speed = on_feature(
+        Statistic.MEAN, f"velocity_{axis}", signed, "m/s", margin=round(0.7 * min(finite), 3), window=window
+    )
     return Criterion(
         key=f"moves_{direction}",
         title=f"Moves {direction} at {words}",
         description=f"The mean velocity {'to the left' if axis == 'y' else 'forward'} is {_words(signed)}.",
         category=Category.GAIT,
-        predicate=_speed(axis, signed, stage),
+        predicate=speed,
         weight=2.0,
     )
-
-
-def _speed(axis: str, band: Band, stage: Stage) -> Predicate:
-    finite = [abs(end) for end in (band.low, band.high) if abs(end) != inf]
-    window = Window() if stage.alone else Window(last_share=0.7)
-    return on_feature(
-        Statistic.MEAN, f"velocity_{axis}", band, "m/s", margin=round(0.7 * min(finite), 3), window=window
-    )
-
-
-def _covers(direction: Direction, target: float, distance: float) -> Criterion:
-    forth = distance > 0
-    band = Band(target) if forth else below(target)
-    return Criterion(
-        key=f"moves_{direction}",
-        title=f"Moves {abs(distance):g} m {direction}",
-        description=f"The place along {AXIS[direction]} reaches {target:g} m from the start.",
-        category=Category.GAIT,
-        predicate=on_feature(
-            Statistic.MAX if forth else Statistic.MIN,
-            f"displacement_{AXIS[direction]}",
-            band,
-            "m",
-            margin=abs(distance),
-        ),
-        weight=2.0,
-    )
-
-
-def _signed(pacing: Pacing, direction: Direction) -> Band:
-    low, high = pacing.judged.low, pacing.judged.high
-    return Band(low, high) if SIGN[direction] > 0 else Band(-high, -low)
-
-
-def _recipe(params: Params, body: RobotFacts) -> dict[str, object]:
-    steps = body.budget("move")
-    if (
-        params.gait == "crawl"
-        or params.level is HeightLevel.LOW
-        or params.height is not None
-        or params.height_range is not None
-    ):
-        steps = int(1.4 * steps)
-    recipe: dict[str, object] = {"total_timesteps": steps, "terminate_when_unhealthy": body.terminates}
-    if body.upright is None:
-        recipe["episode_s"] = body.judged_s
-    return recipe
 
 
 def _words(band: Band) -> str:

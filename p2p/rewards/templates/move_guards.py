@@ -56,7 +56,15 @@ def guards(
     found = [*off_its_trunk(body)]
     limit = strays_by(body, direction, pacing)
     if limit is not None:
-        found.append(_keeps_line("x" if AXIS[direction] == "y" else "y", limit))
+        across = "x" if AXIS[direction] == "y" else "y"
+        keeps_line = Criterion(
+            key="keeps_line",
+            title="Keeps to the direction asked for",
+            description=f"The mean velocity across it stays within {limit:g} m/s.",
+            category=Category.GAIT,
+            predicate=on_feature(Statistic.MEAN, f"velocity_{across}", Band(-limit, limit), "m/s", margin=limit),
+        )
+        found.append(keeps_line)
     if body.has("yaw_turns") and stage.alone:
         found.append(_keeps_heading())
     if stage.last:
@@ -78,16 +86,6 @@ def strays_by(body: RobotFacts, direction: Direction, pacing: Pacing) -> float |
     if body.sideways is None or not body.has(f"velocity_{'x' if AXIS[direction] == 'y' else 'y'}"):
         return None
     return round(min(body.sideways, max(STRAYS * pacing.judged.low, 0.6 * body.sideways)), 3)
-
-
-def _keeps_line(across: str, limit: float) -> Criterion:
-    return Criterion(
-        key="keeps_line",
-        title="Keeps to the direction asked for",
-        description=f"The mean velocity across it stays within {limit:g} m/s.",
-        category=Category.GAIT,
-        predicate=on_feature(Statistic.MEAN, f"velocity_{across}", Band(-limit, limit), "m/s", margin=limit),
-    )
 
 
 def _keeps_heading() -> Criterion:
@@ -170,7 +168,15 @@ def uses_its_legs(body: RobotFacts, gait: str) -> tuple[Criterion, ...]:
     swing, for feet may be dragged.
     """
     if gait == "swim":
-        return (_undulates(), *_bends("its joints", tuple(f"joint_swing:{joint}" for joint in body.joints)))
+        undulates = Criterion(
+            key="moves_its_body",
+            title="Swims with its body",
+            description=f"The mean joint speed is at least {UNDULATING:g} rad/s.",
+            category=Category.GAIT,
+            predicate=on_feature(Statistic.MEAN, "joint_speed", Band(UNDULATING), "rad/s", margin=UNDULATING),
+            weight=GUARD,
+        )
+        return (undulates, *_bends("its joints", tuple(f"joint_swing:{joint}" for joint in body.joints)))
     if gait == "hop" and body.feet:
         return _bends("a leg", ("most_leg_swing",))
     if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
@@ -201,17 +207,6 @@ def _bends(what: str, names: tuple[str, ...], share: float = BUSY_SHARE) -> tupl
         weight=GUARD,
     )
     return (criterion,)
-
-
-def _undulates() -> Criterion:
-    return Criterion(
-        key="moves_its_body",
-        title="Swims with its body",
-        description=f"The mean joint speed is at least {UNDULATING:g} rad/s.",
-        category=Category.GAIT,
-        predicate=on_feature(Statistic.MEAN, "joint_speed", Band(UNDULATING), "rad/s", margin=UNDULATING),
-        weight=GUARD,
-    )
 
 
 def _leaves_the_ground() -> Criterion:

@@ -40,14 +40,38 @@ class Posture(Template):
         band = height_band(params, body)
         hold = params.duration_s or 1.5
         label = "StayUpright" if band is None else f"Stay{params.level.title() if params.level else 'AtHeight'}"
+        where = (at_least("up", body.upright.up if body.upright else 0.7),) if band is None else (_bound(band),)
+        words = "upright" if band is None else _words(band)
+        if stage.last:
+            predicate = on_steps(
+                Statistic.FRACTION, where, Band(0.9), margin=0.5, window=Window(last_share=SETTLE_SHARE)
+            )
+            description = f"In the last {SETTLE_SHARE:.0%} of the episode the torso is {words} for 90% of the time."
+        else:
+            predicate = on_steps(Statistic.LONGEST_HOLD, where, Band(hold), margin=hold)
+            description = f"The torso is {words} for {hold:g} s without a break."
+        main = Criterion(
+            key="holds_posture",
+            title=f"Holds its torso {words}",
+            description=description,
+            category=Category.POSTURE,
+            predicate=predicate,
+            weight=2.0,
+        )
+        steady = body.terminates and params.level is not HeightLevel.LOW and params.height is None
+        recipe = {"total_timesteps": body.budget("posture"), "terminate_when_unhealthy": steady}
         return Plan(
             label=label,
             summary=f"Holding the torso {'upright' if band is None else _words(band)}",
             terms=(*alive(body), _term(body, band), *trunk(body), effort(max(body.effort, 0.1))),
-            main=_main(body, band, stage, hold),
-            guards=(*_upright_guard(body, params, band), *off_its_trunk(body), *_place(params)),
+            main=main,
+            guards=(
+                *_upright_guard(body, params, band),
+                *off_its_trunk(body),
+                *((stays_near(IN_PLACE),) if Manner.IN_PLACE in params.manners else ()),
+            ),
             definitions=gate(body),
-            recipe=_recipe(params, body),
+            recipe=recipe,
             milestone=Milestone("time", round(hold + 0.5, 3)),
             seconds=hold + 1.5,
             judged_s=params.duration_s or body.judged_s,
@@ -64,25 +88,6 @@ def _term(body: RobotFacts, band: Band | None) -> Term:
     credit = f'upright * tolerance(info["height"], {number(band.low)}, {number(band.high)}, {{margin}})'
     latex = rf"{u}\mathrm{{tol}}(z; {band.low:g}, {band.high:g})"
     return Term("height", 1.0, credit, latex, "holding the torso at the height asked for", margin=0.35)
-
-
-def _main(body: RobotFacts, band: Band | None, stage: Stage, hold: float) -> Criterion:
-    where = (at_least("up", body.upright.up if body.upright else 0.7),) if band is None else (_bound(band),)
-    words = "upright" if band is None else _words(band)
-    if stage.last:
-        predicate = on_steps(Statistic.FRACTION, where, Band(0.9), margin=0.5, window=Window(last_share=SETTLE_SHARE))
-        description = f"In the last {SETTLE_SHARE:.0%} of the episode the torso is {words} for 90% of the time."
-    else:
-        predicate = on_steps(Statistic.LONGEST_HOLD, where, Band(hold), margin=hold)
-        description = f"The torso is {words} for {hold:g} s without a break."
-    return Criterion(
-        key="holds_posture",
-        title=f"Holds its torso {words}",
-        description=description,
-        category=Category.POSTURE,
-        predicate=predicate,
-        weight=2.0,
-    )
 
 
 def _bound(band: Band) -> Bound:
@@ -107,12 +112,3 @@ def _upright_guard(body: RobotFacts, params: Params, band: Band | None) -> tuple
     where = (at_least("up", body.upright.up),)
     predicate = on_steps(Statistic.FRACTION, where, Band(body.upright.share), margin=0.4)
     return (guards[0].model_copy(update={"predicate": predicate, "title": "Stays the right way up"}),)
-
-
-def _place(params: Params) -> tuple[Criterion, ...]:
-    return (stays_near(IN_PLACE),) if Manner.IN_PLACE in params.manners else ()
-
-
-def _recipe(params: Params, body: RobotFacts) -> dict[str, object]:
-    steady = body.terminates and params.level is not HeightLevel.LOW and params.height is None
-    return {"total_timesteps": body.budget("posture"), "terminate_when_unhealthy": steady}

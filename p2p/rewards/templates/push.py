@@ -33,6 +33,21 @@ class Push(Template):
         if not stage.alone:
             raise refuse("push the object", "it does not go with other steps")
         near = 'tolerance(info["target_distance"], 0.0, 0.05, {margin})'
+        main = Criterion(
+            key="object_at_goal",
+            title=f"The object ends within {100 * NEAR:g} cm of the goal",
+            description=f"The distance of the object to the goal is at most {NEAR:g} m at the last step.",
+            category=Category.DYNAMICS,
+            predicate=on_feature(Statistic.FINAL, "target_distance", below(NEAR), "m", margin=0.15),
+            weight=2.0,
+        )
+        is_pushed = Criterion(
+            key="is_pushed",
+            title="The object was pushed closer",
+            description="The object's distance to the goal falls by 5 cm or more over the episode.",
+            category=Category.DYNAMICS,
+            predicate=on_feature(Statistic.CHANGE, "target_distance", below(-0.05), "m", margin=0.1),
+        )
         return Plan(
             label="PushToGoal",
             summary="Pushing the object to the goal",
@@ -42,34 +57,11 @@ class Push(Template):
                 Term("near", 1.0, near, r"\mathrm{tol}(d; 0, 0.05)", "the object at the goal", margin=0.3),
                 effort(body.effort),
             ),
-            main=_main(),
-            guards=(_is_pushed(),),
-            definitions={"tip": _tip()},
+            main=main,
+            guards=(is_pushed,),
+            definitions={
+                "tip": (f"np.linalg.norm(next_obs[{TIP.start}:{TIP.stop}] - next_obs[{OBJECT.start}:{OBJECT.stop}])")
+            },
             recipe={"total_timesteps": body.budget("push")},
             judged_s=params.duration_s or body.judged_s,
         )
-
-
-def _tip() -> str:
-    return f"np.linalg.norm(next_obs[{TIP.start}:{TIP.stop}] - next_obs[{OBJECT.start}:{OBJECT.stop}])"
-
-
-def _main() -> Criterion:
-    return Criterion(
-        key="object_at_goal",
-        title=f"The object ends within {100 * NEAR:g} cm of the goal",
-        description=f"The distance of the object to the goal is at most {NEAR:g} m at the last step.",
-        category=Category.DYNAMICS,
-        predicate=on_feature(Statistic.FINAL, "target_distance", below(NEAR), "m", margin=0.15),
-        weight=2.0,
-    )
-
-
-def _is_pushed() -> Criterion:
-    return Criterion(
-        key="is_pushed",
-        title="The object was pushed closer",
-        description="The object's distance to the goal falls by 5 cm or more over the episode.",
-        category=Category.DYNAMICS,
-        predicate=on_feature(Statistic.CHANGE, "target_distance", below(-0.05), "m", margin=0.1),
-    )

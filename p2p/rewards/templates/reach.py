@@ -30,6 +30,23 @@ class Reach(Template):
         if not stage.alone:
             raise refuse("reach the target", "it does not go with other steps")
         near = 'tolerance(info["target_distance"], 0.0, 0.02, {margin})'
+        main = Criterion(
+            key="reaches_target",
+            title=f"Is within {100 * NEAR:g} cm of the target at the end",
+            description=f"The distance at the last step is at most {NEAR:g} m.",
+            category=Category.DYNAMICS,
+            predicate=on_feature(Statistic.FINAL, "target_distance", below(NEAR), "m", margin=0.1),
+            weight=2.0,
+        )
+        ends_there = Criterion(
+            key="stays_at_target",
+            title="Stays at the target",
+            description=f"Over the last quarter of the episode the mean distance is at most {NEAR:g} m.",
+            category=Category.STABILITY,
+            predicate=on_feature(
+                Statistic.MEAN, "target_distance", below(NEAR), "m", margin=0.1, window=Window(last_share=0.25)
+            ),
+        )
         return Plan(
             label="ReachTarget",
             summary="Bringing the tip to the target and keeping it there",
@@ -38,31 +55,8 @@ class Reach(Template):
                 Term("near", 1.0, near, r"\mathrm{tol}(d; 0, 0.02)", "being at the target", margin=0.1),
                 effort(body.effort),
             ),
-            main=_main(),
-            guards=(_ends_there(),),
+            main=main,
+            guards=(ends_there,),
             recipe={"total_timesteps": body.budget("reach"), "episode_s": 2.0},
             judged_s=params.duration_s or body.judged_s,
         )
-
-
-def _main() -> Criterion:
-    return Criterion(
-        key="reaches_target",
-        title=f"Is within {100 * NEAR:g} cm of the target at the end",
-        description=f"The distance at the last step is at most {NEAR:g} m.",
-        category=Category.DYNAMICS,
-        predicate=on_feature(Statistic.FINAL, "target_distance", below(NEAR), "m", margin=0.1),
-        weight=2.0,
-    )
-
-
-def _ends_there() -> Criterion:
-    return Criterion(
-        key="stays_at_target",
-        title="Stays at the target",
-        description=f"Over the last quarter of the episode the mean distance is at most {NEAR:g} m.",
-        category=Category.STABILITY,
-        predicate=on_feature(
-            Statistic.MEAN, "target_distance", below(NEAR), "m", margin=0.1, window=Window(last_share=0.25)
-        ),
-    )

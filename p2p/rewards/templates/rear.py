@@ -38,12 +38,42 @@ class Rear(Template):
         del stage
         hold = params.duration_s or HOLD_S
         place = (stays_near(IN_PLACE),) if Manner.IN_PLACE in params.manners else ()
+        terms = (
+            Term("nose_up", 0.3, '(1.0 + np.sin(info["pitch"])) / 2.0', r"(1 + \sin\theta)/2", "raising the nose"),
+            Term("reared", 1.0, 'tolerance(info["pitch"], 1.3, 1.85, {margin}) * (0.4 + 0.3 * tall + 0.3 * calm)',
+                 r"\mathrm{tol}(\theta; 1.3, 1.85)\,(0.4 + 0.3\,T + 0.3\,S)",
+                 "standing tall and calm with the nose up", margin=1.3),
+            Term("sitting", 0.4, 'info["torso_contact"]', "c_t", "price of the trunk on the floor", sign=-1),
+            effort(0.05),
+        )  # fmt: skip
+        low, high = PITCH
+        main = Criterion(
+            key="stands_on_hind_legs",
+            title=f"Stands on its hind legs for {hold:g} s",
+            description=f"For {hold:g} s without a break the pitch, nose up, is between {low:g} and {high:g} rad and "
+            "the trunk off the floor.",
+            category=Category.POSTURE,
+            predicate=on_steps(
+                Statistic.LONGEST_HOLD,
+                (between("pitch", low, high), at_most("torso_contact", 0.5)),
+                Band(hold),
+                margin=hold,
+            ),
+            weight=2.0,
+        )
+        not_sitting = Criterion(
+            key="not_sitting",
+            title="Stands on its legs, not on its trunk",
+            description=f"The trunk touches the floor in at most {SITTING_SHARE:.0%} of the steps.",
+            category=Category.POSTURE,
+            predicate=on_feature(Statistic.MEAN, "torso_contact", below(SITTING_SHARE), "1", margin=0.4),
+        )
         return Plan(
             label="StandOnHindLegs",
             summary="Standing on the hind legs with the nose up",
-            terms=_terms(),
-            main=_main(hold),
-            guards=(_not_sitting(), *place),
+            terms=terms,
+            main=main,
+            guards=(not_sitting, *place),
             definitions={
                 "tall": 'tolerance(info["top_height"], 1.1, np.inf, 0.6)',
                 "calm": 'tolerance(info["velocity_x"], -0.2, 0.2, 2.0)',
@@ -57,42 +87,3 @@ class Rear(Template):
             seconds=hold + 2.0,
             judged_s=max(body.judged_s, hold + 2.0),
         )
-
-
-def _terms() -> tuple[Term, ...]:
-    return (
-        Term("nose_up", 0.3, '(1.0 + np.sin(info["pitch"])) / 2.0', r"(1 + \sin\theta)/2", "raising the nose"),
-        Term("reared", 1.0, 'tolerance(info["pitch"], 1.3, 1.85, {margin}) * (0.4 + 0.3 * tall + 0.3 * calm)',
-             r"\mathrm{tol}(\theta; 1.3, 1.85)\,(0.4 + 0.3\,T + 0.3\,S)",
-             "standing tall and calm with the nose up", margin=1.3),
-        Term("sitting", 0.4, 'info["torso_contact"]', "c_t", "price of the trunk on the floor", sign=-1),
-        effort(0.05),
-    )  # fmt: skip
-
-
-def _main(hold: float) -> Criterion:
-    low, high = PITCH
-    return Criterion(
-        key="stands_on_hind_legs",
-        title=f"Stands on its hind legs for {hold:g} s",
-        description=f"For {hold:g} s without a break the pitch, nose up, is between {low:g} and {high:g} rad and the "
-        "trunk off the floor.",
-        category=Category.POSTURE,
-        predicate=on_steps(
-            Statistic.LONGEST_HOLD,
-            (between("pitch", low, high), at_most("torso_contact", 0.5)),
-            Band(hold),
-            margin=hold,
-        ),
-        weight=2.0,
-    )
-
-
-def _not_sitting() -> Criterion:
-    return Criterion(
-        key="not_sitting",
-        title="Stands on its legs, not on its trunk",
-        description=f"The trunk touches the floor in at most {SITTING_SHARE:.0%} of the steps.",
-        category=Category.POSTURE,
-        predicate=on_feature(Statistic.MEAN, "torso_contact", below(SITTING_SHARE), "1", margin=0.4),
-    )

@@ -108,17 +108,61 @@ class Spin(Template):
 
     def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Yaw rate in the requested direction, until the number of turns is reached, on the spot."""
-        asked = _asked(params, body, stage)
+        if params.direction in (Direction.FORWARD, Direction.BACKWARD):
+            raise refuse(f"spin {params.direction}", "a spin goes left or right; a flip goes forward or backward")
+        said = params.turns if params.turns is not None else params.times
+        turns = float(said or 1)
+        if params.duration_s is not None:
+            turns = turns if said is not None else min(1.0, params.duration_s / (2.0 * SECONDS_PER_TURN))
+        if 1.0 + SECONDS_PER_TURN * turns > LONGEST_S:
+            raise refuse(
+                f"{turns:g} turns", f"{body.noun} cannot make so many in the {LONGEST_S:g} s that can be judged"
+            )
+        way = {
+            Direction.LEFT: 1.0,
+            Direction.RIGHT: -1.0,
+            None: 0.0 if stage.first and "spin" not in stage.then else 1.0,
+        }[params.direction]
+        exact = said is not None and not params.repeatedly
+        asked = _RequestedTurn(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
         seconds = 1.0 + max(SECONDS_PER_TURN * asked.turns, asked.duration_s or 0.0)
         judged = asked.duration_s if asked.duration_s and not asked.exact else max(body.judged_s, seconds)
         signed = asked.way * asked.turns or asked.turns
         held = asked.duration_s is not None and not asked.exact
+        # Definitions for the reward: turns in the requested direction, their rate, and the target rate
+        turned = f'(info["yaw_turns"] - {asked.start:g})' if asked.start else 'info["yaw_turns"]'
+        if asked.way:
+            sign = "-" if asked.way < 0 else ""
+            found = {"rate": f'{sign}info["yaw_rate"]', "turned": f"{sign}{turned}"}
+        else:
+            found = {"rate": 'np.copysign(1.0, info["yaw_turns"]) * info["yaw_rate"]', "turned": f"abs({turned})"}
+        if asked.exact:
+            gain = round(2.0 * pi / SETTLING_S, 1)
+            target = asked.turns if stage.last else round(THROUGH * asked.turns, 4)  # or the next step is never reached
+            found["wanted"] = f"np.clip({gain} * ({target:g} - turned), -{RATE}, {RATE})"
+        fewest, most = asked.ends
+        counts = asked.exact and stage.last
+        reached = asked.band(fewest if asked.exact else asked.turns, most if counts else float("inf"))
+        statistic = Statistic.FINAL if stage.last else Statistic.MIN if asked.way < 0 else Statistic.MAX
+        lowest = f"at least {reached.low:g}" if asked.way >= 0 else f"at most {reached.high:g}"
+        words = f"{reached.low:g} to {reached.high:g}" if counts else lowest
+        when = "at the end" if stage.last else "at some moment"
+        predicate = on_feature(statistic, "yaw_turns", reached, "turns", margin=asked.turns)
+        main = Criterion(
+            key=asked.key,
+            title=f"Turns {asked.words}",
+            description="The turns about the vertical since the start, "
+            f"{'left positive' if asked.way else 'either way'}, are {words} {when}.",
+            category=Category.DYNAMICS,
+            predicate=predicate.model_copy(update={"absolute": asked.way == 0.0}),
+            weight=2.0,
+        )
         return Plan(
             label=f"Spin{asked.side.title() if asked.way else 'Around'}",
             summary=f"Turning to {'the ' if asked.way else ''}{asked.side} on the spot"
             + (f", {asked.turns:g} {'turn' if asked.turns == 1 else 'turns'} and no more" if asked.exact else ""),
             terms=_terms(body, asked),
-            main=_main(asked, stage),
+            main=main,
             guards=(
                 *stays_upright(body, params),
                 stays_near(IN_PLACE if Manner.IN_PLACE in params.manners else ABOUT),
@@ -126,7 +170,7 @@ class Spin(Template):
                 *((_keeps_spinning(asked, judged),) if stage.alone else ()),
                 *(has_not_fallen_at_the_end(body, judged) if stage.last else ()),
             ),
-            definitions=gate(body) | _to_go(asked, stage),
+            definitions=gate(body) | found,
             recipe={"total_timesteps": body.budget("spin"), "terminate_when_unhealthy": body.terminates},
             milestone=Milestone("time", asked.duration_s or 0.0)
             if held
@@ -134,37 +178,6 @@ class Spin(Template):
             seconds=seconds,
             judged_s=judged,
         )
-
-
-def _asked(params: Params, body: RobotFacts, stage: Stage) -> _RequestedTurn:
-    if params.direction in (Direction.FORWARD, Direction.BACKWARD):
-        raise refuse(f"spin {params.direction}", "a spin goes left or right; a flip goes forward or backward")
-    said = params.turns if params.turns is not None else params.times
-    turns = float(said or 1)
-    if params.duration_s is not None:
-        turns = turns if said is not None else min(1.0, params.duration_s / (2.0 * SECONDS_PER_TURN))
-    if 1.0 + SECONDS_PER_TURN * turns > LONGEST_S:
-        raise refuse(f"{turns:g} turns", f"{body.noun} cannot make so many in the {LONGEST_S:g} s that can be judged")
-    way = {Direction.LEFT: 1.0, Direction.RIGHT: -1.0, None: 0.0 if stage.first and "spin" not in stage.then else 1.0}[
-        params.direction
-    ]
-    exact = said is not None and not params.repeatedly
-    return _RequestedTurn(way, turns, exact, stage.done.get("yaw_turns", 0.0), params.duration_s)
-
-
-def _to_go(asked: _RequestedTurn, stage: Stage) -> dict[str, str]:
-    """Definitions for the reward: turns in the requested direction, their rate, and the target rate."""
-    turned = f'(info["yaw_turns"] - {asked.start:g})' if asked.start else 'info["yaw_turns"]'
-    if asked.way:
-        sign = "-" if asked.way < 0 else ""
-        found = {"rate": f'{sign}info["yaw_rate"]', "turned": f"{sign}{turned}"}
-    else:
-        found = {"rate": 'np.copysign(1.0, info["yaw_turns"]) * info["yaw_rate"]', "turned": f"abs({turned})"}
-    if asked.exact:
-        gain = round(2.0 * pi / SETTLING_S, 1)
-        target = asked.turns if stage.last else round(THROUGH * asked.turns, 4)  # or the next step is never reached
-        found["wanted"] = f"np.clip({gain} * ({target:g} - turned), -{RATE}, {RATE})"
-    return found
 
 
 def _terms(body: RobotFacts, asked: _RequestedTurn) -> tuple[Term, ...]:
@@ -188,26 +201,6 @@ def _terms(body: RobotFacts, asked: _RequestedTurn) -> tuple[Term, ...]:
              "price of being away from the spot", sign=-1),
         effort(body.effort),
     )  # fmt: skip
-
-
-def _main(asked: _RequestedTurn, stage: Stage) -> Criterion:
-    fewest, most = asked.ends
-    counts = asked.exact and stage.last
-    reached = asked.band(fewest if asked.exact else asked.turns, most if counts else float("inf"))
-    statistic = Statistic.FINAL if stage.last else Statistic.MIN if asked.way < 0 else Statistic.MAX
-    lowest = f"at least {reached.low:g}" if asked.way >= 0 else f"at most {reached.high:g}"
-    words = f"{reached.low:g} to {reached.high:g}" if counts else lowest
-    when = "at the end" if stage.last else "at some moment"
-    predicate = on_feature(statistic, "yaw_turns", reached, "turns", margin=asked.turns)
-    return Criterion(
-        key=asked.key,
-        title=f"Turns {asked.words}",
-        description=f"The turns about the vertical since the start, {'left positive' if asked.way else 'either way'}, "
-        f"are {words} {when}.",
-        category=Category.DYNAMICS,
-        predicate=predicate.model_copy(update={"absolute": asked.way == 0.0}),
-        weight=2.0,
-    )
 
 
 def _counted(asked: _RequestedTurn, stage: Stage, judged_s: float) -> tuple[Criterion, ...]:

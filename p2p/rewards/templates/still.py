@@ -68,6 +68,9 @@ class Still(Template):
     def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """No speed, calm joints, on its feet, without bracing."""
         hold = params.duration_s or 1.5
+        found: dict[str, object] = {"total_timesteps": body.budget("still"), "log_std_init": -1.0}
+        if body.terminates:
+            found |= LONG_ROLLOUTS | {"terminate_when_unhealthy": True}
         return Plan(
             label="StandStill",
             summary="Staying where it is, with calm joints and little effort",
@@ -79,7 +82,7 @@ class Still(Template):
                 *(has_not_fallen_at_the_end(body, body.judged_s) if stage.last and not stage.alone else ()),
             ),
             definitions=gate(body) if body.terminates else {**gate(body), "calm": _calm(body)},
-            recipe=_recipe(body),
+            recipe=found,
             milestone=Milestone("time", round(hold + 0.5, 3)),
             seconds=hold + 1.0,
             judged_s=params.duration_s or body.judged_s,
@@ -111,7 +114,13 @@ def _calm(body: RobotFacts) -> str:
 
 def _main(body: RobotFacts, stage: Stage, hold: float) -> Criterion:
     if not stage.alone:
-        where = (at_most("speed", CALM_SPEED), *_on_the_floor(body), *_where_it_turned_to(stage))
+        # Stops a second flip from passing as standing still after the first
+        turns = {feature: amount for feature, amount in stage.done.items() if feature.endswith("_turns")}
+        where_it_turned_to = tuple(
+            between(feature, amount - BEYOND, amount + BEYOND).model_copy(update={"absolute": feature in stage.either})
+            for feature, amount in turns.items()
+        )
+        where = (at_most("speed", CALM_SPEED), *_on_the_floor(body), *where_it_turned_to)
         return Criterion(
             key="stands_still",
             title=f"Stands still for {hold:g} s",
@@ -126,15 +135,6 @@ def _main(body: RobotFacts, stage: Stage, hold: float) -> Criterion:
 
 def _on_the_floor(body: RobotFacts) -> tuple[Bound, ...]:
     return (at_most("airborne", 0.5), at_most("torso_contact", 0.5)) if body.has("airborne", "torso_contact") else ()
-
-
-def _where_it_turned_to(stage: Stage) -> tuple[Bound, ...]:
-    """Stops a second flip from passing as standing still after the first."""
-    turns = {feature: amount for feature, amount in stage.done.items() if feature.endswith("_turns")}
-    return tuple(
-        between(feature, amount - BEYOND, amount + BEYOND).model_copy(update={"absolute": feature in stage.either})
-        for feature, amount in turns.items()
-    )
 
 
 def _guards(body: RobotFacts, stage: Stage) -> list[Criterion]:
@@ -250,13 +250,6 @@ def _takes_no_steps(body: RobotFacts) -> tuple[Criterion, ...]:
         weight=GUARD,
     )
     return (criterion,)
-
-
-def _recipe(body: RobotFacts) -> dict[str, object]:
-    found: dict[str, object] = {"total_timesteps": body.budget("still"), "log_std_init": -1.0}
-    if body.terminates:
-        found |= LONG_ROLLOUTS | {"terminate_when_unhealthy": True}
-    return found
 
 
 LONG_ROLLOUTS: dict[str, object] = {
