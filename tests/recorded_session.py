@@ -86,15 +86,33 @@ def _in_order_of_runs(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def save(session: Path, place: Path) -> None:
-    """Keep a session as text: the names of all its files, and what the readable ones hold."""
+    """Keep a session as text: the names of all its files, and what the readable ones hold; equal ones once."""
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     (place / "tree.txt").write_text("".join(f"{name}\n" for name in tree(session)))
     (place / "processor.txt").write_text(processor() + "\n")
-    for name, text in texts(session).items():
+    keep_texts(texts(session), place)
+
+
+def keep_texts(found: dict[str, str], place: Path) -> None:
+    """Write each text to `files/`, and the names of those that equal an earlier one to `equal.json`."""
+    first: dict[str, str] = {}
+    equal = {}
+    for name, text in found.items():
+        if first.setdefault(text, name) != name:
+            equal[name] = first[text]
+            continue
         path = place / "files" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    (place / "equal.json").write_text(json.dumps(equal, indent=1) + "\n")
+
+
+def kept_texts(place: Path) -> dict[str, str]:
+    """The text of every file that `keep_texts` was given, by its name."""
+    files = place / "files"
+    kept = {str(path.relative_to(files)): path.read_text() for path in files.rglob("*") if path.is_file()}
+    return kept | {name: kept[first] for name, first in json.loads((place / "equal.json").read_text()).items()}
 
 
 def lay_out(place: Path, runs_dir: Path) -> str:
@@ -104,5 +122,6 @@ def lay_out(place: Path, runs_dir: Path) -> str:
         path = session / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    shutil.copytree(place / "files", session, dirs_exist_ok=True)
+    for name, text in kept_texts(place).items():
+        (session / name).write_text(text)
     return SESSION_ID

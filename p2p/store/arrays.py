@@ -17,11 +17,12 @@ from p2p.store.opening import open_to_read
 Floats = NDArray[np.float64]
 LONGEST = 1 << 30
 """Most bytes of arrays that are loaded from a file, also unpacked: a small file can hold arrays of any size."""
-_BROKEN = (
-    *(OSError, EOFError, ValueError, KeyError, IndexError, TypeError, AttributeError, MemoryError, RecursionError),
-    *(SyntaxError, struct.error, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error, TokenError),
-)
-"""What numpy and zipfile raise for bytes that are no archive of arrays; their headers are parsed as Python."""
+_ABSENT_OR_CUT = (OSError, EOFError)
+_NOT_AN_ARCHIVE = (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError)
+"""RuntimeError: zipfile's for encryption, and as NotImplementedError for compression that it does not know."""
+_NOT_AN_ARRAY = (SyntaxError, TokenError, ValueError, TypeError, LookupError, AttributeError, MemoryError)
+"""numpy evaluates the header of each array as a Python literal, and then uses it as shape and type."""
+_BROKEN = (*_ABSENT_OR_CUT, *_NOT_AN_ARCHIVE, *_NOT_AN_ARRAY)
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -63,7 +64,7 @@ def load_features(path: Path) -> list[dict[str, Floats]] | None:
     names = arrays["names"]
     lengths = arrays["lengths"]
     values = arrays["values"]
-    # Whether arrays fit together as the features of rollouts: names, lengths, and a row for each step
+    # the features of rollouts: names, lengths, and a row for each step
     kinds = names.dtype.kind == "U" and lengths.dtype.kind in "iu" and values.dtype.kind == "f"
     shapes = names.ndim == lengths.ndim == 1 and values.ndim == 2 and values.shape[1] == len(names)
     # summed as Python's integers, which do not overflow

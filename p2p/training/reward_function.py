@@ -53,7 +53,7 @@ class RewardFunction(ABC):
         Raises:
             NotImplementedError: it is not written.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # optional, thus not abstract: only an override is ever called
 
     @property
     @abstractmethod

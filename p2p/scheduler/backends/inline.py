@@ -147,7 +147,7 @@ def _execute(spec: JobSpec, directory: Path, log: TextIO) -> int:
                 return left.code or 0
             print(left.code, file=sys.stderr)
             return 1
-        except Exception:  # as an interpreter of its own would end
+        except Exception:  # the job's code may raise anything: print it and exit with 1, as its own interpreter would
             traceback.print_exc()
             return 1
     return 0
