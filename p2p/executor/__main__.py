@@ -19,8 +19,7 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
-from p2p.store.iterations import IterationRecord
-from p2p.store.run_inputs import save_inputs
+from p2p.store.iterations import IterationRecord, save_inputs
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from p2p.lab.contracts.calibration import Calibration, ClipsRequest, ClipVideoRe
 from p2p.lab.contracts.measurement import MeasureRequest, SpeedMeasurement
 from p2p.store import files, layout
 from p2p.store.iterations import IterationRecord
-from p2p.store.known_motions import KnownMotionsRecord
+from p2p.store.job_records import KnownMotionsRecord
 
 CALIBRATION = "calibration"
 """Directory below the runs directory."""

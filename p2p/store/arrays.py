@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.store.files import replacing
-from p2p.store.opening import open_to_read
+from p2p.store.untrusted_files import open_to_read
 
 Floats = NDArray[np.float64]
 LONGEST = 1 << 30

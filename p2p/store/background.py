@@ -16,8 +16,8 @@ from p2p.contracts.background import JobTicket, JobView
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.store import files, layout, locks
 from p2p.store.index import Index
-from p2p.store.opening import open_to_read
 from p2p.store.records import json_file
+from p2p.store.untrusted_files import open_to_read
 
 Named = TypeVar("Named", JobTicket, JobView)
 KIND = "job"

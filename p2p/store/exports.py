@@ -5,8 +5,8 @@ from pathlib import Path
 from p2p.contracts.errors import StorageProblem
 from p2p.contracts.work import ExportReport, ExportRequest
 from p2p.store import files, layout
-from p2p.store.opening import read_bytes
 from p2p.store.records import json_file
+from p2p.store.untrusted_files import read_bytes
 
 LONGEST_FILE = 1 << 30
 """Longest file of an export [bytes]."""

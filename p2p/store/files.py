@@ -18,8 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from p2p.contracts.errors import StorageProblem
 from p2p.store import locks
-from p2p.store.harmless import harmless, harmless_json
-from p2p.store.opening import is_enclosed, open_to_read, read_bytes, without_links
+from p2p.store.untrusted_files import harmless, harmless_json, is_enclosed, open_to_read, read_bytes, without_links
 
 M = TypeVar("M", bound=BaseModel)
 ABANDONED_S = 3600.0

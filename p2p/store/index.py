@@ -17,7 +17,7 @@ from zlib import crc32
 
 from p2p.contracts.errors import StorageProblem
 from p2p.store import files, layout
-from p2p.store.opening import without_links
+from p2p.store.untrusted_files import without_links
 
 VERSION = 1
 """Of the table; one of another version is made anew."""

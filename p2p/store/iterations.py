@@ -1,4 +1,4 @@
-"""The directory contract of an iteration, and of one run in it."""
+"""The directory contract of an iteration, of the candidates for its reward, and of one run in it."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.reward import Revision, RewardDraft, RewardReport, RewardSpec
+from p2p.contracts.reward import CandidateChoice, Revision, RewardDraft, RewardReport, RewardSpec
 from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig, TrainingPlan
 from p2p.contracts.work import CheckRequest, DescribeRequest, FilmRequest, RendererReport
 from p2p.store import files, layout
@@ -241,3 +241,74 @@ class IterationRecord:
 def _trajectory_order(path: Path) -> tuple[int, bool, str]:
     _, step, label = path.stem.split("_", 2)
     return int(step), label == "median", label
+
+
+class CandidateRecords:
+    """Candidate rewards of one iteration.
+
+    Args:
+        iteration: Whose.
+    """
+
+    read_choice, save_choice = json_file(layout.CANDIDATES, CandidateChoice)
+    """Which candidate was chosen; absent before that, or without candidates."""
+
+    def __init__(self, iteration: IterationRecord) -> None:
+        self.path = iteration.path
+
+    def first(self, number: int) -> IterationRecord:
+        """A candidate as first written; need not exist."""
+        return IterationRecord(self.path / layout.candidate_name(number))
+
+    def mended(self, number: int) -> IterationRecord:
+        """A refused candidate after its author's repair; need not exist."""
+        return IterationRecord(self.path / layout.candidate_name(number, mended=True))
+
+    def present(self, number: int) -> IterationRecord:
+        """The current version of a candidate: repaired, if that was done."""
+        mended = self.mended(number)
+        return mended if mended.read_reward_report() is not None else self.first(number)
+
+    def run(self, number: int, seed: int) -> IterationRecord:
+        """Short training of a candidate; need not exist."""
+        return self.present(number).run(layout.candidate_name(number), seed)
+
+    def runs(self) -> list[IterationRecord]:
+        """The short trainings begun so far, by name."""
+        return [run for place in self._places() for run in place.runs()]
+
+    def job_dirs(self) -> list[Path]:
+        """Directories of all jobs of all candidates."""
+        return [*(place.check_dir for place in self._places()), *(run.path for run in self.runs())]
+
+    def forget_choice(self) -> None:
+        """Delete the choice; candidates, checks and trainings stay."""
+        files.remove(self.path / layout.CANDIDATES)
+
+    def _places(self) -> list[IterationRecord]:
+        found = sorted(self.path.glob("candidate_*"))
+        return [IterationRecord(path) for path in found if layout.CANDIDATE.fullmatch(path.name)]
+
+
+def all_runs(iteration: IterationRecord) -> list[IterationRecord]:
+    """Every training of an iteration, including those of candidates."""
+    return [*iteration.runs(), *CandidateRecords(iteration).runs()]
+
+
+def save_inputs(
+    run: IterationRecord, source: str, spec: EnvSpec, config: TrainConfig, intent: Intent | None = None
+) -> None:
+    """Write the inputs of a run; the configuration comes last and marks them complete.
+
+    Args:
+        run: Which run.
+        source: Of the reward.
+        spec: Of the environment.
+        config: Its `iteration_id` becomes the run's.
+        intent: By which checkpoints are chosen; None where nothing is judged.
+    """
+    run.save_reward_source(source)
+    run.save_env_spec(spec)
+    if intent is not None:
+        run.save_criteria(intent)
+    run.save_config(config.model_copy(update={"iteration_id": run.iteration_id}))

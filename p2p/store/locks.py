@@ -9,7 +9,7 @@ from pathlib import Path
 from pwd import getpwuid
 
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.store.opening import without_links
+from p2p.store.untrusted_files import without_links
 
 PATIENCE_S = 120.0
 """For locks that are held for milliseconds, on a machine whose disk or processor is busy with something else."""

@@ -13,7 +13,7 @@ from p2p.contracts.training import ResumePoint
 from p2p.store import files, layout
 from p2p.store.arrays import load_arrays
 from p2p.store.iterations import IterationRecord
-from p2p.store.opening import open_to_read
+from p2p.store.untrusted_files import open_to_read
 
 Arrays = Mapping[str, NDArray[Any]]
 

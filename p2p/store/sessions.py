@@ -27,8 +27,8 @@ from p2p.store import files, layout, locks
 from p2p.store.clock import now, seconds_between
 from p2p.store.events import EventLog
 from p2p.store.iterations import IterationRecord
-from p2p.store.opening import enclose
 from p2p.store.records import in_directory, json_file, json_file_or_new, json_lines
+from p2p.store.untrusted_files import enclose
 
 HEARTBEAT_S = 5.0
 SETTLED_S = 2.0

@@ -26,7 +26,7 @@ from pathlib import Path
 from p2p.store.evaluations import ReportRecord
 from p2p.store.exports import ExportRecord
 from p2p.store.iterations import IterationRecord
-from p2p.store.views import ViewRecord
+from p2p.store.pictures import ViewRecord
 from p2p.worker.verbs import Places, Verb, named, run
 
 

@@ -15,8 +15,8 @@ from p2p.contracts.work import EvaluateRequest
 from p2p.store.arrays import save_arrays, save_features
 from p2p.store.evaluations import ReportRecord
 from p2p.store.iterations import IterationRecord
+from p2p.store.pictures import SheetRecord
 from p2p.store.policy import load_policy
-from p2p.store.views import SheetRecord
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.report_pictures import film, picture_learning, picture_rollout
 from p2p.worker.reward.hosted import HostedReward

@@ -5,7 +5,7 @@ from pathlib import Path
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.work import PictureResult
 from p2p.store.iterations import IterationRecord
-from p2p.store.views import ViewRecord
+from p2p.store.pictures import ViewRecord
 from p2p.worker.pictures.frame_files import size_of
 from p2p.worker.pictures.frame_labels import one_line
 from p2p.worker.pictures.metric_plots import TrainedRun, write_plot

@@ -7,7 +7,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.work import FrameNote, PictureResult, RecordedFile, ViewCamera, ViewRequest
 from p2p.store.arrays import features_of, load_arrays
 from p2p.store.iterations import IterationRecord
-from p2p.store.views import ViewRecord
+from p2p.store.pictures import ViewRecord
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.comparison_sheet import compose_comparison
 from p2p.worker.pictures.contact_sheet import compose_sheet, save_sheet

@@ -29,7 +29,7 @@ from p2p.service.workspace import Workspace
 from p2p.session.run_session import drive
 from p2p.settings import Settings
 from p2p.store import layout
-from p2p.store.candidates import CandidateRecords
+from p2p.store.iterations import CandidateRecords
 
 pytestmark = pytest.mark.slow
 Serve = Callable[..., Stub]

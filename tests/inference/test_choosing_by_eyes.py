@@ -26,7 +26,7 @@ from p2p.settings import Settings
 from p2p.store.arrays import save_features
 from p2p.store.evaluations import EvaluationRecord, ReportRecord
 from p2p.store.iterations import IterationRecord
-from p2p.store.views import SheetRecord, ViewRecord
+from p2p.store.pictures import SheetRecord, ViewRecord
 
 MODEL = "anthropic:claude-of-a-test"
 CAPS = Caps(dollars=None, tokens=10_000_000)

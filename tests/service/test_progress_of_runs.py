@@ -16,7 +16,7 @@ from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
-from p2p.store.run_inputs import save_inputs
+from p2p.store.iterations import save_inputs
 
 SLEEPS = JobSpec(argv=("{python}", "-c", "import time; time.sleep(600)"))
 STILL = {"alive": 0.95, "up": 0.05}

@@ -33,7 +33,7 @@ from p2p.service.rewards.criteria import derive_intent
 from p2p.service.rewards.trials import TrialSteps, affordable, best_of, trial_config
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
-from p2p.store.candidates import CandidateRecords
+from p2p.store.iterations import CandidateRecords
 from p2p.store.sessions import SessionRecord
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")

@@ -27,7 +27,7 @@ from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p.store.arrays import features_of, load_arrays
-from p2p.store.views import SheetRecord
+from p2p.store.pictures import SheetRecord
 from p2p.worker.pictures.key_frames import choose_frames
 
 CHEETAH = catalog.load("HalfCheetah-v5")

@@ -27,10 +27,9 @@ from p2p.store import arrays, files, layout
 from p2p.store.background import BackgroundDirectory
 from p2p.store.exports import ExportedFiles
 from p2p.store.iterations import IterationRecord
+from p2p.store.pictures import SeenPictures, SheetRecord, take_over
 from p2p.store.resume_points import ResumeRecord
-from p2p.store.seen import SeenPictures
 from p2p.store.sessions import RunsDirectory
-from p2p.store.views import SheetRecord, take_over
 
 
 class Disk:

@@ -23,10 +23,10 @@ from p2p.settings import Settings
 from p2p.store import arrays, files, layout
 from p2p.store.background import BackgroundDirectory, BackgroundRecord
 from p2p.store.index import Index
-from p2p.store.opening import is_readable, open_to_read, read_bytes
+from p2p.store.pictures import SheetRecord
 from p2p.store.policy import load_policy
 from p2p.store.sessions import RunsDirectory, SessionRecord
-from p2p.store.views import SheetRecord
+from p2p.store.untrusted_files import is_readable, open_to_read, read_bytes
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from p2p.contracts.work import EvaluateRequest, FrameNote, PictureResult
 from p2p.store.iterations import IterationRecord
-from p2p.store.views import SheetRecord, take_over
+from p2p.store.pictures import SheetRecord, take_over
 from p2p.worker.__main__ import VERBS
 
 

@@ -8,7 +8,7 @@ from PIL import Image
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.work import MetricsPlot, PlotRequest, RunsToPlot
 from p2p.store.iterations import IterationRecord
-from p2p.store.views import ViewRecord
+from p2p.store.pictures import ViewRecord
 from p2p.worker.pictures.metric_plots import POINTS, TrainedRun
 from p2p.worker.plot import plot
 

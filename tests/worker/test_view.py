@@ -17,7 +17,7 @@ from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, View
 from p2p.envs import catalog
 from p2p.store.arrays import save_arrays
 from p2p.store.iterations import IterationRecord
-from p2p.store.views import ViewRecord
+from p2p.store.pictures import ViewRecord
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.engine.morphology import name_of
 from p2p.worker.pictures import view_video

@@ -22,7 +22,7 @@ from p2p.service.pictures.picturing import MIME_TYPES
 from p2p.service.workspace import Workspace
 from p2p.store.calls import CallLedger
 from p2p.store.events import EventLog
-from p2p.store.seen import SeenPictures
+from p2p.store.pictures import SeenPictures
 
 TOGETHER = "synthesis:"
 """Before the name of a model: what code measures takes part."""

@@ -13,8 +13,7 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
 from p2p.service.workspace import Workspace
 from p2p.store import files
-from p2p.store.iterations import IterationRecord
-from p2p.store.run_inputs import save_inputs
+from p2p.store.iterations import IterationRecord, save_inputs
 from p2p.training.presets import preset
 from p2p.training.trainer import Trainer
 

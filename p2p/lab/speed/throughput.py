@@ -24,7 +24,7 @@ from p2p.service.jobs.worker_jobs import raise_failure, wait
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
 from p2p.service.workspace import Workspace
-from p2p.store.run_inputs import save_inputs
+from p2p.store.iterations import save_inputs
 from p2p.training.presets import preset
 
 REWARD = '''

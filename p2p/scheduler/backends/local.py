@@ -17,8 +17,7 @@ from p2p.scheduler.processes import ask_for_the_end, is_supervised, kill, unsupe
 from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
 from p2p.store import files, locks
 from p2p.store.clock import now
-from p2p.store.harmless import harmless_text
-from p2p.store.opening import open_to_read
+from p2p.store.untrusted_files import harmless_text, open_to_read
 
 KILL_AFTER_S = 15.0
 """Patience of `cancel` with a supervisor, which itself kills after 2 s, and waits for the jobs its job started."""

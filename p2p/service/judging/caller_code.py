@@ -19,7 +19,7 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
-from p2p.store.known_motions import KnownMotionsRecord
+from p2p.store.job_records import KnownMotionsRecord
 from p2p.store.sessions import SessionRecord
 
 CALLER = "calling_agent"

@@ -21,8 +21,8 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.iteration import settled_aggregation
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
+from p2p.store.pictures import SheetRecord
 from p2p.store.sessions import SessionRecord
-from p2p.store.views import SheetRecord
 
 LABELS = ("p10", "median", "p90")
 

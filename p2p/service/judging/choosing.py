@@ -20,8 +20,8 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import session_for, unanswered_vetoes
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
+from p2p.store.pictures import ViewRecord, path_from_view, state_of, view_record
 from p2p.store.sessions import SessionRecord
-from p2p.store.views import ViewRecord, path_from_view, state_of, view_record
 
 MOST_LOOKS = 3
 """Checkpoints of one iteration that eyes look at; each is one question to the model, which may ask for pictures."""

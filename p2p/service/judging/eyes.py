@@ -14,9 +14,9 @@ from p2p.service.models.session_models import session_models
 from p2p.service.pictures.picturing import MIME_TYPES, relative_path
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.opening import read_bytes
-from p2p.store.seen import SeenPictures
+from p2p.store.pictures import SeenPictures
 from p2p.store.sessions import SessionRecord
+from p2p.store.untrusted_files import read_bytes
 
 ROLE = "vision_judge"
 """Under which its calls are counted in the session's ledger."""

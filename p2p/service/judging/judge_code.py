@@ -13,7 +13,7 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import session_for
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.known_motions import KnownMotionsRecord
+from p2p.store.job_records import KnownMotionsRecord
 from p2p.store.sessions import SessionRecord
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from p2p.contracts.known_motions import ROBOTS, KnownMotionsRequest
 from p2p.service.jobs.worker_jobs import completed, run_to_end
 from p2p.service.workspace import Workspace
 from p2p.store import files
-from p2p.store.known_motions import KnownMotionsRecord
+from p2p.store.job_records import KnownMotionsRecord
 
 
 def problems_of(ws: Workspace, source: str, names: tuple[str, ...], known: Path | None) -> list[str]:

@@ -12,8 +12,8 @@ from p2p.service.pictures.picturing import make_picture
 from p2p.service.pictures.viewing import recorded_rollout
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
+from p2p.store.pictures import path_from_view, state_of, view_record
 from p2p.store.sessions import SessionRecord
-from p2p.store.views import path_from_view, state_of, view_record
 
 
 def prefer(

@@ -7,7 +7,7 @@ from p2p.service.judging.choosing import chosen_checkpoint
 from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.views import take_over
+from p2p.store.pictures import take_over
 
 
 def run_report(ws: Workspace, session_id: str, number: int) -> None:

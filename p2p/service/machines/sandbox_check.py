@@ -5,7 +5,7 @@ from p2p.contracts.node import CheckLevel, SetupCheck
 from p2p.contracts.protocols import Backend
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.service.jobs.worker_jobs import probe_directory, run_to_end
-from p2p.store import sandbox
+from p2p.store.job_records import read_sandbox_report
 
 ALLOW = "To train all the same: --allow-weak-sandbox, or P2P_ALLOW_WEAK_SANDBOX=1."
 
@@ -19,7 +19,7 @@ def sandbox_check(backend: Backend, allowed: bool) -> SetupCheck:
             return SetupCheck(
                 name="sandbox", level=CheckLevel.PROBLEM, found=str(error), remedy="See the log of the probe."
             )
-        report = sandbox.read_report(scratch)
+        report = read_sandbox_report(scratch)
     if report is None:
         return SetupCheck(name="sandbox", level=CheckLevel.PROBLEM, found="the probe left no answer")
     return described(report, allowed)

@@ -29,9 +29,8 @@ from p2p.inference.prices import price_of, price_table
 from p2p.inference.retry import Patience
 from p2p.service.workspace import Workspace
 from p2p.store.calls import CallLedger
-from p2p.store.candidates import CandidateRecords
 from p2p.store.clock import now, seconds_between
-from p2p.store.iterations import IterationRecord
+from p2p.store.iterations import CandidateRecords, IterationRecord
 from p2p.store.sessions import SessionRecord
 
 LIMITS = ("P2P_MODEL_PATIENCE_S", "P2P_MODEL_SILENCE_S")

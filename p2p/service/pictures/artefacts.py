@@ -9,8 +9,8 @@ from typing import Any, Literal
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.remedies import Remedy
 from p2p.service.workspace import Workspace
-from p2p.store.opening import is_enclosed, is_readable, read_bytes
-from p2p.store.views import SheetRecord
+from p2p.store.pictures import SheetRecord
+from p2p.store.untrusted_files import is_enclosed, is_readable, read_bytes
 
 MediaKind = Literal["videos", "frames"]
 MAX_ROWS = 1000

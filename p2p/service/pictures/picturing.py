@@ -13,8 +13,8 @@ from p2p.service.progress.session_view import live_training, view
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.iterations import IterationRecord
+from p2p.store.pictures import ViewRecord
 from p2p.store.sessions import SessionRecord
-from p2p.store.views import ViewRecord
 
 MIME_TYPES = {".jpg": "image/jpeg", ".png": "image/png", ".mp4": "video/mp4"}
 

@@ -5,8 +5,8 @@ from p2p.contracts.work import MetricsPicture, MetricsPlot, PlotRequest, RunsToP
 from p2p.service.pictures.picturing import best_of, compared_iteration, make_picture, pending_work, picture_file
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
+from p2p.store.pictures import path_from_view, state_of, view_record
 from p2p.store.sessions import SessionRecord
-from p2p.store.views import path_from_view, state_of, view_record
 
 
 def plot_metrics(

@@ -14,8 +14,8 @@ from p2p.service.pictures.picturing import (
 )
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
+from p2p.store.pictures import path_from_view, state_of, view_record
 from p2p.store.sessions import SessionRecord
-from p2p.store.views import path_from_view, state_of, view_record
 
 
 def view_rollout(

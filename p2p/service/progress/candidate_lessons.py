@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from p2p.agents.lessons import consolidated
 from p2p.contracts.intent import score_in_words
 from p2p.contracts.reward import Candidate, CandidateChoice, CandidateState, Lesson
-from p2p.store.candidates import CandidateRecords
+from p2p.store.iterations import CandidateRecords
 from p2p.store.sessions import SessionRecord
 
 MAX_REASONING = 160

@@ -16,7 +16,7 @@ from p2p.service.jobs.worker_jobs import failure_message, wait
 from p2p.service.progress.session_view import run_progress, view
 from p2p.service.training.plan import effective_config, session_for
 from p2p.service.workspace import Workspace
-from p2p.store.candidates import CandidateRecords
+from p2p.store.iterations import CandidateRecords
 
 
 def view_iteration(ws: Workspace, session_id: str, number: int) -> IterationView:

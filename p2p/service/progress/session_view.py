@@ -17,8 +17,7 @@ from p2p.service.jobs.worker_jobs import failure_message, last_line
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.workspace import Workspace
 from p2p.store.background import BackgroundDirectory, BackgroundRecord
-from p2p.store.candidates import CandidateRecords
-from p2p.store.iterations import IterationRecord
+from p2p.store.iterations import CandidateRecords, IterationRecord
 from p2p.store.sessions import SessionRecord
 
 MAX_RETURNS = 60

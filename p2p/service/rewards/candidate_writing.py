@@ -12,8 +12,7 @@ from p2p.service.rewards.variants import settled
 from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent
 from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
-from p2p.store.candidates import CandidateRecords
-from p2p.store.iterations import IterationRecord
+from p2p.store.iterations import CandidateRecords, IterationRecord
 from p2p.store.sessions import SessionRecord
 
 NO_ANSWER = (ModelRefused, ReplyMalformed, ReplyTruncated)

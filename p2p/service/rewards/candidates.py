@@ -25,9 +25,7 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.iteration import plan_runs
 from p2p.service.training.plan import session_for
 from p2p.service.workspace import Workspace
-from p2p.store.candidates import CandidateRecords
-from p2p.store.iterations import IterationRecord
-from p2p.store.run_inputs import save_inputs
+from p2p.store.iterations import CandidateRecords, IterationRecord, save_inputs
 from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
 

@@ -15,8 +15,8 @@ from p2p.rewards.part_features import problem_of
 from p2p.service.progress.session_view import live_training
 from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
-from p2p.store.candidates import all_runs
 from p2p.store.clock import now
+from p2p.store.iterations import all_runs
 from p2p.store.sessions import SessionRecord
 
 

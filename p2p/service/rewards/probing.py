@@ -17,8 +17,7 @@ from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import run_configs
 from p2p.service.workspace import Workspace
-from p2p.store.iterations import IterationRecord
-from p2p.store.run_inputs import save_inputs
+from p2p.store.iterations import IterationRecord, save_inputs
 from p2p.training.speeds import STEPS_PER_SECOND
 
 PROBE_S = 6.0

@@ -24,7 +24,7 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import effective_config, run_configs, session_for
 from p2p.service.workspace import Workspace
 from p2p.store import files
-from p2p.store.candidates import CandidateRecords
+from p2p.store.iterations import CandidateRecords
 from p2p.store.sessions import SessionRecord
 
 MAX_SOURCE = 64 * 1024

@@ -22,7 +22,7 @@ from p2p.service.progress.session_view import live_training, view_session
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.background import BackgroundRecord
-from p2p.store.candidates import CandidateRecords
+from p2p.store.iterations import CandidateRecords
 from p2p.store.sessions import SessionRecord
 
 DRIVER = ("{python}", "-m", "p2p.session.run_session")

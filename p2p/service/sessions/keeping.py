@@ -16,8 +16,8 @@ from p2p.service.progress.session_view import view, view_session
 from p2p.service.sessions.background import start_training
 from p2p.service.sessions.driving import is_driven, resume_session
 from p2p.service.workspace import Workspace
-from p2p.store.candidates import all_runs
 from p2p.store.clock import now
+from p2p.store.iterations import all_runs
 from p2p.store.sessions import SessionRecord
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

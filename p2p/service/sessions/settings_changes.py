@@ -7,8 +7,8 @@ from p2p.contracts.protocols import Backend
 from p2p.contracts.session import EventName, Session, SessionSettings, SessionStatus, SettingsChange, SettingsRequest
 from p2p.service.progress.session_view import live_training
 from p2p.service.workspace import Workspace
-from p2p.store.candidates import all_runs
 from p2p.store.clock import now
+from p2p.store.iterations import all_runs
 from p2p.store.sessions import SessionRecord
 
 OVER = (SessionStatus.PASSED, SessionStatus.COMPLETED)

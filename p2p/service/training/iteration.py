@@ -17,8 +17,7 @@ from p2p.service.training.checkpoint_events import CheckpointJudgments
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import run_configs, session_for
 from p2p.service.workspace import Workspace
-from p2p.store.iterations import IterationRecord
-from p2p.store.run_inputs import save_inputs
+from p2p.store.iterations import IterationRecord, save_inputs
 from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
 

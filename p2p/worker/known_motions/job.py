@@ -8,7 +8,7 @@ import numpy as np
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.known_motions import ClipSet, KnownMotionsRequest
 from p2p.store.arrays import save_arrays, save_features
-from p2p.store.known_motions import KnownMotionsRecord
+from p2p.store.job_records import KnownMotionsRecord
 from p2p.worker.known_motions.clips import MadeClip, make_clips
 from p2p.worker.known_motions.robots import ROBOTS
 

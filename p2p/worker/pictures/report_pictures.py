@@ -13,7 +13,7 @@ from p2p.contracts.errors import P2PError
 from p2p.contracts.work import MetricsPlot, PictureResult, ViewRequest
 from p2p.store.arrays import features_of, load_arrays
 from p2p.store.iterations import IterationRecord
-from p2p.store.views import SheetRecord
+from p2p.store.pictures import SheetRecord
 from p2p.worker.pictures.contact_sheet import write_contact_sheet
 from p2p.worker.pictures.frame_files import notes_of, size_of, write_frames
 from p2p.worker.pictures.key_pictures import ShownRollout

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
-from p2p.store import sandbox
+from p2p.store.job_records import save_sandbox_report
 from p2p.worker.sandbox import bubblewrap, landlock, seccomp
 
 ALLOW_WEAK = "P2P_ALLOW_WEAK_SANDBOX"
@@ -46,7 +46,7 @@ def probe() -> SandboxReport:
 
 def report(job_dir: Path) -> None:
     """Verb `sandbox`: write this machine's report into `result.json`."""
-    sandbox.save_report(job_dir, probe())
+    save_sandbox_report(job_dir, probe())
 
 
 def require_strength(level: SandboxLevel) -> None:

@@ -15,8 +15,8 @@ from p2p.contracts.work import EvaluateRequest, FilmRequest
 from p2p.judges.code import CodeJudge
 from p2p.store.arrays import load_arrays, load_features
 from p2p.store.iterations import IterationRecord
+from p2p.store.pictures import SheetRecord, take_over
 from p2p.store.policy import load_policy
-from p2p.store.views import SheetRecord, take_over
 from p2p.worker.evaluate import evaluate
 from p2p.worker.film import film_runs
 from p2p.worker.pictures import report_pictures as pictures

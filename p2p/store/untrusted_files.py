@@ -1,14 +1,17 @@
-"""Safe opening of files in a runs directory: its sessions may come from other users.
+"""Read files that other users may have written: a runs directory can be a copy of somebody else's.
 
-A copied session can contain links to anything its reader may read, pipes that never answer, and files of any length.
-Workers cannot make links, and p2p makes none, so none is followed below a runs directory.
+A copied session can contain links to anything its reader may read, pipes that never answer, files of any length, and
+texts with terminal escapes. Workers cannot make links, and p2p makes none, so none is followed below a runs directory.
 """
 
 import errno
+import json
 import os
+import re
 import stat
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 LONGEST = 64 << 20
 """Longest file that is read as a whole [bytes]; a session's longest by far are its logs and videos, of a few MB."""
@@ -86,3 +89,41 @@ def _root_of(path: Path) -> Path | None:
     """Nearest enclosed runs directory above a path."""
     absolute = path.absolute()
     return next((place for place in (absolute, *absolute.parents) if place in _ROOTS), None)
+
+
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
+_DIRECTIONS = "\u202a-\u202e\u2066-\u2069"
+"""Marks that show a line in another order than it is written."""
+_TAGS = "\U000e0000-\U000e007f"
+"""ASCII once more, which no font shows and models read."""
+_OBEYED = re.compile(f"[{_CONTROLS}{_DIRECTIONS}{_TAGS}]")
+_PERHAPS = re.compile(
+    rb"\\[ubfr]|[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]|\xf3\xa0[\x80\x81]"
+)
+"""In JSON: what may stand for such a letter."""
+
+
+def harmless_text(text: str) -> str:
+    """Remove control characters except newline and tab, bidirectional marks and invisible letters."""
+    return _OBEYED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def harmless_json(data: bytes) -> bytes:
+    """Clean the texts inside JSON; other input is returned unchanged, for its parser to refuse."""
+    if not _PERHAPS.search(data):
+        return data
+    try:
+        return json.dumps(harmless(json.loads(data))).encode()
+    except (ValueError, RecursionError):
+        return data
+
+
+def harmless(value: Any) -> Any:
+    """Clean the texts inside a JSON value."""
+    if isinstance(value, str):
+        return harmless_text(value)
+    if isinstance(value, list):
+        return [harmless(item) for item in value]
+    if isinstance(value, dict):
+        return {harmless(key): harmless(item) for key, item in value.items()}
+    return value

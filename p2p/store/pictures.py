@@ -1,4 +1,4 @@
-"""Pictures of an iteration: made with its report rollouts, or on request."""
+"""Pictures of an iteration: made with its report rollouts or on request, and kept as judges were sent them."""
 
 import hashlib
 import os
@@ -102,3 +102,27 @@ def view_record(iteration: Path, request: PictureRequest | PlotRequest, state: s
     """
     digest = hashlib.sha256(f"{request.model_dump_json()}\n{state}".encode()).hexdigest()[:16]
     return ViewRecord(iteration / layout.VIEWS / digest)
+
+
+class SeenPictures:
+    """Pictures of one iteration that judges were shown.
+
+    Args:
+        iteration: Its directory.
+    """
+
+    def __init__(self, iteration: Path) -> None:
+        self._directory = iteration / layout.SEEN
+
+    def keep(self, data: bytes, suffix: str) -> tuple[Path, str]:
+        """Save a picture or video; equal bytes are stored once.
+
+        Returns:
+            Its file, and the SHA-256 of its bytes.
+        """
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._directory / f"{digest[:16]}{suffix}"
+        if not path.exists():
+            with files.replacing(path) as temporary:
+                temporary.write_bytes(data)
+        return path, digest
