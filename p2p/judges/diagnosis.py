@@ -98,17 +98,12 @@ def _line(criterion: Criterion, result: CriterionScore | None, n_rollouts: int) 
     met = round(result.met_share * n_rollouts)
     interval = _interval(result.comparison, result.threshold, result.upper)
     wanted = f"{_claim(criterion.predicate)} wanted {interval}{_unit(result)}"
-    return (
-        f"{criterion.title} ({criterion.key}{optional}): met in {met} of {n_rollouts}{enough}; {wanted}, "
-        f"{_found(result)}."
-    )
-
-
-def _found(result: CriterionScore) -> str:
     if result.value is None:
-        return "could not be measured in any rollout: what must come first did not happen, or a value was not finite"
-    spread = "" if result.low is None else f" (95 % interval {result.low:.3g} to {result.high:.3g})"
-    return f"measured {result.value:.3g}{_unit(result)}{spread}"
+        found = "could not be measured in any rollout: what must come first did not happen, or a value was not finite"
+    else:
+        spread = "" if result.low is None else f" (95 % interval {result.low:.3g} to {result.high:.3g})"
+        found = f"measured {result.value:.3g}{_unit(result)}{spread}"
+    return f"{criterion.title} ({criterion.key}{optional}): met in {met} of {n_rollouts}{enough}; {wanted}, {found}."
 
 
 def _claim(predicate: Predicate) -> str:

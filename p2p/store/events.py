@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from p2p.contracts.session import Event, EventName
 from p2p.store import files
 from p2p.store.clock import now
@@ -61,12 +59,4 @@ class EventLog:
 
     def read(self) -> list[Event]:
         """All events, oldest first; broken lines are skipped."""
-        values, _ = files.read_lines(self.path)
-        return [event for value in values if (event := _event(value))]
-
-
-def _event(value: object) -> Event | None:
-    try:
-        return Event.model_validate(value)
-    except ValidationError:
-        return None
+        return list(files.read_models(self.path, Event))

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from pydantic import ValidationError
-
 from p2p.contracts.agent import TranscriptEntry
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.store import files, layout, locks
@@ -35,8 +33,7 @@ class Transcripts:
 
     def read(self, transcript_id: str) -> tuple[TranscriptEntry, ...]:
         """All lines, oldest first; broken or half-written ones are skipped."""
-        values, _ = files.read_lines(self._path(transcript_id))
-        return tuple(entry for value in values if (entry := _entry(value)))
+        return files.read_models(self._path(transcript_id), TranscriptEntry)
 
     def claim(self, transcript_id: str) -> TextIO:
         """Lock a transcript until the returned file is closed or the process ends.
@@ -97,10 +94,3 @@ class Transcripts:
         if transcript_id.startswith("agent_"):
             return self._runs.path / layout.TRANSCRIPTS / f"{transcript_id}.jsonl"
         return path / layout.TRANSCRIPT
-
-
-def _entry(value: object) -> TranscriptEntry | None:
-    try:
-        return TranscriptEntry.model_validate(value)
-    except ValidationError:
-        return None

@@ -66,11 +66,58 @@ def guards(
         )
         found.append(keeps_line)
     if body.has("yaw_turns") and stage.alone:
-        found.append(_keeps_heading())
+        keeps_heading = Criterion(
+            key="keeps_heading",
+            title="Keeps its heading",
+            description=f"In {HEADING_SHARE:.0%} of the steps or more it is turned by at most {HEADING:g} turns from "
+            "how it began.",
+            category=Category.GAIT,
+            predicate=on_steps(
+                Statistic.FRACTION, (between("yaw_turns", -HEADING, HEADING),), Band(HEADING_SHARE), margin=0.5
+            ),
+            weight=GUARD,
+        )
+        found.append(keeps_heading)
     if stage.last:
-        found.append(_keeps_going(direction, stage))
+        keeps_going = Criterion(
+            key="keeps_going",
+            title="Keeps going to the end",
+            description=f"In each of the last five sixths of the episode its mean velocity {direction} is at least "
+            f"{STEADY:.0%} of that of the whole.",
+            category=Category.GAIT,
+            predicate=on_feature(
+                Statistic.STEADINESS,
+                f"velocity_{AXIS[direction]}",
+                Band(STEADY),
+                "1",
+                margin=1.0,
+                window=Window() if stage.alone else Window(last_share=0.7),
+            ),
+            weight=GUARD,
+        )
+        found.append(keeps_going)
         if stage.alone:
-            found.append(_gets_on(direction, pacing, body))
+            # Stops going to and fro, in circles, or in dashes with rests from passing as moving
+            slowest = round(STANDING * pacing.judged.low, 4)
+            share = ON_SHARE if body.feet else STROKES_SHARE
+            velocity = f"velocity_{AXIS[direction]}"
+            bound = at_least(velocity, slowest) if SIGN[direction] > 0 else at_most(velocity, -slowest)
+            gets_on = Criterion(
+                key="gets_on",
+                title="Neither rests nor goes back on the way",
+                description=f"After the first {STARTING_S:g} s it moves {direction} at {slowest:g} m/s or faster in "
+                f"{share:.0%} of the steps.",
+                category=Category.GAIT,
+                predicate=on_steps(
+                    Statistic.FRACTION,
+                    (bound,),
+                    Band(share),
+                    margin=share,
+                    window=Window(after=(at_least("time", STARTING_S),)),
+                ),
+                weight=GUARD,
+            )
+            found.append(gets_on)
     if gait in ("hop", "gallop"):
         found += [_leaves_the_ground(), _keeps_hopping()]
     if band is not None:
@@ -86,65 +133,6 @@ def strays_by(body: RobotFacts, direction: Direction, pacing: Pacing) -> float |
     if body.sideways is None or not body.has(f"velocity_{'x' if AXIS[direction] == 'y' else 'y'}"):
         return None
     return round(min(body.sideways, max(STRAYS * pacing.judged.low, 0.6 * body.sideways)), 3)
-
-
-def _keeps_heading() -> Criterion:
-    return Criterion(
-        key="keeps_heading",
-        title="Keeps its heading",
-        description=f"In {HEADING_SHARE:.0%} of the steps or more it is turned by at most {HEADING:g} turns from how "
-        "it began.",
-        category=Category.GAIT,
-        predicate=on_steps(
-            Statistic.FRACTION, (between("yaw_turns", -HEADING, HEADING),), Band(HEADING_SHARE), margin=0.5
-        ),
-        weight=GUARD,
-    )
-
-
-def _keeps_going(direction: Direction, stage: Stage) -> Criterion:
-    return Criterion(
-        key="keeps_going",
-        title="Keeps going to the end",
-        description=f"In each of the last five sixths of the episode its mean velocity {direction} is at least "
-        f"{STEADY:.0%} of that of the whole.",
-        category=Category.GAIT,
-        predicate=on_feature(
-            Statistic.STEADINESS,
-            f"velocity_{AXIS[direction]}",
-            Band(STEADY),
-            "1",
-            margin=1.0,
-            window=Window() if stage.alone else Window(last_share=0.7),
-        ),
-        weight=GUARD,
-    )
-
-
-def _gets_on(direction: Direction, pacing: Pacing, body: RobotFacts) -> Criterion:
-    """Stops going to and fro, in circles, or in dashes with rests from passing as moving.
-
-    What is compared by `keeps_going` are sixths of the episode: all of it may happen within one.
-    """
-    slowest = round(STANDING * pacing.judged.low, 4)
-    share = ON_SHARE if body.feet else STROKES_SHARE
-    velocity = f"velocity_{AXIS[direction]}"
-    bound = at_least(velocity, slowest) if SIGN[direction] > 0 else at_most(velocity, -slowest)
-    return Criterion(
-        key="gets_on",
-        title="Neither rests nor goes back on the way",
-        description=f"After the first {STARTING_S:g} s it moves {direction} at {slowest:g} m/s or faster in "
-        f"{share:.0%} of the steps.",
-        category=Category.GAIT,
-        predicate=on_steps(
-            Statistic.FRACTION,
-            (bound,),
-            Band(share),
-            margin=share,
-            window=Window(after=(at_least("time", STARTING_S),)),
-        ),
-        weight=GUARD,
-    )
 
 
 def keeps_moving(direction: Direction, pacing: Pacing) -> Criterion:
