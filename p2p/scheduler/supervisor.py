@@ -3,11 +3,11 @@
     python -m p2p.scheduler.supervisor JOB_DIR [SEEN]
 
 Prints a handle once the job runs, or waits for a core, and goes on in the background. On a live or completed job it
-changes nothing and prints the same handle. Needs Python 3.11 and no more: copies of it, cores.py, limits.py will do.
+changes nothing and prints the same handle. Needs Python 3.11 and the three files that it names, which lie beside it.
 SEEN is `updated_at` of the status at the submission: one who comes late starts nothing that has moved on since.
 A job runs in its directory and dies with its supervisor; not so on macOS, which lacks prctl and /proc.
 
-    job.json     what to run: argv, env, secrets, what it waits for (see cores.py), limits (see limits.py)
+    job.json     what to run: argv, env, secrets, what it waits for (see machine_queue.py), limits (see limits.py)
     lock         held (flock) while the supervisor lives: tells life exactly, without pids, clocks, reboots
     status.json  how the job stands; its modification time is the heartbeat
     handle.json  who supervises, and who is supervised
@@ -132,9 +132,11 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
     put(directory / HANDLE, handle)
     try:
         while_queued = partial(say, state="queued"), partial(is_unwanted, directory)
-        waits = spec.get("cores") or spec.get("line")
-        if waits and not import_sibling("cores.py", "admit")(spec, str(directory), *while_queued, group(spec)):
-            return say(state="cancelled")
+        if spec.get("cores") or spec.get("line"):
+            usable = import_sibling("cores.py", "usable_cores")()
+            admit = import_sibling("machine_queue.py", "admit")
+            if not admit(spec, str(directory), usable, *while_queued, group(spec)):
+                return say(state="cancelled")
         limits = import_sibling("limits.py", "Limits")(spec, directory)
         child = spawn(directory, spec, limits)
     except (OSError, ValueError, SubprocessError) as failure:

@@ -23,7 +23,7 @@ from watching import handle, processes_of, until
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobSpec, JobState
-from p2p.scheduler import cores
+from p2p.scheduler import machine_queue
 from p2p.scheduler.backends.local import LocalBackend
 
 KEYS = st.sampled_from(("a", "b", "c"))
@@ -146,7 +146,7 @@ class JobMachine(RuleBasedStateMachine):
         reader, writer = os.pipe()
         if not (child := os.fork()):
             spec = {"line": self.line, "places": PLACES}
-            os.write(writer, b"y" if cores.admit(spec, "", lambda **_: None, lambda: True) else b"n")
+            os.write(writer, b"y" if machine_queue.admit(spec, "", (), lambda **_: None, lambda: True) else b"n")
             signal.pause()
         took = os.read(reader, 1) == b"y"
         os.close(reader)

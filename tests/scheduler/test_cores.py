@@ -10,7 +10,7 @@ import pytest
 from job_helpers import pid_in, shell, until
 
 from p2p.contracts.job import JobState, WaitsFor
-from p2p.scheduler import cores
+from p2p.scheduler import cores, machine_queue
 from p2p.scheduler.backends.local import LocalBackend
 
 backend = LocalBackend()
@@ -19,7 +19,7 @@ ALL = len(cores.usable_cores())
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cores.PLACE, str(tmp_path / "cores"))
+    monkeypatch.setenv(machine_queue.PLACE, str(tmp_path / "cores"))
 
 
 def state(directory: Path) -> JobState:
@@ -47,14 +47,14 @@ def test_a_job_waits_while_another_owns_the_cores_and_says_for_whom(jobs: Path) 
     second = owner(jobs / "elsewhere/b")
     reaches(second, JobState.QUEUED)
     assert backend.status(second).waits_for == (str(first),)
-    assert cores.holders() == (str(first),)
+    assert machine_queue.holders() == (str(first),)
     assert not (second / "pid").exists()
     (first / "go").touch()
     reaches(second, JobState.RUNNING)
     assert backend.status(second).waits_for == ()
     (second / "go").touch()
     reaches(second, JobState.COMPLETED)
-    until(lambda: cores.holders() == ())
+    until(lambda: machine_queue.holders() == ())
 
 
 @pytest.mark.skipif(ALL < 2, reason="needs two cores")
@@ -71,7 +71,7 @@ def test_who_came_first_goes_first_and_who_wants_many_is_not_passed_by(jobs: Pat
     waiting = []
     for name in ("many", "late"):
         waiting.append(owner(jobs / name, ALL if name == "many" else 1))
-        until(lambda: len(list(cores.directory().glob("queue/[0-9]*"))) == len(waiting))
+        until(lambda: len(list(machine_queue.directory().glob("queue/[0-9]*"))) == len(waiting))
     many, late = waiting
     reaches(many, JobState.QUEUED)
     assert state(late) in (JobState.SUBMITTING, JobState.QUEUED)
@@ -163,13 +163,13 @@ def test_trainings_take_over_the_place_of_the_job_that_begins_with_them(jobs: Pa
     assert [backend.status(each).place for each in (job, late)] == [1, 2]
     (busy / "go").touch()
     reaches(job, JobState.RUNNING)
-    assert cores.holders() == (), "it leaves the cores to its trainings"
+    assert machine_queue.holders() == (), "it leaves the cores to its trainings"
     assert state(late) is JobState.QUEUED
     run = jobs / "run"
     until_go = shell("echo $$ > pid; until [ -e go ]; do sleep 0.02; done", cores=ALL, group="a")
     backend.submit(until_go, run)
     reaches(run, JobState.RUNNING)
-    cores.withdraw("a")
+    machine_queue.withdraw("a")
     backend.submit(until_go, jobs / "next_run")
     reaches(jobs / "next_run", JobState.QUEUED)
     (run / "go").touch()
@@ -207,14 +207,14 @@ def test_a_turn_is_taken_while_trainings_of_a_killed_job_run_and_free_for_its_ow
 def test_a_ticket_of_an_earlier_version_says_nothing_and_waits_for_cores(jobs: Path) -> None:
     first = owner(jobs / "first", 1)
     reaches(first, JobState.RUNNING)
-    old = cores.directory() / f"queue/{0:020d}_1"
+    old = machine_queue.directory() / f"queue/{0:020d}_1"
     with old.open("w") as ticket:
         fcntl.flock(ticket, fcntl.LOCK_EX)
         second = owner(jobs / "second", ALL)
         reaches(second, JobState.QUEUED)
         assert backend.status(second).place == 2
         (first / "go").touch()
-        until(lambda: cores.holders() == ())
+        until(lambda: machine_queue.holders() == ())
         assert state(second) is JobState.QUEUED
     reaches(second, JobState.RUNNING)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from p2p.scheduler import cores
+from p2p.scheduler import cores, machine_queue
 
 VICTIM, ATTACKER = 54_321, 54_322
 """Users of the kernel's: nobody has to add them to the machine's list."""
@@ -29,10 +29,10 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (root / name).chmod(mode)
         if os.geteuid() == 0:
             os.chown(root / name, owner, owner)
-    monkeypatch.delenv(cores.PLACE, raising=False)
+    monkeypatch.delenv(machine_queue.PLACE, raising=False)
     monkeypatch.setenv("HOME", str(root / "home"))
-    monkeypatch.setattr(cores, "TEMPORARY", root / "tmp")
-    monkeypatch.setattr(cores, "_home_place", lambda: root / "home/.cache/p2p/cores")
+    monkeypatch.setattr(machine_queue, "TEMPORARY", root / "tmp")
+    monkeypatch.setattr(machine_queue, "_home_place", lambda: root / "home/.cache/p2p/cores")
     yield root
     shutil.rmtree(root)
 
@@ -60,7 +60,7 @@ def as_user(uid: int, work: Callable[[], object]) -> object:
 
 def take() -> bool:
     """Own a core, and give up when it is not free at once."""
-    return cores.admit({"cores": 1}, "/the/job", lambda **_: None, lambda: True)
+    return machine_queue.admit({"cores": 1}, "/the/job", cores.usable_cores(), lambda **_: None, lambda: True)
 
 
 def trap(root: Path, owner: int) -> None:
@@ -82,7 +82,8 @@ def precious(root: Path) -> str:
 def test_a_place_that_somebody_else_made_is_left_to_him(place: Path) -> None:
     as_user(VICTIM, lambda: precious(place))
     as_user(ATTACKER, lambda: trap(place, VICTIM))
-    assert as_user(VICTIM, lambda: [take(), str(cores.directory())]) == [True, str(place / "home/.cache/p2p/cores")]
+    found = as_user(VICTIM, lambda: [take(), str(machine_queue.directory())])
+    assert found == [True, str(place / "home/.cache/p2p/cores")]
     assert (place / "home/precious").read_text() == "mine"
     assert list((place / "home/queue").iterdir()) == []
 
@@ -120,7 +121,7 @@ def test_each_level_has_to_be_ours(place: Path, level: str) -> None:
     for path in (theirs, theirs / "cores"):
         os.chown(path, VICTIM, VICTIM)
     os.chown(theirs / level, ATTACKER, ATTACKER)
-    assert as_user(VICTIM, lambda: str(cores.directory())) == str(place / "home/.cache/p2p/cores")
+    assert as_user(VICTIM, lambda: str(machine_queue.directory())) == str(place / "home/.cache/p2p/cores")
 
 
 @two_users
@@ -131,7 +132,7 @@ def test_without_any_place_of_ours_the_reasons_are_told(place: Path) -> None:
     said = str(as_user(VICTIM, take))
     assert f"p2p-{VICTIM} is not ours but of user {ATTACKER}" in said
     assert f"home belongs to user {ATTACKER}" in said
-    assert cores.PLACE in said
+    assert machine_queue.PLACE in said
 
 
 @two_users
@@ -140,7 +141,7 @@ def test_a_directory_that_others_can_replace_is_no_place_below_which_to_lock(
 ) -> None:
     (place / "open").mkdir()
     (place / "open").chmod(0o777)
-    monkeypatch.setenv(cores.PLACE, str(place / "open/cores"))
+    monkeypatch.setenv(machine_queue.PLACE, str(place / "open/cores"))
     assert "open can be written by others" in str(as_user(VICTIM, take))
 
 
@@ -148,25 +149,25 @@ def test_a_place_of_ours_is_taken_and_closed_to_others(tmp_path: Path, monkeypat
     mine = tmp_path / "cores"
     mine.mkdir()
     mine.chmod(0o777)
-    monkeypatch.setenv(cores.PLACE, str(mine))
-    assert cores.directory() == mine
+    monkeypatch.setenv(machine_queue.PLACE, str(mine))
+    assert machine_queue.directory() == mine
     assert stat.S_IMODE(mine.stat().st_mode) == 0o700
 
 
 def test_a_place_reached_by_a_link_above_it_is_the_same_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    monkeypatch.setenv(cores.PLACE, str(tmp_path / "link/cores"))
-    cores.directory()
+    monkeypatch.setenv(machine_queue.PLACE, str(tmp_path / "link/cores"))
+    machine_queue.directory()
     assert (tmp_path / "real/cores").is_dir()
 
 
 def test_a_place_that_is_itself_a_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "cores").symlink_to(tmp_path / "real")
-    monkeypatch.setenv(cores.PLACE, str(tmp_path / "cores"))
+    monkeypatch.setenv(machine_queue.PLACE, str(tmp_path / "cores"))
     with pytest.raises(OSError, match="choose another one with P2P_CORES_DIR"):
-        cores.directory()
+        machine_queue.directory()
 
 
 def _symlink(path: Path, target: Path) -> None:
@@ -190,17 +191,17 @@ def test_only_a_regular_file_without_other_names_is_written(
     (tmp_path / "precious").write_text("mine")
     for core in cores.usable_cores():
         what(tmp_path / f"cores/core_{core}", tmp_path / "precious")
-    monkeypatch.setenv(cores.PLACE, str(tmp_path / "cores"))
+    monkeypatch.setenv(machine_queue.PLACE, str(tmp_path / "cores"))
     assert "Error: " in str(as_user(os.geteuid(), take))
     assert (tmp_path / "precious").read_text() == "mine"
-    assert cores.holders() == ()
+    assert machine_queue.holders() == ()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the list of open files is in /proc")
 def test_a_look_leaves_no_descriptor_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cores.PLACE, str(tmp_path / "cores"))
-    cores.holders()
+    monkeypatch.setenv(machine_queue.PLACE, str(tmp_path / "cores"))
+    machine_queue.holders()
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(20):
-        cores.holders()
+        machine_queue.holders()
     assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -13,7 +13,7 @@ from p2p.contracts.job import JobSpec, JobState, WaitsFor
 from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.contracts.training import TrainConfig
-from p2p.scheduler import cores
+from p2p.scheduler import cores, machine_queue
 from p2p.service.jobs.waiting import _estimate
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.progress.job_views import get_job
@@ -33,7 +33,7 @@ ALL_CORES = SLEEP.model_copy(update={"cores": len(cores.usable_cores())})
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv(cores.PLACE, str(tmp_path / "cores"))
+    monkeypatch.setenv(machine_queue.PLACE, str(tmp_path / "cores"))
     monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "import time; time.sleep(600)"))
     yield tmp_path
     for job in tmp_path.rglob(layout.JOB):

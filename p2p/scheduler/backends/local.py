@@ -12,7 +12,7 @@ from pathlib import Path
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
-from p2p.scheduler.cores import place_of
+from p2p.scheduler.machine_queue import place_of
 from p2p.scheduler.processes import ask_for_the_end, is_supervised, kill, unsupervised
 from p2p.scheduler.resources import JOB_MEMORY_MB, cores, parallel_jobs
 from p2p.store import files, locks

@@ -1,6 +1,6 @@
 """What background jobs ask for in the queue of the machine, and why they and their trainings wait, and how long.
 
-`p2p/scheduler/cores.py` keeps the queue.
+`p2p/scheduler/machine_queue.py` keeps the queue.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from pathlib import Path
 from p2p.analysis.pace import seconds_per_step
 from p2p.contracts.background import JobKind, JobTicket
 from p2p.contracts.job import Holder, JobSpec, JobState, JobStatus, Waiting, WaitsFor
-from p2p.scheduler import cores
+from p2p.scheduler import machine_queue
 from p2p.service.workspace import Workspace
 from p2p.store.background import BackgroundRecord
 from p2p.store.iterations import IterationRecord
@@ -34,7 +34,7 @@ def in_turn(ws: Workspace, record: SessionRecord, spec: JobSpec, *, trains_here:
 def let_others_go(record: SessionRecord) -> None:
     """Give up the place in the queue that a job of the session kept for its first trainings."""
     with suppress(OSError):  # the queue is not ours: nothing waits there
-        cores.withdraw(_group(record))
+        machine_queue.withdraw(_group(record))
 
 
 def _group(record: SessionRecord) -> str:

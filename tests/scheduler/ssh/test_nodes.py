@@ -326,7 +326,8 @@ def with_file(ours: Bundle, name: str, text: str) -> Bundle:
     packed = BytesIO()
     with zipfile.ZipFile(BytesIO(ours.data)) as old, zipfile.ZipFile(packed, "w") as new:
         for kept in old.namelist():
-            new.writestr(kept, text if kept == name else old.read(kept))
+            same_time = zipfile.ZipInfo(kept)  # the digest of two bundles made one after the other is the same
+            new.writestr(same_time, text if kept == name else old.read(kept))
     return Bundle(data=packed.getvalue(), digest=hashlib.sha256(packed.getvalue()).hexdigest()[:16])
 
 
