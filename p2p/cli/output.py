@@ -43,11 +43,20 @@ class Output:
                 self.console.print(part)
 
 
+class PipedConsole(Console):
+    """A console whose closed pipe is an error like any other: rich would leave at once, with a session untold."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise it again."""
+        self.quiet = True
+        raise BrokenPipeError
+
+
 def console(stderr: bool) -> Console:
     """A console as wide as the terminal; wide enough for tables where there is none."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else PLAIN_WIDTH
-    return Console(stderr=stderr, width=width, highlight=False, emoji=False)
+    return PipedConsole(stderr=stderr, width=width, highlight=False, emoji=False)
 
 
 def print_json(value: "BaseModel | Mapping[str, Any]") -> None:

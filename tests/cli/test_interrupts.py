@@ -302,6 +302,20 @@ def test_a_closed_pipe_tells_the_session_that_goes_on(ws: Workspace) -> None:
     assert view.alive
 
 
+def test_a_reader_that_leaves_is_told_the_session_that_goes_on(ws: Workspace) -> None:
+    script = [sys.executable, "-c", f"{SLEEPING_DRIVER}sys.exit(main())"]
+    with subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        command.stdout.readline()
+        command.stdout.close()  # as `| head -1` does
+        said = command.stderr.read()
+    assert command.returncode == 1
+    (view,) = list_sessions(ws)
+    assert f"{view.session.session_id} goes on without this terminal" in said
+    assert view.alive
+
+
 def test_ctrl_c_is_held_back_until_the_end_of_a_step() -> None:
     with held_back() as typed:
         assert not typed()
