@@ -32,6 +32,13 @@ BENCHES = (
         "learning curves.",
     ),
 )
+ESTIMATES = (
+    LazyCommand(
+        "eta",
+        "p2p.lab.speed.time_left_command:eta",
+        "Train short sessions and hold the first estimate of the time left against the truth, in Markdown.",
+    ),
+)
 JUDGES = (
     LazyCommand(
         "calibrate",
@@ -55,7 +62,7 @@ class Benches(LazyGroup):
 class Measurements(LazyGroup):
     """Every measurement of p2p itself."""
 
-    rows = (*BENCHES, *JUDGES)
+    rows = (*BENCHES, *ESTIMATES, *JUDGES)
 
 
 bench = typer.Typer(

@@ -131,3 +131,25 @@ class ConfinementReport(Contract):
     """Of each measurement, at least."""
     repetitions: int
     rows: tuple[ConfinementRow, ...]
+
+
+class TimeLeft(Contract):
+    """First estimate of the time left of a run or a session, and the truth."""
+
+    env_id: str
+    what: str
+    """Id of the run; `session` for all of them with their verdict."""
+    told_after_s: float
+    """From the start of the session to the estimate [s]."""
+    told_s: float
+    true_s: float
+    """From the estimate to the end [s]."""
+    load_then: float
+    """Load average of the machine when it was told."""
+    load_after: float
+    """Mean of the load average from then to the end."""
+
+    @property
+    def ratio(self) -> float:
+        """Estimate divided by the truth."""
+        return self.told_s / self.true_s
