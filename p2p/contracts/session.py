@@ -316,7 +316,7 @@ class RunLine(Contract):
     total_timesteps: int
     steps_per_second: float | None
     eta_s: float | None
-    """Expected time until it is trained [s]; None before its pace is known."""
+    """Expected time until it is trained and its checkpoints are evaluated [s]; None before its pace is known."""
     episode_return: float | None
     """Of the last training episodes."""
     success_rate: float | None = None
@@ -381,7 +381,8 @@ class SessionView(Contract):
     plan: TrainingPlan | None
     """How they share the machine; None before they are trained."""
     remaining_s: float | None
-    """Expected time until all of them are trained [s]; None where nothing is trained, or no run is under way yet."""
+    """Expected time until all of them are trained and the iteration is judged [s]; None where nothing is trained, or
+    the pace of a run under way is not known yet."""
     criteria: tuple[Criterion, ...]
     """What it is judged by; empty without an intent."""
     best_iteration: int | None

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from p2p.analysis.pace import seconds_per_step
 from p2p.contracts.background import JobKind, JobTicket
 from p2p.contracts.job import Holder, JobSpec, JobState, JobStatus, Waiting, WaitsFor
 from p2p.scheduler import machine_queue
+from p2p.service.jobs.time_left import training_time_left
 from p2p.service.workspace import Workspace
 from p2p.store.background import BackgroundRecord
 from p2p.store.iterations import IterationRecord
@@ -117,11 +117,6 @@ def _time_of_job(runs_dir: Path, ticket: JobTicket) -> float | None:
 def _time_of_run(run: IterationRecord) -> float | None:
     """Remaining training time of a run at its pace so far [s]; None while unknown."""
     try:
-        config = run.read_config()
-        training, _ = run.parse_scalars()
+        return training_time_left(run, *run.parse_scalars())
     except OSError:  # somebody else's directory
         return None
-    pace = seconds_per_step(training)
-    if config is None or pace is None:
-        return None
-    return max(0, config.total_timesteps - int(training[-1]["global_step"])) * pace

@@ -1,17 +1,19 @@
 """Summary of a session, read from its directory alone."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from p2p.analysis.early_hint import early_hint
-from p2p.analysis.pace import seconds_per_step
 from p2p.contracts.background import JobTicket, TrainingRequest
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobState, JobStatus, Waiting, WaitsFor
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Artefacts, FilmProgress, RunProgress, Session, SessionStatus, SessionView
+from p2p.contracts.training import TrainingPlan
 from p2p.service.jobs.processes import process_of
+from p2p.service.jobs.time_left import judging_time, training_time_left
 from p2p.service.jobs.waiting import shared_wait, waiting_of
 from p2p.service.jobs.worker_jobs import failure_message, last_line
 from p2p.service.progress.lineage import best_iteration
@@ -58,7 +60,7 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         step="done" if state.finished else _step(session, iterations, intent is not None),
         runs=runs,
         plan=plan,
-        remaining_s=remaining_s(runs, plan.parallel) if plan is not None else None,
+        remaining_s=_until_verdict_s(record, plan, runs, backend) if plan is not None else None,
         criteria=intent.criteria if intent is not None else (),
         best_iteration=best,
         judgment=judgments.get(best) if best is not None else None,
@@ -121,11 +123,9 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
     step = int(last.get("global_step", 0))
     total = config.total_timesteps if config is not None else 0
     rate = last.get("sps")
-    pace = seconds_per_step(training)
     returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
     measured = evaluations[-1] if evaluations else {}
     summary = run.read_summary() if job is not None and job.state is JobState.COMPLETED else None
-    left = max(0, total - step) if summary is None else 0
     active = job is not None and not job.state.finished
     return RunProgress(
         run_id=run.iteration_id,
@@ -133,7 +133,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         step=min(step, total),
         total_timesteps=total,
         steps_per_second=rate,
-        eta_s=left * pace if pace is not None else None,
+        eta_s=0.0 if summary is not None else training_time_left(run, training, evaluations),
         episode_return=returns[-1] if returns else None,
         returns=tuple(returns[:: max(1, -(-len(returns) // MAX_RETURNS))]),
         criteria=measured.get("criteria", {}),
@@ -154,17 +154,35 @@ def remaining_s(runs: Sequence[RunProgress], parallel: int) -> float | None:
     """
     unfinished = [run for run in runs if run.state not in ENDED]
     paces = [pace for run in runs if (pace := _seconds_per_step(run))]
-    if not unfinished or not paces:
+    if not unfinished or not (paces or all(run.eta_s for run in unfinished)):
         return None
     if any(run.state == JobState.RUNNING and run.waiting is None and run.eta_s is None for run in unfinished):
         return None
-    mean_pace = sum(paces) / len(paces)
+    mean_pace = sum(paces) / max(1, len(paces))
     times = [run.eta_s or (run.total_timesteps - run.step) * mean_pace for run in unfinished]
     return max(sum(times) / parallel, *times)
 
 
+def _until_verdict_s(
+    record: SessionRecord, plan: TrainingPlan, runs: Sequence[RunProgress], backend: Backend
+) -> float | None:
+    """Expected time until an iteration is judged, or until the short trainings of its candidates have ended [s]."""
+    trained = remaining_s(runs, plan.parallel)
+    iteration = record.iteration_records()[-1]
+    check = _job(iteration.check_dir, backend)
+    if trained is None or plan.candidate_steps or check is None or check.state is not JobState.COMPLETED:
+        return trained
+    begun, ended = check.started_at, check.updated_at
+    if begun is None or ended is None:
+        return trained
+    check_s = (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
+    under_way = next((run for run in runs if run.eta_s is not None), runs[0])
+    run = IterationRecord(iteration.path / under_way.run_id)
+    return trained + judging_time(run, record.read_session().n_report_rollouts, check_s)
+
+
 def _seconds_per_step(run: RunProgress) -> float | None:
-    if run.eta_s:
+    if run.eta_s and run.step < run.total_timesteps:
         return run.eta_s / (run.total_timesteps - run.step)
     return 1.0 / run.steps_per_second if run.steps_per_second and run.state in ENDED else None
 
