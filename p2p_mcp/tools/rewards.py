@@ -28,7 +28,7 @@ def write_reward(
     session_id: SessionId,
     source: Annotated[
         Source | None,
-        Field(description="Your reward. null: the built-in author writes it, where it knows how: a start to edit."),
+        Field(description="Your reward. null: the built-in author writes it, where it knows how."),
     ] = None,
     reasoning: Reasoning = "",
     config_changes: ConfigChanges = None,
@@ -37,7 +37,8 @@ def write_reward(
 
     Answers with its terms, formula, value ranges and warnings, or with the line that is wrong and the smallest fix:
     then call it again. A reward that is not accepted is never trained. What it may import and read is in
-    `reward_rules` of create_session and describe_environment. Next: train_iteration.
+    `reward_rules` of create_session and describe_environment. To start from the built-in reward: call it without
+    `source`, edit the `source` it answers with, and hand that in. Next: train_iteration.
     """
     draft = submit_reward(ws, session_id, source, reasoning, config_changes)
     return written(session_id, draft, ours=source is None)

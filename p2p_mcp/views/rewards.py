@@ -75,6 +75,9 @@ def written(session_id: str, draft: DraftReport, *, ours: bool) -> RewardAnswer:
     warned = any(issue.severity == "warning" for issue in draft.report.issues)
     start = f'train_iteration(session_id="{session_id}")'
     step = f"{start}; or mind the warnings first: {call} replaces it." if warned else start
+    if ours:
+        minding = ", minding the warnings" if warned else ""
+        step = f"{start}; or edit `source`, the built-in author's reward, first{minding}: {call} replaces it."
     return RewardAnswer(
         **_facts(draft.report),
         session_id=session_id,

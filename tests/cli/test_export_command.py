@@ -75,3 +75,7 @@ def test_a_trained_policy_is_exported_in_every_format_and_replays_as_recorded(
     assert main(["export", "--format", "onnx", "--output", str(folder), "--overwrite"]) == 0
     assert "policy.onnx" in capsys.readouterr().out
     assert not (folder / "model.zip").exists()
+
+    for name, file in (("sb3", "model.zip"), ("onnx", "policy.onnx"), ("torchscript", "policy.pt")):
+        assert main(["export", "--format", name]) == 0, f"{name}, after the formats before it"
+        assert file in capsys.readouterr().out
