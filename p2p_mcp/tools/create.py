@@ -127,7 +127,7 @@ def create_session(
         return previewed(ws, preview(ws, request, intent=wanted), note, rules)
     session = lifecycle.create_session(ws, request, intent=wanted)
     shown = state(ws, view_session(ws, session.session_id))
-    return NewSessionAnswer(**dict(shown), note=note, reward_rules=rules)
+    return NewSessionAnswer(**dict(shown), episode_s=wanted.episode_s, note=note, reward_rules=rules)
 
 
 def requested(**fields: Any) -> NewSession:

@@ -92,12 +92,14 @@ def steer_session(
     for iterations whose training has not begun.
     """
     settings = SettingsRequest(n_seeds=n_seeds, pass_threshold=pass_threshold, stop_when_clear=stop_when_clear)
-    if not wish.strip() and not criteria and settings == SettingsRequest():
+    if not wish.strip() and not criteria and episode_s is None and settings == SettingsRequest():
         raise InvalidInput("Give a wish, for example: land softer; a setting; or criteria, before the first training.")
     if criteria and why.strip():
         tighten_criteria(ws, session_id, criteria, why, by="calling_agent")
     elif criteria:
         replace_criteria(ws, session_id, criteria, extend_criteria, episode_s)
+    elif episode_s is not None:
+        replace_criteria(ws, session_id, (), extend=True, episode_s=episode_s)
     steering = steer(ws, session_id, wish) if wish.strip() else wishes(ws, session_id)
     if settings != SettingsRequest():
         change_settings(ws, session_id, settings, by="the calling agent")

@@ -50,6 +50,8 @@ class SessionState(Answer):
 class NewSessionAnswer(SessionState):
     """A session that has just begun."""
 
+    episode_s: float
+    """Length of the episodes it is judged in [s]; steer_session changes it before the first training."""
     note: str
     """What is special about its criteria; mostly empty."""
     reward_rules: str
@@ -138,6 +140,7 @@ def previewed(ws: Workspace, preview: Preview, note: str, rules: str) -> NewSess
     intent = preview.intent
     return NewSessionAnswer(
         session_id="",
+        episode_s=intent.episode_s,
         intent=preview.prompt,
         environment=preview.env_id,
         status="dry run",

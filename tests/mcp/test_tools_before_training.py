@@ -106,6 +106,12 @@ async def test_criteria_of_the_caller_replace_or_extend_the_derived_ones(
         steered = await call("steer_session", session_id=derived["session_id"], criteria=[HOLD], wish=" land  softer ")
         assert steered["wishes"] == ["land softer"]
         assert steered["criteria"][-1]["key"] == "upright"
+        assert (derived["episode_s"], own["episode_s"]) == (10.0, 5.0)
+        longer = await call("steer_session", session_id=derived["session_id"], episode_s=8)
+        assert longer["criteria"] == steered["criteria"]
+        intent = ws.record(derived["session_id"]).read_criteria()
+        assert intent is not None
+        assert intent.episode_s == 8
         assert "Give a wish" in await call.error("steer_session", session_id=derived["session_id"])
         steered = await call("steer_session", session_id=derived["session_id"], n_seeds=3, stop_when_clear=True)
         assert steered["settings_changes"] == ["from iteration 1: n_seeds 2 → 3, stop_when_clear False → True"]

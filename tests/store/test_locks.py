@@ -11,8 +11,10 @@ import pytest
 
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.job import JobSpec, JobState
+from p2p.scheduler import supervisor
 from p2p.scheduler.backends import local
 from p2p.scheduler.backends.local import LocalBackend
+from p2p.scheduler.processes import is_supervised, unsupervised
 from p2p.store import files, locks
 from p2p.store.background import BackgroundDirectory
 from p2p.store.sessions import RunsDirectory
@@ -96,6 +98,31 @@ def _finished(directory: Path) -> Path:
 
 def test_the_lock_of_a_job_is_closed_to_others(tmp_path: Path) -> None:
     assert _finished(tmp_path / "job").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_lock_of_a_job_of_an_earlier_version_is_closed_by_the_first_look(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.touch(mode=0o644)
+    assert not is_supervised(tmp_path)
+    assert lock.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_lock_is_never_open_to_others_not_even_until_it_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the two somebody could open it; and a confined worker may change no permissions."""
+
+    def forbidden(_descriptor: int, _mode: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "fchmod", forbidden)
+    os.close(locks.open_lock(tmp_path / "of the store"))
+    with unsupervised(tmp_path):
+        pass
+    (tmp_path / "job").mkdir()
+    assert supervisor.claim(tmp_path / "job", [])
+    made = [tmp_path / "of the store", tmp_path / supervisor.LOCK, tmp_path / "job" / supervisor.LOCK]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o600, 0o600, 0o600]
 
 
 @pytest.mark.parametrize("do", ["submit", "cancel"])
