@@ -50,8 +50,9 @@ class SessionState(Answer):
 class NewSessionAnswer(SessionState):
     """A session that has just begun."""
 
-    episode_s: float
-    """Length of the episodes it is judged in [s]; steer_session changes it before the first training."""
+    episode_s: float | None
+    """Length of the episodes it is judged in [s]; steer_session changes it before the first training. Null in a dry
+    run whose criteria a model is to derive."""
     note: str
     """What is special about its criteria; mostly empty."""
     reward_rules: str
@@ -140,7 +141,7 @@ def previewed(ws: Workspace, preview: Preview, note: str, rules: str) -> NewSess
     intent = preview.intent
     return NewSessionAnswer(
         session_id="",
-        episode_s=intent.episode_s,
+        episode_s=intent.episode_s if intent is not None else None,
         intent=preview.prompt,
         environment=preview.env_id,
         status="dry run",
