@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from p2p.contracts.base import Contract, FileName
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.reward_rules import Method
 from p2p.contracts.sandbox import SandboxLevel
@@ -233,6 +234,29 @@ class ConfigAggregate(Contract):
     mean_final_return: float | None
     std_final_return: float | None
     per_seed: tuple[RunResult, ...]
+
+
+class CheckpointChoice(Contract):
+    """A checkpoint of an iteration, written as "run_id/step"."""
+
+    run_id: FileName
+    step: int = Field(ge=0)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read "run_id/step".
+
+        Raises:
+            InvalidInput: it is nothing of the kind.
+        """
+        run_id, _, step = text.rpartition("/")
+        try:
+            return cls(run_id=run_id, step=int(step))
+        except ValueError as error:
+            raise InvalidInput(f"{text!r} is no checkpoint: expected run_id/step.") from error
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.step}"
 
 
 class CheckpointLook(Contract):

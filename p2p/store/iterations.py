@@ -184,7 +184,12 @@ class IterationRecord:
         """Delete the aggregated results and the report rollouts of the best checkpoint."""
         files.remove(self.aggregation_path)
         files.remove(self.path / "best_run.json")
-        files.discard(self.report.path)
+        self.forget_report()
+
+    def forget_report(self) -> None:
+        """Delete the report rollouts, and what judge functions said of them."""
+        files.discard_all(self.path / "judged")
+        files.discard_all(self.report.path)
 
     def forget_revision(self) -> None:
         """Delete the revision for the next iteration."""

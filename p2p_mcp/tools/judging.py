@@ -10,9 +10,11 @@ from pydantic import Field
 
 from p2p.contracts.intent import Key
 from p2p.contracts.judgment import Evidence, Judgment, Observation, Tag
+from p2p.contracts.training import CheckpointChoice
 from p2p.service.judging import caller_judgment
 from p2p.service.judging.by_eyes import judge_by_model
 from p2p.service.judging.caller_judgment import judge_evidence
+from p2p.service.judging.choosing import choice_evidence, choose_checkpoint, open_choice
 from p2p.service.judging.eyes import eyes_of
 from p2p.service.progress.details import view_iteration
 from p2p.service.progress.session_view import view_session
@@ -20,7 +22,7 @@ from p2p.service.workspace import Workspace
 from p2p_mcp import sampling
 from p2p_mcp.fields import Iteration, SessionId, argument
 from p2p_mcp.views.content import fitting, reply
-from p2p_mcp.views.evidence import EvidenceAnswer, JudgmentAnswer, after_judging, facts, look, pictures_of
+from p2p_mcp.views.evidence import EvidenceAnswer, JudgmentAnswer, after_judging, choose, facts, look, pictures_of
 
 Mode = Annotated[
     Literal["auto", "api", "client_sampling", "calling_agent"],
@@ -32,6 +34,9 @@ Detail = Annotated[
 ]
 Exploit = Annotated[
     str, argument(Observation, "suspected_exploit", "How the numbers are met without doing what was meant.")
+]
+Chosen = Annotated[
+    str | None, Field(description="Of `to_choose`: this one is reported on and judged. Once, before it is judged.")
 ]
 MaxFrames = Annotated[int, Field(ge=1, le=12, description="Single moments shown at most.")]
 
@@ -76,6 +81,7 @@ def judge_videos(
     mode: Mode = "auto",
     detail: Detail = "sheet",
     max_frames: MaxFrames = 6,
+    checkpoint: Chosen = None,
 ) -> Annotated[CallToolResult, EvidenceAnswer]:
     """Measure the judged rollouts of a trained iteration, and have their pictures looked at.
 
@@ -84,6 +90,11 @@ def judge_videos(
     """
     asks = asks_a_model(ws, session_id, mode, "judge_videos")
     evidence = judge_evidence(ws, session_id, iteration)
+    if checkpoint is not None:
+        choose_checkpoint(ws, session_id, evidence.iteration, CheckpointChoice.parse(checkpoint))
+        evidence = judge_evidence(ws, session_id, evidence.iteration)
+    elif first is None and not asks and (offered := open_choice(ws, session_id, evidence.iteration)):
+        return _to_choose(ws, evidence, offered, detail)
     if asks and (mode == "api" or _by_somebody_before(ws, evidence) is None):
         judge_by_model(ws, session_id, evidence.iteration)
     judgment, note = _by_sampling(ws, evidence, [one for one in (first, second) if one is not None])
@@ -93,6 +104,19 @@ def judge_videos(
         note = "This client lends no model (it declares no sampling capability), or there is no picture to show."
     pictures = [] if judgment is not None else pictures_of(evidence, ws.runs.path, detail, max_frames)
     return reply(_answer(ws, evidence, judgment, note, pictures), pictures)
+
+
+def _to_choose(ws: Workspace, evidence: Evidence, offered: tuple[CheckpointChoice, ...], detail: str) -> CallToolResult:
+    """The checkpoints to choose among, by their selection rollouts: the report rollouts choose nothing."""
+    session_id, number = evidence.session_id, evidence.iteration
+    seen = [choice_evidence(ws, session_id, number, choice) for choice in offered]
+    pictures = [] if detail == "none" else [_sheet(ws, one) for one in seen]
+    answer = _answer(ws, seen[0], None, "", pictures)
+    to_choose = tuple(map(str, offered))
+    return reply(
+        answer.model_copy(update={"to_choose": to_choose, "next_step": choose(session_id, number, to_choose)}),
+        pictures,
+    )
 
 
 def asks_a_model(ws: Workspace, session_id: str, mode: str, tool: str) -> bool:

@@ -83,6 +83,9 @@ class EvidenceAnswer(Answer):
     videos: dict[str, str]
     """Label -> resource."""
     runs_dir: str
+    to_choose: tuple[str, ...] = ()
+    """After eyes refused what met the criteria: checkpoints, run_id/step, of which you choose one by the pictures,
+    one each, before any is judged. Numbers are the first one's, on rollouts that judge nothing."""
     next_step: str
 
 
@@ -137,6 +140,15 @@ def after_judging(session_id: str, judgment: Judgment) -> str:
     if judgment.passed:
         return f'It passed. export_policy(session_id="{session_id}") hands the policy out; view_rollout shows it.'
     return f'revise_reward(session_id="{session_id}")'
+
+
+def choose(session_id: str, iteration: int, offered: tuple[str, ...]) -> str:
+    """What the calling agent has to do with the checkpoints on offer."""
+    return (
+        "Eyes have refused what met the criteria, so the criteria do not choose alone: look at the picture of each, "
+        f'then judge_videos(session_id="{session_id}", iteration={iteration}, checkpoint="..."), '
+        f"one of {', '.join(offered)}: the one that best does what was meant is reported on"
+    )
 
 
 def look(evidence: Evidence) -> str:

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import anyio
 import numpy as np
 import pytest
+from mcp.client import Client
 from watched_session import INTENT
 from wire_stub import Fault, Step, Stub, answers
 
@@ -14,8 +17,18 @@ from p2p.contracts.inference import Caps
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.session import NewSession
-from p2p.contracts.training import Evaluation, IterationAggregation, Purpose, Rollout, RunSummary, TrainConfig
+from p2p.contracts.training import (
+    CheckpointChoice,
+    Evaluation,
+    IterationAggregation,
+    Purpose,
+    Rollout,
+    RunSummary,
+    TrainConfig,
+)
 from p2p.contracts.work import PictureResult
+from p2p.service.judging import caller_judgment
+from p2p.service.judging.choosing import open_choice
 from p2p.service.judging.report import run_report
 from p2p.service.judging.verdict import judge
 from p2p.service.models.session_models import set_caps
@@ -27,6 +40,7 @@ from p2p.store.arrays import save_features
 from p2p.store.evaluations import EvaluationRecord, ReportRecord
 from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import SheetRecord, ViewRecord
+from p2p_mcp.server import build_server
 
 MODEL = "anthropic:claude-of-a-test"
 CAPS = Caps(dollars=None, tokens=10_000_000)
@@ -233,3 +247,60 @@ def test_without_a_veto_nothing_is_chosen_by_eyes(ws: Workspace, stub: Stub) -> 
     run_report(ws, "watched", 2)
     assert looks_of(ws) == []
     assert len(stub.seen) == 1
+
+
+@pytest.fixture
+def by_caller(ws: Workspace) -> Workspace:
+    """The same session, in which nobody but the caller has eyes."""
+    record = ws.record("watched")
+    record.save_session(record.read_session().model_copy(update={"judge_model": ""}))
+    run_report(ws, "watched", 2)  # a training job records it at its end
+    return ws
+
+
+FIRST, SECOND = (CheckpointChoice(run_id=f"baseline_seed_{seed}", step=200) for seed in (10, 11))
+
+
+def test_a_caller_with_eyes_chooses_once_by_selection_rollouts_and_is_shown_the_report_of_its_choice(
+    by_caller: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller_judgment, "view_session", lambda *_: SimpleNamespace(alive=False))
+    monkeypatch.setattr(caller_judgment, "live_training", lambda *_: None)
+    server = build_server(by_caller)
+
+    async def call() -> tuple[list[dict[str, Any]], str]:
+        async with Client(server) as client:
+            done = [await client.call_tool("judge_videos", {"session_id": "watched"})]
+            for named in ("baseline_seed_11/300", str(SECOND), str(FIRST)):
+                done.append(await client.call_tool("judge_videos", {"session_id": "watched", "checkpoint": named}))
+            return [one.structured_content or {} for one in done], str([one.content for one in done if one.is_error])
+
+    (offered, wrong, chosen, again), errors = anyio.run(call)
+    assert offered["to_choose"] == [str(FIRST), str(SECOND), "baseline_seed_10/100"]
+    assert len(offered["pictures"]) == 3
+    assert "report" not in str(offered["pictures"]), "report rollouts choose nothing"
+    assert 'checkpoint="..."' in offered["next_step"]
+    assert wrong == again == {}
+    assert "baseline_seed_11/300 of iteration 2 is not on offer: choose one of baseline_seed_10/200" in errors
+    assert "it has been chosen" in errors
+    assert chosen.get("to_choose", []) == []
+    assert chosen["next_step"].startswith("Look at the pictures")
+    evaluation = by_caller.record("watched").iteration(2).report.read_evaluation()
+    assert evaluation is not None
+    assert (evaluation.run_id, evaluation.checkpoint, evaluation.purpose) == (SECOND.run_id, 200, Purpose.REPORT)
+    assert [accepted for *_, accepted in looks_of(by_caller)] == [False, True, False]
+
+
+def test_a_caller_has_no_choice_without_a_veto_beside_a_model_or_once_it_has_judged(
+    by_caller: Workspace,
+) -> None:
+    record = by_caller.record("watched")
+    assert [str(one) for one in open_choice(by_caller, "watched", 2)][:2] == [str(FIRST), str(SECOND)]
+    assert open_choice(by_caller, "watched", 1) == ()
+    judgment = record.iteration(1).read_judgment()
+    assert judgment is not None
+    record.iteration(2).save_judgment(judgment)
+    assert open_choice(by_caller, "watched", 2) == ()
+    record.iteration(2).judgment_path.unlink()
+    record.save_session(record.read_session().model_copy(update={"judge_model": MODEL}))
+    assert open_choice(by_caller, "watched", 2) == ()

@@ -1,13 +1,13 @@
-"""Choose a checkpoint with a vision model, after a veto of the one the criteria chose."""
+"""Choose a checkpoint by eyes, a model's or the caller's, after a veto of the one the criteria chose."""
 
 from collections.abc import Iterator, Sequence
 
-from p2p.contracts.errors import BudgetExceeded, EnvironmentProblem, TrainingFailed
+from p2p.contracts.errors import BudgetExceeded, EnvironmentProblem, InvalidInput, TrainingFailed
 from p2p.contracts.inference import ModelProblem
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Evidence
 from p2p.contracts.session import EventName
-from p2p.contracts.training import CheckpointLook, IterationAggregation
+from p2p.contracts.training import CheckpointChoice, CheckpointLook, IterationAggregation
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
 from p2p.judges import synthesis
 from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
@@ -49,14 +49,7 @@ def chosen_checkpoint(ws: Workspace, session_id: str, number: int) -> IterationA
     if not looks:
         return aggregation
     best = max(looks, key=lambda look: (look.accepted, look.score or 0.0))  # the first of equals: by merit
-    chosen = aggregation.model_copy(
-        update={
-            "best_run_id": best.run_id,
-            "best_config_id": IterationRecord(iteration.path / best.run_id).config_id,
-            "best_checkpoint": best.step,
-            "looks": tuple(looks),
-        }
-    )
+    chosen = _reported(aggregation, iteration, best, tuple(looks))
     iteration.save_aggregation(chosen)
     return chosen
 
@@ -87,13 +80,109 @@ def _looks(
             return
 
 
+def open_choice(ws: Workspace, session_id: str, number: int) -> tuple[CheckpointChoice, ...]:
+    """Checkpoints that a caller with eyes may choose among, the best first; empty where it has no choice.
+
+    It has one after a veto, once, before the iteration is judged, in a session without a model that looks itself.
+    """
+    record = ws.record(session_id)
+    iteration = record.iteration(number)
+    aggregation = iteration.read_aggregation()
+    if aggregation is None or aggregation.looks or iteration.read_judgment() is not None:
+        return ()
+    if record.read_session().judge_model or record.read_criteria() is None or not unanswered_vetoes(record, number):
+        return ()
+    candidates = checkpoints_by_merit(iteration.runs(), aggregation)[:MOST_LOOKS]
+    offered = tuple(CheckpointChoice(run_id=run.iteration_id, step=step) for run, step in candidates)
+    return offered if len(offered) > 1 else ()
+
+
+def choice_evidence(ws: Workspace, session_id: str, number: int, choice: CheckpointChoice) -> Evidence:
+    """Selection rollouts of a checkpoint that is on offer, as evidence; nothing of the report is shown before."""
+    record = ws.record(session_id)
+    intent = record.read_criteria()
+    assert intent is not None, "there is a choice"
+    iteration = record.iteration(number)
+    return _evidence(ws, record, iteration, intent, IterationRecord(iteration.path / choice.run_id), choice.step)
+
+
+def choose_checkpoint(ws: Workspace, session_id: str, number: int, choice: CheckpointChoice) -> None:
+    """Take a checkpoint that the caller chose; the report rollouts are then recorded of it.
+
+    Raises:
+        InvalidInput: it is not on offer, or not any longer.
+    """
+    record = ws.record(session_id)
+    with record.exclusive():
+        offered = open_choice(ws, session_id, number)
+        if choice not in offered:
+            known = ", ".join(map(str, offered))
+            raise InvalidInput(
+                f"{choice} of iteration {number} is not on offer: "
+                + (f"choose one of {known}." if offered else "there is nothing to choose, or it has been chosen.")
+            )
+        iteration = record.iteration(number)
+        aggregation = iteration.read_aggregation()
+        assert aggregation is not None, "it holds what is on offer"
+        looks = (
+            CheckpointLook(run_id=one.run_id, step=one.step, accepted=one == choice, score=None, diagnosis="")
+            for one in offered
+        )
+        iteration.forget_report()  # of the checkpoint that selection rollouts chose
+        iteration.save_aggregation(_reported(aggregation, iteration, choice, tuple(looks)))
+
+
+def _reported(
+    aggregation: IterationAggregation,
+    iteration: IterationRecord,
+    choice: CheckpointChoice | CheckpointLook,
+    looks: tuple[CheckpointLook, ...],
+) -> IterationAggregation:
+    """The aggregation with the checkpoint to report on that eyes chose."""
+    return aggregation.model_copy(
+        update={
+            "best_run_id": choice.run_id,
+            "best_config_id": IterationRecord(iteration.path / choice.run_id).config_id,
+            "best_checkpoint": choice.step,
+            "looks": looks,
+        }
+    )
+
+
 def _look_at(
     ws: Workspace, record: SessionRecord, iteration: IterationRecord, intent: Intent, run: IterationRecord, step: int
 ) -> CheckpointLook:
-    """Look at the selection rollouts of one checkpoint."""
-    # the service starts without numpy and jinja2
-    from p2p.analysis.rollout_numbers import rollout_numbers  # noqa: PLC0415
-    from p2p.judges.vision import VisionJudge  # noqa: PLC0415
+    """Have the session's model look at the selection rollouts of one checkpoint."""
+    from p2p.judges.vision import VisionJudge  # noqa: PLC0415  the service starts without jinja2
+
+    evidence = _evidence(ws, record, iteration, intent, run, step)
+    assert evidence.contact_sheet is not None, "it was just made"
+
+    def more(wish: CloserLook) -> EvidencePicture:
+        request = requested_view(wish).model_copy(update={"compare_with": None})
+        found, result = _checkpoint_view(ws, iteration, run, step, request)
+        about = f"{request.label} rollout, {request.camera} camera"
+        return keep_picture(ws, iteration, found.path / result.sheet, about, result.note)
+
+    about = f"Contact sheet of the {SHOWN} rollout"
+    sheet = keep_picture(ws, iteration, ws.runs.path / evidence.contact_sheet, about, evidence.picture_note)
+    model = vision_models(ws, record).for_role(ROLE, iteration.number)
+    judge = VisionJudge(model, EvidencePictures(sheet, None, more))
+    judgment = synthesis.combine(intent, evidence.code, judge.look(evidence))
+    return CheckpointLook(
+        run_id=run.iteration_id,
+        step=step,
+        accepted=judgment.passed,
+        score=judgment.intent_score,
+        diagnosis=judgment.observation.diagnosis if judgment.observation is not None else "",
+    )
+
+
+def _evidence(
+    ws: Workspace, record: SessionRecord, iteration: IterationRecord, intent: Intent, run: IterationRecord, step: int
+) -> Evidence:
+    """Selection rollouts of one checkpoint, as numbers and pictures."""
+    from p2p.analysis.rollout_numbers import rollout_numbers  # noqa: PLC0415  the service starts without numpy
 
     session = record.read_session()
     checkpoint = run.checkpoint(step)
@@ -104,7 +193,7 @@ def _look_at(
     job, pictures = _checkpoint_view(ws, iteration, run, step, ViewRequest())
     spec = describe_environment(ws, session.env_id)
     unjudged = synthesis.unseen(intent, code)
-    evidence = Evidence(
+    return Evidence(
         session_id=record.session_id,
         iteration=iteration.number,
         prompt=session.prompt,
@@ -122,26 +211,6 @@ def _look_at(
         ),
         bodies=tuple(body.name for body in spec.bodies),
         rubric=rubric_for(session.prompt, unjudged, evaluation),
-    )
-
-    def more(wish: CloserLook) -> EvidencePicture:
-        request = requested_view(wish).model_copy(update={"compare_with": None})
-        found, result = _checkpoint_view(ws, iteration, run, step, request)
-        about = f"{request.label} rollout, {request.camera} camera"
-        return keep_picture(ws, iteration, found.path / result.sheet, about, result.note)
-
-    sheet = keep_picture(
-        ws, iteration, job.path / pictures.sheet, f"Contact sheet of the {SHOWN} rollout", pictures.note
-    )
-    model = vision_models(ws, record).for_role(ROLE, iteration.number)
-    judge = VisionJudge(model, EvidencePictures(sheet, None, more))
-    judgment = synthesis.combine(intent, code, judge.look(evidence))
-    return CheckpointLook(
-        run_id=run.iteration_id,
-        step=step,
-        accepted=judgment.passed,
-        score=judgment.intent_score,
-        diagnosis=judgment.observation.diagnosis if judgment.observation is not None else "",
     )
 
 
