@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -333,6 +333,17 @@ def test_a_token_behind_a_link_is_not_taken(tmp_path: Path) -> None:
         kept_token(tmp_path / "token")
 
 
+@contextmanager
+def _started(command: list[str], **environment: str) -> Iterator["subprocess.Popen[str]"]:
+    """A server; a test that fails ends it, for which it would wait for ever otherwise."""
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}) as process:
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
+
+
 def test_the_command_line_serves_and_refuses_as_told(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "p2p_mcp", "--runs-dir", str(tmp_path), "--http", "--port", "0"]
     refused = subprocess.run([*command, "--host", "0.0.0.0"], capture_output=True, text=True, timeout=60)
@@ -340,9 +351,7 @@ def test_the_command_line_serves_and_refuses_as_told(tmp_path: Path) -> None:
     assert "--token" in refused.stderr
     assert "Traceback" not in refused.stderr
     place = tmp_path / "token"
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "P2P_MCP_TOKEN_FILE": str(place)}
-    ) as process:
+    with _started(command, P2P_MCP_TOKEN_FILE=str(place)) as process:
         assert process.stderr is not None
         line, note = process.stderr.readline(), process.stderr.readline()
         assert "listens on http://127.0.0.1:" in line
@@ -361,8 +370,7 @@ def test_a_token_that_the_list_of_processes_shows_is_warned_of(
 ) -> None:
     command = [sys.executable, "-m", "p2p_mcp", "--runs-dir", str(tmp_path), "--http", "--port", "0", *words]
     place = tmp_path / "token"
-    environment = {**os.environ, "P2P_MCP_TOKEN": variable, "P2P_MCP_TOKEN_FILE": str(place)}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with _started(command, P2P_MCP_TOKEN=variable, P2P_MCP_TOKEN_FILE=str(place)) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
         if words:
@@ -377,7 +385,7 @@ def test_a_token_that_the_list_of_processes_shows_is_warned_of(
 
 def test_the_command_line_lets_everybody_in_only_when_told(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "p2p_mcp", "--runs-dir", str(tmp_path), "--http", "--no-token", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with _started(command) as process:
         assert process.stderr is not None
         line, note = process.stderr.readline(), process.stderr.readline()
         assert "there is no token" in note
