@@ -1,5 +1,6 @@
 import math
 import os
+import shutil
 import subprocess
 import sys
 
@@ -197,7 +198,8 @@ def test_a_checkpoint_repeats_its_recorded_returns_to_the_bit(run, cheetah):
             assert again.episode_return == recorded.episode_return
 
 
-def test_the_report_is_made_on_seeds_nobody_selected_on(run):
+def report_on(run):
+    """Record the report rollouts of a run; the iteration."""
     iteration = IterationRecord(run.path.parent)
     job = IterationRecord(iteration.report.path)
     job.save_env_spec(run.read_env_spec())
@@ -207,6 +209,23 @@ def test_the_report_is_made_on_seeds_nobody_selected_on(run):
     )
     iteration.report.save_request(request)
     evaluate(job.path)
+    return iteration
+
+
+def test_the_trained_reward_has_no_say_in_which_rollouts_of_a_report_are_shown(run, tmp_path):
+    """Eyes see three of them: a reward that returns what it likes would choose these."""
+    shown = []
+    for sign in (1, -1):
+        copy = IterationRecord(shutil.copytree(run.path, tmp_path / str(sign) / run.path.name))
+        body = f"    r = {sign} * float(obs.sum())\n    return r, {{'r': r}}\n"
+        copy.save_reward_source(f"def reward_fn(obs, action, next_obs, info):\n{body}")
+        rollouts = report_on(copy).report.read_evaluation().rollouts
+        shown.append({rollout.label: rollout.seed for rollout in rollouts if rollout.label})
+    assert shown[0] == shown[1]
+
+
+def test_the_report_is_made_on_seeds_nobody_selected_on(run):
+    iteration = report_on(run)
     evaluation = iteration.report.read_evaluation()
     first = first_seed(Purpose.REPORT, 1)
     assert evaluation.purpose is Purpose.REPORT
@@ -219,7 +238,7 @@ def test_the_report_is_made_on_seeds_nobody_selected_on(run):
     for label in LABELS:
         assert iteration.report.trajectory(2048, label).exists()
         assert iteration.report.video(label).exists()
-    take_over(job.path, iteration.path)
+    take_over(iteration.report.path, iteration.path)
     notes = SheetRecord(iteration.path).read_result()
     assert all((iteration.path / note.path).exists() for note in notes.frames if note.path)
     assert iteration.contact_sheet_path.exists()
