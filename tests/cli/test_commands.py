@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,28 @@ def test_what_nobody_foresaw_is_short_and_leaves_its_traceback_in_a_file(
 
     assert main(["--debug", "list"]) == 1
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_log_of_a_crash_is_written_through_no_link_of_somebody_else(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The directory for temporary files is everybody's: a name that can be guessed may be a link."""
+
+    def fail(_: Workspace, **_kwargs: object) -> None:
+        raise KeyError("surprise")
+
+    (precious := tmp_path / "precious").write_text("mine")
+    (place := tmp_path / "tmp").mkdir()
+    guessed = [place / f"p2p-error-{os.getpid()}.log", place / "p2p-error.log"]
+    for name in guessed:
+        name.symlink_to(precious)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    replace_function(monkeypatch, list_sessions, fail)
+    assert main(["list"]) == 1
+    (log,) = set(place.iterdir()) - set(guessed)
+    assert str(log) in capsys.readouterr().err
+    assert log.stat().st_mode & 0o777 == 0o600
+    assert precious.read_text() == "mine"
 
 
 def test_ctrl_c_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
