@@ -30,6 +30,6 @@ def test_a_package_of_the_hash_in_the_lock_is_installed(tmp_path: Path, wheel: P
 @pytest.mark.parametrize("given", ["", f" --hash=sha256:{'0' * 64}"], ids=["without a hash", "of another hash"])
 def test_a_package_that_is_not_the_one_of_the_lock_is_refused(tmp_path: Path, wheel: Path, given: str) -> None:
     (tmp_path / "node/packages").mkdir(parents=True)
-    with pytest.raises(RuntimeError, match="(?i)hash"):
+    with pytest.raises(RuntimeError, match=r"(?i)hash"):
         preparation._packages(tmp_path / "node", [f"thing @ {wheel.as_uri()}{given}\n"], True)
     assert list((tmp_path / "node").rglob("thing.py")) == []
