@@ -6,6 +6,7 @@ from typing import Any
 
 import gymnasium
 import mujoco
+from gymnasium.envs.registration import load_env_creator
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
@@ -13,7 +14,7 @@ from p2p.worker.engine.headless import without_windows
 from p2p.worker.engine.mujoco_warnings import redirect_warnings
 
 EnvKwargs = Mapping[str, bool | int | float | str]
-_TERMINATE = "terminate_when_unhealthy"
+TERMINATE = "terminate_when_unhealthy"
 
 
 def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, terminate_when_unhealthy: bool = False) -> Any:
@@ -30,23 +31,13 @@ def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, termina
     redirect_warnings()
     without_windows()
     kwargs: dict[str, Any] = dict(env_kwargs or {})
-    if _knows(spec.env_id, _TERMINATE):
-        kwargs[_TERMINATE] = terminate_when_unhealthy
+    if constructor_takes(spec.env_id, TERMINATE):
+        kwargs[TERMINATE] = terminate_when_unhealthy
     try:
-        env = gymnasium.make(spec.env_id, disable_env_checker=True, **kwargs).unwrapped
+        env: Any = gymnasium.make(spec.env_id, disable_env_checker=True, **kwargs).unwrapped
     except (TypeError, ValueError, AssertionError, OSError) as error:
         raise InvalidConfig(f"{spec.env_id} does not take env_kwargs {dict(env_kwargs or {})}: {error}.") from error
-    _require_same_body(env, spec)
-    return env
-
-
-def compiled_model(spec: EnvSpec, env_kwargs: EnvKwargs | None = None) -> mujoco.MjModel:
-    """MuJoCo model of an environment."""
-    return make_environment(spec, env_kwargs).model
-
-
-def _require_same_body(env: Any, spec: EnvSpec) -> None:
-    """Raise if time step or joints differ from those that features and criteria assume."""
+    # Features and criteria assume the time step and the joints of `spec`.
     found = (env.dt, env.model.nq, env.model.nv)
     expected = (spec.dt, spec.nq, spec.nv)
     if found[1:] != expected[1:] or abs(found[0] - expected[0]) > 1e-9:
@@ -54,10 +45,16 @@ def _require_same_body(env: Any, spec: EnvSpec) -> None:
             f"env_kwargs change the body of {spec.env_id}: expected (dt, nq, nv) = {expected}, got {found}. "
             "Leave frame_skip and xml_file as they are."
         )
+    return env
 
 
-def _knows(env_id: str, argument: str) -> bool:
+def constructor_takes(env_id: str, argument: str) -> bool:
     """Whether the environment's constructor has this argument."""
     entry = gymnasium.spec(env_id).entry_point
-    cls = gymnasium.envs.registration.load_env_creator(entry) if isinstance(entry, str) else entry
-    return cls is not None and argument in inspect.signature(cls).parameters
+    creator = load_env_creator(entry) if isinstance(entry, str) else entry
+    return creator is not None and argument in inspect.signature(creator).parameters
+
+
+def compiled_model(spec: EnvSpec, env_kwargs: EnvKwargs | None = None) -> mujoco.MjModel:
+    """MuJoCo model of an environment."""
+    return make_environment(spec, env_kwargs).model

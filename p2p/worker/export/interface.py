@@ -1,21 +1,18 @@
 """Interface of a policy: observation, action, and the environment's set-up at evaluation."""
 
-import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import gymnasium
-from gymnasium.envs.registration import load_env_creator
 from gymnasium.spaces import Box
 
 from p2p.contracts.env import Actuator, Dimension
 from p2p.worker.description.observations import describe_observation
+from p2p.worker.engine.environment import TERMINATE, constructor_takes
 from p2p.worker.engine.mujoco_warnings import redirect_warnings
 from p2p.worker.export.source import Source
-
-TERMINATE = "terminate_when_unhealthy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ def describe_interface(source: Source) -> Interface:
     redirect_warnings()
     env_id = source.spec.env_id
     kwargs = dict(source.config.env_kwargs)
-    if _knows(env_id, TERMINATE):
+    if constructor_takes(env_id, TERMINATE):
         kwargs[TERMINATE] = False
     env: gymnasium.Env[Any, Any] = gymnasium.make(env_id, **cast(dict[str, Any], kwargs)).unwrapped
     assert isinstance(env.observation_space, Box), "a MuJoCo environment has arrays"
@@ -62,10 +59,3 @@ def describe_interface(source: Source) -> Interface:
     )
     env.close()
     return interface
-
-
-def _knows(env_id: str, argument: str) -> bool:
-    """Whether the environment's constructor has this argument."""
-    entry = gymnasium.spec(env_id).entry_point
-    creator = load_env_creator(entry) if isinstance(entry, str) else entry
-    return creator is not None and argument in inspect.signature(creator).parameters
