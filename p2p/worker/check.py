@@ -1,15 +1,12 @@
 """Verb `check`: try a reward on real transitions before any training. Without torch."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from p2p.analysis.paid import Paid
 from p2p.analysis.reward_audit import audit
 from p2p.analysis.reward_ranking import ranking
 from p2p.analysis.state_audit import audit_state
 from p2p.analysis.term_audit import audit_terms
 from p2p.contracts.errors import InvalidInput, InvalidReward
-from p2p.contracts.reward import RewardIssue, RewardReport
 from p2p.contracts.work import CheckRequest
 from p2p.store.iterations import IterationRecord
 from p2p.worker.reward.hosted import try_hosted
@@ -43,17 +40,13 @@ def check(job_dir: Path) -> None:
         report = try_hosted(source, recording, TIME_LIMIT_S)
         if report.accepted:
             paid = pay_hosted(source, spec, request, request.intent) if request.intent is not None else []
-            found = _audited(source, request, report, paid)
+            # Problems of a runnable reward: in its text, its terms, and its pay for known motions.
+            terminates = request.terminate_when_unhealthy
+            severity = "error" if request.refuse_wrong_preferences else "warning"
+            found = [
+                *audit_state(source),
+                *audit_terms(report.terms, source, paid, terminates),
+                *audit(paid, source, severity, terminates),
+            ]
             report = report.model_copy(update={"issues": (*report.issues, *found), "ranking": ranking(paid)})
         record.save_reward_report(report)
-
-
-def _audited(source: str, request: CheckRequest, report: RewardReport, paid: Sequence[Paid]) -> list[RewardIssue]:
-    """Problems of a runnable reward: in its text, its terms, and its pay for known motions."""
-    terminates = request.terminate_when_unhealthy
-    severity = "error" if request.refuse_wrong_preferences else "warning"
-    return [
-        *audit_state(source),
-        *audit_terms(report.terms, source, paid, terminates),
-        *audit(paid, source, severity, terminates),
-    ]

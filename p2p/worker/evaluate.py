@@ -55,11 +55,31 @@ def evaluate(job_dir: Path) -> None:
         RewardFailed: the reward raised, or returned what is not a finite number.
     """
     job = _open(job_dir)
-    rollouts = _run(job)
+    policy = load_policy(job.run.checkpoint(job.request.checkpoint).policy_path)
+    reward = HostedReward.from_file(job.run.reward_fn_path)
+    first = first_seed(Purpose.REPORT, job.config.seed) + job.request.seed_offset
+    seeds = range(first, first + job.request.n_rollouts)
+    rollouts = run_episodes(
+        judged_config(job.config, job.intent), job.spec, policy, seeds, reward, asked_by(job.intent, job.spec)
+    )
     scores = _scores(job, rollouts)
     labels = labelled(judged_order(rollouts, scores))
     model = compiled_model(job.spec, job.config.env_kwargs)
-    _save(job, rollouts, labels, model)
+    record = job.record
+    step = job.request.checkpoint
+    save_features(record.features_path, [rollout.features for rollout in rollouts])
+    for index, label in labels.items():
+        save_arrays(record.trajectory(step, label), trajectory(rollouts[index], job.spec, model))
+    record.save_evaluation(
+        Evaluation(
+            run_id=job.request.run_id,
+            checkpoint=step,
+            purpose=Purpose.REPORT,
+            dt=job.spec.dt,
+            sandbox=levels.current(),
+            rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
+        )
+    )
     _picture(job, model, shown_as(scores, labels))
 
 
@@ -75,16 +95,6 @@ def _open(job_dir: Path) -> EvaluationInputs:
     if config is None:
         raise InvalidInput(f"{run.config_path} is missing or not valid: the run cannot be evaluated.")
     return EvaluationInputs(record, request, run, config, spec, job.read_criteria())
-
-
-def _run(job: EvaluationInputs) -> list[RecordedRollout]:
-    policy = load_policy(job.run.checkpoint(job.request.checkpoint).policy_path)
-    reward = HostedReward.from_file(job.run.reward_fn_path)
-    first = first_seed(Purpose.REPORT, job.config.seed) + job.request.seed_offset
-    seeds = range(first, first + job.request.n_rollouts)
-    return run_episodes(
-        judged_config(job.config, job.intent), job.spec, policy, seeds, reward, asked_by(job.intent, job.spec)
-    )
 
 
 def _scores(job: EvaluationInputs, rollouts: list[RecordedRollout]) -> Scores | None:
@@ -103,26 +113,6 @@ def shown_as(scores: Scores | None, labels: dict[int, str]) -> str:
         return "drawn by p2p"
     median = next(scores.rollouts[index] for index, label in labels.items() if label == "median")
     return f"median by score ({score_in_words(median.intent_score)}{'' if median.success else ', misses a criterion'})"
-
-
-def _save(
-    job: EvaluationInputs, rollouts: list[RecordedRollout], labels: dict[int, str], model: mujoco.MjModel
-) -> None:
-    record = job.record
-    step = job.request.checkpoint
-    save_features(record.features_path, [rollout.features for rollout in rollouts])
-    for index, label in labels.items():
-        save_arrays(record.trajectory(step, label), trajectory(rollouts[index], job.spec, model))
-    record.save_evaluation(
-        Evaluation(
-            run_id=job.request.run_id,
-            checkpoint=step,
-            purpose=Purpose.REPORT,
-            dt=job.spec.dt,
-            sandbox=levels.current(),
-            rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
-        )
-    )
 
 
 def _picture(job: EvaluationInputs, model: mujoco.MjModel, shown: str) -> None:

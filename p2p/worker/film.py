@@ -30,22 +30,19 @@ def film_runs(job_dir: Path) -> None:
     if request is None:
         raise InvalidInput(f"{job_dir} holds no readable request that names runs to make videos of.")
     for name in request.runs:
-        _deliver_run(IterationRecord((job_dir / name).resolve()))
-
-
-def _deliver_run(record: IterationRecord) -> None:
-    config = record.read_config()
-    spec = record.read_env_spec()
-    summary = record.read_summary()
-    if config is None or spec is None or summary is None:
-        raise InvalidInput(f"{record.path} holds no finished run to make videos of.")
-    checkpoints = {checkpoint.step: checkpoint for checkpoint in record.checkpoints()}
-    steps = dict.fromkeys([summary.best_checkpoint or max(checkpoints), *checkpoints])
-    model = make_environment(spec, config.env_kwargs).model
-    places = [(step, label) for step in steps for label in LABELS]
-    film(spec, model, [(record.trajectory(*place), record.video(*place)) for place in places])
-    if find_spec("stable_baselines3") is not None:
-        _save_for_sb3([checkpoints[step] for step in steps], config, spec)
+        record = IterationRecord((job_dir / name).resolve())
+        config = record.read_config()
+        spec = record.read_env_spec()
+        summary = record.read_summary()
+        if config is None or spec is None or summary is None:
+            raise InvalidInput(f"{record.path} holds no finished run to make videos of.")
+        checkpoints = {checkpoint.step: checkpoint for checkpoint in record.checkpoints()}
+        steps = dict.fromkeys([summary.best_checkpoint or max(checkpoints), *checkpoints])
+        model = make_environment(spec, config.env_kwargs).model
+        places = [(step, label) for step in steps for label in LABELS]
+        film(spec, model, [(record.trajectory(*place), record.video(*place)) for place in places])
+        if find_spec("stable_baselines3") is not None:
+            _save_for_sb3([checkpoints[step] for step in steps], config, spec)
 
 
 def _save_for_sb3(checkpoints: list[CheckpointRecord], config: TrainConfig, spec: EnvSpec) -> None:

@@ -68,14 +68,6 @@ def _open(job_dir: Path, recorded: RecordedFile, view: ViewRequest) -> Viewed:
         raise InvalidInput(f"{job_dir / recorded.trajectory} of {run.path} cannot be read: there is nothing to show.")
     model = compiled_model(spec, config.env_kwargs)
     whole = ShownRollout(spec, model, arrays["qpos"], features_of(arrays), view.path_of)
-    shown = _part(whole, view)
-    frames = choose_frames(shown.features, spec.dt, spec.rest_height)
-    return Viewed(
-        recorded.title, RecordedStates(*(arrays[name] for name in STATES)), shown, _renamed(frames, whole, shown)
-    )
-
-
-def _part(whole: ShownRollout, view: ViewRequest) -> ShownRollout:
     begin = view.start_s or 0.0
     end = view.end_s if view.end_s is not None else float(whole.times[-1])
     inside = ((whole.times >= begin - 1e-9) & (whole.times <= end + 1e-9)).nonzero()[0]
@@ -84,7 +76,11 @@ def _part(whole: ShownRollout, view: ViewRequest) -> ShownRollout:
             f"The part from {begin:g} s to {end:g} s holds fewer than two steps: "
             f"the rollout lasts {whole.times[-1]:.2f} s in steps of {whole.spec.dt:g} s. Choose a part within it."
         )
-    return whole.part(int(inside[0]), int(inside[-1]) + 1)
+    shown = whole.part(int(inside[0]), int(inside[-1]) + 1)
+    frames = choose_frames(shown.features, spec.dt, spec.rest_height)
+    return Viewed(
+        recorded.title, RecordedStates(*(arrays[name] for name in STATES)), shown, _renamed(frames, whole, shown)
+    )
 
 
 def _renamed(frames: KeyFrames, whole: ShownRollout, shown: ShownRollout) -> KeyFrames:

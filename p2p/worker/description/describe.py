@@ -70,9 +70,25 @@ def describe(env_id: str) -> EnvSpec:
             observation=describe_observation(inner),
             action=tuple(_actuator(model, index) for index in range(model.nu)),
             info=_info(env),
-            bodies=tuple(_body(model, initial, index) for index in range(1, model.nbody)),
+            bodies=tuple(
+                Body(
+                    name=name_of(model, "body", index),
+                    parent=name_of(model, "body", int(model.body_parentid[index])),
+                    mass=_rounded(model.body_mass[index]),
+                    rest_position=_triple(initial.xpos[index]),
+                )
+                for index in range(1, model.nbody)
+            ),
             joints=tuple(_joint(model, index) for index in range(model.njnt)),
-            geoms=tuple(_geom(model, index) for index in range(model.ngeom)),
+            geoms=tuple(
+                Geom(
+                    name=name_of(model, "geom", index),
+                    body=name_of(model, "body", int(model.geom_bodyid[index])),
+                    kind=mujoco.mjtGeom(int(model.geom_type[index])).name.removeprefix("mjGEOM_").lower(),
+                    size=_triple(model.geom_size[index]),
+                )
+                for index in range(model.ngeom)
+            ),
             sensors=tuple(name_of(model, "sensor", index) for index in range(model.nsensor)),
             total_mass=_rounded(model.body_mass.sum()),
             rest_height=_rounded(initial.xpos[torso, 2]),
@@ -175,15 +191,6 @@ def _info(env: Any) -> tuple[InfoKey, ...]:
     return tuple(InfoKey(name=key, low=_short(min(values)), high=_short(max(values))) for key, values in seen.items())
 
 
-def _body(model: mujoco.MjModel, initial: mujoco.MjData, index: int) -> Body:
-    return Body(
-        name=name_of(model, "body", index),
-        parent=name_of(model, "body", int(model.body_parentid[index])),
-        mass=_rounded(model.body_mass[index]),
-        rest_position=_triple(initial.xpos[index]),
-    )
-
-
 def _joint(model: mujoco.MjModel, index: int) -> Joint:
     limits = [_rounded(end) for end in model.jnt_range[index]] if model.jnt_limited[index] else [None, None]
     return Joint(
@@ -195,15 +202,6 @@ def _joint(model: mujoco.MjModel, index: int) -> Joint:
         high=limits[1],
         qpos_index=int(model.jnt_qposadr[index]),
         qvel_index=int(model.jnt_dofadr[index]),
-    )
-
-
-def _geom(model: mujoco.MjModel, index: int) -> Geom:
-    return Geom(
-        name=name_of(model, "geom", index),
-        body=name_of(model, "body", int(model.geom_bodyid[index])),
-        kind=mujoco.mjtGeom(int(model.geom_type[index])).name.removeprefix("mjGEOM_").lower(),
-        size=_triple(model.geom_size[index]),
     )
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import p2p
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.work import ExportFormat, ExportReport, ExportRequest
-from p2p.store.exports import ExportedFiles, ExportRecord
+from p2p.contracts.work import ExportFormat, ExportReport
+from p2p.store.exports import ExportRecord
 from p2p.worker.export import standalone
 from p2p.worker.export.card import model_card
 from p2p.worker.export.formats import write_format
-from p2p.worker.export.interface import Interface, describe_interface
+from p2p.worker.export.interface import describe_interface
 from p2p.worker.export.replayed_episodes import gymnasium_returns, recorded_episode, statistics
-from p2p.worker.export.source import Source, open_source
+from p2p.worker.export.source import open_source
 from p2p.worker.export.verify import check_format
 
 PACKAGES = ("numpy", "mujoco", "gymnasium")
@@ -36,30 +36,19 @@ def export(job_dir: Path) -> None:
         raise InvalidInput(f"{job_dir} holds no readable request that names a checkpoint.")
     source = open_source((job_dir / request.run_dir).resolve(), request.checkpoint)
     interface = describe_interface(source)
-    _copy(source, record.package)
-    report = _report(source, interface, request, record.package)
-    record.package.save_card(model_card(source, interface, request, report))
-    record.package.save_report(report)
-
-
-def _copy(source: Source, package: ExportedFiles) -> None:
-    """Copy the files that need no conversion."""
+    package = record.package
     package.copy(source.run.config_path, package.config_path)
     package.copy(source.run.reward_fn_path, package.reward_fn_path)
     package.copy(source.run.checkpoint(source.step).policy_path, package.policy_path)
     package.copy(Path(standalone.__file__), package.replay_path)
     if source.video is not None:
         package.copy(source.video, package.video_path)
-
-
-def _report(source: Source, interface: Interface, request: ExportRequest, package: ExportedFiles) -> ExportReport:
-    """Write and measure each format."""
     episode = recorded_episode(source, interface)
     written = {str(name): write_format(name, source, interface, package) for name in request.formats}
     if ExportFormat.SB3 in request.formats:
         written["sb3-predict"] = written["sb3"]
     written["numpy"] = (package.policy_path,)
-    return ExportReport(
+    report = ExportReport(
         run_id=source.run.iteration_id,
         checkpoint=source.step,
         episode=episode,
@@ -68,6 +57,8 @@ def _report(source: Source, interface: Interface, request: ExportRequest, packag
         gymnasium_returns=statistics(gymnasium_returns(source)),
         versions=_versions([*PACKAGES, *(name for item in request.formats for name in LIBRARIES[item])]),
     )
+    package.save_card(model_card(source, interface, request, report))
+    package.save_report(report)
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:

@@ -41,7 +41,21 @@ def save_sb3(
     with replacing(zip_path) as path:
         _model(policy, config, spaces, steps).save(path)
     with replacing(normalizer_path) as path:
-        _normalizer(policy, config, spaces).save(str(path))
+        normalizer = VecNormalize(
+            DummyVecEnv([lambda: _SpacesOnly(spaces)]),
+            training=False,
+            norm_obs=policy.normalizes,
+            norm_reward=config.normalize_reward,
+            clip_obs=policy.clip if policy.normalizes else config.clip_obs,
+            clip_reward=config.clip_reward if policy.clip_reward is None else policy.clip_reward,
+            gamma=config.gamma if policy.gamma is None else policy.gamma,
+            epsilon=EPSILON,
+        )
+        if policy.normalizes:
+            statistics = _statistics(policy.mean, policy.variance, policy.observation_count)
+            normalizer.obs_rms = statistics  # type: ignore[assignment]  # a dict only where observations are dicts
+        normalizer.ret_rms = _statistics(policy.reward_mean, policy.reward_variance, policy.reward_count)
+        normalizer.save(str(path))
 
 
 class _SpacesOnly(gymnasium.Env[Any, Any]):
@@ -49,10 +63,6 @@ class _SpacesOnly(gymnasium.Env[Any, Any]):
 
     def __init__(self, spaces: Spaces) -> None:
         self.observation_space, self.action_space = spaces
-
-
-def _no_environment(spaces: Spaces) -> DummyVecEnv:
-    return DummyVecEnv([lambda: _SpacesOnly(spaces)])
 
 
 def _model(policy: NumpyPolicy, config: TrainConfig, spaces: Spaces, steps: int) -> PPO:
@@ -98,24 +108,6 @@ def _network(hidden: str, last: str, weights: tuple[Floats, ...], biases: tuple[
     names = [*(f"{hidden}.{2 * i}" for i in range(len(weights) - 1)), last]
     arrays = {f"{name}.weight": weight.T for name, weight in zip(names, weights, strict=True)}
     return arrays | {f"{name}.bias": bias for name, bias in zip(names, biases, strict=True)}
-
-
-def _normalizer(policy: NumpyPolicy, config: TrainConfig, spaces: Spaces) -> VecNormalize:
-    normalizer = VecNormalize(
-        _no_environment(spaces),
-        training=False,
-        norm_obs=policy.normalizes,
-        norm_reward=config.normalize_reward,
-        clip_obs=policy.clip if policy.normalizes else config.clip_obs,
-        clip_reward=config.clip_reward if policy.clip_reward is None else policy.clip_reward,
-        gamma=config.gamma if policy.gamma is None else policy.gamma,
-        epsilon=EPSILON,
-    )
-    if policy.normalizes:
-        statistics = _statistics(policy.mean, policy.variance, policy.observation_count)
-        normalizer.obs_rms = statistics  # type: ignore[assignment]  # a dict only where observations are dicts
-    normalizer.ret_rms = _statistics(policy.reward_mean, policy.reward_variance, policy.reward_count)
-    return normalizer
 
 
 def _statistics(

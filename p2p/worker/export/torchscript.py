@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from p2p.store.files import replacing
-from p2p.store.policy import EPSILON, Floats, NumpyPolicy
+from p2p.store.policy import EPSILON, NumpyPolicy
 
 METADATA = "metadata.json"
 """Name of the extra file in the archive."""
@@ -32,7 +32,10 @@ class Actor(torch.nn.Module):
         super().__init__()
         layers: list[torch.nn.Module] = []
         for weight, bias in zip(policy.weights, policy.biases, strict=True):
-            layers += [_linear(weight, bias), torch.nn.ReLU() if policy.activation == "relu" else torch.nn.Tanh()]
+            layer = torch.nn.Linear(*weight.shape)
+            layer.weight.data = torch.tensor(weight.T).double()
+            layer.bias.data = torch.tensor(bias).double()
+            layers += [layer, torch.nn.ReLU() if policy.activation == "relu" else torch.nn.Tanh()]
         self.network = torch.nn.Sequential(*layers[:-1])
         self.clip = policy.clip
         self.register_buffer("mean", torch.tensor(policy.mean))
@@ -52,13 +55,6 @@ def save_torchscript(policy: NumpyPolicy, metadata: Mapping[str, str], path: Pat
     with replacing(path) as temporary, _deprecated():
         module = torch.jit.script(Actor(policy).eval())
         torch.jit.save(module, str(temporary), _extra_files={METADATA: json.dumps(dict(metadata), indent=2)})
-
-
-def _linear(weight: Floats, bias: Floats) -> torch.nn.Linear:
-    layer = torch.nn.Linear(*weight.shape)
-    layer.weight.data = torch.tensor(weight.T).double()
-    layer.bias.data = torch.tensor(bias).double()
-    return layer
 
 
 @contextmanager
