@@ -48,7 +48,9 @@ def run_code(
     limits = limits or CodeLimits()
     if found := violations(source):
         raise CodeFailed(" ".join(map(str, found)))
-    _check_numbers(arrays)
+    for name, array in arrays.items():
+        if np.asarray(array).dtype.kind not in NUMBERS:
+            raise CodeFailed(f"the array {name!r} holds no numbers, but {array.dtype}.")
     host = HostProcess("function")
     try:
         answer = host.ask(function, {"source": source, "limits": limits.model_dump()}, arrays, limits.timeout_s)
@@ -76,9 +78,3 @@ def violations(source: str) -> tuple[Violation, ...]:
     except (ValueError, RecursionError, MemoryError) as error:
         return (Violation(None, f"not valid Python: {error or 'it is nested too deeply'}", "Write it anew."),)
     return GATE.violations(tree)
-
-
-def _check_numbers(arrays: Mapping[str, NDArray[Any]]) -> None:
-    for name, array in arrays.items():
-        if np.asarray(array).dtype.kind not in NUMBERS:
-            raise CodeFailed(f"the array {name!r} holds no numbers, but {array.dtype}.")

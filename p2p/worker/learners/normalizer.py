@@ -119,7 +119,15 @@ class RewardNormalizer:
         Returns:
             Shape (T, n).
         """
-        variances = self._take_in(self._discounted(rewards, dones))
+        # Discounted return of the episode so far, at each step.
+        returns = np.empty(rewards.shape)
+        latest = self._returns
+        for t, reward in enumerate(rewards):
+            np.multiply(latest, self._gamma, out=returns[t])
+            returns[t] += reward
+            latest = np.where(dones[t], 0.0, returns[t])
+        self._returns = latest
+        variances = self._take_in(returns)
         if not self._enabled:
             return rewards.astype(np.float32)
         normal = rewards / np.sqrt(variances + EPSILON)[:, None]
@@ -133,17 +141,6 @@ class RewardNormalizer:
         """Continue from saved statistics."""
         self._returns = state["returns"]
         self.statistics.restore(part(state, "statistics"))
-
-    def _discounted(self, rewards: NDArray[np.floating], dones: NDArray[np.bool_]) -> Doubles:
-        """Discounted return of the episode so far, at each step."""
-        returns = np.empty(rewards.shape)
-        latest = self._returns
-        for t, reward in enumerate(rewards):
-            np.multiply(latest, self._gamma, out=returns[t])
-            returns[t] += reward
-            latest = np.where(dones[t], 0.0, returns[t])
-        self._returns = latest
-        return returns
 
     def _take_in(self, returns: Doubles) -> Doubles:
         """Update the statistics; return the variance after each step, shape (T,)."""

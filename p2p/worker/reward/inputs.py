@@ -46,7 +46,8 @@ class RewardInputs:
         """Features of parts and expressions that are read."""
         self._wanted = None if wanted is None else wanted | (extra_features & self.extra_features)
         plain = None if wanted is None else wanted | asked.plain
-        self._features = _FeatureReader(simulation) if _any(plain, spec.feature_names) else None
+        reads_features = plain is None or not plain.isdisjoint(spec.feature_names)
+        self._features = _FeatureReader(simulation) if reads_features else None
         self._parts = PartFeatures(simulation.model, spec, simulation.n, asked.parts) if asked.parts else None
         own = frozenset((*spec.feature_names, EPISODE_START)) | self.extra_features
         self._outcome = wanted is None or not wanted <= own
@@ -128,7 +129,3 @@ class _FeatureReader:
 
     def _read(self, frame: Frame, rows: slice | np.ndarray) -> States:
         return self._kinematics.read(frame.qpos[rows], frame.qvel[rows])
-
-
-def _any(wanted: frozenset[str] | None, names: tuple[str, ...]) -> bool:
-    return wanted is None or not wanted.isdisjoint(names)

@@ -151,7 +151,11 @@ class _Puppet:
         time = self._time
         qpos = np.tile(self._model.qpos0, (len(time), 1))
         if course.moves:
-            self._swing(qpos)
+            hinges = [joint for joint in self._spec.joints if joint.kind == "hinge" and joint.low is not None]
+            for number, joint in enumerate(hinges):
+                low, high = joint.low or 0.0, joint.high or 0.0
+                swing = STRIDE * (high - low) / 2 * np.sin(2 * np.pi * STRIDE_HZ * self._time + number)
+                qpos[:, joint.qpos_index] = np.clip(qpos[:, joint.qpos_index] + swing, low, high)
         self._place(qpos, course)
         qvel = np.zeros((len(time), self._model.nv))
         for step in range(1, len(time)):
@@ -160,13 +164,6 @@ class _Puppet:
         idle = not qvel.any()
         actions = self._noise() if course.noise_on is not None else self._actions(course.moves)
         return TrialMotion(course.name, qpos, qvel, actions, idle, course.even_pace, course.fallen, course.noise_on)
-
-    def _swing(self, qpos: Floats) -> None:
-        hinges = [joint for joint in self._spec.joints if joint.kind == "hinge" and joint.low is not None]
-        for number, joint in enumerate(hinges):
-            low, high = joint.low or 0.0, joint.high or 0.0
-            swing = STRIDE * (high - low) / 2 * np.sin(2 * np.pi * STRIDE_HZ * self._time + number)
-            qpos[:, joint.qpos_index] = np.clip(qpos[:, joint.qpos_index] + swing, low, high)
 
     def _place(self, qpos: Floats, course: BodyPath) -> None:
         """Move the root, so that the lowest point follows the course."""
@@ -180,7 +177,11 @@ class _Puppet:
         for row, angle in enumerate(pitch):
             self._root.place(qpos[row], spare, float(angle), 0.0, 0.0)
         if yaw.any():
-            self._turn(qpos, yaw)
+            free = next(joint for joint in self._spec.joints if joint.kind == "free")
+            rows = slice(free.qpos_index + 3, free.qpos_index + 7)
+            zero = np.zeros_like(yaw)
+            about_z = np.stack([np.cos(yaw / 2), zero, zero, np.sin(yaw / 2)], axis=1)
+            qpos[:, rows] = multiply(about_z, qpos[:, rows])
         lows = self._kinematics.read(qpos, np.zeros((len(qpos), self._model.nv))).low - self._spec.rest_clearance
         for row, (low, air) in enumerate(zip(lows, course.air(self._time), strict=True)):
             self._root.lift(qpos[row], float(air - low))
@@ -192,13 +193,6 @@ class _Puppet:
             for joint in own
             if joint.kind == "free" or (joint.kind == "slide" and abs(joint.axis[0]) > 0.5)
         )
-
-    def _turn(self, qpos: Floats, yaw: Floats) -> None:
-        free = next(joint for joint in self._spec.joints if joint.kind == "free")
-        rows = slice(free.qpos_index + 3, free.qpos_index + 7)
-        zero = np.zeros_like(yaw)
-        about_z = np.stack([np.cos(yaw / 2), zero, zero, np.sin(yaw / 2)], axis=1)
-        qpos[:, rows] = multiply(about_z, qpos[:, rows])
 
     def _noise(self) -> Floats:
         """Uniform over the range of each action, like early exploration."""

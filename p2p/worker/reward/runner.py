@@ -62,7 +62,18 @@ class RewardRunner:
         if table is None:
             table, _ = self.run(steps)
         if not self._rows:
-            self._prove(steps)
+            # In order of the episodes, as a reward with memory sees them.
+            count, n = steps.starts.shape
+            by_episode = np.arange(count * n).reshape(count, n).T.ravel()[:PROOF_ROWS]
+            rows = steps.taken(by_episode)
+            starts = steps.starts.ravel()[by_episode]
+            try:
+                vector = vectorise(self._reward)
+                prove(vector, self._reward, rows.obs, rows.actions, rows.next_obs, rows.info, starts)
+            except NotVectorised as refusal:
+                self.reason = str(refusal)
+            else:
+                self._vector = vector
         self._rows += len(table)
         return table, self._names
 
@@ -137,20 +148,6 @@ class RewardRunner:
             raise StepFailed(f"the reward's terms changed from {', '.join(self._names)} to {', '.join(names)}", r)
         values = dict(zip(names, row[1:], strict=True))
         return [row[0], *(values[name] for name in self._names)]
-
-    def _prove(self, steps: RecordedSteps) -> None:
-        """Vectorise the reward from now on if the result equals that of the steps."""
-        count, n = steps.starts.shape
-        by_episode = np.arange(count * n).reshape(count, n).T.ravel()[:PROOF_ROWS]
-        rows = steps.taken(by_episode)
-        starts = steps.starts.ravel()[by_episode]
-        try:
-            vector = vectorise(self._reward)
-            prove(vector, self._reward, rows.obs, rows.actions, rows.next_obs, rows.info, starts)
-        except NotVectorised as refusal:
-            self.reason = str(refusal)
-        else:
-            self._vector = vector
 
     def _at_once(self, vector: VectorReward, steps: RecordedSteps) -> Floats | None:
         """All rows vectorised; None if that fails, or if a random row differs from a single call."""

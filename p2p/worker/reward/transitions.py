@@ -31,36 +31,29 @@ def record_episodes(spec: EnvSpec, request: CheckRequest, source: str = "") -> R
     env = VecEnv(config, spec, 3 * STARTS, terminate=True)
     rng = np.random.default_rng(0)
     steps = max(MIN_STEPS, -(-request.n_transitions // (env.n * EPISODES)))
+    low = np.array([actuator.low for actuator in env.spec.action])
+    high = np.array([actuator.high for actuator in env.spec.action])
+    shape = (STARTS, len(low))
+    none = np.clip(np.zeros(shape), low, high)
     for number in range(EPISODES):
         env.reset(range(env.n), range(number * env.n, (number + 1) * env.n))
         for _ in range(steps):
-            ended = np.flatnonzero(env.step(_actions(env, rng)).terminated).tolist()
+            # Random, zero and extreme actions, for the three groups of environments.
+            extreme = np.where(rng.random(shape) < 0.5, low, high)
+            actions = np.concatenate([rng.uniform(low, high, shape), none, extreme])
+            ended = np.flatnonzero(env.step(actions).terminated).tolist()
             if ended:
                 env.reset(ended, [None] * len(ended))
-    recording = _in_order(env, source)
-    env.close()
-    return recording
-
-
-def _in_order(env: VecEnv, source: str) -> Recording:
-    """Steps of the environments, one environment after the other."""
     block = env.take_block()
     columns = RewardInputs(env.simulation, None, texts_in(source)).read(block)
+    # One environment after the other.
     rows = np.arange(block.starts.size).reshape(block.starts.shape).T.ravel()
-    return Recording(
+    recording = Recording(
         obs=block.before.observations[rows],
         actions=np.asarray(block.actions[rows], dtype=np.float64),
         next_obs=block.after.observations[rows],
         columns={name: column[rows] for name, column in columns.items()},
         starts=block.starts.ravel()[rows],
     )
-
-
-def _actions(env: VecEnv, rng: np.random.Generator) -> Floats:
-    """Random, zero and extreme actions, for the three groups of environments."""
-    low = np.array([actuator.low for actuator in env.spec.action])
-    high = np.array([actuator.high for actuator in env.spec.action])
-    shape = (STARTS, len(low))
-    none = np.clip(np.zeros(shape), low, high)
-    extreme = np.where(rng.random(shape) < 0.5, low, high)
-    return np.concatenate([rng.uniform(low, high, shape), none, extreme])
+    env.close()
+    return recording

@@ -146,8 +146,29 @@ class Trial:
         microseconds = 1e6 * self._seconds / calls
         if microseconds > SLOW_US:
             self._note("slow", f"One call takes {microseconds:.0f} µs, which slows the training down.")
-        self._note_declared()
-        self._note_constant()
+        declared = set(self._reward.description.terms)
+        if self._names and declared != set(self._names):
+            astray = sorted(declared ^ set(self._names))[0]
+            self._note(
+                "declared",
+                f"It describes the terms {', '.join(sorted(declared)) or '(none)'}, "
+                f"but returns {', '.join(self._names)}. Both must name the same.",
+                term_line(self._reward.source, astray),
+            )
+        totals = np.array(self._totals)
+        if (
+            len(totals) > 1
+            and abs(totals[0]) > SUM_TOLERANCE
+            and np.ptp(totals) <= SUM_TOLERANCE * max(1.0, float(np.abs(totals).max()))
+        ):
+            self._note(
+                "constant",
+                f"The total was {totals[0]:.6g} at every one of {len(totals)} steps of random motion, whatever the "
+                "robot did: so far it teaches nothing. Return sum(terms.values()), and let a term depend "
+                "on what was asked.",
+                return_line(self._reward.source),
+                mend=True,
+            )
         warnings = [] if errors else list(self._notes.values())
         return RewardReport(
             spec=RewardSpec.model_validate(self._reward.description.fields()),
@@ -217,33 +238,6 @@ class Trial:
             return self._reward.fresh()
         except FAILURES as error:
             raise _Refused(f"could not be made anew for another episode: {error}", line_of(error)) from error
-
-    def _note_declared(self) -> None:
-        declared = set(self._reward.description.terms)
-        if self._names and declared != set(self._names):
-            astray = sorted(declared ^ set(self._names))[0]
-            self._note(
-                "declared",
-                f"It describes the terms {', '.join(sorted(declared)) or '(none)'}, "
-                f"but returns {', '.join(self._names)}. Both must name the same.",
-                term_line(self._reward.source, astray),
-            )
-
-    def _note_constant(self) -> None:
-        totals = np.array(self._totals)
-        if (
-            len(totals) > 1
-            and abs(totals[0]) > SUM_TOLERANCE
-            and np.ptp(totals) <= SUM_TOLERANCE * max(1.0, float(np.abs(totals).max()))
-        ):
-            self._note(
-                "constant",
-                f"The total was {totals[0]:.6g} at every one of {len(totals)} steps of random motion, whatever the "
-                "robot did: so far it teaches nothing. Return sum(terms.values()), and let a term depend "
-                "on what was asked.",
-                return_line(self._reward.source),
-                mend=True,
-            )
 
     def _note(self, kind: str, message: str, line: int | None = None, mend: bool = False) -> None:
         """Keep the newest warning of a kind."""

@@ -19,9 +19,9 @@ def names_read(source: str) -> frozenset[str] | None:
             known.add(container)
             names.add(key.value)
     mentions = {node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == INFO}
-    parameters = {
-        node.args.args[-1].arg for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and _is_reward(node)
-    }
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.args.args]
+    rewards = [function for function in functions if function.name in ("compute", "compute_batch", "reward_fn")]
+    parameters = {function.args.args[-1].arg for function in rewards}
     return frozenset(names) if mentions <= known and parameters <= {INFO} else None
 
 
@@ -33,10 +33,6 @@ def texts_in(source: str) -> frozenset[str]:
         return frozenset()  # refused where it is loaded
     constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
     return frozenset(value for value in constants if isinstance(value, str))
-
-
-def _is_reward(function: ast.FunctionDef) -> bool:
-    return function.name in ("compute", "compute_batch", "reward_fn") and bool(function.args.args)
 
 
 def _lookup(node: ast.AST) -> tuple[ast.AST | None, ast.AST | None]:

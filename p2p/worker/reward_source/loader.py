@@ -47,7 +47,17 @@ class LoadedReward:
         self.source = source
         self._code = _compile(source)
         instance = self.fresh()
-        self.description = _describe(instance)
+        try:
+            latex = instance.latex
+            terms = instance.terms
+            description = instance.description
+        except FAILURES as error:
+            raise InvalidReward(f"{at_line(error)}the reward's description raised {named(error)}.") from error
+        if not isinstance(latex, str) or not isinstance(description, str):
+            raise InvalidReward("`latex` and `description` must be properties that return text.")
+        if not isinstance(terms, dict) or not all(isinstance(v, str) for pair in terms.items() for v in pair):
+            raise InvalidReward("`terms` must be a property that returns a dict from term name to description.")
+        self.description = Description(latex, dict(terms), description)
 
     @classmethod
     def from_file(cls, path: Path) -> "LoadedReward":
@@ -209,20 +219,6 @@ def _instantiate(cls: type[RewardFunction]) -> RewardFunction:
 
 def _or_them(missing: list[str]) -> str:
     return "it" if len(missing) == 1 else "them"
-
-
-def _describe(reward: RewardFunction) -> Description:
-    try:
-        latex = reward.latex
-        terms = reward.terms
-        description = reward.description
-    except FAILURES as error:
-        raise InvalidReward(f"{at_line(error)}the reward's description raised {named(error)}.") from error
-    if not isinstance(latex, str) or not isinstance(description, str):
-        raise InvalidReward("`latex` and `description` must be properties that return text.")
-    if not isinstance(terms, dict) or not all(isinstance(v, str) for pair in terms.items() for v in pair):
-        raise InvalidReward("`terms` must be a property that returns a dict from term name to description.")
-    return Description(latex, dict(terms), description)
 
 
 def named(error: BaseException) -> str:

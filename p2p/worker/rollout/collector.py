@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.training import TrainConfig
-from p2p.worker.engine.vec_env import Block
 from p2p.worker.learners.learner import Learner, RolloutBatch
 from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormalizer
 from p2p.worker.learners.ppo import generalized_advantages
@@ -77,7 +76,14 @@ class Collector:
                 cut.append(_TimeUp(t, ids, self.observations.apply(step.after.observations[ids])))
         observations[steps] = self._seen
         block = self._env.take_block()
-        rewards = self._rewards(block, cut)
+        table = self._reward.evaluate(block)
+        self.term_means = dict(zip(self._reward.names, table[:, 1:].mean(axis=0).tolist(), strict=True))
+        raw = block.grid(table[:, 0])
+        self.log.add(raw, block.ends)
+        rewards = self.rewards.apply(raw, block.ends).astype(np.float32)
+        # A truncated episode would have gone on: its last reward includes gamma times the value of what follows.
+        for end in cut:
+            rewards[end.t, end.ids] += np.float32(self._config.gamma) * self._learner.values(end.observations)
         values = self._learner.values(observations.reshape(-1, observations.shape[2])).reshape(steps + 1, n)
         advantages, returns = generalized_advantages(
             rewards, values, block.ends, self._config.gamma, self._config.gae_lambda
@@ -115,14 +121,3 @@ class Collector:
         self.observations.restore(part(state, "observations"))
         self.rewards.restore(part(state, "rewards"))
         self.log.restore(part(state, "log"))
-
-    def _rewards(self, block: Block, cut: list[_TimeUp]) -> Floats32:
-        """Normalised rewards, shape (T, n); truncated steps include gamma times the value of the state that follows."""
-        table = self._reward.evaluate(block)
-        self.term_means = dict(zip(self._reward.names, table[:, 1:].mean(axis=0).tolist(), strict=True))
-        raw = block.grid(table[:, 0])
-        self.log.add(raw, block.ends)
-        rewards = self.rewards.apply(raw, block.ends).astype(np.float32)
-        for end in cut:
-            rewards[end.t, end.ids] += np.float32(self._config.gamma) * self._learner.values(end.observations)
-        return rewards

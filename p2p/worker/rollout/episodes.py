@@ -152,7 +152,9 @@ def trajectory(rollout: RecordedRollout, spec: EnvSpec, model: mujoco.MjModel) -
     arrays["control_cost"] = np.sum(arrays["action"].astype(np.float64) ** 2, axis=1)
     arrays["reward_terms"], arrays["_reward_term_names"] = _table(rollout.terms, rollout.length)
     arrays["features"], arrays["_feature_names"] = _table(rollout.features, rollout.length)
-    return arrays | _bodies(model, arrays["qpos"], arrays["qvel"])
+    # Computed anew: the simulation's own poses are one sub-step behind the states.
+    motions = ForwardMotion(model).read(arrays["qpos"], arrays["qvel"])
+    return arrays | {name: getattr(motions, name).astype(np.float32) for name in ("xpos", "xquat", "cvel")}
 
 
 def _run_wave(
@@ -173,7 +175,17 @@ def _run_wave(
     recorded = (*env.spec.feature_names, *sorted(extra_features & inputs.extra_features))
     features = {name: block.grid(columns[name]) for name in recorded}
     rewards, terms = _rewards(env, block, columns, reward)
-    table = _arrays(block, rewards) | {"cfrc_ext": np.array(forces)}
+    table: Arrays = {
+        "obs": block.grid(block.before.observations).astype(np.float32),
+        "next_obs": block.grid(block.after.observations).astype(np.float32),
+        "action": block.grid(block.actions).astype(np.float32),
+        "reward": rewards,
+        "terminated": block.terminated,
+        "truncated": block.truncated,
+        "qpos": block.grid(block.after.qpos),
+        "qvel": block.grid(block.after.qvel),
+        "cfrc_ext": np.array(forces),
+    }
     return [
         RecordedRollout(
             seed=seed,
@@ -195,20 +207,6 @@ def _rewards(env: VecEnv, block: Block, columns: Columns, reward: Reward | None)
     return table[:, :, 0], {name: table[:, :, 1 + k] for k, name in enumerate(names)}
 
 
-def _arrays(block: Block, rewards: Floats) -> Arrays:
-    """Fields of T steps with leading axes (T, n)."""
-    return {
-        "obs": block.grid(block.before.observations).astype(np.float32),
-        "next_obs": block.grid(block.after.observations).astype(np.float32),
-        "action": block.grid(block.actions).astype(np.float32),
-        "reward": rewards,
-        "terminated": block.terminated,
-        "truncated": block.truncated,
-        "qpos": block.grid(block.after.qpos),
-        "qvel": block.grid(block.after.qvel),
-    }
-
-
 def _column(table: Mapping[str, NDArray[Any]], i: int) -> Arrays:
     return {name: np.ascontiguousarray(values[:, i]) for name, values in table.items()}
 
@@ -216,9 +214,3 @@ def _column(table: Mapping[str, NDArray[Any]], i: int) -> Arrays:
 def _table(columns: Features, length: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
     values = np.stack(list(columns.values()), axis=1) if columns else np.zeros((length, 0))
     return values, np.array(list(columns), dtype=np.str_)
-
-
-def _bodies(model: mujoco.MjModel, qpos: Floats, qvel: Floats) -> Arrays:
-    """Poses and velocities of all bodies at the given states, not a sub-step behind."""
-    motions = ForwardMotion(model).read(qpos, qvel)
-    return {name: getattr(motions, name).astype(np.float32) for name in ("xpos", "xquat", "cvel")}

@@ -41,8 +41,10 @@ class StartPlacer:
         qpos = frame.qpos.copy()
         qvel = frame.qvel.copy()
         moved = np.flatnonzero(self._rng.random(len(ids)) < self._starts.share).tolist()
+        ranges = (self._starts.pitch, self._starts.raised, self._starts.pitch_rate)
         for row in moved:
-            self._root.place(qpos[row], qvel[row], *self._draw())
+            pitch, raised, rate = (float(self._rng.uniform(*limits)) for limits in ranges)
+            self._root.place(qpos[row], qvel[row], pitch, raised, rate)
         lows = self._kinematics.read(qpos, qvel).low - self._env.spec.rest_clearance
         for row in moved:
             self._root.lift(qpos[row], max(0.0, -float(lows[row])))
@@ -56,9 +58,3 @@ class StartPlacer:
     def restore(self, state: State) -> None:
         """Continue from a saved state."""
         restore_generator(self._rng, state["generator"])
-
-    def _draw(self) -> tuple[float, float, float]:
-        """Pitch, raised height and pitch rate."""
-        ranges = (self._starts.pitch, self._starts.raised, self._starts.pitch_rate)
-        pitch, raised, rate = (float(self._rng.uniform(*limits)) for limits in ranges)
-        return pitch, raised, rate

@@ -113,7 +113,14 @@ class EpisodeLog:
             self._returns += row
             self._lengths += 1
             if last.any():
-                self._finish(np.flatnonzero(last))
+                ids = np.flatnonzero(last)
+                self.count += len(ids)
+                for i in ids[~self._shortened[ids]]:
+                    self.whole += 1
+                    self.recent.append(Episode(float(self._returns[i]), int(self._lengths[i])))
+                self._shortened[ids] = False
+                self._returns[ids] = 0.0
+                self._lengths[ids] = 0
 
     def state(self) -> State:
         """Episodes under way and counts so far."""
@@ -134,12 +141,3 @@ class EpisodeLog:
         self.whole, self.count = state["counts"].tolist()
         recent = zip(state["recent_returns"].tolist(), state["recent_lengths"].tolist(), strict=True)
         self.recent.extend(Episode(*pair) for pair in recent)
-
-    def _finish(self, ids: NDArray[np.intp]) -> None:
-        self.count += len(ids)
-        for i in ids[~self._shortened[ids]]:
-            self.whole += 1
-            self.recent.append(Episode(float(self._returns[i]), int(self._lengths[i])))
-        self._shortened[ids] = False
-        self._returns[ids] = 0.0
-        self._lengths[ids] = 0

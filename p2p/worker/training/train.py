@@ -150,7 +150,34 @@ class Training:
             if points.due and number < rollouts:
                 points.save(self.point(points), self.state())
         selections = self.checkpoints.finish()
-        self._run.record.save_summary(self._summary(selections, time.monotonic() - self._begun))
+        seconds = time.monotonic() - self._begun
+        steps = self._rollouts * self._size
+        best = max(selections, key=lambda selection: selection.rank)
+        numbers = dynamics(self._run.record.parse_scalars()[0])
+        log = self._collector.log
+        recent = [episode.episode_return for episode in log.recent]
+        self._run.record.save_summary(
+            RunSummary(
+                total_timesteps=steps,
+                training_time_s=seconds,
+                final_episodic_return=sum(recent) / len(recent) if recent else None,
+                total_episodes=log.count,
+                steps_per_second=steps / seconds,
+                learner=self._config.learner,
+                reward=self.reward.report(seconds),
+                peak_memory_mb=self._peak(),
+                sandbox=levels.current(),
+                resumed=self._resumed,
+                early_stop=_early_stop(selections, self._planned) if steps < self._planned else None,
+                best_checkpoint=best.step,
+                best_selection_score=best.intent_score,
+                best_selection_success=best.success_rate,
+                best_selection_return=best.mean_return,
+                terms=term_statistics(best.terms),
+                dynamics=numbers,
+                warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
+            )
+        )
 
     def measure_untrained(self) -> None:
         """Evaluate the untrained policy as the checkpoint of step 0; skipped after a resume."""
@@ -211,33 +238,6 @@ class Training:
     def _evaluate(self, step: int) -> None:
         policy_of(self._config, self._learner, self._collector).save(self._run.record.checkpoint(step).policy_path)
         self.checkpoints.evaluate(step)
-
-    def _summary(self, selections: list[Selection], seconds: float) -> RunSummary:
-        steps = self._rollouts * self._size
-        best = max(selections, key=lambda selection: selection.rank)
-        numbers = dynamics(self._run.record.parse_scalars()[0])
-        log = self._collector.log
-        recent = [episode.episode_return for episode in log.recent]
-        return RunSummary(
-            total_timesteps=steps,
-            training_time_s=seconds,
-            final_episodic_return=sum(recent) / len(recent) if recent else None,
-            total_episodes=log.count,
-            steps_per_second=steps / seconds,
-            learner=self._config.learner,
-            reward=self.reward.report(seconds),
-            peak_memory_mb=self._peak(),
-            sandbox=levels.current(),
-            resumed=self._resumed,
-            early_stop=_early_stop(selections, self._planned) if steps < self._planned else None,
-            best_checkpoint=best.step,
-            best_selection_score=best.intent_score,
-            best_selection_success=best.success_rate,
-            best_selection_return=best.mean_return,
-            terms=term_statistics(best.terms),
-            dynamics=numbers,
-            warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
-        )
 
 
 def policy_of(config: TrainConfig, learner: Learner, collector: Collector) -> NumpyPolicy:
