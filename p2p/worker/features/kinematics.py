@@ -195,7 +195,11 @@ class Poles:
         if last is None:
             return
         body = index_of(model, "body", last)
-        self._geom, self._half = _tip(model, body)
+        # The pole's geom, and its half length with the sign that leads away from the hinge.
+        geom = int(model.body_geomadr[body])
+        axis = np.zeros(3)
+        mujoco.mju_rotVecQuat(axis, np.array([0.0, 0.0, 1.0]), model.geom_quat[geom])
+        self._geom, self._half = geom, float(np.copysign(model.geom_size[geom, 1], axis @ model.geom_pos[geom]))
         while body and int(model.body_parentid[body]):
             self._bodies.append(body)
             body = int(model.body_parentid[body])
@@ -209,11 +213,3 @@ class Poles:
         side = np.sqrt(xmat[:, self._bodies, 2] ** 2 + xmat[:, self._bodies, 5] ** 2)
         angle = np.arctan2(side, up).sum(axis=1)
         return angle, geom_xpos[:, self._geom, 2] + self._half * geom_xmat[:, self._geom, 8]
-
-
-def _tip(model: mujoco.MjModel, body: int) -> tuple[int, float]:
-    """The pole's geom, and its half length with the sign that leads away from the hinge."""
-    geom = int(model.body_geomadr[body])
-    axis = np.zeros(3)
-    mujoco.mju_rotVecQuat(axis, np.array([0.0, 0.0, 1.0]), model.geom_quat[geom])
-    return geom, float(np.copysign(model.geom_size[geom, 1], axis @ model.geom_pos[geom]))

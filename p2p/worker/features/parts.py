@@ -123,7 +123,11 @@ class PartReader:
         self._root = int(model.body_rootid[self._torso])
         self._bodies = {body.name: index_of(model, "body", body.name) for body in spec.bodies}
         self._joints = {joint.name: joint for joint in spec.joints}
-        self._turned = _standing(model, spec, self._torso)
+        # Inverse orientation of every body of a robot that stands upright, facing +x, with its joints at 0.
+        data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
+        turn = multiply(np.array(spec.morphology.upright)[None], conjugate(data.xquat[self._torso])[None])
+        self._turned = conjugate(multiply(np.repeat(turn, model.nbody, axis=0), data.xquat))
         self._heights = GeomHeights(model, self._torso)
         self._floor = Floor(model, self._torso, (), ())
         self._geoms = {
@@ -235,14 +239,6 @@ class _ComputedStates:
         if self._lowest is None:
             self._lowest = heights.lowest(self.fields["geom_xpos"][:, :, 2], self.fields["geom_xmat"][:, :, 6:])
         return self._lowest
-
-
-def _standing(model: mujoco.MjModel, spec: EnvSpec, torso: int) -> Floats:
-    """Inverse orientation of every body of a robot that stands upright, facing +x, with its joints at 0."""
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    turn = multiply(np.array(spec.morphology.upright)[None], conjugate(data.xquat[torso])[None])
-    return conjugate(multiply(np.repeat(turn, model.nbody, axis=0), data.xquat))
 
 
 def _attitude(quantity: str, quaternion: Floats) -> Floats:

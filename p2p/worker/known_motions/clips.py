@@ -64,7 +64,19 @@ def scenes(robot: Robot, seed: int, variations: int) -> Iterator[tuple[Clip, Sce
         for variation in range(variations):
             rng = np.random.default_rng([seed, zlib.crc32(robot.env_id.encode()), number, variation])
             scene = recipe.make(robot, rng)
-            yield _clip(robot, recipe, f"{_short(robot)}-{number:03d}-{variation:02d}", scene), scene
+            clip_id = f"{_short(robot)}-{number:03d}-{variation:02d}"
+            kinds = {asked.sentence: scene.kinds.get(asked.sentence, NEGATIVE) for asked in robot.asked}
+            clip = Clip(
+                clip_id=clip_id,
+                env_id=robot.env_id,
+                motion=recipe.name,
+                parameters={name: float(value) for name, value in scene.parameters.items()},
+                seconds=robot.seconds,
+                claims=tuple(
+                    Claim(sentence=sentence, kind=kind) for sentence, kind in kinds.items() if kind is not None
+                ),
+            )
+            yield clip, scene
 
 
 def recipes_of(robot: Robot) -> list[Recipe]:
@@ -74,15 +86,3 @@ def recipes_of(robot: Robot) -> list[Recipe]:
 
 def _short(robot: Robot) -> str:
     return robot.env_id.partition("-")[0].lower()
-
-
-def _clip(robot: Robot, recipe: Recipe, clip_id: str, scene: Scene) -> Clip:
-    kinds = {asked.sentence: scene.kinds.get(asked.sentence, NEGATIVE) for asked in robot.asked}
-    return Clip(
-        clip_id=clip_id,
-        env_id=robot.env_id,
-        motion=recipe.name,
-        parameters={name: float(value) for name, value in scene.parameters.items()},
-        seconds=robot.seconds,
-        claims=tuple(Claim(sentence=sentence, kind=kind) for sentence, kind in kinds.items() if kind is not None),
-    )

@@ -91,7 +91,12 @@ class MotionPlayer:
             low = self._kinematics.read(qpos, still).low
             qpos[:, 2 if self._free else 1] += self.spec.rest_clearance + motion.lift - low
         qvel = self._velocities(qpos)
-        actions = self._actions(motion, waves)
+        # The effort swings with the joints, neighbouring actuators against each other, within each one's range.
+        scaled = BRACED * motion.effort if motion.braced else motion.effort * waves
+        signs = np.where(np.arange(self.spec.action_dim) % 2, -1.0, 1.0)
+        middle = (self._low + self._high) / 2.0
+        half = (self._high - self._low) / 2.0
+        actions = np.asarray(middle + half * np.clip(scaled[1:, None] * signs, -1.0, 1.0))
         return self.measured(qpos, qvel, actions)
 
     def height_of(self, bend: float, dt: float) -> float:
@@ -261,13 +266,6 @@ class MotionPlayer:
         for step in range(1, len(qpos)):
             mujoco.mj_differentiatePos(self.model, qvel[step], self.spec.dt, qpos[step - 1], qpos[step])
         return qvel
-
-    def _actions(self, motion: Motion, waves: Floats) -> Floats:
-        scaled = BRACED * motion.effort if motion.braced else motion.effort * waves
-        signs = np.where(np.arange(self.spec.action_dim) % 2, -1.0, 1.0)
-        middle = (self._low + self._high) / 2.0
-        half = (self._high - self._low) / 2.0
-        return np.asarray(middle + half * np.clip(scaled[1:, None] * signs, -1.0, 1.0))
 
 
 def _attitude(motion: Motion) -> Floats:

@@ -72,11 +72,6 @@ def right_speed(asked: KnownSentence, rng: Random) -> float:
     return float(rng.uniform(asked.low * 1.1, max(most, asked.low * 1.15)))
 
 
-def _gait(rng: Random) -> tuple[float, float]:
-    """Stride frequency [1/s] and phase [rad]."""
-    return float(rng.uniform(1.5, 2.5)), float(rng.uniform(0.0, 2.0 * np.pi))
-
-
 def velocity_of(asked: KnownSentence, speed: float, across: bool = False) -> dict[str, float]:
     """Velocity with its axis."""
     return {"vy" if asked.sideways != across else "vx": asked.way * speed}
@@ -114,8 +109,9 @@ def _trick(asked: KnownSentence, draw: Draw, exploit: bool) -> Callable[[Robot, 
 
 def _of(rng: Random, build: Callable[[Motion], Motion]) -> Callable[[Motion], Motion]:
     """Motion with its own gait."""
-    gait = _gait(rng)
-    return lambda standing: build(standing.striding(*gait))
+    stride_hz = float(rng.uniform(1.5, 2.5))
+    phase = float(rng.uniform(0.0, 2.0 * np.pi))
+    return lambda standing: build(standing.striding(stride_hz, phase))
 
 
 def _spike(motion: Motion, vx: float, vy: float, rng: Random) -> Motion:

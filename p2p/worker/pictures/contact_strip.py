@@ -75,7 +75,9 @@ def paste_contacts(
         y = top + HEADER + index * ROW
         pen.text((6, y + ROW // 2), row.name, font=font(SMALLEST), fill=row.colour, anchor="lm")
         pen.rectangle((LEFT, y + 1, RIGHT, y + ROW - 2), fill=EMPTY)
-        for start, end in _stretches(row.contact):
+        # Each contact from its first step to the step after its last.
+        change = np.diff(np.concatenate([[0], (row.contact > 0.5).astype(int), [0]]))
+        for start, end in zip(np.flatnonzero(change > 0), np.flatnonzero(change < 0), strict=True):
             pen.rectangle((edges[start], y + 1, max(edges[start], edges[end] - 1), y + ROW - 2), fill=INK)
     for step in frames.steps:
         x = (edges[step] + edges[step + 1]) / 2
@@ -89,9 +91,3 @@ def _number(pen: ImageDraw.ImageDraw, top: int, places: NDArray[np.float64]) -> 
         if x >= free:
             pen.text((x, top), str(number), font=font(SMALLEST), fill=INK, anchor="ma")
             free = x + 15
-
-
-def _stretches(contact: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """First step, and the step after the last, of every contact."""
-    change = np.diff(np.concatenate([[0], (contact > 0.5).astype(int), [0]]))
-    return list(zip(np.flatnonzero(change > 0), np.flatnonzero(change < 0), strict=True))

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from p2p.contracts.work import FrameNote, ViewCamera, ViewRequest
 from p2p.worker.pictures.contact_sheet import save_sheet
-from p2p.worker.pictures.frame_labels import FrameLabel, label
+from p2p.worker.pictures.frame_labels import label
 from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import INK, RED, ShownRollout, draw_moments, font
 
@@ -66,8 +66,18 @@ def write_frames(
     pictures = draw_moments(rollout, steps, (width, height - BAND), ViewCamera(view.camera))
     written = {}
     for number, picture in zip(chosen, pictures, strict=True):
-        written[number + 1] = place(number + 1)
-        save_sheet(written[number + 1], _with_band(picture, number + 1, label(rollout, frames, number)))
+        index = number + 1
+        written[index] = place(index)
+        text = label(rollout, frames, number)
+        page = Image.new("RGB", (picture.width, picture.height + BAND), "white")
+        page.paste(picture, (0, 0))
+        pen = ImageDraw.Draw(page)
+        y = picture.height + 2
+        size = 14 if picture.width >= 360 else 11
+        pen.text((4, y), f"{index}   {text.moment}", font=font(size), fill=INK)
+        pen.text((page.width - 4, y), text.event, font=font(size), fill=RED, anchor="ra")
+        pen.text((4, y + 18), "   ".join(part for part in (text.angle, text.place) if part), font=font(size), fill=INK)
+        save_sheet(written[index], page)
     return written
 
 
@@ -84,15 +94,3 @@ def pick(frames: KeyFrames, count: int) -> list[int]:
         left, right = max(pairwise(edges), key=lambda gap: gap[1] - gap[0])
         kept.append((left + right) // 2)
     return sorted(kept)
-
-
-def _with_band(picture: Image.Image, index: int, text: FrameLabel) -> Image.Image:
-    page = Image.new("RGB", (picture.width, picture.height + BAND), "white")
-    page.paste(picture, (0, 0))
-    pen = ImageDraw.Draw(page)
-    y = picture.height + 2
-    size = 14 if picture.width >= 360 else 11
-    pen.text((4, y), f"{index}   {text.moment}", font=font(size), fill=INK)
-    pen.text((page.width - 4, y), text.event, font=font(size), fill=RED, anchor="ra")
-    pen.text((4, y + 18), "   ".join(part for part in (text.angle, text.place) if part), font=font(size), fill=INK)
-    return page

@@ -107,7 +107,7 @@ def draw_moments(
     views = _at_share(usual, max(_share(usual, points, size), least_share))
     pictures = _draw(rollout, rows, views, poses, size)
     if rollout.free:
-        name, second = _second(camera)
+        name, second = ("side", ViewCamera.SIDE) if camera is ViewCamera.TOP else ("top", ViewCamera.TOP)
         side = (round(INSET * size[1]),) * 2
         usual = follow(rollout.model, rollout.spec, rollout.qpos, second).at(rows)
         usual = replace(usual, lookat=poses[:, 0])
@@ -140,10 +140,6 @@ def _at_share(usual: Views, share: float) -> Views:
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """The font of all pictures."""
     return ImageFont.load_default(size)
-
-
-def _second(camera: ViewCamera) -> tuple[str, ViewCamera]:
-    return ("side", ViewCamera.SIDE) if camera is ViewCamera.TOP else ("top", ViewCamera.TOP)
 
 
 def _paste(picture: Image.Image, inset: Image.Image, name: str) -> None:

@@ -1,6 +1,7 @@
 """Plots of trainings, each one picture: returns, reward terms, learner metrics, two iterations."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def write_plot(path: Path, view: MetricsPlot, runs: Sequence[TrainedRun], title:
 def _draw_curve(figure: Figure, runs: Sequence[TrainedRun]) -> None:
     """All seeds: line in training, dots in evaluation; success on selection rollouts where it was measured."""
     returns, success = _return_and_success(figure, runs)
-    for run, colour in zip(runs, _colours(len(runs)), strict=True):
+    for run, colour in zip(runs, cycle(COLOURS), strict=False):
         low = run.trained("episodic_return_min")
         high = run.trained("episodic_return_max")
         if low[0] and low[0] == high[0]:
@@ -122,7 +123,10 @@ def _draw_comparison(figure: Figure, runs: Sequence[TrainedRun]) -> None:
 def _draw_terms(figure: Figure, runs: Sequence[TrainedRun]) -> None:
     """Mean of each reward term per step: the best run strong, the others pale."""
     axes = figure.subplots()
-    largest = {term: _largest(runs[0].trained(TERM + term)[1]) for term in runs[0].terms} if runs else {}
+    largest: dict[str, float] = {}
+    if runs:
+        best = runs[0]
+        largest = {term: max(map(abs, best.trained(TERM + term)[1]), default=0.0) for term in best.terms}
     shown = sorted(largest, key=lambda term: -largest[term])[:MOST_TERMS]
     for term, colour in zip(shown, COLOURS, strict=False):
         for number, run in enumerate(runs):
@@ -139,13 +143,9 @@ def _draw_dynamics(figure: Figure, runs: Sequence[TrainedRun]) -> None:
         for number, run in enumerate(runs):
             axes.plot(*run.trained(metric), color=COLOURS[0], label="" if number else run.name, **_strength(number))
         if metric == "explained_variance":
-            axes.set_ylim(_floor(axes, -1.0), 1.03)
+            # From -1 at the lowest: early outliers would flatten the axis.
+            axes.set_ylim(max(-1.0, axes.get_ylim()[0]), 1.03)
         _finish(axes, title, legend=metric == "approx_kl")
-
-
-def _floor(axes: Axes, least: float) -> float:
-    """Lower end of an axis that early outliers would otherwise flatten."""
-    return float(max(least, axes.get_ylim()[0]))
 
 
 def _return_and_success(figure: Figure, runs: Sequence[TrainedRun]) -> tuple[Axes, Axes | None]:
@@ -203,14 +203,6 @@ def _strength(number: int) -> dict[str, Any]:
 
 def _which(runs: Sequence[TrainedRun]) -> str:
     return f": {runs[0].name} strong, other runs pale" if len(runs) > 1 else ""
-
-
-def _largest(values: Sequence[float]) -> float:
-    return max(map(abs, values), default=0.0)
-
-
-def _colours(count: int) -> list[str]:
-    return [COLOURS[number % len(COLOURS)] for number in range(count)]
 
 
 def _column(rows: Rows, name: str) -> Curve:

@@ -59,7 +59,11 @@ def refine(model: mujoco.MjModel, states: RecordedStates, frame_skip: int) -> Fi
         states: What was recorded.
         frame_skip: Steps of the physics in one control step.
     """
-    data = _started(model, states)
+    # As after a reset, the solver included: it begins each search at its last solution.
+    data = mujoco.MjData(model)
+    data.qpos[:] = states.initial_qpos
+    data.qvel[:] = states.initial_qvel
+    mujoco.mj_forward(model, data)
     motion = np.empty((len(states.qpos), frame_skip, model.nq))
     interpolated = 0
     worst = 0.0
@@ -83,15 +87,6 @@ def refine(model: mujoco.MjModel, states: RecordedStates, frame_skip: int) -> Fi
         motion[step, -1] = qpos = next_qpos
         qvel = next_qvel
     return FinerMotion(motion.reshape(-1, model.nq), interpolated, worst)
-
-
-def _started(model: mujoco.MjModel, states: RecordedStates) -> mujoco.MjData:
-    """Simulation as after a reset, solver included: it begins each search at the last solution."""
-    data = mujoco.MjData(model)
-    data.qpos[:] = states.initial_qpos
-    data.qvel[:] = states.initial_qvel
-    mujoco.mj_forward(model, data)
-    return data
 
 
 def _between(model: mujoco.MjModel, before: Floats, after: Floats, count: int) -> Floats:

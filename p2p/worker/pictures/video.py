@@ -99,7 +99,21 @@ def encode(
         EnvironmentProblem: the video encoder does not work on this machine.
     """
     with replacing(path) as temporary:
-        _encode(_command(temporary, drawn, size, fps), frames)
+        source = f"-f rawvideo -pix_fmt rgb24 -s {drawn[0]}x{drawn[1]} -framerate {fps} -i -".split()
+        scale = ["-vf", f"scale={size[0]}:{size[1]}:flags=bicubic"] if drawn != size else []
+        quiet = ["-y", "-loglevel", "error"]
+        command = [imageio_ffmpeg.get_ffmpeg_exe(), *quiet, *source, "-an", *scale, *ENCODER, str(temporary)]
+        with tempfile.TemporaryFile() as complaints:
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints) as encoder:
+                assert encoder.stdin is not None
+                with suppress(BrokenPipeError):  # the encoder then says why on its standard error
+                    for frame in frames:
+                        encoder.stdin.write(frame.tobytes())
+                    encoder.stdin.close()
+            if encoder.returncode:
+                complaints.seek(0)
+                lines = complaints.read().decode(errors="replace").strip().splitlines()
+                raise EnvironmentProblem(f"Cannot encode a video: {lines[-1] if lines else 'ffmpeg says no reason'}.")
 
 
 def drawn_size(size: tuple[int, int]) -> tuple[int, int]:
@@ -121,23 +135,3 @@ def frame_rate(dt: float) -> tuple[int, Fraction]:
 def _smaller(size: tuple[int, int]) -> tuple[int, int]:
     width, height = size
     return max(2, round(width * RAYCAST_SHARE)), max(2, round(height * RAYCAST_SHARE))
-
-
-def _command(path: Path, drawn: tuple[int, int], size: tuple[int, int], fps: Fraction) -> list[str]:
-    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{drawn[0]}x{drawn[1]}", "-framerate", str(fps), "-i", "-"]
-    scale = ["-vf", f"scale={size[0]}:{size[1]}:flags=bicubic"] if drawn != size else []
-    return [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error", *source, "-an", *scale, *ENCODER, str(path)]
-
-
-def _encode(command: list[str], frames: Iterable[NDArray[np.uint8]]) -> None:
-    with tempfile.TemporaryFile() as complaints:
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints) as encoder:
-            assert encoder.stdin is not None
-            with suppress(BrokenPipeError):  # the encoder then says why on its standard error
-                for frame in frames:
-                    encoder.stdin.write(frame.tobytes())
-                encoder.stdin.close()
-        if encoder.returncode:
-            complaints.seek(0)
-            lines = complaints.read().decode(errors="replace").strip().splitlines()
-            raise EnvironmentProblem(f"Cannot encode a video: {lines[-1] if lines else 'ffmpeg says no reason'}.")

@@ -102,7 +102,12 @@ def follow(
 def _follow(model: mujoco.MjModel, spec: EnvSpec, qpos: Floats, dt: float) -> Views:
     camera = spec.camera
     if camera.tracks == "world":
-        lookat = np.broadcast_to(_middle(model), (len(qpos), 3))
+        # Between the outermost geoms of the model's initial pose, floors aside.
+        data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
+        centres = data.geom_xpos[model.geom_type != int(mujoco.mjtGeom.mjGEOM_PLANE)]
+        middle = (centres.min(axis=0) + centres.max(axis=0)) / 2 if len(centres) else np.zeros(3)
+        lookat = np.broadcast_to(middle, (len(qpos), 3))
     else:
         lookat = _smooth(_path(model, qpos, index_of(model, "body", camera.tracks)), SMOOTHING_S / dt)
         if camera.elevation > -60.0:
@@ -139,11 +144,3 @@ def _smooth(path: Floats, width: float) -> Floats:
     padded = np.concatenate([before, path, after])
     padded = np.pad(padded, ((reach - len(before), reach - len(after)), (0, 0)), mode="edge")
     return np.stack([np.convolve(column, kernel, mode="valid") for column in padded.T], axis=1)
-
-
-def _middle(model: mujoco.MjModel) -> Floats:
-    """Between the outermost geoms of the model's initial pose, floors aside."""
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    centres = data.geom_xpos[model.geom_type != int(mujoco.mjtGeom.mjGEOM_PLANE)]
-    return np.asarray((centres.min(axis=0) + centres.max(axis=0)) / 2) if len(centres) else np.zeros(3)

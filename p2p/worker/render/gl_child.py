@@ -41,7 +41,25 @@ class Painter:
 
     def __init__(self, binary: bytes) -> None:
         model = mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": binary})
-        _restyle(model)
+        # Fast and even: no multisampling, soft light from the camera, pale tiles.
+        model.vis.quality.offsamples = 0
+        model.vis.global_.fovy = FIELD_OF_VIEW
+        model.vis.global_.offwidth = model.vis.global_.offheight = LARGEST
+        model.vis.rgba.haze = (*HORIZON, 1.0)
+        model.vis.headlight.ambient = [0.5] * 3
+        model.vis.headlight.diffuse = [0.45 if model.nlight else 0.6] * 3
+        model.vis.headlight.specular = [0.1] * 3
+        model.light_diffuse[:] = 0.35
+        model.light_specular[:] = 0.1
+        for geom in np.flatnonzero((model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE) & (model.geom_matid >= 0)):
+            material = model.geom_matid[geom]
+            model.mat_specular[material] = 0.0
+            model.geom_rgba[geom] = model.mat_rgba[material] = 1.0
+            for texture in model.mat_texid[material][model.mat_texid[material] >= 0]:
+                start = model.tex_adr[texture]
+                length = model.tex_height[texture] * model.tex_width[texture] * model.tex_nchannel[texture]
+                tiles = model.tex_data[start : start + length]
+                tiles[:] = 255 * (TILES[0] + (TILES[1] - TILES[0]) * (tiles > tiles.mean()))
         self._model = model
         self._data = mujoco.MjData(model)
         self._camera = mujoco.MjvCamera()
@@ -172,28 +190,6 @@ def sky(elevation: float, height: int) -> NDArray[np.uint8]:
     angle = np.deg2rad(elevation) - np.arctan(row * np.tan(np.deg2rad(FIELD_OF_VIEW / 2)))
     share = np.clip(np.sin(angle), 0.0, 0.6)[:, None] / 0.6
     return np.asarray(255 * (np.array(HORIZON) * (1 - share) + np.array(ZENITH) * share), dtype=np.uint8)
-
-
-def _restyle(model: mujoco.MjModel) -> None:
-    """Fast and even: no multisampling, soft light from the camera, pale tiles."""
-    model.vis.quality.offsamples = 0
-    model.vis.global_.fovy = FIELD_OF_VIEW
-    model.vis.global_.offwidth = model.vis.global_.offheight = LARGEST
-    model.vis.rgba.haze = (*HORIZON, 1.0)
-    model.vis.headlight.ambient = [0.5] * 3
-    model.vis.headlight.diffuse = [0.45 if model.nlight else 0.6] * 3
-    model.vis.headlight.specular = [0.1] * 3
-    model.light_diffuse[:] = 0.35
-    model.light_specular[:] = 0.1
-    for geom in np.flatnonzero((model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE) & (model.geom_matid >= 0)):
-        material = model.geom_matid[geom]
-        model.mat_specular[material] = 0.0
-        model.geom_rgba[geom] = model.mat_rgba[material] = 1.0
-        for texture in model.mat_texid[material][model.mat_texid[material] >= 0]:
-            start = model.tex_adr[texture]
-            length = model.tex_height[texture] * model.tex_width[texture] * model.tex_nchannel[texture]
-            tiles = model.tex_data[start : start + length]
-            tiles[:] = 255 * (TILES[0] + (TILES[1] - TILES[0]) * (tiles > tiles.mean()))
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:

@@ -65,8 +65,15 @@ class _Caster:
         batch = Batch(self._model, len(qpos), nthread=self._threads)
         batch.bind("qpos")[:] = qpos
         pictures = [self._ground.paint(*pose) for pose in zip(views.eyes, places, turns, strict=True)]
-        self._draw_shapes(batch, views, self._corners(places, turns), pictures)
-        return [_to_bytes(picture).reshape(height, width, 3) for picture in pictures]
+        # Corners of the boxes around the shapes, shape (frames, shapes, 8, 3) [m].
+        centre = self._model.geom_aabb[self._shapes, :3]
+        half = self._model.geom_aabb[self._shapes, 3:]
+        signs = np.array(list(product((-1, 1), repeat=3)))
+        local = centre[:, None] + signs * half[:, None]
+        corners = places[:, self._shapes, None] + np.einsum("fsij,skj->fski", turns[:, self._shapes], local)
+        self._draw_shapes(batch, views, np.asarray(corners), pictures)
+        frames = (np.asarray(np.clip(picture, 0, 1) * 255 + 0.5, np.uint8) for picture in pictures)
+        return [frame.reshape(height, width, 3) for frame in frames]
 
     def _poses(self, qpos: Floats) -> tuple[Floats, Floats]:
         model = self._model
@@ -79,14 +86,6 @@ class _Caster:
             places[index] = data.geom_xpos
             turns[index] = data.geom_xmat
         return places, turns.reshape(-1, model.ngeom, 3, 3)
-
-    def _corners(self, places: Floats, turns: Floats) -> Floats:
-        """Corners of the boxes around the shapes, shape (frames, shapes, 8, 3) [m]."""
-        centre = self._model.geom_aabb[self._shapes, :3]
-        half = self._model.geom_aabb[self._shapes, 3:]
-        signs = np.array(list(product((-1, 1), repeat=3)))
-        local = centre[:, None] + signs * half[:, None]
-        return np.asarray(places[:, self._shapes, None] + np.einsum("fsij,skj->fski", turns[:, self._shapes], local))
 
     def _draw_shapes(self, batch: Batch, views: Views, corners: Floats, pictures: list[Pixels]) -> None:
         pixels = self._covered(views.project(corners, self._size))
@@ -167,7 +166,3 @@ def _colours(model: mujoco.MjModel) -> Floats:
     plain = (model.geom_matid >= 0) & np.all(model.geom_rgba == np.array(GREY, np.float32), axis=1)
     colours[plain] = model.mat_rgba[model.geom_matid[plain]]
     return np.asarray(colours)
-
-
-def _to_bytes(picture: Pixels) -> Frame:
-    return np.asarray(np.clip(picture, 0, 1) * 255 + 0.5, np.uint8)
