@@ -40,7 +40,9 @@ def confine(writable: Sequence[Path], readable: Sequence[Path] = ()) -> SandboxL
         scrub.replace_environment(environment)
         limits.apply()
         if sys.platform == "linux":
-            capabilities.drop(keep=_needed(writable))
+            # Root keeps the right to write others' files if its job directory is one (a mounted volume, say).
+            foreign = any(path.stat().st_uid != os.geteuid() for path in writable if path.exists())
+            capabilities.drop(keep=frozenset({capabilities.DAC_OVERRIDE}) if foreign else frozenset())
         if report.landlock_abi:
             landlock.restrict(rules)
         if report.seccomp:
@@ -91,12 +93,6 @@ def fresh_scratch(job_dir: Path) -> Path:
 def remove_scratch(job_dir: Path) -> None:
     """Remove temporary files."""
     shutil.rmtree(job_dir / SCRATCH, ignore_errors=True)
-
-
-def _needed(writable: Sequence[Path]) -> frozenset[int]:
-    """Root keeps the right to write files of others when its own job directory is such (a mounted volume, say)."""
-    foreign = any(path.stat().st_uid != os.geteuid() for path in writable if path.exists())
-    return frozenset({capabilities.DAC_OVERRIDE}) if foreign else frozenset()
 
 
 def _bring_fonts(scratch: Path) -> None:

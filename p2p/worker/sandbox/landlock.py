@@ -72,8 +72,18 @@ def restrict(rules: Mapping[Path, Right]) -> None:
         OSError: the kernel refused.
     """
     version = abi()
-    handled = _handled(version)
-    ruleset = kernel.call("landlock_create_ruleset", *_attributes(version, handled), 0)
+    handled = Right((1 << 13) - 1)
+    for since, right in _NEW_IN:
+        if version >= since:
+            handled |= right
+    # The structure `landlock_ruleset_attr`, which is longer in later versions.
+    words = [int(handled)]
+    if version >= 4:
+        words.append(_TCP)
+    if version >= 6:
+        words.append(_SCOPES)
+    attributes = struct.pack(f"={len(words)}Q", *words)
+    ruleset = kernel.call("landlock_create_ruleset", attributes, len(attributes), 0)
     try:
         for path, rights in rules.items():
             with suppress(FileNotFoundError, PermissionError, NotADirectoryError):
@@ -82,24 +92,6 @@ def restrict(rules: Mapping[Path, Right]) -> None:
         kernel.call("landlock_restrict_self", ruleset, 0)
     finally:
         os.close(ruleset)
-
-
-def _handled(version: int) -> Right:
-    handled = Right((1 << 13) - 1)
-    for since, right in _NEW_IN:
-        if version >= since:
-            handled |= right
-    return handled
-
-
-def _attributes(version: int, handled: Right) -> tuple[bytes, int]:
-    """Structure `landlock_ruleset_attr` in this version's length, and that length."""
-    words = [int(handled)]
-    if version >= 4:
-        words.append(_TCP)
-    if version >= 6:
-        words.append(_SCOPES)
-    return struct.pack(f"={len(words)}Q", *words), 8 * len(words)
 
 
 def _allow(ruleset: int, path: Path, rights: Right) -> None:

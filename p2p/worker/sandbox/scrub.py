@@ -36,15 +36,11 @@ def replace_environment(environment: Mapping[str, str]) -> None:
     dropped = os.environ.keys() - environment.keys()
     os.environ.clear()  # before the wiping: afterwards nothing points there
     with suppress(OSError):  # where it cannot be read, nobody else here can read it either
-        _wipe(dropped)
+        # In the kernel's copy too, which /proc/<pid>/environ shows.
+        fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
+        place = int(fields[47])  # env_start, the 50th field
+        for entry in Path("/proc/self/environ").read_bytes().split(b"\0"):
+            if os.fsdecode(entry.partition(b"=")[0]) in dropped:
+                ctypes.memset(place, 0, len(entry))
+            place += len(entry) + 1
     os.environ.update(environment)
-
-
-def _wipe(names: set[str]) -> None:
-    """Overwrite variables in the kernel's copy, which /proc/<pid>/environ shows."""
-    fields = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()
-    place = int(fields[47])  # env_start, the 50th field
-    for entry in Path("/proc/self/environ").read_bytes().split(b"\0"):
-        if os.fsdecode(entry.partition(b"=")[0]) in names:
-            ctypes.memset(place, 0, len(entry))
-        place += len(entry) + 1

@@ -42,7 +42,10 @@ def plain(operation: Callable[[Any, Any], Any]) -> Operation:
         if python is False:
             return operation(left, right)
         left, right = numbers(left, right, python)
-        return _small(operation(left, right))
+        result = operation(left, right)  # numpy's integers have a limit, Python's have none
+        if result.dtype.kind == "i" and LANES.some(np.abs(result) > LARGEST):
+            raise Untraceable("counts further than numpy can")
+        return result
 
     return apply
 
@@ -88,18 +91,14 @@ def power(left: Any, right: Any, python: Kind) -> Any:
         odd = ~finite & np.isfinite(left) & np.isfinite(right)
         if python is None and LANES.some(odd):
             raise Untraceable("takes a power that is not finite")
-        _fail_as_python(left, right, odd)
+        # Where numpy's power of two finite numbers is not finite, Python raises.
+        zero = odd & np.equal(left, 0)
+        fail_where(zero, ZeroDivisionError("0.0 cannot be raised to a negative power"))
+        negative = odd & np.less(left, 0) & np.not_equal(right, np.trunc(right))
+        if LANES.some(negative):
+            raise Untraceable("takes a fractional power of a negative number")
+        fail_where(odd & ~zero & ~negative, OverflowError("numerical result out of range"))
     return result
-
-
-def _fail_as_python(left: Any, right: Any, odd: Any) -> None:
-    """Python's behaviour if numpy's power of two finite numbers is not finite."""
-    zero = odd & (np.equal(left, 0))
-    fail_where(zero, ZeroDivisionError("0.0 cannot be raised to a negative power"))
-    negative = odd & np.less(left, 0) & np.not_equal(right, np.trunc(right))
-    if LANES.some(negative):
-        raise Untraceable("takes a fractional power of a negative number")
-    fail_where(odd & ~zero & ~negative, OverflowError("numerical result out of range"))
 
 
 def numbers(left: Any, right: Any, python: Kind) -> tuple[Any, Any]:
@@ -124,17 +123,6 @@ def counted(value: Any, python: Kind) -> Any:
     if python is None:
         raise Untraceable("counts truth values that are Python's in some rows and numpy's in others")
     return value.astype(np.int64)
-
-
-def _small(result: Any) -> Any:
-    """Result without integers too large for numpy: Python's have no limit.
-
-    Raises:
-        Refusal: an integer is too large.
-    """
-    if result.dtype.kind == "i" and LANES.some(np.abs(result) > LARGEST):
-        raise Untraceable("counts further than numpy can")
-    return result
 
 
 def _is_truth(value: Any) -> bool:

@@ -20,7 +20,7 @@ from p2p.worker.vectorise.vector_reward import VectorReward
 Array = NDArray[Any]
 Change = Callable[[Array, np.random.Generator], Array]
 GROUP = 64
-"""Rows of each kind."""
+"""TransitionRows of each kind."""
 
 
 def perturbed(rows: TransitionRows, finite: bool) -> Iterator[TransitionRows]:
@@ -28,15 +28,11 @@ def perturbed(rows: TransitionRows, finite: bool) -> Iterator[TransitionRows]:
     rng = np.random.default_rng(0)
     chosen = rows.taken(np.sort(rng.choice(len(rows), min(GROUP, len(rows)), replace=False)))
     for change in (_shuffled, _scaled, _zero, _extreme, _rounded):
-        yield _changed(chosen, change, rng)
+        arrays = [change(array, rng) for array in (chosen.obs, chosen.action, chosen.next_obs)]
+        info = {name: _column(np.asarray(column), change, rng) for name, column in chosen.info.items()}
+        yield TransitionRows(arrays[0], arrays[1], arrays[2], info)
     for odd in () if finite else (np.nan, np.inf):
         yield _with_one_odd_number(chosen, odd, rng)
-
-
-def _changed(rows: TransitionRows, change: Change, rng: np.random.Generator) -> TransitionRows:
-    arrays = [change(array, rng) for array in (rows.obs, rows.action, rows.next_obs)]
-    info = {name: _column(np.asarray(column), change, rng) for name, column in rows.info.items()}
-    return TransitionRows(arrays[0], arrays[1], arrays[2], info)
 
 
 def _column(column: Array, change: Change, rng: np.random.Generator) -> Array:
@@ -95,7 +91,7 @@ RELATIVE = 1e-9
 ABSOLUTE = 1e-12
 """The same, relative to the sum of all terms' sizes, for terms that cancel out."""
 FAILING_ROWS = 8
-"""Rows on which the reward raises that are tried one by one, per group of rows."""
+"""TransitionRows on which the reward raises that are tried one by one, per group of rows."""
 
 
 def prove(  # what is proven, and a transition's parts

@@ -189,14 +189,11 @@ class Expressions(ast.NodeTransformer):
             node.func = runtime_member("to_type", function)
             node.args = [function, *node.args]
         elif isinstance(function, ast.Attribute) and function.attr in MUTATORS:
-            return self._mutation(node, function)
+            known = [self.frame_or_none(), function.value, ast.Constant(function.attr), self.is_local(function.value)]
+            call = runtime_call("mutate", *known, *node.args, like=node)
+            call.keywords = node.keywords
+            return call
         return node
-
-    def _mutation(self, node: ast.Call, function: ast.Attribute) -> ast.expr:
-        known = [self.frame_or_none(), function.value, ast.Constant(function.attr), self.is_local(function.value)]
-        call = runtime_call("mutate", *known, *node.args, like=node)
-        call.keywords = node.keywords
-        return call
 
     def frame_or_none(self) -> ast.expr:
         """The frame of the enclosing function."""
@@ -325,10 +322,7 @@ class Assignments(Expressions):
             return [ast.copy_location(ast.Expr(call), like)]
         if isinstance(target, ast.Attribute):
             return [self._attribute(target, value, like)]
-        return self._unpacked(target, value, like)
-
-    def _unpacked(self, target: ast.expr, value: ast.expr, like: ast.stmt) -> list[ast.stmt]:
-        """A tuple of targets: first into new names, then each to its own."""
+        # A tuple of targets: every value into a new name first, then each to its target.
         assert isinstance(target, ast.Tuple | ast.List)
         names = []
         found = []
@@ -500,7 +494,9 @@ class _FunctionRewrite(Assignments):
         """
         found: list[ast.stmt] = []
         for i, statement in enumerate(statements):
-            found += self._statement(statement)
+            form = getattr(self, f"_{type(statement).__name__.lower()}", None)
+            changed = form(statement) if form is not None else self.visit(statement)
+            found += changed if isinstance(changed, list) else [changed]
             if isinstance(statement, ast.Return | ast.Break | ast.Continue):
                 break
             rest = statements[i + 1 :]
@@ -508,11 +504,6 @@ class _FunctionRewrite(Assignments):
                 goes_on = self.call(FRAME, "goes_on", like=rest[0])
                 return [*found, ast.copy_location(ast.If(goes_on, self.block(rest), []), rest[0])]
         return found
-
-    def _statement(self, statement: ast.stmt) -> list[ast.stmt]:
-        form = getattr(self, f"_{type(statement).__name__.lower()}", None)
-        changed = form(statement) if form is not None else self.visit(statement)
-        return changed if isinstance(changed, list) else [changed]
 
     def _some_may_leave(self, statement: ast.stmt) -> bool:
         """Whether a return, or a jump of the loop around it, is inside the statement."""

@@ -81,11 +81,6 @@ class Freezer:
         if isinstance(value, tuple | frozenset):
             items = [self.frozen(item, place) for item in value]
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-        self._freeze(value, place)
-        return value
-
-    def _freeze(self, value: Any, place: str) -> None:
-        """Freeze an object in place."""
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
         elif isinstance(value, type):
@@ -101,6 +96,7 @@ class Freezer:
                 object.__setattr__(value, name, self.frozen(held, f"{place}.{name}"))
         else:
             self._check(value, place)
+        return value
 
     def _check(self, value: Any, place: str) -> None:
         """Accept code.
@@ -196,7 +192,23 @@ class StateSearch:
         self._around: dict[Function, Function | None] = {}
         self._note_functions(tree, None)
         self._globals = assigned(tree.body)
-        self._reached = self._reach(entries)
+        # Functions that a call of the entries may run: those named in a reached one, and those inside it.
+        waiting = []
+        for one in self._around:
+            # A code object starts at its first decorator, a node of the tree at its `def`.
+            starts = [one.lineno, *(decorator.lineno for decorator in one.decorator_list)]
+            if any((one.name, line) in entries for line in starts):
+                waiting.append(one)
+        waiting = waiting or list(self._around)
+        found: list[Function] = []
+        while waiting:
+            function = waiting.pop()
+            if function in found or function.name in MAKING:
+                continue
+            found.append(function)
+            names = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(function)}
+            waiting += [one for one, around in self._around.items() if one.name in names or around is function]
+        self._reached = sorted(found, key=lambda one: one.lineno)
 
     def refuse(self) -> None:
         """Refuse a reward that keeps state, draws random numbers, or hides its effects.
@@ -219,20 +231,6 @@ class StateSearch:
             if isinstance(inner, ast.FunctionDef):
                 self._around[inner] = around
             self._note_functions(inner, inner if isinstance(inner, ast.FunctionDef) else around)
-
-    def _reach(self, entries: set[tuple[str, int]]) -> list[Function]:
-        """Functions that a call of the entries may run: those named in a reached one, and those inside it."""
-        waiting = [one for one in self._around if {(one.name, line) for line in _lines(one)} & entries]
-        waiting = waiting or list(self._around)
-        found: list[Function] = []
-        while waiting:
-            function = waiting.pop()
-            if function in found or function.name in MAKING:
-                continue
-            found.append(function)
-            names = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(function)}
-            waiting += [one for one, around in self._around.items() if one.name in names or around is function]
-        return sorted(found, key=lambda one: one.lineno)
 
     def _kept(self, node: ast.AST, function: Function) -> str:
         """Longer-lived object that the node changes; empty if none."""
@@ -289,11 +287,6 @@ def _hidden(node: ast.AST) -> str:
     return f"uses {name}, which can change things out of sight" if name in FORBIDDEN else ""
 
 
-def _lines(function: Function) -> list[int]:
-    """Possible line numbers of the function's start."""
-    return [function.lineno, *(decorator.lineno for decorator in function.decorator_list)]
-
-
 def _parameters(function: Function) -> set[str]:
     return {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
 
@@ -301,12 +294,10 @@ def _parameters(function: Function) -> set[str]:
 def _own_variables(function: Function) -> set[str]:
     """Variables that begin and end with a call."""
     declared = {name for node in own_nodes(function.body) if isinstance(node, ast.Nonlocal) for name in node.names}
-    targets = {node.id for node in own_nodes(function.body) if isinstance(node, ast.Name) and _is_stored(node)}
+    targets = {
+        node.id for node in own_nodes(function.body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     return targets - declared
-
-
-def _is_stored(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
 
 
 def _with_mutable_default(function: Function) -> set[str]:
