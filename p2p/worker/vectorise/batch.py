@@ -105,7 +105,7 @@ def numbers(left: Any, right: Any, python: Kind) -> tuple[Any, Any]:
     """Two operands, booleans as Python's numbers.
 
     Raises:
-        Refusal: they are truth values that are Python's in some rows and numpy's in others.
+        Untraceable: they are truth values that are Python's in some rows and numpy's in others.
     """
     if python is None and _is_truth(left) and _is_truth(right):
         raise Untraceable("counts truth values that are Python's in some rows and numpy's in others")
@@ -116,7 +116,7 @@ def counted(value: Any, python: Kind) -> Any:
     """Booleans as Python's numbers.
 
     Raises:
-        Refusal: they are Python's in some rows and numpy's in others.
+        Untraceable: they are Python's in some rows and numpy's in others.
     """
     if python is False or not isinstance(value, np.ndarray) or value.dtype.kind != "b":
         return value
@@ -251,7 +251,7 @@ class Operators:
         """This array with the numbers of `data` in the active rows.
 
         Raises:
-            Refusal: other names show parts of it.
+            Untraceable: other names show parts of it.
         """
         if self.exposed:
             raise Untraceable("changes an array that other names show parts of")

@@ -74,7 +74,7 @@ def set_attribute(receiver: Any, name: str, value: Any, text: str) -> None:
     """`receiver.name = value`, allowed only in `__init__`.
 
     Raises:
-        Refusal: a reward is being computed.
+        Untraceable: a reward is being computed.
     """
     if LANES.running:
         raise Untraceable(f"keeps state in {text}")

@@ -68,7 +68,7 @@ def _known(keywords: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Keywords with an effect.
 
     Raises:
-        Refusal: one of them is not in `names`.
+        Untraceable: one of them is not in `names`.
     """
     given = {name: value for name, value in keywords.items() if value is not np._NoValue and value is not None}
     for name, value in given.items():

@@ -108,7 +108,7 @@ class BatchInfo(dict[str, Any]):
         """Refused, like all removals.
 
         Raises:
-            Refusal: always.
+            Untraceable: always.
         """
         raise Untraceable("takes something out of info")
 

@@ -154,7 +154,7 @@ def _column(value: Any, what: str) -> Floats:
     """Result as one number per row, or one for all rows.
 
     Raises:
-        Refusal: it is no number.
+        Untraceable: it is no number.
     """
     if type(value) is Batch and value.ndim == 0:
         return value.data.astype(np.float64, copy=False)
