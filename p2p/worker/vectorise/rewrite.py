@@ -473,7 +473,7 @@ class _FunctionRewrite(Assignments):
         documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
         head = body[:1] if documented else []
         statements = self.block(body[len(head) :])
-        start = [self.set_name(FRAME, ast.Call(runtime_member("Frame", self._node), [], []), self._node)]
+        start = [self.set_name(FRAME, ast.Call(runtime_member("CallFrame", self._node), [], []), self._node)]
         for name in sorted(self.conditional - self.parameters - self.outer):
             start.append(self.set_name(name, runtime_member("UNBOUND", self._node), self._node))
         if self._early and surely_assigned(body) is not None:

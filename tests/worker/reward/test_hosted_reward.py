@@ -232,9 +232,9 @@ def say(data):
         ("put(lie, 'method', 1e999)", "the reward raised ValueError: Out of range float values"),
         ("say(b'p2p')", "answered nonsense: a message of 3 bytes"),
         ("say(b'x' * 100)", "answered nonsense: a message of"),
-        ("say(message.Message(3, 99).packed())", "answered nonsense: a message nobody asked for"),
-        ("say(message.Message(3, 2, 1 << 60).packed())", "answered nonsense: "),
-        ("say(message.Message(3, 3, 0, 1 << 60, 1 << 60).packed())", "answered nonsense: "),
+        ("say(message.HostMessage(3, 99).packed())", "answered nonsense: a message nobody asked for"),
+        ("say(message.HostMessage(3, 2, 1 << 60).packed())", "answered nonsense: "),
+        ("say(message.HostMessage(3, 3, 0, 1 << 60, 1 << 60).packed())", "answered nonsense: "),
         ("sockets[0].close()", "without an answer"),
     ],
 )
