@@ -15,7 +15,6 @@ need a place of their own. The file sets what variables would; a variable that i
 
 import os
 import stat
-import tomllib
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -56,7 +55,10 @@ def read(path: Path, settings: Collection[str]) -> ConfigFile:
         InvalidInput: it cannot be read, is not TOML, or holds what it cannot; keys are not shown.
     """
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        import tomllib  # noqa: PLC0415  3 % of the start of a command, and most users have no file
+
+        said = tomllib.loads(text)
     except FileNotFoundError:
         return ConfigFile()
     except OSError as error:

@@ -11,9 +11,6 @@ AUTHORS: dict[str, str] = {
     "builtin": "p2p.agents.builtin.author:BuiltinAuthor",
     "model": "p2p.agents.model.author:ModelAuthor",
 }
-JUDGES: dict[str, str] = {
-    "code": "p2p.judges.code:CodeJudge",
-}
 BACKENDS: dict[str, str] = {
     "inline": "p2p.scheduler.backends.inline:InlineBackend",
     "local": "p2p.scheduler.backends.local:LocalBackend",

@@ -1,6 +1,5 @@
 """Settings of a process: variables of the environment first, then the configuration file."""
 
-import logging
 import os
 from pathlib import Path
 
@@ -84,6 +83,8 @@ def adopt_config_file() -> None:
     """
     os.environ.update(variables())
     if problem := exposed_keys():
+        import logging  # noqa: PLC0415  3 % of the start of a command, for what hardly ever happens
+
         logging.getLogger(__name__).warning(problem)
 
 

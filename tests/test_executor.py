@@ -8,8 +8,6 @@ from replacing import replace_function
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.remedies import Remedy
 from p2p.executor import __main__ as executor
-from p2p.scheduler.backends.local import LocalBackend
-from p2p.service.jobs.worker_jobs import wait
 from p2p.service.training.environments import describe_environment
 from p2p.store.iterations import IterationRecord
 
@@ -63,18 +61,6 @@ def files(tmp_path):
         return ["--reward-fn", str(reward), "--config", str(settings), "--runs-dir", str(tmp_path / "runs")]
 
     return write
-
-
-@pytest.mark.parametrize("interrupted", [describe_environment, wait])
-def test_ctrl_c_leaves_no_training_behind(files, tmp_path, capsys, monkeypatch, interrupted):
-    def typed(*_):
-        raise KeyboardInterrupt
-
-    replace_function(monkeypatch, interrupted, typed)
-    assert executor.main([*files(config=CONFIG | SHORT), "--iteration-id", "mine"]) == 130
-    if interrupted is wait:
-        assert "--iteration-id mine" in capsys.readouterr().err
-        assert LocalBackend().status(tmp_path / "runs" / "mine").state.finished
 
 
 @pytest.mark.slow

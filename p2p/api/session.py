@@ -9,8 +9,9 @@ from p2p.api.notebook import session_html
 from p2p.api.remedies import in_calls, worded
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion
+from p2p.contracts.iteration import IterationView
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.session import ExtendSession, IterationView, SessionStatus, SessionView
+from p2p.contracts.session import ExtendSession, SessionStatus, SessionView
 from p2p.contracts.work import Export, ExportFormat, NewExport
 from p2p.service.judging.by_code import rejudge
 from p2p.service.progress.details import view_iteration

@@ -13,10 +13,8 @@ from p2p.benchmark.cases import SUITES, Case
 from p2p.benchmark.report import table
 from p2p.benchmark.table_place import TablePlace
 from p2p.cli.remedies import in_commands
-from p2p.contracts.errors import INTERRUPTED, InvalidInput, P2PError
-from p2p.contracts.remedies import Remedy
+from p2p.contracts.errors import InvalidInput, P2PError
 from p2p.contracts.session import NewSession, Priority, SessionView
-from p2p.service.jobs.interrupts import held_back
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.driving import start_session
@@ -26,7 +24,7 @@ from p2p.settings import Settings
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the chosen cases one after another. Exit code 0 if all passed, 130 after Ctrl-C, else 3."""
+    """Run the chosen cases one after another. Exit code 0 if all passed, else 3."""
     options = _parse(arguments)
     try:
         place = TablePlace(options.table, "behaviour") if options.table is not None else None
@@ -41,8 +39,6 @@ def main(arguments: list[str] | None = None) -> int:
     except P2PError as error:
         print(in_commands(str(error)), file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
     print(table(results))
     if place is not None:
         place.write(table(results))
@@ -67,21 +63,10 @@ def _run(ws: Workspace, case: Case, seed: int, priority: Priority) -> SessionVie
         create_session(ws, request, session_id=session_id)
     elif known[session_id].status.finished:
         return known[session_id]
-    with held_back() as interrupted:
-        view = start_session(ws, session_id)
-    try:
-        if interrupted():
-            raise KeyboardInterrupt
-        while view.alive:
-            time.sleep(1)
-            view = view_session(ws, session_id)
-    except KeyboardInterrupt:
-        stop = in_commands(Remedy.STOP.of(session=session_id))
-        print(
-            f"{session_id} goes on; the same command follows it again. To stop it: {stop} --runs-dir {ws.runs.path}",
-            file=sys.stderr,
-        )
-        raise
+    view = start_session(ws, session_id)
+    while view.alive:
+        time.sleep(1)
+        view = view_session(ws, session_id)
     return view
 
 

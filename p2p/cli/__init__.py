@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     interrupts.OWN_PROCESS.set(True)
     try:
         signal.signal(signal.SIGINT, asked)
-        with interrupts.leaving_at_once():
+        with interrupts.loading():
             command = import_module("p2p.cli.command")
         # as Ctrl-C: the session is told that goes on, and the terminal gets its cursor back
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))

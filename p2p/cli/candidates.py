@@ -1,18 +1,21 @@
 """The rewards that an iteration's was chosen from."""
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from p2p.cli.formats import share
 from p2p.cli.tables import table
-from p2p.contracts.intent import number, score_in_words
-from p2p.contracts.reward import CandidateChoice
-from p2p.contracts.session import IterationView
+from p2p.contracts.numbers import number, score_in_words
+
+if TYPE_CHECKING:
+    from p2p.contracts.iteration import IterationView
+    from p2p.contracts.reward import CandidateChoice
 
 
-def candidate_table(view: IterationView) -> Iterable[RenderableType]:
+def candidate_table(view: "IterationView") -> Iterable[RenderableType]:
     """One row for each candidate, with what its short training reached; nothing where one reward was written."""
     if view.candidates is None:
         return
@@ -34,7 +37,7 @@ def candidate_table(view: IterationView) -> Iterable[RenderableType]:
     yield made
 
 
-def candidate_findings(choice: CandidateChoice) -> Iterator[RenderableType]:
+def candidate_findings(choice: "CandidateChoice") -> Iterator[RenderableType]:
     """What the checks say of each, and why it was not trained."""
     for one in choice.candidates:
         problem = (one.problem,) if one.problem and not one.findings else ()

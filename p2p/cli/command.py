@@ -10,7 +10,7 @@ import typer
 
 from p2p import config_location
 from p2p.cli.app import app
-from p2p.cli.interrupts import leaving_at_once
+from p2p.cli.interrupts import loading
 from p2p.cli.output import print_error
 from p2p.contracts.errors import INTERRUPTED, P2PError
 
@@ -53,7 +53,7 @@ def _adopt_config_file() -> None:
     """Put what the configuration file says into the environment, where there is such a file."""
     if config_location.absent():
         return
-    with leaving_at_once():
+    with loading():
         from p2p.settings import adopt_config_file  # noqa: PLC0415  with pydantic, longer to import than typer
 
     adopt_config_file()

@@ -7,7 +7,8 @@ from rich.text import Text
 
 from p2p.cli.formats import duration
 from p2p.cli.tables import table
-from p2p.contracts.inference import Caps, Cost, SessionCosts
+from p2p.contracts.inference import Cost, SessionCosts
+from p2p.contracts.spending import Caps
 
 NUMBERS = ("calls", "read", "cached", "thought", "written", "dollars", "waited")
 

@@ -4,14 +4,17 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from p2p.contracts.intent import Comparison, share_in_words
-from p2p.contracts.session import SessionView
+from p2p.contracts.numbers import share_in_words
+
+if TYPE_CHECKING:
+    from p2p.contracts.session import SessionView
 
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def plan_in_words(view: SessionView) -> str:
+def plan_in_words(view: "SessionView") -> str:
     """How the runs share the machine, and for how long still: "6 runs, 2 at a time on 2 cores, about 4 min"."""
     plan = view.plan
     if plan is None:
@@ -29,15 +32,6 @@ def plan_in_words(view: SessionView) -> str:
 def share(value: float | None) -> str:
     """A share in [0, 1] as per cent, rounded down; "–" for none."""
     return share_in_words(value).replace("%", " %")
-
-
-def meets(value: float, comparison: Comparison, threshold: float, upper: float | None) -> bool:
-    """Whether a value does what is asked for."""
-    if comparison is Comparison.AT_LEAST:
-        return value >= threshold
-    if comparison is Comparison.AT_MOST:
-        return value <= threshold
-    return threshold <= value <= (upper if upper is not None else threshold)
 
 
 def duration(seconds: float | None) -> str:

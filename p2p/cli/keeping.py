@@ -50,7 +50,7 @@ def tag(
     ws = open_workspace(runs_dir)
     change = MetadataChange(alias=alias, starred=star, add_tags=tuple(tags or ()), remove_tags=tuple(untag or ()))
     view = edit_session(ws, find_session(ws, session), change)
-    Output(as_json).result(view, f"{view.session.session_id}: {marks(view) or 'no alias, star or tag'}")
+    Output(as_json).result(view, f"{view.session.session_id}: {marks(view.metadata) or 'no alias, star or tag'}")
 
 
 def delete(session: Chosen, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
@@ -90,6 +90,6 @@ def _show(views: tuple[SessionView, ...], output: Output) -> None:
     for view in views:
         session = view.session
         deleted = f"{age(view.metadata.deleted_at or session.created_at)} ago"
-        made.add_row(session.session_id, marks(view), session.prompt or "own reward", session.env_id, deleted)
+        made.add_row(session.session_id, marks(view.metadata), session.prompt or "own reward", session.env_id, deleted)
     found = {"sessions": [view.model_dump(mode="json") for view in views]}
     output.result(found, made if views else "The trash is empty.")

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
-from p2p.cli.interrupts import leaving_at_once
+from p2p.cli.interrupts import loading
 
 
 class LazyCommand(TyperCommand):
@@ -31,7 +31,7 @@ class LazyCommand(TyperCommand):
     def load(self) -> TyperCommand | TyperGroup:
         """Import the command."""
         path, attribute = self.place.split(":")
-        with leaving_at_once():
+        with loading():
             module = import_module(path)
         found = getattr(module, attribute)
         if isinstance(found, typer.Typer):
@@ -57,5 +57,5 @@ class LazyGroup(TyperGroup):
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         """Parse the words before the command's name, for which typer loads pydantic."""
-        with leaving_at_once():
+        with loading():
             return super().make_context(*arguments, **options)

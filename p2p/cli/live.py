@@ -9,9 +9,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from p2p.cli.formats import duration, meets, plan_in_words, share, sparkline
+from p2p.cli.formats import duration, plan_in_words, share, sparkline
 from p2p.cli.remedies import in_commands
-from p2p.contracts.intent import Criterion, needed, number, score_in_words
+from p2p.contracts.intent import Comparison, Criterion, needed, number, score_in_words
 from p2p.contracts.job import in_words
 from p2p.contracts.session import RunProgress, SessionView
 
@@ -212,6 +212,15 @@ def _met(criterion: Criterion, run: RunProgress) -> bool | None:
     value = run.criteria.get(criterion.key)
     wanted = criterion.predicate
     return None if value is None or wanted is None else meets(value, wanted.comparison, wanted.threshold, wanted.upper)
+
+
+def meets(value: float, comparison: Comparison, threshold: float, upper: float | None) -> bool:
+    """Whether a value does what is asked for."""
+    if comparison is Comparison.AT_LEAST:
+        return value >= threshold
+    if comparison is Comparison.AT_MOST:
+        return value <= threshold
+    return threshold <= value <= (upper if upper is not None else threshold)
 
 
 def _met_by_all(criterion: Criterion, runs: Sequence[RunProgress]) -> bool:

@@ -7,8 +7,9 @@ import typer
 
 from p2p.cli.session_options import option
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.inference import Caps, Effort, ModelName, Price
+from p2p.contracts.inference import ModelName
 from p2p.contracts.session import NewSession
+from p2p.contracts.spending import Caps, Effort, Price
 from p2p.settings import Settings
 
 MODELS = "Which model writes, and what it may cost"

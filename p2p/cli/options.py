@@ -8,7 +8,7 @@ import typer
 
 from p2p.cli.completion import complete_environment, complete_session
 from p2p.cli.counts import steps
-from p2p.cli.interrupts import leaving_at_once
+from p2p.cli.interrupts import loading
 from p2p.contracts.errors import StorageProblem
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def open_workspace(runs_dir: Path | None, backend: str | None = None, allow_weak
         StorageProblem: a file is where sessions are to be kept.
     """
     # The service takes six times as long to import as typer; a help page needs the options and no service.
-    with leaving_at_once():
+    with loading():
         from p2p.service.workspace import Workspace  # noqa: PLC0415
         from p2p.settings import Settings  # noqa: PLC0415
 

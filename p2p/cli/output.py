@@ -29,8 +29,8 @@ class Output:
         self.as_json = as_json
         self.console = console(stderr=as_json)
 
-    def result(self, value: "BaseModel | Mapping[str, Any]", *text: RenderableType) -> None:
-        """Write what the command found: `value` as JSON, or `text` for people."""
+    def result(self, value: "BaseModel | Mapping[str, Any] | str", *text: RenderableType) -> None:
+        """Write what the command found: `value` as JSON (a `str` is JSON already), or `text` for people."""
         if self.as_json:
             print_json(value)
             return
@@ -59,9 +59,12 @@ def console(stderr: bool) -> Console:
     return PipedConsole(stderr=stderr, width=width, highlight=False, emoji=False)
 
 
-def print_json(value: "BaseModel | Mapping[str, Any]") -> None:
-    """Print one object on stdout."""
-    text = json.dumps(value, indent=2) if isinstance(value, Mapping) else value.model_dump_json(indent=2)
+def print_json(value: "BaseModel | Mapping[str, Any] | str") -> None:
+    """Print one object on stdout; a `str` is JSON already."""
+    if isinstance(value, str):
+        text = value
+    else:
+        text = json.dumps(value, indent=2) if isinstance(value, Mapping) else value.model_dump_json(indent=2)
     sys.stdout.write(in_commands(text) + "\n")  # a command holds nothing that JSON would escape
     sys.stdout.flush()
 

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from p2p.cli.config import choose_environment, read_config
 from p2p.cli.follow import follow
+from p2p.cli.interrupts import held_back
 from p2p.cli.model_options import (
     CandidatesOption,
     CapOption,
@@ -39,6 +39,7 @@ from p2p.cli.options import (
 )
 from p2p.cli.output import Output
 from p2p.cli.preview import preview_text, summary
+from p2p.cli.session_details import report_returns
 from p2p.cli.session_options import (
     USUAL,
     Configs,
@@ -51,12 +52,10 @@ from p2p.cli.session_options import (
     Seeds,
     StopWhenClear,
 )
-from p2p.cli.show import report_returns
 from p2p.cli.verdict import ending
 from p2p.contracts.errors import INTERRUPTED, Ambiguous, EnvironmentProblem, InvalidInput, InvalidReward, P2PError
 from p2p.contracts.session import NewSession, SessionStatus, SessionView
 from p2p.service.jobs.free_space import require_free_disk
-from p2p.service.jobs.interrupts import held_back
 from p2p.service.machines.setup import require_training
 from p2p.service.progress.details import error_code
 from p2p.service.progress.session_view import view_session
@@ -271,12 +270,12 @@ def finish(
         ws: Where it is.
         session_id: Which.
         output: Where it is shown.
-        start: What starts its process first.
+        start: What starts its process first; Ctrl-C waits for that, so that what runs is always told.
         detach: Whether to leave once it is started.
         stop_on_exit: Whether Ctrl-C stops it.
     """
     try:
-        with starting(ws) as interrupted:
+        with held_back() as interrupted:
             if start is not None:
                 start(session_id)
         if interrupted():
@@ -297,14 +296,6 @@ def finish(
         raise InvalidReward(f"{view.error or 'The reward cannot be trained.'}\nNothing was trained.")
     output.result(view, *ending(view, ws.runs.path, report_returns(ws, view)))
     raise typer.Exit(exit_code(ws, view))
-
-
-def starting(ws: Workspace) -> AbstractContextManager[Callable[[], bool]]:
-    """Ctrl-C waits for the block, which starts processes, so that what runs is always told; see `held_back`.
-
-    The inline backend drives a session in the block, and Ctrl-C ends it.
-    """
-    return nullcontext(lambda: False) if ws.runs_inline else held_back()
 
 
 def exit_code(ws: Workspace, view: SessionView) -> int:
@@ -332,17 +323,13 @@ def _settle_criteria(ws: Workspace, output: Output, session_id: str) -> None:
 
 
 def _leave(ws: Workspace, session_id: str, output: Output, stop: bool) -> None:
-    """After Ctrl-C: the jobs go on, unless they were to stop with the terminal, or run in this process."""
+    """After Ctrl-C: the jobs go on, unless they were to stop with the terminal."""
     if stop:
         view = stop_session(ws, session_id)
         text = f"Stopped {session_id}; what is finished stays. To go on: p2p resume {session_id}"
     else:
         view = view_session(ws, session_id)
         text = going_on(session_id)
-        if view.status.finished:
-            text = f"{session_id} has ended. To see it: p2p show {session_id}"
-        elif not view.alive:
-            text = f"{session_id} is interrupted; what is finished stays. To go on: p2p resume {session_id}"
     output.console.print(text, soft_wrap=True)
     if output.as_json:
         output.result(view)

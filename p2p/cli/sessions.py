@@ -18,10 +18,11 @@ from p2p.cli.options import (
     open_workspace,
 )
 from p2p.cli.output import Output
-from p2p.cli.run import NOT_PASSED, finish, starting
+from p2p.cli.run import NOT_PASSED, finish
 from p2p.cli.session_options import PriorityOption, option
-from p2p.cli.verdict import ENDINGS, judged
-from p2p.contracts.errors import INTERRUPTED, InvalidInput
+from p2p.cli.standing import ENDINGS
+from p2p.cli.verdict import judged
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.session import NewSession
 from p2p.service.judging.by_code import rejudge
 from p2p.service.judging.caller_judgment import submit_judgment
@@ -99,13 +100,10 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     ws = open_workspace(runs_dir, allow_weak_sandbox=allow_weak_sandbox)
     require_packages()
     if every:
-        with starting(ws) as interrupted:
-            views = resume_interrupted(ws, backend)
+        views = resume_interrupted(ws, backend)
         said = [f"Resumed {v.session.session_id}. To see it: p2p watch {v.session.session_id}" for v in views]
         found = {"sessions": [view.model_dump(mode="json") for view in views]}
         Output(as_json).result(found, *said or ["No session was interrupted."])
-        if interrupted():
-            raise typer.Exit(INTERRUPTED)
         return
     session_id = find_session(ws, session)
     if cap:

@@ -11,6 +11,7 @@ from rich.text import Text
 from p2p.cli.formats import duration, share, short_path
 from p2p.cli.live import heading, last_line, title
 from p2p.cli.remedies import in_commands
+from p2p.cli.standing import standing
 from p2p.cli.tables import table
 from p2p.contracts.intent import needed, number, score_in_words
 from p2p.contracts.job import JobState, in_words
@@ -19,27 +20,11 @@ from p2p.contracts.session import (
     FilmProgress,
     IterationData,
     RunProgress,
-    SessionStatus,
     SessionView,
     SettingsChange,
 )
 
 COLOURS = {Verdict.PASSED: "green", Verdict.FAILED: "red", Verdict.NO_VERDICT: "yellow"}
-ENDINGS = {
-    SessionStatus.PASSED: ("passed", "bold green"),
-    SessionStatus.COMPLETED: ("trained", "bold green"),
-    SessionStatus.MAX_ITERATIONS: ("ended without passing", "bold red"),
-    SessionStatus.CANCELLED: ("stopped", "bold yellow"),
-    SessionStatus.INVALID_CODE: ("no reward that can be trained", "bold red"),
-    SessionStatus.RATE_LIMITED: ("the model's provider takes no more requests now", "bold yellow"),
-    SessionStatus.AUTH_ERROR: ("the model's provider refuses the key", "bold red"),
-    SessionStatus.BUDGET: ("a cap was reached", "bold yellow"),
-    SessionStatus.ERROR: ("failed", "bold red"),
-    SessionStatus.RUNNING: ("running", "bold cyan"),
-    SessionStatus.WAITING: ("waiting", "bold yellow"),
-    SessionStatus.PENDING: ("not started", "bold"),
-    SessionStatus.INTERRUPTED: ("interrupted", "bold yellow"),
-}
 FILM_STATES = {
     JobState.QUEUED: "about to be made",
     JobState.SUBMITTING: "about to be made",
@@ -89,14 +74,6 @@ def film(progress: FilmProgress) -> Text:
     words = in_words(progress.waiting) if progress.waiting is not None else FILM_STATES[progress.state]
     why = f": {in_commands(progress.error)}" if progress.error else ""
     return Text(f"videos of all checkpoints: {words}{why}", style="dim")
-
-
-def standing(view: SessionView) -> tuple[str, str]:
-    """How a session stands, and in which style to say so."""
-    words, style = ENDINGS[view.status]
-    if view.by_caller and view.status is SessionStatus.PENDING:
-        return "waiting for its caller", "bold"
-    return words, style
 
 
 def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableType]:
@@ -185,7 +162,7 @@ def paths(view: SessionView, runs_dir: Path) -> list[str]:
 
 
 def _headline(view: SessionView) -> Text:
-    words, style = standing(view)
+    words, style = standing(view.status, view.by_caller)
     if not view.alive and not view.status.finished:
         who = f" to {NEXT_STEPS.get(view.step, 'go on')}" if view.by_caller else ""
         words += f"{who}; to let p2p go on by itself: p2p resume {view.session.session_id}"

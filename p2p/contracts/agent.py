@@ -6,9 +6,10 @@ from typing import Literal
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.inference import Effort, Message, Price
+from p2p.contracts.inference import Message
 from p2p.contracts.job import JobState
 from p2p.contracts.session import SessionStatus
+from p2p.contracts.spending import Effort, Price
 
 
 class AgentLimits(Contract):

@@ -6,7 +6,8 @@ from p2p.contracts.base import Contract
 from p2p.contracts.judgment import Observation, Verdict
 from p2p.contracts.reward import Change, RewardReport, TermStatistics
 from p2p.contracts.session import SettingsChange
-from p2p.contracts.training import EarlyStop, EffectiveConfig
+from p2p.contracts.training import EffectiveConfig
+from p2p.contracts.training_plan import EarlyStop
 
 
 class DraftReport(Contract):

@@ -1,7 +1,6 @@
 """Language models: requests and replies, usage, caps, problems, and servers on this machine."""
 
 import hashlib
-import math
 from enum import StrEnum
 from typing import Annotated, Literal, Protocol
 
@@ -9,35 +8,7 @@ from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import InvalidInput, P2PError
-
-MILLION = 1_000_000
-
-
-class Price(Contract):
-    """What a model costs [US dollars per million tokens]."""
-
-    input: float = Field(ge=0)
-    """Tokens read for the first time."""
-    output: float = Field(ge=0)
-    """Tokens written, those of thinking included."""
-    cache_read: float = Field(ge=0)
-    """Tokens found in the cache."""
-    cache_write_5m: float = Field(ge=0)
-    """Tokens kept for five minutes."""
-    cache_write_1h: float = Field(ge=0)
-    """Tokens kept for an hour."""
-
-    @property
-    def dearest_input(self) -> float:
-        """Highest price of an input token."""
-        return max(self.input, self.cache_write_5m, self.cache_write_1h)
-
-    def affordable(self, dollars: float, reading: int) -> float:
-        """Output tokens that `dollars` pay for if `reading` input tokens cost the maximum; may be infinite."""
-        left = dollars - reading * self.dearest_input / MILLION
-        if left < 0:
-            return 0
-        return math.inf if self.output == 0 else math.floor(left * MILLION / self.output)
+from p2p.contracts.spending import MILLION, Caps, Effort, Price
 
 
 class Usage(Contract):
@@ -76,10 +47,6 @@ def cost(usage: Usage, price: Price) -> float:
         + usage.cache_write_5m * price.cache_write_5m
         + usage.cache_write_1h * price.cache_write_1h
     ) / MILLION
-
-
-Effort = Literal["low", "medium", "high", "xhigh", "max", "off"]
-"""How hard the model thinks; "off" leaves thinking and effort out of the request."""
 
 
 GIVE_UP_AFTER = 3
@@ -362,21 +329,6 @@ class ReplyMalformed(ModelProblem):
     def __init__(self, message: str, usage: Usage | None = None, transient: bool = False) -> None:
         super().__init__(message, usage)
         self.transient = transient
-
-
-class Caps(Contract):
-    """What a session may spend at most, over all its processes; None means that nothing caps it."""
-
-    dollars: float | None = Field(default=10.0, ge=0)
-    """For models whose price is known; another needs a cap in tokens."""
-    tokens: int | None = Field(default=None, ge=0)
-    """Read and written, the cached ones included."""
-    calls: int | None = Field(default=1_000, ge=0)
-    """Answers of models."""
-    minutes: float | None = Field(default=None, gt=0)
-    """Time at work, trainings included; breaks between them are not counted."""
-    environment_steps: int | None = Field(default=None, ge=0)
-    """Steps of all trainings."""
 
 
 class ModelChoice(Contract):

@@ -1,12 +1,14 @@
 """Intent: a sentence, its criteria, their wording, and how they may be made stricter."""
 
-import math
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
+from p2p.contracts.numbers import number as number
+from p2p.contracts.numbers import score_in_words as score_in_words
+from p2p.contracts.numbers import share_in_words as share_in_words
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -267,31 +269,6 @@ def _check_upper(comparison: Comparison, threshold: float, upper: float | None) 
         raise ValueError("`upper` belongs to `between`, and only to it")
     if upper is not None and upper < threshold:
         raise ValueError(f"`upper` {upper} is below `threshold` {threshold}")
-
-
-SLACK = 1e-6
-"""Of what is rounded down: 0.29 is 0.28999… in binary."""
-
-
-def number(value: float | None, unit: str = "") -> str:
-    """A measured number with three figures; "–" for None."""
-    if value is None:
-        return "–"
-    shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return shown if unit in ("", "1") else f"{shown} {unit}"
-
-
-def score_in_words(value: float | None) -> str:
-    """A score in [0, 1], measured or required, with up to three figures; "–" for None.
-
-    It is rounded down: 0.9996 is not shown as 1, and what misses a threshold of three figures is not shown to meet it.
-    """
-    return "–" if value is None else f"{math.floor(value * 1000 + SLACK) / 1000:g}"
-
-
-def share_in_words(value: float | None) -> str:
-    """A share in [0, 1] as per cent, such as "99%"; "–" for none. It is rounded down: 0.996 is not shown as all."""
-    return "–" if value is None else f"{math.floor(value * 100 + SLACK)}%"
 
 
 def needed(comparison: Comparison, threshold: float, upper: float | None, unit: str) -> str:

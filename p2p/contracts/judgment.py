@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from p2p.contracts.base import Contract, FileName, RelativePath
+from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Comparison, Criterion, Key
-from p2p.contracts.work import FrameNote
 
 Observer = Literal["api", "client_sampling", "calling_agent"]
 """Who looked: a configured provider, the caller's model at our request, or the caller itself."""

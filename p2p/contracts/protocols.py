@@ -9,7 +9,8 @@ from p2p.contracts.intent import Intent, Understanding
 from p2p.contracts.job import Capacity, JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import CandidatePlace, Revision, RewardDraft, RewardReport, TermStatistics
-from p2p.contracts.training import EarlyStop, TrainConfig
+from p2p.contracts.training import TrainConfig
+from p2p.contracts.training_plan import EarlyStop
 
 
 class Attempt(Contract):
@@ -120,21 +121,6 @@ class CandidateAuthor(Protocol):
 
     def write_candidate(self, intent: Intent, env: EnvSpec, place: CandidatePlace) -> RewardDraft:
         """Write one of several rewards, unlike the others."""
-        ...
-
-
-class Judge(Protocol):
-    """Scores rollouts against an intent."""
-
-    def judge_report(self, intent: Intent | None, report: Path, pass_threshold: float) -> Judgment:
-        """Judge the report rollouts recorded in the directory `report`.
-
-        A judge that cannot decide, also because there is no intent, says "no verdict"; it never scores 0 for it.
-        """
-        ...
-
-    def measure_checkpoint(self, intent: Intent, checkpoint: Path, pass_threshold: float) -> Judgment:
-        """Measure a checkpoint on its selection rollouts, as a judgment: for choosing, never a verdict."""
         ...
 
 

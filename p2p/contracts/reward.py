@@ -6,7 +6,8 @@ from typing import Literal
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.reward_rules import Method
+from p2p.contracts.extension import Extension
+from p2p.contracts.reward_rules import MAX_CANDIDATES, Method
 
 
 class RewardTerm(Contract):
@@ -248,14 +249,6 @@ class LineageEntry(Contract):
     """Configuration -> how it was used."""
 
 
-class Extension(Contract):
-    """What a session goes on from."""
-
-    session_id: str
-    iteration: int
-    """Whose reward its first iteration trains."""
-
-
 class Lineage(Contract):
     """The tree of attempts of a session (`lineage.json`)."""
 
@@ -263,10 +256,6 @@ class Lineage(Contract):
     lessons: tuple[Lesson, ...] = ()
     extends: Extension | None = None
     """The iteration of an earlier session whose reward the first one trains."""
-
-
-MAX_CANDIDATES = 8
-"""Rewards of one iteration; the prompts know as many shapes."""
 
 
 class CandidatePlace(Contract):

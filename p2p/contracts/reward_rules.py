@@ -11,3 +11,6 @@ ALLOWED_IMPORTS = (
     *("numpy", "p2p.rewards", "p2p.training.reward_function"),
 )
 """What a reward may import."""
+
+MAX_CANDIDATES = 8
+"""Rewards of one iteration; the prompts know as many shapes."""

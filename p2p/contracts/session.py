@@ -6,12 +6,15 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract, FileName
-from p2p.contracts.inference import Caps, Effort, Price
+from p2p.contracts.extension import Extension
 from p2p.contracts.intent import Criterion
 from p2p.contracts.job import JobState, Waiting
 from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.reward import MAX_CANDIDATES, CandidateChoice, Extension, Revision, RewardReport
-from p2p.contracts.training import EarlyStop, EffectiveConfig, IterationAggregation, TrainingPlan
+from p2p.contracts.metadata import EntityMetadata
+from p2p.contracts.reward_rules import MAX_CANDIDATES
+from p2p.contracts.spending import Caps, Effort, Price
+from p2p.contracts.status import SessionStatus as SessionStatus
+from p2p.contracts.training_plan import EarlyStop, TrainingPlan
 
 SeedCount = Annotated[int, Field(ge=1, le=10, description="Trainings of each configuration.")]
 PassThreshold = Annotated[float, Field(gt=0, le=1, description="Score needed to pass.")]
@@ -97,42 +100,6 @@ class Event(Contract):
     iteration: int | None = None
     data: dict[str, object] = {}
     duration_ms: int | None = None
-
-
-class SessionStatus(StrEnum):
-    """The life of a session."""
-
-    PENDING = "pending"
-    RUNNING = "running"
-    WAITING = "waiting"
-    """Its process waits for its turn, or all its trainings for cores; never written, found out by whoever looks."""
-    INTERRUPTED = "interrupted"
-    """Nothing drives it any more, and it has not ended; never written, found out by whoever looks."""
-    PASSED = "passed"
-    COMPLETED = "completed"
-    """A training without an intent has ended: there was nothing to pass."""
-    MAX_ITERATIONS = "max_iterations"
-    """Ended without passing."""
-    CANCELLED = "cancelled"
-    INVALID_CODE = "invalid_code"
-    """No reward that loads and runs could be written."""
-    RATE_LIMITED = "rate_limited"
-    """The model's provider took no more requests, also after waiting; later it can go on."""
-    AUTH_ERROR = "auth_error"
-    """The model's provider refuses the key, or the account cannot pay."""
-    BUDGET = "budget"
-    """A cap was reached; with a larger one it can go on."""
-    ERROR = "error"
-
-    @property
-    def finished(self) -> bool:
-        """True once the loop has ended."""
-        return self not in UNFINISHED
-
-
-TOLD = (SessionStatus.WAITING, SessionStatus.INTERRUPTED)
-"""Found out by whoever looks, and never written."""
-UNFINISHED = (SessionStatus.PENDING, SessionStatus.RUNNING, *TOLD)
 
 
 Priority = Literal["low", "normal"]
@@ -250,16 +217,6 @@ class StatusRecord(Contract):
     error: str | None = None
     updated_at: str
     """UTC, ISO 8601."""
-
-
-class EntityMetadata(Contract):
-    """What a person added to a session (`metadata.json`)."""
-
-    alias: str = ""
-    starred: bool = False
-    tags: tuple[str, ...] = ()
-    deleted_at: str | None = None
-    """UTC, ISO 8601; a session that has it lies in the trash."""
 
 
 class MetadataChange(Contract):
@@ -396,30 +353,6 @@ class SessionView(Contract):
     """How its settings changed on the way, oldest first."""
     metadata: EntityMetadata = EntityMetadata()
     """What a person added: its alias, star and tags."""
-
-
-class IterationView(Contract):
-    """What one iteration tried and reached; None where it has not come that far."""
-
-    session_id: str
-    iteration: int
-    directory: str
-    """Relative to the runs directory."""
-    config: EffectiveConfig | None = None
-    """What its first configuration is trained with, and who set each field; None before its reward is written."""
-    reward_report: RewardReport | None
-    runs: tuple[RunProgress, ...]
-    """All of them, the failed ones with their error."""
-    aggregation: IterationAggregation | None
-    judgment: Judgment | None
-    report_returns: tuple[float, ...]
-    """Return of each report rollout by the trained reward; empty before there are any."""
-    revision: Revision | None
-    """What was changed after it."""
-    candidates: CandidateChoice | None = None
-    """Which of several rewards became its own; None where one was written."""
-    contact_sheet: str | None = None
-    """Frames of a judged rollout, relative to the runs directory; None before there are any."""
 
 
 class SessionAnalysis(Contract):

@@ -13,6 +13,7 @@ from p2p.contracts.errors import InvalidInput
 from p2p.contracts.reward import TermStatistics
 from p2p.contracts.reward_rules import Method
 from p2p.contracts.sandbox import SandboxLevel
+from p2p.contracts.training_plan import EarlyStop
 
 
 class StartStates(Contract):
@@ -138,21 +139,6 @@ class RewardEvaluation(Contract):
     """Of the training time, in [0, 1]."""
 
 
-class EarlyStop(Contract):
-    """Where and why a training ended before all its steps were made."""
-
-    step: int
-    """The last one."""
-    planned: int
-    """Steps it would have made."""
-    reason: str
-
-    @property
-    def steps_saved(self) -> int:
-        """Steps not made."""
-        return self.planned - self.step
-
-
 class RunSummary(Contract):
     """What one training run reached (`summary.json`)."""
 
@@ -189,23 +175,6 @@ class RunSummary(Contract):
     """Numbers of the training itself, see `p2p.analysis.training_dynamics`."""
     warnings: tuple[str, ...] = ()
     """What looks wrong in them, in words."""
-
-
-class TrainingPlan(Contract):
-    """How the runs of an iteration share the machine (`plan.json`)."""
-
-    n_runs: int
-    parallel: int
-    """Runs at a time."""
-    cores: int
-    """Cores they use together."""
-    candidate_steps: int = 0
-    """Environment steps of each, where they are the short trainings that a reward is chosen by; 0 where not."""
-
-    @property
-    def threads(self) -> int:
-        """Cores for each run."""
-        return max(1, self.cores // self.parallel)
 
 
 class RunResult(Contract):

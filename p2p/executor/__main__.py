@@ -13,7 +13,6 @@ from p2p.cli.remedies import in_commands
 from p2p.contracts.errors import INTERRUPTED, InvalidConfig, InvalidInput, P2PError
 from p2p.contracts.training import TrainConfig, without_foreign_keys
 from p2p.contracts.work import FilmRequest
-from p2p.service.jobs.interrupts import cancelled_by_ctrl_c
 from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
@@ -28,14 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         ws = Workspace(Settings.from_environment(options.runs_dir))
         record = _prepare(ws, options)
-        _train(ws, record)
+        code = _train(ws, record)
     except P2PError as error:
         print(in_commands(str(error)), file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
     print(record.path)
-    return 0
+    return code
 
 
 def _prepare(ws: Workspace, options: argparse.Namespace) -> IterationRecord:
@@ -60,22 +57,21 @@ def _prepare(ws: Workspace, options: argparse.Namespace) -> IterationRecord:
     return record
 
 
-def _train(ws: Workspace, record: IterationRecord) -> None:
+def _train(ws: Workspace, record: IterationRecord) -> int:
     """Train and film the run as jobs and copy their logs to stderr; a failed film does not fail the training."""
     film = IterationRecord(record.film_dir)
     film.save_film_request(FilmRequest(runs=("..",)))
     for verb, directory in (("train", record.path), ("film", film.path)):
         try:
-            with cancelled_by_ctrl_c(ws.backend, directory):
-                ws.backend.submit(worker_job(verb, memory_share=ws.settings.max_memory_share), directory)
-                if not ws.runs_inline:  # what it writes has been shown
-                    _follow(ws, directory)
+            ws.backend.submit(worker_job(verb, memory_share=ws.settings.max_memory_share), directory)
+            if not ws.runs_inline:  # what it writes has been shown
+                _follow(ws, directory)
         except KeyboardInterrupt:
-            done = "The training is whole, without its videos" if verb == "film" else "To go on, name it again"
-            print(f"Interrupted. {done}: --iteration-id {record.path.name}", file=sys.stderr)
-            raise
+            ws.backend.cancel(directory)
+            return INTERRUPTED
         if verb == "train":
             raise_failure(ws.backend.status(directory), f"The training in {directory}")
+    return 0
 
 
 def _follow(ws: Workspace, directory: Path) -> None:

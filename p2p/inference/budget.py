@@ -5,8 +5,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from p2p.contracts.errors import BudgetExceeded, InvalidInput
-from p2p.contracts.inference import CallLine, Caps, ModelName, ModelRequest, Price, Usage, cost
+from p2p.contracts.inference import CallLine, ModelName, ModelRequest, Usage, cost
 from p2p.contracts.remedies import Remedy
+from p2p.contracts.spending import Caps, Price
 from p2p.inference.estimate import estimate_tokens
 from p2p.store.calls import CallLedger
 from p2p.store.clock import now

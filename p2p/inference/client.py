@@ -15,7 +15,6 @@ from p2p.contracts.inference import (
     ModelProblem,
     ModelReply,
     ModelRequest,
-    Price,
     Provider,
     StopReason,
     Usage,
@@ -23,6 +22,7 @@ from p2p.contracts.inference import (
 )
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import EventName
+from p2p.contracts.spending import Price
 from p2p.inference.access import access_to
 from p2p.inference.budget import Budget
 from p2p.inference.pieces import listening

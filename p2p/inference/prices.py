@@ -7,7 +7,8 @@ from importlib.resources import files
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.inference import ModelName, Price
+from p2p.contracts.inference import ModelName
+from p2p.contracts.spending import Price
 
 DATED = re.compile(r"-\d{8}$|-\d{4}-\d{2}-\d{2}$")
 """The end of a name that pins a day's version of a model, which costs what the model costs."""

@@ -1,18 +1,26 @@
-"""Context of every service function: settings, runs directory, backends, authors and judges."""
+"""Context of every service function: settings, runs directory, backends and authors.
+
+Its parts are imported when they are first asked for: with the contracts of everything that is stored they take longer
+to import than typer and rich together, and a list of sessions that have ended needs none of them.
+"""
+# ruff: noqa: PLC0415
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.protocols import Author, Backend, Judge
 from p2p.contracts.remedies import Remedy
-from p2p.contracts.session import Session
-from p2p.scheduler.backends.by_directory import open_backend, require_backend
 from p2p.settings import Settings
-from p2p.store.background import BackgroundDirectory
-from p2p.store.iterations import IterationRecord
-from p2p.store.nodes import NodeStore
-from p2p.store.sessions import RunsDirectory, SessionRecord
+from p2p.store.untrusted_files import enclose
+
+if TYPE_CHECKING:
+    from p2p.contracts.protocols import Author, Backend
+    from p2p.contracts.session import Session
+    from p2p.store.background import BackgroundDirectory
+    from p2p.store.iterations import IterationRecord
+    from p2p.store.nodes import NodeStore
+    from p2p.store.sessions import RunsDirectory, SessionRecord
 
 
 class Workspace:
@@ -24,16 +32,31 @@ class Workspace:
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings.from_environment()
-        self.runs = RunsDirectory(self.settings.runs_dir)
-        self.jobs = BackgroundDirectory(self.runs.path)
+        enclose(self.settings.runs_dir)
 
     @cached_property
-    def backend(self) -> Backend:
+    def runs(self) -> "RunsDirectory":
+        """Root of all sessions."""
+        from p2p.store.sessions import RunsDirectory
+
+        return RunsDirectory(self.settings.runs_dir)
+
+    @cached_property
+    def jobs(self) -> "BackgroundDirectory":
+        """Background jobs of the runs directory."""
+        from p2p.store.background import BackgroundDirectory
+
+        return BackgroundDirectory(self.settings.runs_dir)
+
+    @cached_property
+    def backend(self) -> "Backend":
         """Local backend for checks, rollouts and pictures; it finds jobs of any backend.
 
         Raises:
             UnknownName: trainings are to run on a backend that there is not.
         """
+        from p2p.scheduler.backends.by_directory import open_backend, require_backend
+
         require_backend(self.settings.backend)
         return open_backend("inline" if self.runs_inline else "local", self.node_store)
 
@@ -43,22 +66,28 @@ class Workspace:
         return self.settings.backend == "inline"
 
     @property
-    def background(self) -> Backend:
+    def background(self) -> "Backend":
         """Backend for jobs that outlive their caller: this machine, one process each."""
+        from p2p.scheduler.backends.by_directory import open_backend
+
         return open_backend("local", self.node_store) if self.runs_inline else self.backend
 
     @cached_property
-    def training_backend(self) -> Backend:
+    def training_backend(self) -> "Backend":
         """Backend of trainings."""
+        from p2p.scheduler.backends.by_directory import open_backend
+
         return open_backend(self.settings.backend, self.node_store)
 
-    def backend_of(self, session: Session) -> str:
+    def backend_of(self, session: "Session") -> str:
         """Name of the backend for a session's trainings: the initial one, or the latest change."""
         return session.backend or self.settings.backend
 
     @cached_property
-    def node_store(self) -> NodeStore:
+    def node_store(self) -> "NodeStore":
         """Store of known nodes."""
+        from p2p.store.nodes import NodeStore
+
         return NodeStore(self.settings.nodes_dir)
 
     def agent_socket(self) -> tuple[str, ...]:
@@ -66,17 +95,12 @@ class Workspace:
         wanted = any(node.allow_agent for node in self.node_store.all().values())
         return ("SSH_AUTH_SOCK",) if wanted else ()
 
-    def author(self, name: str) -> Author:
+    def author(self, name: str) -> "Author":
         """Author by name; the built-in author writes the criteria of a given reward."""
         author: Author = registry.load("author", registry.AUTHORS, "builtin" if name == "given" else name)()
         return author
 
-    def judge_called(self, name: str) -> Judge:
-        """Judge by name."""
-        judge: Judge = registry.load("judge", registry.JUDGES, name)()
-        return judge
-
-    def record(self, session_id: str) -> SessionRecord:
+    def record(self, session_id: str) -> "SessionRecord":
         """Record of a session; its `session.json` must exist.
 
         Raises:
@@ -93,7 +117,7 @@ class Workspace:
             )
         return record
 
-    def iteration_begun(self, session_id: str, number: int) -> IterationRecord:
+    def iteration_begun(self, session_id: str, number: int) -> "IterationRecord":
         """Iteration `number` of a session, which must have begun.
 
         Raises:

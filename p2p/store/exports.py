@@ -61,21 +61,15 @@ class ExportedFiles:
             StorageProblem: it cannot be written, or the disk is full.
         """
         target = ExportedFiles(directory)
-        copied = list[Path]()
         try:
             directory.mkdir(parents=True, exist_ok=True)
             target.report_path.unlink(missing_ok=True)
             for old, new in zip(target.possible(), self.possible(), strict=True):
                 if new.exists():
-                    copied.append(old)
                     target.copy(new, old)
                 else:
                     old.unlink(missing_ok=True)
-        except BaseException as error:  # a full disk, or Ctrl-C
-            for path in copied:
-                path.unlink(missing_ok=True)
-            if not isinstance(error, OSError | StorageProblem):
-                raise
+        except (OSError, StorageProblem) as error:
             cause = error.__cause__ if isinstance(error, StorageProblem) else error
             reason = getattr(cause, "strerror", None) or cause
             raise StorageProblem(

@@ -4,7 +4,6 @@ The directories stay the truth: an entry is used only while what it was made fro
 or cannot be used costs time and nothing else; one that is broken is set aside, and made anew.
 """
 
-import logging
 import os
 import sqlite3
 import stat
@@ -85,6 +84,8 @@ class Index:
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
         except (OSError, StorageProblem):  # moved by somebody else, or the place cannot be written
             return
+        import logging  # noqa: PLC0415  3 % of the start of a command, for what hardly ever happens
+
         logging.getLogger(__name__).warning(
             "The index of sessions was broken (%s). It lies in %s, and is made anew; no session is lost.", error, aside
         )

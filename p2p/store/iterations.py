@@ -10,7 +10,8 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.job import JobState, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import CandidateChoice, Revision, RewardDraft, RewardReport, RewardSpec
-from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig, TrainingPlan
+from p2p.contracts.training import IterationAggregation, RunSummary, TrainConfig
+from p2p.contracts.training_plan import TrainingPlan
 from p2p.contracts.work import CheckRequest, DescribeRequest, FilmRequest, RendererReport
 from p2p.store import files, layout
 from p2p.store.clock import now

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from p2p.contracts.brief import Wish
-from p2p.contracts.errors import AmbiguousName, InvalidInput, UnknownName
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent, Tightening
 from p2p.contracts.judgment import JudgeCode, Label
+from p2p.contracts.metadata import EntityMetadata
 from p2p.contracts.preference import Preference
 from p2p.contracts.reward import Lineage
 from p2p.contracts.session import (
-    EntityMetadata,
     History,
     Session,
     SessionAnalysis,
@@ -23,7 +23,7 @@ from p2p.contracts.session import (
     SettingsChange,
     StatusRecord,
 )
-from p2p.store import files, layout, locks
+from p2p.store import files, layout, locks, session_directories
 from p2p.store.clock import now, seconds_between
 from p2p.store.events import EventLog
 from p2p.store.iterations import IterationRecord
@@ -31,9 +31,6 @@ from p2p.store.records import in_directory, json_file, json_file_or_new, json_li
 from p2p.store.untrusted_files import enclose
 
 HEARTBEAT_S = 5.0
-SETTLED_S = 2.0
-"""Age from which a later change has another time than this one; file systems count in milliseconds, some in seconds."""
-
 BENCHMARK_PATIENCE_S = 1.0
 """A benchmark takes minutes to hours: whoever finds another one in its runs directory is told so."""
 
@@ -50,7 +47,7 @@ class SessionRecord:
     """The finished iterations."""
     read_lineage, save_lineage = json_file_or_new(layout.LINEAGE, Lineage)
     """The tree of attempts."""
-    read_metadata, save_metadata = json_file_or_new("metadata.json", EntityMetadata)
+    read_metadata, save_metadata = json_file_or_new(layout.METADATA, EntityMetadata)
     """Alias, star and tags."""
     append_wish, read_wishes = json_lines("wishes.jsonl", Wish)
     """Wishes sent while the session ran."""
@@ -157,7 +154,7 @@ class SessionRecord:
 
     def signature(self) -> str | None:
         """Fingerprint of the session's files; None while the last change is too recent to tell."""
-        return files.signature(self.path, SETTLED_S)
+        return session_directories.signature(self.path)
 
     def update_metadata(self, **changes: Any) -> EntityMetadata:
         """Change some metadata fields under a lock; concurrent changes of other fields are kept."""
@@ -218,21 +215,19 @@ class RunsDirectory:
 
     def unsorted(self) -> list[SessionRecord]:
         """Every session including the trash, unordered."""
-        found = [path.parent for path in self.path.glob(f"*/{layout.SESSION}")]
-        return [SessionRecord(path) for path in found if layout.IDENTIFIER.fullmatch(path.name)]
+        return [SessionRecord(path) for path in session_directories.unsorted(self.path)]
 
     def all_sessions(self) -> list[SessionRecord]:
         """Every session including the trash, newest first."""
-        return sorted(self.unsorted(), key=lambda record: (_created_at(record), record.session_id), reverse=True)
+        return [SessionRecord(path) for path in session_directories.newest_first(self.path)]
 
     def sessions(self) -> list[SessionRecord]:
         """Sessions outside the trash, newest first."""
-        return [record for record in self.all_sessions() if record.read_metadata().deleted_at is None]
+        return [SessionRecord(path) for path in session_directories.outside_the_trash(self.path)]
 
     def trash(self) -> list[SessionRecord]:
         """Sessions in the trash, last deleted first."""
-        deleted = [(when, record) for record in self.all_sessions() if (when := record.read_metadata().deleted_at)]
-        return [record for _, record in sorted(deleted, key=lambda item: (item[0], item[1].session_id), reverse=True)]
+        return [SessionRecord(path) for path in session_directories.trash(self.path)]
 
     def called(self, alias: str) -> SessionRecord | None:
         """Session with this alias, in the trash or not; None if the alias is free."""
@@ -275,26 +270,10 @@ class RunsDirectory:
             UnknownName: no session is meant.
             AmbiguousName: more than one is.
         """
-        records = self.trash() if trash else self.sessions()
-        if text == "latest" and records:
-            return records[0]
-        exact = [record for record in records if text in (record.session_id, record.read_metadata().alias or None)]
-        loose = [record for record in records if record.session_id.startswith(text) or record.session_id.endswith(text)]
-        matches = exact or loose
-        if not matches:
-            raise UnknownName("session", text, [record.session_id for record in records[:10]])
-        if len(matches) > 1:
-            shown = ", ".join(record.session_id for record in matches[:10])
-            more = f" and {len(matches) - 10} more" if len(matches) > 10 else ""
-            raise AmbiguousName(f"{text!r} can mean {len(matches)} sessions: {shown}{more}. Type more of the id.")
-        return matches[0]
+        known = session_directories.trash if trash else session_directories.outside_the_trash
+        return SessionRecord(session_directories.find(known(self.path), text))
 
 
 def session_of(directory: Path) -> str | None:
     """Id of the session that contains a job's directory; None outside of any."""
     return next((path.name for path in directory.parents[:3] if (path / layout.SESSION).exists()), None)
-
-
-def _created_at(record: SessionRecord) -> str:
-    value = files.read_json(record.path / layout.SESSION)
-    return str(value.get("created_at", "")) if isinstance(value, dict) else ""

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.work import FrameNote, PictureResult, RecordedFile, ViewCamera, ViewRequest
+from p2p.contracts.frame import FrameNote
+from p2p.contracts.work import PictureResult, RecordedFile, ViewCamera, ViewRequest
 from p2p.store.arrays import features_of, load_arrays
 from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import ViewRecord

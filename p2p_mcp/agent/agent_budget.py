@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 
 from p2p.contracts.agent import AgentEnding, AgentLimits, Spending
-from p2p.contracts.inference import Price, Usage, cost
+from p2p.contracts.inference import Usage, cost
+from p2p.contracts.spending import Price
 from p2p_mcp.agent.ended import Ended
 
 MAX_ANSWER = 32_000

@@ -5,8 +5,8 @@ from string import Template
 
 from p2p.contracts.agent import AgentLimits, AgentRequest, Spending
 from p2p.contracts.background import JobView
-from p2p.contracts.inference import Price
 from p2p.contracts.session import SessionView
+from p2p.contracts.spending import Price
 
 NUDGE = (
     "The session has not passed, and there is budget left. Go on with the next tool; or, if nothing more can be "

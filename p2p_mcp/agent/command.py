@@ -12,7 +12,7 @@ from p2p.cli.options import AsJson, RunsDir, StopOnExit, examples, open_workspac
 from p2p.cli.output import Output
 from p2p.contracts.agent import AgentEnding, AgentLimits, AgentRequest
 from p2p.contracts.errors import INTERRUPTED, EnvironmentProblem, InvalidInput
-from p2p.contracts.inference import Effort
+from p2p.contracts.spending import Effort
 from p2p.service.sessions.background import cancel_job
 from p2p.service.sessions.transcripts import find_transcript, read_transcript
 from p2p.service.workspace import Workspace

@@ -2,7 +2,7 @@
 
 from p2p.contracts.agent import AgentRequest
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.inference import Price
+from p2p.contracts.spending import Price
 from p2p.service.models.session_models import price_of_model, priced_models
 
 PROVIDER = "anthropic"

@@ -7,8 +7,8 @@ from rich.status import Status
 
 from p2p.cli.formats import duration
 from p2p.contracts.agent import AgentEvent, AgentLimits, AgentPlan, AgentReport, EventKind, JobProgress, Spending
-from p2p.contracts.inference import Price
 from p2p.contracts.intent import score_in_words
+from p2p.contracts.spending import Price
 
 TENTH = 0.1
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from p2p.contracts.intent import Comparison, Criterion, Predicate
+from p2p.contracts.iteration import IterationView
 from p2p.contracts.job import JobState
 from p2p.contracts.judgment import CriterionScore, Judgment
 from p2p.contracts.metrics import Curve, MetricsKind
-from p2p.contracts.session import IterationView, RunProgress, SessionView
+from p2p.contracts.session import RunProgress, SessionView
 from p2p.service.progress.details import view_iteration
 from p2p.service.progress.metrics import metrics
 from p2p.service.progress.session_view import view_session

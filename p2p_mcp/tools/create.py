@@ -6,9 +6,9 @@ from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, Elicitati
 from pydantic import BaseModel, Field, ValidationError
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.inference import Caps
 from p2p.contracts.intent import Criterion, Intent
 from p2p.contracts.session import NewSession, Priority
+from p2p.contracts.spending import Caps
 from p2p.service.progress.session_view import view_session
 from p2p.service.rewards.criteria import intent_of
 from p2p.service.sessions import lifecycle

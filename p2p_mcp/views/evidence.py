@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from p2p.contracts.base import Contract
+from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import (
     CodeFinding,
@@ -15,7 +16,6 @@ from p2p.contracts.judgment import (
     Provenance,
     Verdict,
 )
-from p2p.contracts.work import FrameNote
 from p2p_mcp.views.answer import Answer
 
 

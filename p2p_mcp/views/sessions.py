@@ -1,9 +1,9 @@
 """Sessions as tools show them."""
 
 from p2p.contracts.base import Contract
+from p2p.contracts.extension import Extension
 from p2p.contracts.intent import Criterion, Preview
 from p2p.contracts.job import in_words
-from p2p.contracts.reward import Extension
 from p2p.contracts.session import IterationData, SessionView
 from p2p.contracts.training import EffectiveConfig
 from p2p.service.sessions import steering

@@ -8,7 +8,8 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import CriterionScore, Judgment, Provenance, Verdict
 from p2p.contracts.protocols import Attempt
 from p2p.contracts.reward import Revision, TermStatistics
-from p2p.contracts.training import EarlyStop, TrainConfig
+from p2p.contracts.training import TrainConfig
+from p2p.contracts.training_plan import EarlyStop
 from p2p.envs.catalog import load
 
 ANT, AUTHOR = load("Ant-v5"), BuiltinAuthor()

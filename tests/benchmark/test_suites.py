@@ -8,10 +8,8 @@ from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.benchmark.__main__ import main
 from p2p.benchmark.cases import SUITES, Case
 from p2p.benchmark.report import HEADER, table
-from p2p.contracts.job import JobState
 from p2p.contracts.session import NewSession
 from p2p.envs.catalog import load
-from p2p.service.sessions import driving
 from p2p.service.sessions.keeping import delete_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
@@ -31,22 +29,6 @@ def test_no_two_cases_share_a_name() -> None:
 
 def test_a_table_without_results_is_its_header() -> None:
     assert table([]) == "\n".join(HEADER)
-
-
-def test_ctrl_c_tells_the_session_that_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def looked(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "import time; time.sleep(600)"))
-    monkeypatch.setattr("p2p.benchmark.__main__.view_session", looked)
-    ws = Workspace(Settings(runs_dir=tmp_path))
-    case = CASES[0].name
-    assert main(["--case", case, "--seeds", "1", "--runs-dir", str(tmp_path)]) == 130
-    assert f"p2p stop {case}-seed-1 --runs-dir {tmp_path}" in capsys.readouterr().err
-    assert ws.backend.status(ws.record(f"{case}-seed-1").driver_dir).state is JobState.RUNNING
-    driving.stop_session(ws, f"{case}-seed-1")
 
 
 def test_a_file_without_a_place_for_the_table_is_refused_before_anything_is_trained(

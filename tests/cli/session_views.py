@@ -10,7 +10,7 @@ from p2p.contracts.session import (
     SessionStatus,
     SessionView,
 )
-from p2p.contracts.training import TrainingPlan
+from p2p.contracts.training_plan import TrainingPlan
 
 SPEED = Criterion(
     key="speed",

@@ -1,7 +1,7 @@
 from session_views import run, running
 
 from p2p.cli.follow import changes
-from p2p.contracts.training import TrainingPlan
+from p2p.contracts.training_plan import TrainingPlan
 
 
 def test_the_short_trainings_of_candidates_are_announced_before_those_of_the_iteration() -> None:

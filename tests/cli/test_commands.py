@@ -15,7 +15,7 @@ from p2p.cli.app import Commands
 from p2p.cli.config import read_config
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.session import NewSession, SessionStatus
-from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.listing import list_rows
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
@@ -167,7 +167,7 @@ def test_what_nobody_foresaw_is_short_and_leaves_its_traceback_in_a_file(
     def fail(_: Workspace, **_kwargs: object) -> None:
         raise KeyError("surprise")
 
-    replace_function(monkeypatch, list_sessions, fail)
+    replace_function(monkeypatch, list_rows, fail)
     assert main(["list"]) == 1
     said = capsys.readouterr().err
     assert "surprise" in said
@@ -194,7 +194,7 @@ def test_a_log_of_a_crash_is_written_through_no_link_of_somebody_else(
     for name in guessed:
         name.symlink_to(precious)
     monkeypatch.setattr(tempfile, "tempdir", str(place))
-    replace_function(monkeypatch, list_sessions, fail)
+    replace_function(monkeypatch, list_rows, fail)
     assert main(["list"]) == 1
     (log,) = set(place.iterdir()) - set(guessed)
     assert str(log) in capsys.readouterr().err
@@ -206,7 +206,7 @@ def test_ctrl_c_exits_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: Workspace, **_kwargs: object) -> None:
         raise KeyboardInterrupt
 
-    replace_function(monkeypatch, list_sessions, interrupt)
+    replace_function(monkeypatch, list_rows, interrupt)
     assert main(["list"]) == 130
 
 

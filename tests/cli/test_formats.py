@@ -2,7 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from p2p.cli.formats import age, duration, meets, share, sparkline
+from p2p.cli.formats import age, duration, share, sparkline
+from p2p.cli.live import meets
 from p2p.contracts.intent import Comparison, needed, number
 
 

@@ -13,11 +13,9 @@ import pytest
 from replacing import replace_function
 
 from p2p.cli import main
+from p2p.cli.interrupts import held_back
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.contracts.job import JobStatus
 from p2p.contracts.session import SessionStatus
-from p2p.scheduler.backends.local import LocalBackend
-from p2p.service.jobs.interrupts import held_back
 from p2p.service.jobs.worker_jobs import run_to_end, wait
 from p2p.service.progress.listing import list_sessions
 from p2p.service.progress.session_view import view_session
@@ -192,78 +190,6 @@ def test_a_job_that_is_waited_for_ends_with_ctrl_c(ws: Workspace, monkeypatch: p
     with pytest.raises(KeyboardInterrupt):
         run_to_end(ws.backend, "describe", job)
     assert ws.backend.status(job).state.finished
-
-
-def interrupted_method(patch: pytest.MonkeyPatch, method: str, *, before: bool) -> None:
-    """Have Ctrl-C typed in a method of the local backend."""
-    patch.setattr(LocalBackend, method, interrupted(getattr(LocalBackend, method), before=before))
-
-
-def jobs_in(runs: Path) -> list[JobStatus]:
-    return [LocalBackend().status(job.parent) for job in runs.rglob(layout.JOB)]
-
-
-@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
-@pytest.mark.parametrize("method", ["submit", "status"])
-def test_a_job_ends_with_ctrl_c_also_while_it_is_submitted(
-    ws: Workspace, method: str, before: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    interrupted_method(monkeypatch, method, before=before)
-    interrupted_method(monkeypatch, "cancel", before=True)  # a second one, from somebody impatient
-    with pytest.raises(KeyboardInterrupt):
-        run_to_end(ws.backend, "describe", ws.runs.path / "job")
-    monkeypatch.undo()
-    assert all(job.state.finished for job in jobs_in(ws.runs.path))
-
-
-@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["attack", "walk forward", "--env", "HalfCheetah-v5"],
-        ["calibrate", "--env", "HalfCheetah-v5", "--env", "Hopper-v5"],
-        ["bench", "train", "--case", "hopper", "--parallel", "2"],
-        ["bench", "learn", "--env", "InvertedPendulum-v5", "--timesteps", "4096", "--seed", "10"],
-        ["check", "reward.py", "--env", "InvertedPendulum-v5", "--probe"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_no_job_of_a_command_that_waits_for_it_outlives_ctrl_c(
-    ws: Workspace, words: list[str], before: bool, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    monkeypatch.chdir(ws.runs.path.parent)
-    monkeypatch.setenv("TMPDIR", str(ws.runs.path))
-    Path("reward.py").write_text("def reward_fn(obs, action, next_obs, info):\n    return 0.0, {}\n")
-    with monkeypatch.context() as patch:
-        interrupted_method(patch, "status", before=before)
-        assert main(words) == 130
-    assert capsys.readouterr().err.count("\n") <= 1, "no traceback; at most what it does"
-    assert all(job.state.finished for job in jobs_in(ws.runs.path))
-
-
-def test_ctrl_c_ends_a_session_that_runs_in_the_commands_process(
-    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    (tmp_path / "interrupted_driver.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(driving, "DRIVER", ("{python}", "-m", "interrupted_driver"))
-    assert main([*RUN, "--backend", "inline"]) == 130
-    (view,) = list_sessions(ws)
-    assert f"To go on: p2p resume {view.session.session_id}" in capsys.readouterr().out
-    assert view.status is SessionStatus.INTERRUPTED
-
-
-def test_ctrl_c_while_all_sessions_are_resumed_tells_those_that_go_on(
-    ws: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    assert main([*RUN, "--detach"]) == 0
-    (view,) = list_sessions(ws)
-    ws.backend.cancel(ws.record(view.session.session_id).driver_dir)
-    capsys.readouterr()
-    replace_function(monkeypatch, make_ready, interrupted(make_ready, before=True))
-    assert main(["resume", "--all"]) == 130
-    assert f"Resumed {view.session.session_id}" in capsys.readouterr().out
-    assert view_session(ws, view.session.session_id).alive
 
 
 SLEEPING_DRIVER = f"""

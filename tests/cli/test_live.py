@@ -12,7 +12,7 @@ from p2p.cli.verdict import ending, runs
 from p2p.contracts.intent import Criterion
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.session import SessionStatus
-from p2p.contracts.training import EarlyStop
+from p2p.contracts.training_plan import EarlyStop
 
 
 def text(*parts: RenderableType, width: int = 140, colour: bool = False) -> str:

@@ -5,8 +5,9 @@ import pytest
 
 from p2p.cli import main
 from p2p.cli.view import shown
+from p2p.contracts.frame import FrameNote
 from p2p.contracts.session import NewSession
-from p2p.contracts.work import FrameNote, PictureFile, RolloutPictures
+from p2p.contracts.work import PictureFile, RolloutPictures
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings

@@ -9,7 +9,8 @@ from watched_session import train_watched
 from wire_stub import Step, Stub
 
 from p2p.cli import main
-from p2p.contracts.inference import Caps, ModelChoice
+from p2p.contracts.inference import ModelChoice
+from p2p.contracts.spending import Caps
 from p2p.inference.client import SessionModels
 from p2p.inference.retry import Patience
 from p2p.store.calls import CallLedger

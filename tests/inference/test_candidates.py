@@ -15,9 +15,10 @@ from wire_formats import Reply
 from wire_stub import CANARY, Fault, Stub, answers, files_with
 
 from p2p.cli.app import app
-from p2p.contracts.inference import Caps, ModelRefused
+from p2p.contracts.inference import ModelRefused
 from p2p.contracts.reward import CandidateState, Revision
 from p2p.contracts.session import EventName, NewSession, SessionStatus
+from p2p.contracts.spending import Caps
 from p2p.contracts.training import Purpose, first_seed
 from p2p.service.models import session_models
 from p2p.service.progress.details import view_iteration

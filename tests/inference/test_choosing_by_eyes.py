@@ -13,10 +13,10 @@ from watched_session import INTENT
 from wire_stub import Fault, Step, Stub, answers
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.inference import Caps
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.session import NewSession
+from p2p.contracts.spending import Caps
 from p2p.contracts.training import (
     CheckpointChoice,
     Evaluation,

@@ -10,10 +10,10 @@ from finished_iterations import judgment, leave_training
 from pole_answers import PLAN, UP, UPRIGHT
 from wire_stub import CANARY, Stub, answers, calls, files_with
 
-from p2p.contracts.inference import Caps
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import EventName, NewSession
+from p2p.contracts.spending import Caps
 from p2p.service.progress.lineage import record_iteration
 from p2p.service.rewards.caller_revision import revise_session, revision_brief
 from p2p.service.rewards.revision import revise

@@ -12,8 +12,9 @@ from wire_stub import Stub, answers
 from p2p.agents.model.asking import Role
 from p2p.agents.model.intent_elicitor import elicit
 from p2p.contracts.errors import Ambiguous, InvalidInput
-from p2p.contracts.inference import Caps, ReplyMalformed
+from p2p.contracts.inference import ReplyMalformed
 from p2p.contracts.session import NewSession
+from p2p.contracts.spending import Caps
 from p2p.envs import catalog
 from p2p.service.rewards.writing import elicit_intent
 from p2p.service.sessions.lifecycle import create_session

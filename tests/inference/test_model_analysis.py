@@ -8,10 +8,10 @@ from recorded_intents import INTENTS
 from session_attempts import ATTEMPTS
 from wire_stub import Fault, Step, Stub, answers
 
-from p2p.contracts.inference import Caps
 from p2p.contracts.intent import Intent
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
+from p2p.contracts.spending import Caps
 from p2p.contracts.training import IterationAggregation
 from p2p.service.models.session_models import costs
 from p2p.service.sessions.analyzing import analyze_session

@@ -8,8 +8,8 @@ import pytest
 from pole_answers import FALLING, PLAN, UP, UPRIGHT, WRONG
 from wire_stub import CANARY, Fault, Stub, answers, calls, files_with
 
-from p2p.contracts.inference import Caps
 from p2p.contracts.session import EventName, NewSession, SessionStatus
+from p2p.contracts.spending import Caps
 from p2p.service.models.session_models import costs
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace

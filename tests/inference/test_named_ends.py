@@ -12,8 +12,8 @@ from pole_answers import UP, UPRIGHT, WRONG
 from wire_formats import Reply
 from wire_stub import Fault, Stub, answers
 
-from p2p.contracts.inference import Caps
 from p2p.contracts.session import NewSession, SessionStatus
+from p2p.contracts.spending import Caps
 from p2p.service.models.session_models import costs, set_caps
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace

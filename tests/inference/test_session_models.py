@@ -16,7 +16,6 @@ from wire_stub import CANARY, TRANSPORT, Fault, Reply, Stub, calls, files_with, 
 from p2p.contracts.errors import BudgetExceeded, InvalidInput
 from p2p.contracts.inference import (
     AuthenticationFailed,
-    Caps,
     ImagePart,
     ModelProblem,
     ModelRefused,
@@ -28,6 +27,7 @@ from p2p.contracts.inference import (
     user,
 )
 from p2p.contracts.session import EventName
+from p2p.contracts.spending import Caps
 from p2p.inference.client import SessionModels
 from p2p.inference.retry import Patience
 from p2p.store.events import EventLog
@@ -223,7 +223,8 @@ def test_the_instructions_of_a_process_that_is_killed_are_counted_at_their_most(
     stub = serve(Fault.HANG, says("Yes."))
     code = f"""
         from pathlib import Path
-        from p2p.contracts.inference import Caps, ModelChoice
+        from p2p.contracts.inference import ModelChoice
+        from p2p.contracts.spending import Caps
         from p2p.contracts.inference import ModelRequest, user
         from p2p.inference.client import SessionModels
         from p2p.store.calls import CallLedger

@@ -8,8 +8,9 @@ from wire_stub import TRANSPORT, Fault, Reply, Stub, calls, says
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import BudgetExceeded
-from p2p.contracts.inference import Caps, ImagePart, ModelRefused, ModelRequest, ReplyMalformed, ReplyTruncated, user
+from p2p.contracts.inference import ImagePart, ModelRefused, ModelRequest, ReplyMalformed, ReplyTruncated, user
 from p2p.contracts.session import EventName
+from p2p.contracts.spending import Caps
 from p2p.inference.client import SessionModels
 from p2p.inference.tool_loop import MAX_RESULT, NoArguments, Tool, ToolOutput, converse
 from p2p.store.events import EventLog

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from p2p.contracts.inference import Caps
 from p2p.contracts.intent import Intent
 from p2p.contracts.session import NewSession
+from p2p.contracts.spending import Caps
 from p2p.service.judging.report import run_report
 from p2p.service.rewards.writing import write_reward
 from p2p.service.sessions.lifecycle import create_session

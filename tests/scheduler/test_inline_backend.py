@@ -54,12 +54,6 @@ def test_the_end_of_a_module_is_the_end_of_its_job(module: str, jobs: Path) -> N
     assert "ValueError" in (status.error or "")
 
 
-def test_a_module_that_leaves_in_order_at_ctrl_c_ends_its_caller_too(module: str, jobs: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        InlineBackend().submit(job(module, "130"), jobs / "a")
-    assert InlineBackend().status(jobs / "a").state is JobState.CANCELLED
-
-
 def test_what_a_job_writes_is_shown_on_stderr_and_leaves_stdout_to_the_caller(
     module: str, jobs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

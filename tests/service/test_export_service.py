@@ -181,26 +181,6 @@ def test_an_export_replaces_an_earlier_one_and_nothing_else(tmp_path: Path) -> N
     assert (old.path / "thesis.tex").read_text() == "old"
 
 
-@pytest.mark.parametrize("stopped", [KeyboardInterrupt(), OSError(28, "No space left on device")], ids=repr)
-def test_an_export_that_is_stopped_while_it_is_copied_leaves_nothing_of_it(
-    tmp_path: Path, stopped: BaseException, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(_: ExportedFiles, source: Path, target: Path) -> None:
-        if source.name == new.onnx_path.name:
-            target.write_text("half")
-            raise stopped
-        target.write_text(source.read_text())
-
-    new, target = ExportedFiles(tmp_path / "new"), ExportedFiles(tmp_path / "target")
-    for path in (new.onnx_path, new.card_path, target.path / "thesis.tex"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("whole")
-    monkeypatch.setattr(ExportedFiles, "copy", fails)
-    with pytest.raises((KeyboardInterrupt, StorageProblem)):
-        new.deliver(target.path)
-    assert [path.name for path in target.path.iterdir()] == ["thesis.tex"]
-
-
 def test_a_folder_that_cannot_be_written_is_a_problem_of_the_machine(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StorageProblem, match="another folder"):

@@ -24,13 +24,13 @@ from p2p.service.sessions.keeping import delete_session, edit_session, purge_ses
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
-from p2p.store import index, layout, sessions
+from p2p.store import index, layout, session_directories
 
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5", n_seeds=1)
 WRITER = """
 import sys; from pathlib import Path; from p2p.service.workspace import Workspace; from p2p.settings import Settings
 from p2p.contracts.session import MetadataChange, NewSession, SessionStatus
-from p2p.store import sessions; sessions.SETTLED_S = 0.0
+from p2p.store import session_directories; session_directories.SETTLED_S = 0.0
 from p2p.service.judging.closing import close; from p2p.service.progress.listing import list_sessions
 from p2p.service.sessions.keeping import edit_session; from p2p.service.sessions.lifecycle import create_session
 ws = Workspace(Settings(runs_dir=Path(sys.argv[1]))); number = 0
@@ -45,7 +45,7 @@ while sys.argv[2] == "forever" or number < int(sys.argv[2]):
 
 @pytest.fixture
 def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setattr(sessions, "SETTLED_S", 0.0)
+    monkeypatch.setattr(session_directories, "SETTLED_S", 0.0)
     return Workspace(Settings(runs_dir=tmp_path))
 
 
@@ -93,7 +93,7 @@ def test_what_has_ended_is_read_from_the_index_and_every_change_is_seen(ws: Work
 def test_a_change_that_is_too_young_to_have_a_time_of_its_own_is_not_relied_on(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "SETTLED_S", 1e6)
+    monkeypatch.setattr(session_directories, "SETTLED_S", 1e6)
     ended(ws)
     assert list(list_sessions(ws)) == truth(ws)
     assert read_from_index(ws) == 0

@@ -11,7 +11,8 @@ from p2p.cli.app import app
 from p2p.contracts.job import JobSpec
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, RunProgress
-from p2p.contracts.training import TrainConfig, TrainingPlan
+from p2p.contracts.training import TrainConfig
+from p2p.contracts.training_plan import TrainingPlan
 from p2p.service.jobs.time_left import PICTURES_PER_CHECK
 from p2p.service.progress.metrics import metrics
 from p2p.service.progress.session_view import remaining_s, view_session

@@ -9,8 +9,9 @@ from wire_stub import CANARY, Reply, Stub, files_with
 
 from p2p.cli.app import app
 from p2p.contracts.errors import BudgetExceeded, InvalidInput, UnknownName
-from p2p.contracts.inference import AuthenticationFailed, Caps, ModelRequest, user
+from p2p.contracts.inference import AuthenticationFailed, ModelRequest, user
 from p2p.contracts.session import Event, EventName, NewSession
+from p2p.contracts.spending import Caps
 from p2p.service.models.session_models import (
     costs,
     model_variables,

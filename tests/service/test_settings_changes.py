@@ -6,8 +6,9 @@ from typer.testing import CliRunner
 
 from p2p.cli.app import app
 from p2p.contracts.errors import InvalidInput
+from p2p.contracts.extension import Extension
 from p2p.contracts.job import JobState
-from p2p.contracts.reward import Extension, RewardDraft
+from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, SessionStatus, SettingsRequest
 from p2p.service.progress.details import view_iteration
 from p2p.service.sessions.lifecycle import create_session

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 from p2p.cli.app import app
 from p2p.cli.formats import plan_in_words
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.inference import Caps
 from p2p.contracts.reward import (
     Candidate,
     CandidateChoice,
@@ -21,7 +20,8 @@ from p2p.contracts.reward import (
     RewardReport,
 )
 from p2p.contracts.session import NewSession, Session
-from p2p.contracts.training import TrainingPlan
+from p2p.contracts.spending import Caps
+from p2p.contracts.training_plan import TrainingPlan
 from p2p.prompts import render
 from p2p.service.models import session_models
 from p2p.service.progress.candidate_lessons import candidate_lessons

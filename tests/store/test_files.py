@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import StorageProblem
-from p2p.contracts.session import EntityMetadata
+from p2p.contracts.metadata import EntityMetadata
 from p2p.scheduler import supervisor
 from p2p.store import files
 

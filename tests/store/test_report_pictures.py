@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from p2p.contracts.work import EvaluateRequest, FrameNote, PictureResult
+from p2p.contracts.frame import FrameNote
+from p2p.contracts.work import EvaluateRequest, PictureResult
 from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import SheetRecord, take_over
 from p2p.worker.__main__ import VERBS

@@ -9,7 +9,6 @@ from google.genai import Client, errors, types
 
 from p2p.contracts.inference import (
     Echo,
-    Effort,
     ImagePart,
     Message,
     ModelProblem,
@@ -23,6 +22,7 @@ from p2p.contracts.inference import (
     Usage,
     VideoPart,
 )
+from p2p.contracts.spending import Effort
 from p2p.inference.access import Access
 from p2p.inference.http_connection import http_client
 from p2p.inference.pieces import tell_piece

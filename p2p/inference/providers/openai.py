@@ -5,7 +5,6 @@ from typing import Any
 import openai
 
 from p2p.contracts.inference import (
-    Effort,
     ImagePart,
     Message,
     ModelReply,
@@ -18,6 +17,7 @@ from p2p.contracts.inference import (
     Usage,
     VideoPart,
 )
+from p2p.contracts.spending import Effort
 from p2p.inference.access import Access
 from p2p.inference.http_connection import http_client
 from p2p.inference.providers.chat_stream import ChatStream, encode

@@ -7,9 +7,9 @@ from typing import Self
 from pydantic import Field
 
 from p2p.contracts.base import Contract
-from p2p.contracts.inference import Caps
 from p2p.contracts.intent import Intent
 from p2p.contracts.known_motions import ROBOTS, ClaimKind, Clip, KnownMotionsRequest
+from p2p.contracts.spending import Caps
 
 
 class MutationFamily(StrEnum):

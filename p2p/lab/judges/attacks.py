@@ -9,7 +9,6 @@ from p2p.lab.contracts.attack import Attack, AttackRequest
 from p2p.lab.contracts.calibration import ClipVideo, ClipVideoRequest
 from p2p.lab.jobs import lab_job, run_to_end
 from p2p.lab.records import CalibrationRecord
-from p2p.service.jobs.interrupts import cancelled_by_ctrl_c
 from p2p.service.jobs.worker_jobs import raise_failure, wait
 from p2p.store import files
 
@@ -31,13 +30,11 @@ def run_attacks(
     records = [home.attack(request.env_id, request.intent.prompt) for request in requests]
     for start in range(0, len(requests), at_once):
         wave = list(zip(records, requests, strict=True))[start : start + at_once]
-        directories = [record.path for record, _ in wave]
-        with cancelled_by_ctrl_c(backend, *directories):
-            for record, request in wave:
-                files.discard(record.path)
-                record.save_request(request)
-                backend.submit(lab_job("attack"), record.path)
-            wait(directories, backend)
+        for record, request in wave:
+            files.discard(record.path)
+            record.save_request(request)
+            backend.submit(lab_job("attack"), record.path)
+        wait([record.path for record, _ in wave], backend)
         for record, request in wave:
             what = f"The attack on “{request.intent.prompt}” in {record.path}"
             raise_failure(backend.status(record.path), what)

@@ -25,7 +25,6 @@ from p2p.lab.judges.measure import calibrate as measure
 from p2p.lab.judges.trained_policies import train_for_clips
 from p2p.lab.records import CalibrationRecord, CalibrationReportRecord, ClipsRecord
 from p2p.scheduler.resources import parallel_jobs
-from p2p.service.jobs.interrupts import cancelled_by_ctrl_c
 from p2p.service.jobs.worker_jobs import raise_failure, wait
 from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
@@ -140,10 +139,9 @@ def _make_clips(ws: Workspace, request: CalibrationRequest, policies: Mapping[st
     at_once = ws.settings.max_parallel or parallel_jobs()
     for start in range(0, len(directories), at_once):
         wave = directories[start : start + at_once]
-        with cancelled_by_ctrl_c(ws.backend, *wave):
-            for directory in wave:
-                ws.backend.submit(lab_job("clips"), directory)
-            wait(wave, ws.backend)
+        for directory in wave:
+            ws.backend.submit(lab_job("clips"), directory)
+        wait(wave, ws.backend)
         for directory in wave:
             raise_failure(ws.backend.status(directory), f"Making the clips in {directory}")
     return directories

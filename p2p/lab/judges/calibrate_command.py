@@ -11,7 +11,7 @@ from p2p.cli.model_options import CapOption, parse_caps
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED
-from p2p.contracts.inference import Caps
+from p2p.contracts.spending import Caps
 from p2p.lab.contracts.calibration import CalibrationRequest, on_target
 from p2p.lab.judges.calibrate import calibrate as measure
 from p2p.lab.judges.calibrate import calibration_chart

@@ -11,7 +11,6 @@ from p2p.contracts.errors import TrainingFailed
 from p2p.contracts.training import RunSummary, TrainConfig
 from p2p.lab.jobs import lab_job
 from p2p.scheduler.resources import parallel_jobs
-from p2p.service.jobs.interrupts import cancelled_by_ctrl_c
 from p2p.service.jobs.worker_jobs import last_line
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
@@ -91,8 +90,7 @@ class LearnBenchmark:
                 tick(waiting.pop(path))
 
         parallel = self._ws.settings.max_parallel or parallel_jobs()
-        with cancelled_by_ctrl_c(self._ws.backend, *(run.path for _, _, run in runs)):
-            Trainer(self._ws.backend, lab_job("learn"), parallel, report).train([run for _, _, run in runs])
+        Trainer(self._ws.backend, lab_job("learn"), parallel, report).train([run for _, _, run in runs])
         report()
         rows: dict[str, list[Learned]] = {}
         for name, config, run in runs:

@@ -19,7 +19,6 @@ from p2p.lab.contracts.measurement import (
 from p2p.lab.jobs import lab_job
 from p2p.lab.records import MeasurementRecord
 from p2p.scheduler.resources import cores
-from p2p.service.jobs.interrupts import cancelled_by_ctrl_c
 from p2p.service.jobs.worker_jobs import raise_failure, wait
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import parse_config
@@ -165,11 +164,9 @@ class ThroughputBenchmark:
             self._prepare(record, case, subject, seed=copy + 1)
             beside = tuple(f"../{other.path.name}" for other in records if other is not record)
             record.save_request(MeasureRequest(subject=subject, seconds=self._plan.seconds, beside=beside))
-        directories = [record.path for record in records]
-        with cancelled_by_ctrl_c(self._ws.backend, *directories):
-            for directory in directories:
-                self._ws.backend.submit(lab_job("measure"), directory)
-            wait(directories, self._ws.backend)
+        for record in records:
+            self._ws.backend.submit(lab_job("measure"), record.path)
+        wait([record.path for record in records], self._ws.backend)
         measured = tuple(self._result(record) for record in records)
         self._tick(f"{case.name}, repetition {repetition + 1}, {subject}: {speed(measured):,.0f} steps/s")
         return measured

@@ -21,7 +21,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from pathlib import Path
 from typing import TextIO
 
-from p2p.contracts.errors import INTERRUPTED, InvalidInput
+from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
@@ -107,8 +107,6 @@ def _run(spec: JobSpec, directory: Path) -> None:
         with log_path.open("a", encoding="utf-8", errors="replace") as log, _ended_on_request(directory):
             code = _execute(spec, directory, log)
         cancelled = code != 0 and (directory / supervisor.CANCEL).exists()
-        if code == INTERRUPTED and not cancelled:  # it left at Ctrl-C, in order
-            raise KeyboardInterrupt
         state = "cancelled" if cancelled else "failed" if code else "completed"
         end = {"state": state, "exit_code": code} if code >= 0 else {"state": state, "signal": -code}
     except FileNotFoundError as missing:

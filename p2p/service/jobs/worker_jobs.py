@@ -11,7 +11,6 @@ from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.contracts.protocols import Backend
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import Priority
-from p2p.service.jobs.interrupts import cancelled_by_ctrl_c
 from p2p.store import files
 
 SINGLE_THREAD = {
@@ -84,8 +83,8 @@ def run_to_end(backend: Backend, verb: str, directory: Path, module: str = WORKE
         InvalidInput, TrainingFailed, EnvironmentProblem: what the worker refused or failed at.
         JobLost: the worker was killed.
     """
+    backend.submit(worker_job(verb, module=module), directory)
     with cancelled_by_ctrl_c(backend, directory):
-        backend.submit(worker_job(verb, module=module), directory)
         wait([directory], backend)
     raise_failure(backend.status(directory), f"{verb} in {directory}")
 
@@ -96,6 +95,16 @@ def probe_directory() -> Iterator[Path]:
     files.sweep(Path(tempfile.gettempdir()), f"{PROBE_PREFIX}*")
     with tempfile.TemporaryDirectory(prefix=PROBE_PREFIX, ignore_cleanup_errors=True) as scratch:
         yield Path(scratch)
+
+
+@contextmanager
+def cancelled_by_ctrl_c(backend: Backend, directory: Path) -> Iterator[None]:
+    """Cancel the job if the caller is interrupted inside the block."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        backend.cancel(directory)
+        raise
 
 
 def completed(backend: Backend, directory: Path) -> bool:

@@ -3,6 +3,7 @@
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.training import IterationAggregation
+from p2p.registry import naming_extras
 from p2p.service.judging.judge_code import judge_by_functions
 from p2p.service.training.aggregation import ended_early
 from p2p.service.training.environments import describe_environment
@@ -30,7 +31,9 @@ def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = No
         return judge_by_code(ws, record, iteration)
     intent = ws.author(session.author).elicit(prompt, describe_environment(ws, session.env_id))
     threshold = session_for(record, number).pass_threshold
-    return ws.judge_called("code").judge_report(intent, iteration.report.path, threshold)
+    with naming_extras():
+        from p2p.judges.code import CodeJudge  # noqa: PLC0415 - numpy, which the service starts without
+    return CodeJudge().judge_report(intent, iteration.report.path, threshold)
 
 
 def judge_by_code(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> Judgment:

@@ -11,6 +11,7 @@ from p2p.contracts.training import CheckpointChoice, CheckpointLook, IterationAg
 from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, ViewRequest
 from p2p.judges import synthesis
 from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
+from p2p.registry import naming_extras
 from p2p.rewards.part_features import judged_features
 from p2p.service.judging.evidence import SHOWN, duration_s, rubric_for
 from p2p.service.judging.eyes import ROLE, keep_picture, requested_view, vision_models
@@ -189,7 +190,9 @@ def _evidence(
     evaluation = checkpoint.read_evaluation()
     assert evaluation is not None, "a candidate is recorded"
     threshold = session_for(record, iteration.number).pass_threshold
-    code = ws.judge_called("code").measure_checkpoint(intent, checkpoint.path, threshold)
+    with naming_extras():
+        from p2p.judges.code import CodeJudge  # noqa: PLC0415 - numpy, which the service starts without
+    code = CodeJudge().measure_checkpoint(intent, checkpoint.path, threshold)
     job, pictures = _checkpoint_view(ws, iteration, run, step, ViewRequest())
     spec = describe_environment(ws, session.env_id)
     unjudged = synthesis.unseen(intent, code)

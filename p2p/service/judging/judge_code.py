@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import CodeFinding, Decomposition, JudgeCode, JudgeFunction, Judgment, RolloutFinding
 from p2p.judges import synthesis
+from p2p.registry import naming_extras
 from p2p.rewards.part_features import names_for_code
 from p2p.service.jobs.worker_jobs import completed, run_to_end
 from p2p.service.judging.judge_trials import known_motions_file, problems_of
@@ -61,7 +62,9 @@ def judge_by_functions(
     threshold = session_for(record, iteration.number).pass_threshold
     code = record.read_judge_code()
     if intent is None or code is None or not code.usable or iteration.report.read_evaluation() is None:
-        return ws.judge_called("code").judge_report(intent, iteration.report.path, threshold)
+        with naming_extras():
+            from p2p.judges.code import CodeJudge  # noqa: PLC0415 - numpy, which the service starts without
+        return CodeJudge().judge_report(intent, iteration.report.path, threshold)
     from p2p.judges import generated  # noqa: PLC0415 - numpy, which the service starts without
 
     said = {function.key: call_on_report(ws, iteration, function) for function in code.usable}

@@ -17,7 +17,7 @@ from p2p.scheduler import resources
 from p2p.service.jobs import packages
 from p2p.service.jobs.worker_jobs import probe_directory, run_to_end
 from p2p.service.machines.sandbox_check import sandbox_check
-from p2p.service.progress.listing import session_views
+from p2p.service.progress.listing import list_rows
 from p2p.service.workspace import Workspace
 from p2p.settings import exposed_keys, keys_present
 from p2p.store.iterations import IterationRecord
@@ -69,8 +69,7 @@ def require_packages() -> None:
 
 def _interrupted(ws: Workspace) -> Iterator[SetupCheck]:
     """Check for interrupted sessions; nothing if there are none."""
-    views = session_views(ws.runs, ws.backend)
-    names = [view.session.session_id for view in views if view.status is SessionStatus.INTERRUPTED]
+    names = [row.session_id for row in list_rows(ws) if row.status is SessionStatus.INTERRUPTED]
     if names:
         found = f"{len(names)} interrupted: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
         remedy = f"To go on with all of them: {Remedy.RESUME_ALL.of()}"

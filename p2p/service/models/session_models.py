@@ -8,19 +8,10 @@ from pydantic import ValidationError
 
 from p2p import registry
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.inference import (
-    CallLine,
-    Caps,
-    Cost,
-    ModelChoice,
-    ModelName,
-    Price,
-    SessionCosts,
-    TrainingCost,
-    Usage,
-)
+from p2p.contracts.inference import CallLine, Cost, ModelChoice, ModelName, SessionCosts, TrainingCost, Usage
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import Event, EventName, NewSession, Session
+from p2p.contracts.spending import Caps, Price
 from p2p.inference.access import access_to, variables_of
 from p2p.inference.budget import require_price
 from p2p.inference.budget import require_steps as keep_within

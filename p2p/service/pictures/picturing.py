@@ -6,8 +6,7 @@ from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, TrainingFailed
 from p2p.contracts.work import PictureFile, PictureRequest, PictureResult, PlotRequest
-from p2p.service.jobs.interrupts import cancelled_by_ctrl_c, held_back
-from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
+from p2p.service.jobs.worker_jobs import cancelled_by_ctrl_c, raise_failure, wait, worker_job
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.progress.session_view import live_training, view
 from p2p.service.workspace import Workspace
@@ -27,16 +26,11 @@ def make_picture(
         return result
     if job.gone:
         files.discard(job.path)
+    job.save_request(order)
+    ws.backend.submit(worker_job(verb), job.path)
     deadline = time.monotonic() + wait_s if wait_s is not None else math.inf
-    try:
-        job.save_request(order)
-        with cancelled_by_ctrl_c(ws.backend, job.path):
-            ws.backend.submit(worker_job(verb), job.path)
-            wait([job.path], ws.backend, lambda: _require_time(deadline))
-    except KeyboardInterrupt:
-        with held_back():
-            files.discard(job.path)
-        raise
+    with cancelled_by_ctrl_c(ws.backend, job.path):
+        wait([job.path], ws.backend, lambda: _require_time(deadline))
     try:
         raise_failure(ws.backend.status(job.path), f"{verb} in {job.path}")
     except (InvalidInput, EnvironmentProblem):  # said in words: nothing in the directory says more

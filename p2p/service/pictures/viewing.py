@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.work import FrameNote, PictureRequest, PictureResult, RecordedFile, RolloutPictures, ViewRequest
+from p2p.contracts.frame import FrameNote
+from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, RolloutPictures, ViewRequest
 from p2p.service.pictures.picturing import (
     best_of,
     compared_iteration,

@@ -8,9 +8,10 @@ from p2p.contracts.errors import (
     StorageProblem,
     TrainingFailed,
 )
+from p2p.contracts.iteration import IterationView
 from p2p.contracts.job import JobState
 from p2p.contracts.remedies import Remedy
-from p2p.contracts.session import EventName, IterationView
+from p2p.contracts.session import EventName
 from p2p.scheduler.resources import disk_free_mb
 from p2p.service.jobs.worker_jobs import failure_message, wait
 from p2p.service.progress.session_view import run_progress, view

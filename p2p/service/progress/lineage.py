@@ -6,7 +6,7 @@ from p2p.agents.lessons import with_lesson
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import Lesson, Lineage, LineageEntry, Revision
 from p2p.contracts.session import Event, EventName, History, IterationData, SessionStatus
-from p2p.contracts.training import EarlyStop
+from p2p.contracts.training_plan import EarlyStop
 from p2p.service.progress.candidate_lessons import candidate_lessons, with_all
 from p2p.service.progress.config_uses import configs_used
 from p2p.store.iterations import IterationRecord

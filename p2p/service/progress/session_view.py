@@ -11,7 +11,7 @@ from p2p.contracts.job import JobState, JobStatus, Waiting, WaitsFor
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.protocols import Backend
 from p2p.contracts.session import Artefacts, FilmProgress, RunProgress, Session, SessionStatus, SessionView
-from p2p.contracts.training import TrainingPlan
+from p2p.contracts.training_plan import TrainingPlan
 from p2p.service.jobs.processes import process_of
 from p2p.service.jobs.time_left import judging_time, training_time_left
 from p2p.service.jobs.waiting import shared_wait, waiting_of

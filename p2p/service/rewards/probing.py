@@ -12,7 +12,7 @@ from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.reward import RewardDraft, RewardIssue, RewardProbe, RewardReport
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import TrainConfig
-from p2p.service.jobs.interrupts import cancelled_by_ctrl_c
+from p2p.registry import naming_extras
 from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.plan import run_configs
@@ -52,23 +52,27 @@ def probed(
     run = IterationRecord(directory)
     save_inputs(run, draft.source, describe_environment(ws, session.env_id), probe_config(session, draft), intent)
     job = worker_job("probe_reward", memory_share=ws.settings.max_memory_share)
-    with cancelled_by_ctrl_c(ws.backend, run.path):
+    try:
         ws.backend.submit(job.model_copy(update={"max_cpu_s": MAX_CPU_S, "max_wall_s": MAX_WALL_S}), run.path)
         wait([run.path], ws.backend)
-    raise_failure(ws.backend.status(run.path), "The probe training")
-    probe = _measured(ws, run, intent)
+        raise_failure(ws.backend.status(run.path), "The probe training")
+    finally:
+        ws.backend.cancel(run.path)  # also when its caller has interrupted it
+    probe = _measured(run, intent)
     warnings = tuple(RewardIssue(severity="warning", message=message) for message in probe_warnings(probe))
     return report.model_copy(update={"probe": probe, "issues": (*report.issues, *warnings)})
 
 
-def _measured(ws: Workspace, run: IterationRecord, intent: Intent | None) -> RewardProbe:
+def _measured(run: IterationRecord, intent: Intent | None) -> RewardProbe:
     measured = [(one, found) for one in run.checkpoints() if (found := one.read_evaluation()) is not None]
     if len(measured) < 2:
         raise TrainingFailed("The probe training left nothing to measure.")
     returns = [[rollout.episode_return for rollout in found.rollouts] for _, found in measured]
     scores: list[tuple[CriterionScore, ...]] = []
     if intent is not None:
-        judge = ws.judge_called("code")
+        with naming_extras():
+            from p2p.judges.code import CodeJudge  # noqa: PLC0415 - numpy, which the service starts without
+        judge = CodeJudge()
         scores = [judge.measure_checkpoint(intent, checkpoint.path, 1.0).criteria for checkpoint, _ in measured]
     return RewardProbe(
         steps=tuple(checkpoint.step for checkpoint, _ in measured),

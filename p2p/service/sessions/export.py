@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from p2p.contracts.errors import InvalidInput, MissingExtra, P2PError, UnknownNa
 from p2p.contracts.job import JobState
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.work import Export, ExportFormat, ExportRequest, NewExport
-from p2p.service.jobs.interrupts import cancelled_by_ctrl_c, held_back
 from p2p.service.jobs.worker_jobs import failure_message, raise_failure, wait, worker_job
 from p2p.service.progress.session_view import view
 from p2p.service.workspace import Workspace
@@ -57,8 +57,9 @@ def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
         _work(ws, job)
         delivered = job.package.deliver(target)
     finally:
-        with held_back():
-            files.discard(job.path)
+        with suppress(InvalidInput):
+            ws.backend.cancel(job.path)  # after Ctrl-C it is still running
+        files.discard(job.path)
     report = delivered.read_report()
     assert report is not None, "it was delivered last"
     return Export(
@@ -72,9 +73,8 @@ def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
 
 def _work(ws: Workspace, job: ExportRecord) -> None:
     """Run the worker job that writes the package."""
-    with cancelled_by_ctrl_c(ws.backend, job.path):
-        ws.backend.submit(worker_job("export"), job.path)
-        wait([job.path], ws.backend)
+    ws.backend.submit(worker_job("export"), job.path)
+    wait([job.path], ws.backend)
     status = ws.backend.status(job.path)
     if status.state is JobState.FAILED and status.exit_code == P2PError.exit_code:
         raise P2PError(failure_message(status))

@@ -4,12 +4,13 @@ from pydantic import ValidationError
 
 from p2p.analysis.tightening import tightened
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.inference import Caps
+from p2p.contracts.extension import Extension
 from p2p.contracts.intent import Intent, Tightening
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.remedies import Remedy
-from p2p.contracts.reward import Extension, Lineage, RewardDraft
+from p2p.contracts.reward import Lineage, RewardDraft
 from p2p.contracts.session import ExtendSession, Session
+from p2p.contracts.spending import Caps
 from p2p.contracts.training import canonical_names
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.progress.session_view import view_session

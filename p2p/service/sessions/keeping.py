@@ -11,7 +11,7 @@ from p2p.contracts.session import MetadataChange, SessionStatus, SessionView
 from p2p.service.jobs.ending import end_job
 from p2p.service.jobs.processes import is_live
 from p2p.service.progress.job_views import get_job, list_jobs
-from p2p.service.progress.listing import list_sessions
+from p2p.service.progress.listing import list_rows
 from p2p.service.progress.session_view import view, view_session
 from p2p.service.sessions.background import start_training
 from p2p.service.sessions.driving import is_driven, resume_session
@@ -121,8 +121,7 @@ def empty_trash(ws: Workspace, session_ids: Sequence[str] | None = None) -> tupl
 
 def interrupted_sessions(ws: Workspace) -> tuple[str, ...]:
     """Ids of interrupted sessions, newest first."""
-    views = list_sessions(ws)
-    return tuple(v.session.session_id for v in views if v.status is SessionStatus.INTERRUPTED)
+    return tuple(row.session_id for row in list_rows(ws) if row.status is SessionStatus.INTERRUPTED)
 
 
 def resume_interrupted(ws: Workspace, backend: str | None = None) -> tuple[SessionView, ...]:

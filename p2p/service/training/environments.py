@@ -53,6 +53,6 @@ def _describe(ws: Workspace, env_id: str, directory: Path) -> None:
     IterationRecord(directory).save_describe_request(DescribeRequest(env_id=env_id))
     try:
         run_to_end(ws.backend, "describe", directory)
-    except (P2PError, KeyboardInterrupt):
+    except P2PError:
         files.discard(directory)
         raise

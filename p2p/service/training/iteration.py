@@ -6,7 +6,8 @@ from p2p.contracts.background import StartTraining
 from p2p.contracts.errors import P2PError, TrainingFailed
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import EventName, Session
-from p2p.contracts.training import IterationAggregation, TrainConfig, TrainingPlan
+from p2p.contracts.training import IterationAggregation, TrainConfig
+from p2p.contracts.training_plan import TrainingPlan
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.service.jobs.free_space import require_free_disk, require_free_memory
 from p2p.service.jobs.waiting import let_others_go

@@ -105,7 +105,6 @@ class HostProcess:
             env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            process_group=0,  # Ctrl-C is this process's to answer, also where a terminal sees both
         )
         self.close = weakref.finalize(self, _end, self._process, ours)
         """Ends the process; nothing happens the second time."""

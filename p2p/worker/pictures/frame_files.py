@@ -6,7 +6,8 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from p2p.contracts.work import FrameNote, ViewCamera, ViewRequest
+from p2p.contracts.frame import FrameNote
+from p2p.contracts.work import ViewCamera, ViewRequest
 from p2p.worker.pictures.contact_sheet import save_sheet
 from p2p.worker.pictures.frame_labels import label
 from p2p.worker.pictures.key_frames import KeyFrames

@@ -11,7 +11,8 @@ from p2p.analysis.guardrails import hacking_warning
 from p2p.analysis.term_statistics import term_statistics
 from p2p.analysis.training_dynamics import dynamics, dynamics_warnings
 from p2p.contracts.errors import InvalidConfig, RewardFailed
-from p2p.contracts.training import EarlyStop, Purpose, ResumePoint, RunSummary, TrainConfig, first_seed
+from p2p.contracts.training import Purpose, ResumePoint, RunSummary, TrainConfig, first_seed
+from p2p.contracts.training_plan import EarlyStop
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy
 from p2p.worker.code_host.host_process import HostFailed

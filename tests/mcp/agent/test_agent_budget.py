@@ -2,7 +2,8 @@ import pytest
 
 from p2p.contracts.agent import AgentLimits, AgentRequest, Spending
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.inference import Price, Usage, cost
+from p2p.contracts.inference import Usage, cost
+from p2p.contracts.spending import Price
 from p2p_mcp.agent.agent_budget import MAX_ANSWER, AgentBudget
 from p2p_mcp.agent.briefing import what_is_left
 from p2p_mcp.agent.ended import Ended

@@ -1,0 +1,27 @@
+"""Measured numbers, scores and shares in words; apart from the contracts, so that a list needs no pydantic."""
+
+import math
+
+SLACK = 1e-6
+"""Of what is rounded down: 0.29 is 0.28999… in binary."""
+
+
+def number(value: float | None, unit: str = "") -> str:
+    """A measured number with three figures; "–" for None."""
+    if value is None:
+        return "–"
+    shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return shown if unit in ("", "1") else f"{shown} {unit}"
+
+
+def score_in_words(value: float | None) -> str:
+    """A score in [0, 1], measured or required, with up to three figures; "–" for None.
+
+    It is rounded down: 0.9996 is not shown as 1, and what misses a threshold of three figures is not shown to meet it.
+    """
+    return "–" if value is None else f"{math.floor(value * 1000 + SLACK) / 1000:g}"
+
+
+def share_in_words(value: float | None) -> str:
+    """A share in [0, 1] as per cent, such as "99%"; "–" for none. It is rounded down: 0.996 is not shown as all."""
+    return "–" if value is None else f"{math.floor(value * 100 + SLACK)}%"
