@@ -126,6 +126,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
     returns = [row["episodic_return"] for row in training if row.get("episodic_return") is not None]
     measured = evaluations[-1] if evaluations else {}
     summary = run.read_summary() if job is not None and job.state is JobState.COMPLETED else None
+    left = training_time_left(run, training, evaluations)
     active = job is not None and not job.state.finished
     return RunProgress(
         run_id=run.iteration_id,
@@ -133,7 +134,7 @@ def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
         step=min(step, total),
         total_timesteps=total,
         steps_per_second=rate,
-        eta_s=0.0 if summary is not None else training_time_left(run, training, evaluations),
+        eta_s=0.0 if left is not None and summary is not None else left,
         episode_return=returns[-1] if returns else None,
         returns=tuple(returns[:: max(1, -(-len(returns) // MAX_RETURNS))]),
         criteria=measured.get("criteria", {}),
