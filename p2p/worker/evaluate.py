@@ -5,8 +5,7 @@ from pathlib import Path
 
 import mujoco
 
-from p2p.analysis.predicates import measure
-from p2p.analysis.scoring import Scores, score
+from p2p.analysis.scoring import Scores
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Intent, score_in_words
@@ -23,11 +22,11 @@ from p2p.worker.reward.hosted import HostedReward
 from p2p.worker.reward.inputs import asked_by
 from p2p.worker.rollout.episodes import (
     LABELS,
-    RecordedRollout,
     judged_config,
     judged_order,
     labelled,
     run_episodes,
+    scores_of,
     trajectory,
 )
 from p2p.worker.sandbox import levels
@@ -62,7 +61,7 @@ def evaluate(job_dir: Path) -> None:
     rollouts = run_episodes(
         judged_config(job.config, job.intent), job.spec, policy, seeds, reward, asked_by(job.intent, job.spec)
     )
-    scores = _scores(job, rollouts)
+    scores = scores_of(job.intent, rollouts, job.spec) if job.intent is not None else None
     labels = labelled(judged_order(rollouts, scores))
     model = compiled_model(job.spec, job.config.env_kwargs)
     record = job.record
@@ -95,14 +94,6 @@ def _open(job_dir: Path) -> EvaluationInputs:
     if config is None:
         raise InvalidInput(f"{run.config_path} is missing or not valid: the run cannot be evaluated.")
     return EvaluationInputs(record, request, run, config, spec, job.read_criteria())
-
-
-def _scores(job: EvaluationInputs, rollouts: list[RecordedRollout]) -> Scores | None:
-    """Measured scores; None without criteria."""
-    if job.intent is None:
-        return None
-    measured = [measure(job.intent, rollout.features, job.spec.dt) for rollout in rollouts]
-    return score(job.intent, measured, [rollout.summary() for rollout in rollouts])
 
 
 def shown_as(scores: Scores | None, labels: dict[int, str]) -> str:

@@ -7,7 +7,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.training import TrainConfig
 from p2p.envs import catalog
 from p2p.store.iterations import IterationRecord
-from p2p.worker.engine.mujoco_warnings import redirect_warnings
+from p2p.worker.engine.environment import redirect_warnings
 
 redirect_warnings()
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.errors import CodeFailed
 from p2p.contracts.work import CodeLimits
-from p2p.worker.code_host.interruption import FUNCTION_FILE
+from p2p.worker.code_host.interruption import FUNCTION_FILE, last_line
 from p2p.worker.code_host.plain import plain_result
 from p2p.worker.code_host.serve import Result
 
@@ -48,15 +48,4 @@ class FunctionService:
             raise
         except BaseException as error:  # the code may raise what it likes; nobody else is here
             text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            raise CodeFailed(f"the function raised {text}.", _line(error)) from error
-
-
-def _line(error: BaseException) -> int | None:
-    """Last line of the source in the traceback of an error."""
-    line = None
-    step = error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == FUNCTION_FILE:
-            line = step.tb_lineno
-        step = step.tb_next
-    return line
+            raise CodeFailed(f"the function raised {text}.", last_line(error, FUNCTION_FILE)) from error

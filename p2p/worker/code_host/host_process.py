@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 import p2p
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.worker.code_host import idleness, shared_memory
+from p2p.worker.code_host import processor_time, shared_memory
 from p2p.worker.code_host.message import SIZE, UNFORESEEN, HostMessage, MessageKind
-from p2p.worker.code_host.processor_time import ProcessorStopwatch
+from p2p.worker.code_host.processor_time import Idleness, ProcessorStopwatch
 from p2p.worker.code_host.shared_memory import Arrays, Box
 from p2p.worker.code_host.untrusted_text import one_line, without_controls
 
@@ -172,7 +172,7 @@ class HostProcess:
         patience = BUSY_FACTOR * limit_s
         poll = select.poll()
         watch = ProcessorStopwatch(self._process.pid)
-        idle = idleness.Idleness(self._process.pid)
+        idle = Idleness(self._process.pid)
         poll.register(self._socket, select.POLLIN)
         while left > 0 and patience > 0:
             begun = time.monotonic()
@@ -186,8 +186,10 @@ class HostProcess:
             left -= watch.spent(waited)
             patience -= waited
             idle.look(waited)
-            if idle.seconds > idleness.LIMIT_S:
-                raise self._late(limit_s, f"used no processor time for {idleness.LIMIT_S:g} s: it waits for something")
+            if idle.seconds > processor_time.IDLE_LIMIT_S:
+                raise self._late(
+                    limit_s, f"used no processor time for {processor_time.IDLE_LIMIT_S:g} s: it waits for something"
+                )
         raise self._late(limit_s)
 
     def _answer(self, message: HostMessage) -> HostAnswer:

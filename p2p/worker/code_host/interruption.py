@@ -14,6 +14,17 @@ LATE = 75
 """Exit code."""
 
 
+def last_line(error: BaseException, file: str) -> int | None:
+    """Last line of generated code in the traceback of an error; None if it is not there."""
+    line = None
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == file:
+            line = step.tb_lineno
+        step = step.tb_next
+    return line
+
+
 def leave_at_alarm(progress: NDArray[np.int64]) -> None:
     """Exit on SIGALRM, after writing the line into `progress`.
 
@@ -21,14 +32,9 @@ def leave_at_alarm(progress: NDArray[np.int64]) -> None:
     """
 
     def leave(_number: int, frame: FrameType | None) -> None:
-        progress[1] = _line(frame)
+        while frame is not None and frame.f_code.co_filename not in (REWARD_FILE, FUNCTION_FILE):
+            frame = frame.f_back
+        progress[1] = frame.f_lineno if frame is not None else -1
         os._exit(LATE)
 
     signal.signal(signal.SIGALRM, leave)
-
-
-def _line(frame: FrameType | None) -> int:
-    """Innermost line of the code under execution; -1 if none."""
-    while frame is not None and frame.f_code.co_filename not in (REWARD_FILE, FUNCTION_FILE):
-        frame = frame.f_back
-    return frame.f_lineno if frame is not None else -1

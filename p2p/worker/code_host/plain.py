@@ -43,7 +43,9 @@ class _Copier:
         if isinstance(value, str):
             return self._text(value, place)
         if isinstance(value, Integral):
-            return self._integer(int(value), place)
+            if abs(int(value)) > 1 << 53:
+                raise CodeFailed(f"{place} is a whole number that is too large. Use float(…).")
+            return int(value)
         if isinstance(value, Real) and math.isfinite(value):
             return float(value)
         shown = f"{value}" if isinstance(value, Real) else _kind(value)
@@ -61,11 +63,6 @@ class _Copier:
         return {
             self._text(name, "a name"): self.copy(item, f"{place}[{name!r}]", depth) for name, item in value.items()
         }
-
-    def _integer(self, value: int, place: str) -> int:
-        if abs(value) > 1 << 53:
-            raise CodeFailed(f"{place} is a whole number that is too large. Use float(…).")
-        return value
 
     def _text(self, value: str, place: str) -> str:
         if len(value) > self._limits.max_characters:

@@ -1,5 +1,10 @@
-"""Share of a wait in which another process could run: time lost to other load is no delay."""
+"""What another process did with the processor while this one waited for it.
 
+Time lost to other load is no delay. A process that waits instead of computing is ended, since a limit on processor time
+never does that.
+"""
+
+import sys
 import time
 from pathlib import Path
 
@@ -8,6 +13,10 @@ PROCESS_CLOCK = 2
 STARVED = "RD"
 """States of /proc/<pid>/stat in which a process runs, or would if it were let: others have the processor, or the disk
 does not answer."""
+ASLEEP = "S"
+"""The state of a process that waits."""
+IDLE_LIMIT_S = 60.0
+"""A call that uses no processor time for so long is ended [s]."""
 
 
 class ProcessorStopwatch:
@@ -47,3 +56,30 @@ def _is_starved(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] in STARVED
     except (OSError, IndexError):
         return False
+
+
+class Idleness:
+    """Waiting time of a process, as reported by the kernel (Linux).
+
+    Args:
+        pid: The process.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._path = Path(f"/proc/{pid}/stat")
+        self._ticks = -1
+        self.seconds = 0.0
+        """Since it last computed, or was ready to [s]."""
+
+    def look(self, elapsed_s: float) -> None:
+        """Look again, `elapsed_s` after the last time."""
+        if sys.platform != "linux":
+            return
+        try:
+            fields = self._path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            return
+        ticks = int(fields[11]) + int(fields[12])
+        asleep = fields[0] == ASLEEP and ticks == self._ticks
+        self.seconds = self.seconds + elapsed_s if asleep else 0.0
+        self._ticks = ticks

@@ -40,7 +40,11 @@ class Box:
     def __init__(self, size: int, writable_by_others: bool) -> None:
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
         self.size = size if limit == resource.RLIM_INFINITY else min(size, limit)
-        self.fd = _nameless_file()
+        if sys.platform == "linux":
+            self.fd = os.memfd_create("p2p", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        else:
+            with tempfile.TemporaryFile() as file:
+                self.fd = os.dup(file.fileno())
         os.ftruncate(self.fd, self.size)
         self.memory = mmap.mmap(self.fd, self.size)
         if sys.platform == "linux":
@@ -50,13 +54,6 @@ class Box:
     def close_file(self) -> None:
         """Close the descriptor; the memory stays mapped."""
         os.close(self.fd)
-
-
-def _nameless_file() -> int:
-    if sys.platform != "linux":
-        with tempfile.TemporaryFile() as file:
-            return os.dup(file.fileno())
-    return os.memfd_create("p2p", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
 
 
 def open_box(fd: int, writable: bool) -> mmap.mmap:

@@ -18,6 +18,7 @@ from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.envs.morphology import PORTRAITS, Portrait, side_view
 from p2p.rewards.definitions import TorsoFreedom, features_of
 from p2p.worker.description.observations import describe_observation
+from p2p.worker.engine.environment import redirect_warnings
 from p2p.worker.engine.morphology import (
     FREE,
     HINGE,
@@ -29,7 +30,6 @@ from p2p.worker.engine.morphology import (
     name_of,
     robot_geoms,
 )
-from p2p.worker.engine.mujoco_warnings import redirect_warnings
 from p2p.worker.features.kinematics import Floor, GeomHeights
 
 DATA = Path(__file__).parents[2] / "envs" / "data"

@@ -1,8 +1,10 @@
-"""Make the Gymnasium environment of a configuration."""
+"""Make the Gymnasium environment of a configuration, without its renderer and without MuJoCo's log file."""
 
 import inspect
+import sys
 from collections.abc import Mapping
-from typing import Any
+from types import ModuleType
+from typing import Any, NoReturn
 
 import gymnasium
 import mujoco
@@ -10,11 +12,45 @@ from gymnasium.envs.registration import load_env_creator
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidConfig
-from p2p.worker.engine.headless import without_windows
-from p2p.worker.engine.mujoco_warnings import redirect_warnings
 
 EnvKwargs = Mapping[str, bool | int | float | str]
 TERMINATE = "terminate_when_unhealthy"
+RENDERING = "gymnasium.envs.mujoco.mujoco_rendering"
+"""Gymnasium's renderer. Its first MuJoCo environment imports it, and with it glfw and imageio: 3 MB in every training,
+and a program that glfw starts to look for its library."""
+
+
+def redirect_warnings() -> None:
+    """Print simulation warnings to stderr, not into a log file in the working directory; drop those about a model
+    file's wording."""
+
+    def show(message: str) -> None:
+        if "deprecated" not in message:
+            print(f"mujoco: {message}", file=sys.stderr)
+
+    mujoco.set_mju_user_warning(show)
+
+
+class NoRenderer:
+    """Replacement for Gymnasium's `MujocoRenderer`; p2p renders in separate processes."""
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        pass
+
+    def render(self, *_args: Any) -> NoReturn:
+        """Refused."""
+        raise RuntimeError("environments are not drawn where they are stepped; use p2p.worker.render.")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def without_windows() -> None:
+    """Make environments without a renderer, unless Gymnasium's is already loaded."""
+    if RENDERING not in sys.modules:
+        replacement: Any = ModuleType(RENDERING)
+        replacement.MujocoRenderer = NoRenderer
+        sys.modules[RENDERING] = replacement
 
 
 def make_environment(spec: EnvSpec, env_kwargs: EnvKwargs | None = None, terminate_when_unhealthy: bool = False) -> Any:

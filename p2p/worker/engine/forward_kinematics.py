@@ -4,12 +4,11 @@ After `mj_step` the world positions in MjData belong to the last sub-step's star
 positions themselves, so saved states give the same as live ones.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from p2p.worker.engine.frame import Floats
 from p2p.worker.engine.library import BatchUnavailable, NativeBatch, unavailable
@@ -136,7 +135,9 @@ class _BatchReader:
     def read(self, qpos: Floats, qvel: Floats | None, ctrl: Floats | None = None) -> list[Floats]:
         """The fields, each of shape (B, ...)."""
         found = [np.empty((len(qpos), *field.shape[1:])) for field in self._fields]
-        for rows, ids in _chunks(len(qpos)):
+        for start in range(0, len(qpos), _CHUNK):
+            rows = slice(start, min(start + _CHUNK, len(qpos)))
+            ids = np.arange(rows.stop - start, dtype=np.int32)
             self._qpos[: len(ids)] = qpos[rows]
             if qvel is not None:
                 self._qvel[: len(ids)] = qvel[rows]
@@ -177,12 +178,6 @@ class _LoopReader:
             for target, field in zip(found, self._fields, strict=True):
                 target[index] = field
         return found
-
-
-def _chunks(count: int) -> Iterator[tuple[slice, NDArray[np.int32]]]:
-    for start in range(0, count, _CHUNK):
-        stop = min(start + _CHUNK, count)
-        yield slice(start, stop), np.arange(stop - start, dtype=np.int32)
 
 
 def _flat_matrices(field: Floats) -> Floats:

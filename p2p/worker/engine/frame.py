@@ -32,7 +32,13 @@ class Frame:
 
     def replaced(self, index: NDArray[np.intp], frame: "Frame") -> "Frame":
         """Copy with the rows of `frame` at the places `index`."""
-        return self._with([self, frame], lambda arrays: _placed(arrays[0], index, arrays[1]))
+
+        def placed(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+            array = arrays[0].copy()
+            array[index] = arrays[1]
+            return array
+
+        return self._with([self, frame], placed)
 
     @classmethod
     def joined(cls, frames: Sequence["Frame"]) -> "Frame":
@@ -56,12 +62,6 @@ class Frame:
 
 
 _ARRAYS = ("observations", "qpos", "qvel", "terminated")
-
-
-def _placed(array: NDArray[Any], index: NDArray[np.intp], rows: NDArray[Any]) -> NDArray[Any]:
-    array = array.copy()
-    array[index] = rows
-    return array
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
-from p2p.worker.engine.batch_simulation import BatchSimulation
+from p2p.worker.engine.batch_simulation import BatchSimulation, disagreement
 from p2p.worker.engine.environment import EnvKwargs, make_environment
 from p2p.worker.engine.frame import Floats, Frame, Outcome
 from p2p.worker.engine.gym_simulation import GymSimulation
-from p2p.worker.engine.gymnasium_check import disagreement
 from p2p.worker.engine.library import BatchUnavailable, unavailable
 from p2p.worker.engine.tasks.registry import describe
 from p2p.worker.saved_state import State

@@ -10,8 +10,7 @@ from gymnasium.spaces import Box
 
 from p2p.contracts.env import Actuator, Dimension
 from p2p.worker.description.observations import describe_observation
-from p2p.worker.engine.environment import TERMINATE, constructor_takes
-from p2p.worker.engine.mujoco_warnings import redirect_warnings
+from p2p.worker.engine.environment import TERMINATE, constructor_takes, redirect_warnings
 from p2p.worker.export.source import Source
 
 

@@ -60,11 +60,12 @@ def clip_set(request: KnownMotionsRequest, made: Sequence[MadeClip]) -> ClipSet:
 
 def scenes(robot: Robot, seed: int, variations: int) -> Iterator[tuple[Clip, Scene]]:
     """Clips of a robot, each with its recipe."""
+    name = robot.env_id.partition("-")[0].lower()
     for number, recipe in enumerate(recipes_of(robot), start=1):
         for variation in range(variations):
             rng = np.random.default_rng([seed, zlib.crc32(robot.env_id.encode()), number, variation])
             scene = recipe.make(robot, rng)
-            clip_id = f"{_short(robot)}-{number:03d}-{variation:02d}"
+            clip_id = f"{name}-{number:03d}-{variation:02d}"
             kinds = {asked.sentence: scene.kinds.get(asked.sentence, NEGATIVE) for asked in robot.asked}
             clip = Clip(
                 clip_id=clip_id,
@@ -82,7 +83,3 @@ def scenes(robot: Robot, seed: int, variations: int) -> Iterator[tuple[Clip, Sce
 def recipes_of(robot: Robot) -> list[Recipe]:
     """All kinds of scenes of a robot."""
     return [recipe for family in FAMILIES for recipe in family.recipes(robot)]
-
-
-def _short(robot: Robot) -> str:
-    return robot.env_id.partition("-")[0].lower()

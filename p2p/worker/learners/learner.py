@@ -1,11 +1,14 @@
-"""Interface of a learner: act, predict returns, learn from one rollout at a time."""
+"""Interface of a learner: act, predict returns, learn from one rollout at a time; and the learners by name."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
+from p2p import registry
+from p2p.contracts.training import TrainConfig
 from p2p.worker.saved_state import State
 
 Floats = NDArray[np.float32]
@@ -88,3 +91,21 @@ class Learner(Protocol):
             ValueError: the state is of other sizes.
         """
         ...
+
+
+# By name, so that torch is imported for the one that needs it alone.
+LEARNERS: dict[str, str] = {
+    "fast": "p2p.worker.learners.ppo:FastLearner",
+    "sb3": "p2p.worker.learners.sb3:Sb3Learner",
+}
+
+
+def make_learner(name: str, config: TrainConfig, observation_space: Box, action_space: Box) -> Learner:
+    """New learner for these spaces.
+
+    Raises:
+        UnknownName: nothing is registered under `name`.
+        MissingExtra: what it needs is not installed.
+    """
+    learner: Learner = registry.load("learner", LEARNERS, name).for_spaces(config, observation_space, action_space)
+    return learner

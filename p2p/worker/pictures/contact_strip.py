@@ -70,7 +70,12 @@ def paste_contacts(
     pen = ImageDraw.Draw(page)
     edges = np.linspace(LEFT, RIGHT, len(times) + 1)
     pen.text((6, top), "on the floor", font=font(SMALLEST), fill=PALE)
-    _number(pen, top, (edges[:-1] + edges[1:])[list(frames.steps)] / 2)
+    # Numbers of the moments, without those that would overlap the one before.
+    free = -np.inf
+    for number, x in enumerate((edges[:-1] + edges[1:])[list(frames.steps)] / 2, start=1):
+        if x >= free:
+            pen.text((x, top), str(number), font=font(SMALLEST), fill=INK, anchor="ma")
+            free = x + 15
     for index, row in enumerate(rows):
         y = top + HEADER + index * ROW
         pen.text((6, y + ROW // 2), row.name, font=font(SMALLEST), fill=row.colour, anchor="lm")
@@ -82,12 +87,3 @@ def paste_contacts(
     for step in frames.steps:
         x = (edges[step] + edges[step + 1]) / 2
         pen.line((x, top + HEADER, x, top + HEADER + ROW * len(rows) - 1), fill=(208, 90, 32), width=1)
-
-
-def _number(pen: ImageDraw.ImageDraw, top: int, places: NDArray[np.float64]) -> None:
-    """Draw the moments' numbers, without those that would overlap the previous one."""
-    free = -np.inf
-    for number, x in enumerate(places, start=1):
-        if x >= free:
-            pen.text((x, top), str(number), font=font(SMALLEST), fill=INK, anchor="ma")
-            free = x + 15

@@ -116,7 +116,8 @@ def _turning(
     whole = np.copysign(np.ptp(degrees), degrees[end] - degrees[begin])
     note = f"{rotation.removesuffix('_turns')} {whole:+.0f} deg, {times[begin]:.2f}-{times[end]:.2f} s"
     middle = begin + int(np.argmax(np.abs(degrees[begin : end + 1] - degrees[begin]) >= np.ptp(degrees) / 2))
-    flight = _flight_at(features.get("airborne"), middle)
+    flights = _flights(features["airborne"]) if "airborne" in features else []
+    flight = next((flight for flight in flights if flight[0] <= middle < flight[1]), None)
     if flight is not None and (flight[1] - flight[0]) * dt >= SHORTEST_FLIGHT_S:
         words = words | _flight_words(features, *flight)
     else:
@@ -163,12 +164,6 @@ def _flights(airborne: Floats) -> list[tuple[int, int]]:
     return [(int(start), int(ends[ends > start][0])) for start in starts if (ends > start).any()]
 
 
-def _flight_at(airborne: Floats | None, step: int) -> tuple[int, int] | None:
-    if airborne is None:
-        return None
-    return next((flight for flight in _flights(airborne) if flight[0] <= step < flight[1]), None)
-
-
 def _jumps(features: Mapping[str, Floats], flights: list[tuple[int, int]], rest_height: float) -> list[tuple[int, int]]:
     """Flights to show, in order: at least half as high as the highest, if that is a jump."""
     tops = [float(features["clearance"][start:end].max()) for start, end in flights]
@@ -209,7 +204,9 @@ def _spread(steps: set[int], degrees: Floats | None, count: int, random: np.rand
         pairs = [pair for pair in pairwise(ordered) if pair[1] - pair[0] > 1]
         wide = max(pairs, key=lambda pair: _apart(degrees, *pair))
         if degrees is not None and _apart(degrees, *wide) > WIDE:
-            steps.add(_halfway(degrees, *wide))
+            begin, end = wide
+            inside = np.abs(degrees[begin + 1 : end] - (degrees[begin] + degrees[end]) / 2)
+            steps.add(begin + 1 + int(np.argmin(inside)))
         else:
             left, right = max(pairs, key=lambda pair: pair[1] - pair[0])
             share = 0.5 + JITTER / 2 * (random.random() - 0.5)
@@ -219,12 +216,6 @@ def _spread(steps: set[int], degrees: Floats | None, count: int, random: np.rand
 
 def _apart(degrees: Floats | None, left: int, right: int) -> float:
     return 0.0 if degrees is None else float(abs(degrees[right] - degrees[left]))
-
-
-def _halfway(degrees: Floats, left: int, right: int) -> int:
-    """Step strictly between two at which half of the angle between them is passed."""
-    inside = np.abs(degrees[left + 1 : right] - (degrees[left] + degrees[right]) / 2)
-    return left + 1 + int(np.argmin(inside))
 
 
 def _widest(steps: set[int], degrees: Floats) -> float:

@@ -113,7 +113,11 @@ def draw_moments(
         usual = replace(usual, lookat=poses[:, 0])
         insets = _draw(rollout, rows, _at_share(usual, _share(usual, points, side)), poses, side)
         for picture, inset in zip(pictures, insets, strict=True):
-            _paste(picture, inset, name)
+            corner = (picture.width - inset.width - 1, picture.height - inset.width - 1)
+            picture.paste(inset, corner)
+            pen = ImageDraw.Draw(picture)
+            pen.rectangle((corner[0] - 1, corner[1] - 1, picture.width - 1, picture.height - 1), outline=PALE)
+            pen.text((corner[0] + 2, corner[1]), name, font=font(SMALLEST), fill=INK)
     return pictures
 
 
@@ -140,15 +144,6 @@ def _at_share(usual: Views, share: float) -> Views:
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     """The font of all pictures."""
     return ImageFont.load_default(size)
-
-
-def _paste(picture: Image.Image, inset: Image.Image, name: str) -> None:
-    side = inset.width
-    corner = (picture.width - side - 1, picture.height - side - 1)
-    picture.paste(inset, corner)
-    pen = ImageDraw.Draw(picture)
-    pen.rectangle((corner[0] - 1, corner[1] - 1, picture.width - 1, picture.height - 1), outline=PALE)
-    pen.text((corner[0] + 2, corner[1]), name, font=font(SMALLEST), fill=INK)
 
 
 def _draw(

@@ -133,7 +133,8 @@ def _draw_terms(figure: Figure, runs: Sequence[TrainedRun]) -> None:
             axes.plot(*run.trained(TERM + term), color=colour, label="" if number else term, **_strength(number))
     hidden = len(largest) - len(shown)
     rest = f"; {hidden} smaller ones are not shown" if hidden else ""
-    _finish(axes, f"mean of each reward term per step{_which(runs)}{rest}")
+    which = f": {runs[0].name} strong, other runs pale" if len(runs) > 1 else ""
+    _finish(axes, f"mean of each reward term per step{which}{rest}")
     axes.axhline(0.0, color="#999999", linewidth=0.7)
 
 
@@ -199,10 +200,6 @@ def _finish(axes: Axes, title: str, legend: bool = True) -> None:
 
 def _strength(number: int) -> dict[str, Any]:
     return {"linewidth": 1.5, "alpha": 1.0} if number == 0 else {"linewidth": 0.9, "alpha": 0.35}
-
-
-def _which(runs: Sequence[TrainedRun]) -> str:
-    return f": {runs[0].name} strong, other runs pale" if len(runs) > 1 else ""
 
 
 def _column(rows: Rows, name: str) -> Curve:

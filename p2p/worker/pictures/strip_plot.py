@@ -126,7 +126,10 @@ def draw_two_strips(
     turning = [rotation for each in frames if (rotation := each.rotation) is not None]
     rotation = max(turning, key=lambda name: max(np.ptp(each[name]) for each in features), default=None)
     pairs = zip(*(_panels(each, rotation) for each in features), strict=True)
-    panels = [one._replace(lines=_merged(names, (one, other))) for one, other in pairs]
+    panels = []
+    for pair in pairs:
+        lines = {name: next(iter(panel.lines.values())) for name, panel in zip(names, pair, strict=True)}
+        panels.append(pair[0]._replace(lines=lines))
     marks = [
         Marks([float(each["time"][step]) for step in shown.steps], colour, (row,))
         for each, shown, colour, row in zip(features, frames, LINES, (1.09, 1.0), strict=True)
@@ -134,10 +137,6 @@ def draw_two_strips(
     begin = min(float(each["time"][0]) for each in features)
     end = max(float(each["time"][-1]) for each in features)
     return _draw(panels, marks, (begin - dt, end), size)
-
-
-def _merged(names: Sequence[str], panels: Sequence[Panel]) -> dict[str, PlotLine]:
-    return {name: next(iter(panel.lines.values())) for name, panel in zip(names, panels, strict=True)}
 
 
 def _draw(

@@ -118,7 +118,10 @@ def encode(
 
 def drawn_size(size: tuple[int, int]) -> tuple[int, int]:
     """Size to render a video's frames in: smaller for the ray caster [px]."""
-    return _smaller(size) if choose_renderer() == RAYCAST else size
+    if choose_renderer() != RAYCAST:
+        return size
+    width, height = size
+    return max(2, round(width * RAYCAST_SHARE)), max(2, round(height * RAYCAST_SHARE))
 
 
 def frame_rate(dt: float) -> tuple[int, Fraction]:
@@ -130,8 +133,3 @@ def frame_rate(dt: float) -> tuple[int, Fraction]:
     period = Fraction(dt).limit_denominator(1_000_000)
     every = max(1, math.ceil(1 / (MAX_FPS * period)))
     return every, 1 / (every * period)
-
-
-def _smaller(size: tuple[int, int]) -> tuple[int, int]:
-    width, height = size
-    return max(2, round(width * RAYCAST_SHARE)), max(2, round(height * RAYCAST_SHARE))

@@ -88,7 +88,10 @@ def limbs_of(model: mujoco.MjModel, spec: EnvSpec) -> tuple[Limb, ...]:
         if feet & set(chain) or any(side in name_of(model, "body", last).lower() for side in ("left", "right"))
     }
     forward, left = _places(model, spec, torso, list(chains))
-    across = _named(left, "left", "right") or _left_by_name(model, chains)
+    across = _named(left, "left", "right")
+    if not across:
+        by_name = {last: "left" if "left" in name_of(model, "body", last).lower() else "right" for last in chains}
+        across = by_name if len(set(by_name.values())) > 1 else {}
     along = _named(forward, "front", "back")
     if across and along and len(spec.morphology.feet) >= MANY_FEET:
         sides = {last: f"{along[last]} {across[last]}" for last in chains}
@@ -138,8 +141,3 @@ def _named(offsets: Mapping[int, float], positive: str, negative: str) -> dict[i
     if any(abs(offset) < least for offset in offsets.values()) or len({o > 0 for o in offsets.values()}) == 1:
         return {}
     return {body: positive if offset > 0 else negative for body, offset in offsets.items()}
-
-
-def _left_by_name(model: mujoco.MjModel, bodies: Mapping[int, list[int]]) -> dict[int, str]:
-    sides = {body: "left" if "left" in name_of(model, "body", body).lower() else "right" for body in bodies}
-    return sides if len(set(sides.values())) > 1 else {}

@@ -97,21 +97,27 @@ class _Caster:
             outlines.append(outline)
             inner = (shape >= 0) & ~np.isin(part, outline)
             picture[part[inner]] = colour[inner]
-        finer = self._cast(batch, eyes, [self._finer(outline) for outline in outlines])
+        # Antialiasing: four rays for each pixel on an outline.
+        rays = []
+        for outline in outlines:
+            rows, columns = np.divmod(outline, self._size[0])
+            centres = np.stack([columns, rows], axis=1)[:, None] + 0.5 + OFFSETS
+            rays.append(self._lens.through(centres[..., 0].ravel(), centres[..., 1].ravel()))
+        finer = self._cast(batch, eyes, rays)
         for picture, outline, (shape, colour) in zip(pictures, outlines, finer, strict=True):
             behind = np.repeat(picture[outline], len(OFFSETS), axis=0)
             mixed = np.where((shape >= 0)[:, None], colour, behind)
             picture[outline] = mixed.reshape(-1, len(OFFSETS), 3).mean(axis=1)
 
-    def _finer(self, pixels: Indices) -> Floats:
-        """Cast four rays for each of some pixels (antialiasing)."""
-        rows, columns = np.divmod(pixels, self._size[0])
-        centres = np.stack([columns, rows], axis=1)[:, None] + 0.5 + OFFSETS
-        return self._lens.through(centres[..., 0].ravel(), centres[..., 1].ravel())
-
     def _cast(self, batch: Batch, eyes: Floats, rays: list[Floats]) -> list[tuple[Indices, Pixels]]:
         """Shape and colour each ray meets first, per frame; -1 where it meets none."""
-        distance, geoms, normals = _ray(batch, eyes, rays)
+        # A batch casts equally many rays in every frame: shorter lists are filled up, and the filling is cut off below.
+        longest = max(1, *(len(part) for part in rays))
+        padded = np.ones((len(rays), longest, 3))
+        for row, part in zip(padded, rays, strict=True):
+            row[: len(part)] = part
+        padded /= np.linalg.norm(padded, axis=2, keepdims=True)
+        distance, geoms, normals = batch.ray(np.broadcast_to(eyes, padded.shape), padded, normal=True)
         lit = AMBIENT + DIFFUSE * np.maximum(normals @ SUN, 0) + GLOW * np.abs(normals @ self._forward)
         colours = (self._colours[geoms, :3] * lit[..., None]).astype(np.float32)
         shapes = np.where(self._is_shape[geoms] & (distance >= 0), geoms, -1)
@@ -147,17 +153,6 @@ class _Caster:
         edge[:, 1:] |= horizontal
         edge[:, :-1] |= horizontal
         return np.flatnonzero(edge)
-
-
-def _ray(batch: Batch, origins: Floats, rays: list[Floats]) -> tuple[Floats, Indices, Floats]:
-    """Distances, geoms and normals of rays that are not equally many in every frame; the filling is cast too."""
-    longest = max(1, *(len(part) for part in rays))
-    padded = np.ones((len(rays), longest, 3))
-    for row, part in zip(padded, rays, strict=True):
-        row[: len(part)] = part
-    padded /= np.linalg.norm(padded, axis=2, keepdims=True)
-    distance, geoms, normals = batch.ray(np.broadcast_to(origins, padded.shape), padded, normal=True)
-    return distance, geoms, normals
 
 
 def _colours(model: mujoco.MjModel) -> Floats:

@@ -133,7 +133,10 @@ class Trial:
         try:
             for episode in episodes:
                 self._play(episode)
-            self._compare_with_repetition(episodes[0])
+            instance = self._fresh()
+            again = [self._call(instance, one, step)[0] for step, one in enumerate(episodes[0], start=1)]
+            if again != self._totals[: len(again)]:
+                self._note("random", "It is not deterministic: the same episode gave other rewards the second time.")
             self._batch = _try_batch(self._reward, recording)
         except _Refused as refusal:
             issues.append(refusal.issue)
@@ -215,10 +218,6 @@ class Trial:
             hint = _key_hint(error, t.info)
             raise _Refused(f"raised {named(error)} at step {step} of an episode.{hint}", line_of(error)) from error
         self._seconds += time.process_time() - begun
-        self._note_changes(t, arrays, info)
-        return _checked(result, step)
-
-    def _note_changes(self, t: Transition, arrays: tuple[Any, ...], info: Mapping[str, Any]) -> None:
         originals = zip(("obs", "action", "next_obs"), (t.obs, t.action, t.next_obs), arrays, strict=True)
         changed = [name for name, original, array in originals if not np.array_equal(original, array)]
         if len(info) != len(t.info) or any(info.get(key) is not value for key, value in t.info.items()):
@@ -226,12 +225,7 @@ class Trial:
         if changed:
             what = f"It writes into {', '.join(changed)}. These are copies: nothing but the reward sees the change."
             self._note("writes", what)
-
-    def _compare_with_repetition(self, episode: Sequence[Transition]) -> None:
-        instance = self._fresh()
-        again = [self._call(instance, transition, step)[0] for step, transition in enumerate(episode, start=1)]
-        if again != self._totals[: len(again)]:
-            self._note("random", "It is not deterministic: the same episode gave other rewards the second time.")
+        return _checked(result, step)
 
     def _fresh(self) -> RewardFunction:
         try:

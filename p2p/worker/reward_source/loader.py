@@ -20,7 +20,7 @@ import numpy as np
 from p2p.contracts.errors import InvalidReward
 from p2p.rewards.tolerance import tolerance
 from p2p.training.reward_function import Floats, RewardFunction
-from p2p.worker.code_host.interruption import REWARD_FILE
+from p2p.worker.code_host.interruption import REWARD_FILE, last_line
 from p2p.worker.reward_source.docstring import Description, read_docstring
 from p2p.worker.reward_source.gate import admit, parse
 
@@ -109,13 +109,7 @@ def at_line(error: BaseException) -> str:
 
 def line_of(error: BaseException) -> int | None:
     """Last line of a reward's source in the traceback of `error`."""
-    line = None
-    step = error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == REWARD_FILE:
-            line = step.tb_lineno
-        step = step.tb_next
-    return line
+    return last_line(error, REWARD_FILE)
 
 
 class LegacyReward(RewardFunction):
@@ -210,15 +204,12 @@ def _find(namespace: Mapping[str, Any]) -> RewardFunction:
 def _instantiate(cls: type[RewardFunction]) -> RewardFunction:
     missing = sorted(getattr(cls, "__abstractmethods__", ()))
     if missing:
-        raise InvalidReward(f"class {cls.__name__} lacks {', '.join(missing)}: define {_or_them(missing)}.")
+        them = "it" if len(missing) == 1 else "them"
+        raise InvalidReward(f"class {cls.__name__} lacks {', '.join(missing)}: define {them}.")
     try:
         return cls()
     except TypeError as error:
         raise InvalidReward(f"{at_line(error)}{cls.__name__}() must work without arguments: {error}.") from error
-
-
-def _or_them(missing: list[str]) -> str:
-    return "it" if len(missing) == 1 else "them"
 
 
 def named(error: BaseException) -> str:

@@ -9,7 +9,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.analysis.scoring import Scores
+from p2p.analysis.predicates import measure
+from p2p.analysis.scoring import Scores, score
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.training import Rollout, TrainConfig
@@ -100,6 +101,12 @@ def run_episodes(
     return rollouts
 
 
+def scores_of(intent: Intent, rollouts: Sequence[RecordedRollout], spec: EnvSpec) -> Scores:
+    """Measured scores of rollouts by an intent's criteria."""
+    measured = [measure(intent, rollout.features, spec.dt) for rollout in rollouts]
+    return score(intent, measured, [rollout.summary() for rollout in rollouts])
+
+
 def judged_order(rollouts: Sequence[RecordedRollout], scores: Scores | None) -> list[tuple[float, float]]:
     """Sort key of each rollout for `labelled`: how well it meets the criteria, never its trained return.
 
@@ -113,12 +120,10 @@ def judged_order(rollouts: Sequence[RecordedRollout], scores: Scores | None) -> 
     if scores is None:
         return [(rollout.episode_return, 0.0) for rollout in rollouts]
     marks = [rollout.intent_score for rollout in scores.rollouts] or [0.0] * len(rollouts)
-    return [(mark, _draw(rollout.seed)) for mark, rollout in zip(marks, rollouts, strict=True)]
-
-
-def _draw(seed: int) -> float:
-    """Uniform draw in [0, 1), from a seed unknown to generated code."""
-    return int.from_bytes(hashlib.sha256(f"shown {seed}".encode()).digest()[:6]) / 2.0**48
+    # Uniform in [0, 1), from a seed that generated code does not know.
+    hashes = [hashlib.sha256(f"shown {rollout.seed}".encode()).digest() for rollout in rollouts]
+    draws = [int.from_bytes(one[:6]) / 2.0**48 for one in hashes]
+    return list(zip(marks, draws, strict=True))
 
 
 def labelled(order: Sequence[tuple[float, ...]]) -> dict[int, str]:

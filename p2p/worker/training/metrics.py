@@ -53,10 +53,14 @@ class Metrics:
         size = self._config.n_envs * self._config.n_steps
         self._speeds.append((size, sum(self._seconds.values())))
         steps, seconds = (sum(column) for column in zip(*self._speeds, strict=True))
+        # JSON has no numbers for what is not finite.
+        finite = {
+            name: float(value) if value is not None and np.isfinite(value) else None for name, value in learner.items()
+        }
         row = {
             "global_step": self._rollouts * size,
             "iteration": self._rollouts,
-            **{name: _number(value) for name, value in learner.items()},
+            **finite,
             **_episode_numbers(log.recent),
             "episodes_per_rollout": log.whole - self._episodes_seen,
             "sps": steps / seconds,
@@ -90,8 +94,3 @@ def _episode_numbers(episodes: Iterable[Episode]) -> Scalars:
         "episodic_return_max": max(returns, default=None),
         "episode_length": float(np.mean(lengths)) if lengths else None,
     }
-
-
-def _number(value: float | None) -> float | None:
-    """A JSON number; None for absent or non-finite values."""
-    return float(value) if value is not None and np.isfinite(value) else None

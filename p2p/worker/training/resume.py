@@ -5,7 +5,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 
 import numpy as np
@@ -61,8 +61,12 @@ class ResumePoints:
         """Last usable point; None if there is none; unusable ones are reported."""
         try:
             found = self._record.read()
-            if found is not None:
-                _require_same(found[0].inputs, self.inputs)
+            if found is None:
+                return None
+            inputs = found[0].inputs
+            other = sorted(name for name in {*inputs, *self.inputs} if inputs.get(name) != self.inputs.get(name))
+            if other:
+                raise ValueError(f"it is of another {', '.join(other)}")
         except ValueError as error:
             self.refuse(error)
             return None
@@ -126,12 +130,6 @@ def restored_selections(saved: Sequence[SelectedCheckpoint], terms: State) -> li
         )
         for one in saved
     ]
-
-
-def _require_same(found: Mapping[str, str], expected: Mapping[str, str]) -> None:
-    other = sorted(name for name in {*found, *expected} if found.get(name) != expected.get(name))
-    if other:
-        raise ValueError(f"it is of another {', '.join(other)}")
 
 
 def _digest(text: str) -> str:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from p2p.analysis.clear_verdict import clearly_passes
-from p2p.analysis.predicates import measure
-from p2p.analysis.scoring import Scores, score
+from p2p.analysis.scoring import Scores
 from p2p.contracts.training import Evaluation, Purpose, first_seed
 from p2p.store.arrays import save_arrays, save_features
 from p2p.store.policy import load_policy
@@ -21,6 +20,7 @@ from p2p.worker.rollout.episodes import (
     judged_order,
     labelled,
     run_episodes,
+    scores_of,
     trajectory,
 )
 from p2p.worker.training.run import Run
@@ -63,35 +63,8 @@ def evaluate_checkpoint(run: Run, step: int) -> Selection:
     seeds = range(first, first + run.config.n_eval_episodes)
     config = judged_config(run.config, run.intent)
     rollouts = run_episodes(config, run.spec, policy, seeds, run.reward, asked_by(run.intent, run.spec))
-    scores = _scores(run, rollouts)
+    scores = scores_of(run.intent, rollouts, run.spec) if run.intent is not None else None
     labels = labelled(judged_order(rollouts, scores))
-    _save_rollouts(run, step, rollouts, labels)
-    return Selection(
-        step=step,
-        mean_return=float(np.mean([rollout.episode_return for rollout in rollouts])),
-        intent_score=scores.intent_score if scores else None,
-        success_rate=scores.success_rate if scores else None,
-        terms={name: np.concatenate([r.terms[name] for r in rollouts]) for name in rollouts[0].terms},
-        row={**_row(step, rollouts, labels, scores), **_clear(run, scores)},
-    )
-
-
-def _scores(run: Run, rollouts: Sequence[RecordedRollout]) -> Scores | None:
-    if run.intent is None:
-        return None
-    measured = [measure(run.intent, rollout.features, run.spec.dt) for rollout in rollouts]
-    return score(run.intent, measured, [rollout.summary() for rollout in rollouts])
-
-
-def _clear(run: Run, scores: Scores | None) -> dict[str, bool]:
-    """Whether the checkpoint passes clearly, if the training may end early."""
-    needed = run.config.stop_at_score
-    if needed is None or run.intent is None or scores is None:
-        return {}
-    return {"clear": clearly_passes(run.intent, scores, needed)}
-
-
-def _save_rollouts(run: Run, step: int, rollouts: Sequence[RecordedRollout], labels: Mapping[int, str]) -> None:
     checkpoint = run.record.checkpoint(step)
     save_features(checkpoint.features_path, [rollout.features for rollout in rollouts])
     model = compiled_model(run.spec, run.config.env_kwargs)
@@ -105,6 +78,17 @@ def _save_rollouts(run: Run, step: int, rollouts: Sequence[RecordedRollout], lab
             dt=run.spec.dt,
             rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
         )
+    )
+    row = _row(step, rollouts, labels, scores)
+    if run.config.stop_at_score is not None and run.intent is not None and scores is not None:
+        row["clear"] = clearly_passes(run.intent, scores, run.config.stop_at_score)
+    return Selection(
+        step=step,
+        mean_return=float(np.mean([rollout.episode_return for rollout in rollouts])),
+        intent_score=scores.intent_score if scores else None,
+        success_rate=scores.success_rate if scores else None,
+        terms={name: np.concatenate([r.terms[name] for r in rollouts]) for name in rollouts[0].terms},
+        row=row,
     )
 
 

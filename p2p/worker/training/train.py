@@ -17,13 +17,11 @@ from p2p.store.iterations import IterationRecord
 from p2p.store.policy import NumpyPolicy
 from p2p.worker.code_host.host_process import HostFailed
 from p2p.worker.engine.vec_env import VecEnv
-from p2p.worker.learners.learner import Learner
+from p2p.worker.learners.learner import Learner, make_learner
 from p2p.worker.learners.ppo import explained_variance
-from p2p.worker.learners.registry import make_learner
 from p2p.worker.reward.evaluator import RewardEvaluator, spec_of
 from p2p.worker.rollout.collector import Collector
-from p2p.worker.rollout.start_states import StartPlacer
-from p2p.worker.rollout.training_env import TrainingEnv
+from p2p.worker.rollout.training_env import StartPlacer, TrainingEnv
 from p2p.worker.sandbox import levels
 from p2p.worker.sandbox.confine import forbid_processes
 from p2p.worker.saved_state import State, joined, part

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from p2p.training.reward_function import RewardFunction
 from p2p.worker.reward_source.loader import FAILURES, LoadedReward, line_of, named
 from p2p.worker.vectorise.lanes import CallRefused, NotVectorised, TooManyWays
 from p2p.worker.vectorise.rows import Floats, TransitionRows
@@ -151,7 +150,9 @@ def _one_by_one(reward: LoadedReward, rows: TransitionRows, fresh: NDArray[np.bo
             instance = reward.fresh()
         try:
             with np.errstate(all="ignore"):
-                total, terms = _values(instance, rows, i)
+                result = instance.compute(*rows.row(i))
+                total = float(result[0])
+                terms = {name: float(value) for name, value in result[1].items()}
         except FAILURES as error:
             wanted.failed[i] = error
             continue
@@ -163,11 +164,6 @@ def _one_by_one(reward: LoadedReward, rows: TransitionRows, fresh: NDArray[np.bo
         wanted.rows.append(i)
         wanted.values.append([total, *(terms[name] for name in wanted.names)])
     return wanted
-
-
-def _values(instance: RewardFunction, rows: TransitionRows, i: int) -> tuple[float, dict[str, float]]:
-    total, terms = instance.compute(*rows.row(i))
-    return float(total), {name: float(value) for name, value in terms.items()}
 
 
 def _compare_made_up(vector: VectorReward, reward: LoadedReward, rows: TransitionRows) -> None:

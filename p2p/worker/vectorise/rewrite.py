@@ -462,7 +462,8 @@ class _FunctionRewrite(Assignments):
         super().__init__(node, FRAME, makes_object=node.name in MAKING)
         self._node = node
         self._reads = loaded(node)
-        self._early = any(isinstance(inner, ast.Return) for inner in _nested(node.body))
+        compound = [one for one in node.body if not isinstance(one, ast.Return)]
+        self._early = any(isinstance(inner, ast.Return) for inner in own_nodes(compound))
         """Whether it may return from inside a branch or a loop."""
         self._loops: list[str | None] = []
         """The loops around the current statement: the variable of each, None for one that is left as it is."""
@@ -500,15 +501,11 @@ class _FunctionRewrite(Assignments):
             if isinstance(statement, ast.Return | ast.Break | ast.Continue):
                 break
             rest = statements[i + 1 :]
-            if rest and self._some_may_leave(statement):
+            returns = any(isinstance(inner, ast.Return) for inner in own_nodes([statement]))
+            if rest and (returns or (self._loops and jumps([statement]))):
                 goes_on = self.call(FRAME, "goes_on", like=rest[0])
                 return [*found, ast.copy_location(ast.If(goes_on, self.block(rest), []), rest[0])]
         return found
-
-    def _some_may_leave(self, statement: ast.stmt) -> bool:
-        """Whether a return, or a jump of the loop around it, is inside the statement."""
-        returns = any(isinstance(inner, ast.Return) for inner in own_nodes([statement]))
-        return returns or (bool(self._loops) and jumps([statement]))
 
     def _inner(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """Block that some rows may skip."""
@@ -643,12 +640,6 @@ class _FunctionRewrite(Assignments):
 
 def _tuple(names: list[str]) -> ast.expr:
     return ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
-
-
-def _nested(statements: list[ast.stmt]) -> list[ast.AST]:
-    """All nodes inside the compound statements, functions and classes left out."""
-    compound = [one for one in statements if not isinstance(one, ast.Return)]
-    return list(own_nodes(compound))
 
 
 def _may_be_left(statements: list[ast.stmt]) -> bool:

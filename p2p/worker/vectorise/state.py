@@ -265,7 +265,10 @@ class StateSearch:
             return name in _parameters(function) or name in assigned(function.body) or self._further(name, function)
         if name in _parameters(function):
             return name in _with_mutable_default(function)
-        return name not in _own_variables(function) and self._further(name, function)
+        nodes = list(own_nodes(function.body))
+        declared = {name for node in nodes if isinstance(node, ast.Nonlocal) for name in node.names}
+        stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        return name not in stored - declared and self._further(name, function)
 
     def _further(self, name: str, function: Function) -> bool:
         return self._outlives(name, self._around[function])
@@ -289,15 +292,6 @@ def _hidden(node: ast.AST) -> str:
 
 def _parameters(function: Function) -> set[str]:
     return {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
-
-
-def _own_variables(function: Function) -> set[str]:
-    """Variables that begin and end with a call."""
-    declared = {name for node in own_nodes(function.body) if isinstance(node, ast.Nonlocal) for name in node.names}
-    targets = {
-        node.id for node in own_nodes(function.body) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    return targets - declared
 
 
 def _with_mutable_default(function: Function) -> set[str]:

@@ -7,10 +7,10 @@ from gymnasium.envs.mujoco.hopper_v5 import HopperEnv
 
 from p2p.contracts.errors import InvalidConfig
 from p2p.envs import catalog
+from p2p.worker.engine.batch_simulation import disagreement
 from p2p.worker.engine.environment import make_environment
 from p2p.worker.engine.frame import SIDE_INFO, Frame
 from p2p.worker.engine.gym_simulation import GymSimulation
-from p2p.worker.engine.gymnasium_check import disagreement
 from p2p.worker.engine.simulation import make_simulation
 from p2p.worker.engine.tasks.planar import HalfCheetah
 from p2p.worker.engine.tasks.registry import TASKS

@@ -11,10 +11,9 @@ from gymnasium.vector import AutoresetMode
 
 from p2p.contracts.errors import UnknownName
 from p2p.contracts.training import TrainConfig
-from p2p.worker.learners.learner import RolloutBatch
+from p2p.worker.learners.learner import LEARNERS, RolloutBatch, make_learner
 from p2p.worker.learners.normalizer import ObservationNormalizer, RewardNormalizer
 from p2p.worker.learners.ppo import generalized_advantages
-from p2p.worker.learners.registry import LEARNERS, make_learner
 
 OBSERVATIONS, ACTIONS = Box(-np.inf, np.inf, (5,), np.float64), Box(-1.0, 1.0, (2,), np.float32)
 CONFIG = TrainConfig(n_envs=4, n_steps=16, batch_size=32, n_epochs=2, net_arch=(16, 8), log_std_init=-0.5)
@@ -150,7 +149,7 @@ def test_networks_are_copies(name):
 def test_the_fast_learner_needs_no_torch():
     source = (
         "import sys; from gymnasium.spaces import Box; from p2p.contracts.training import TrainConfig\n"
-        "from p2p.worker.learners.registry import make_learner\n"
+        "from p2p.worker.learners.learner import make_learner\n"
         "make_learner('fast', TrainConfig(), Box(-1, 1, (5,)), Box(-1, 1, (2,)))\n"
         "sys.exit('torch' in sys.modules)"
     )

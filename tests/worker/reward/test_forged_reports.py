@@ -4,7 +4,7 @@ import pytest
 from hostile_code import LOAD
 
 from p2p.contracts.work import CheckRequest
-from p2p.worker.code_host import idleness
+from p2p.worker.code_host import processor_time
 from p2p.worker.reward.hosted import MAX_ISSUES, try_hosted
 from p2p.worker.reward.transitions import record_episodes
 from p2p.worker.reward.trial import try_source
@@ -143,13 +143,13 @@ def test_no_call_sleeps(recording, wait):
 
 
 def test_a_call_that_waits_without_computing_is_ended(recording, monkeypatch):
-    monkeypatch.setattr(idleness, "LIMIT_S", 1.0)
+    monkeypatch.setattr(processor_time, "IDLE_LIMIT_S", 1.0)
     wait = "\nlock = load('_thread').allocate_lock()\nlock.acquire()\nlock.acquire()\n"
     report = try_hosted(LOAD + wait + HONEST, recording, 600.0)
     assert "used no processor time for 1 s" in report.errors[0]
 
 
 def test_a_call_that_computes_is_not_idle(recording, monkeypatch):
-    monkeypatch.setattr(idleness, "LIMIT_S", 1.0)
+    monkeypatch.setattr(processor_time, "IDLE_LIMIT_S", 1.0)
     report = try_hosted("\nwhile True: pass\n" + HONEST, recording, 4.0)
     assert "no processor time" not in report.errors[0]

@@ -11,13 +11,12 @@ from torch import tensor
 from p2p.contracts.training import Purpose, StartStates, TrainConfig, first_seed
 from p2p.worker.engine.environment import make_environment
 from p2p.worker.engine.vec_env import VecEnv
-from p2p.worker.learners.registry import make_learner
+from p2p.worker.learners.learner import make_learner
 from p2p.worker.reward.evaluator import RewardEvaluator
 from p2p.worker.reward_source.loader import LoadedReward
 from p2p.worker.rollout.collector import Collector
 from p2p.worker.rollout.episodes import run_episodes
-from p2p.worker.rollout.start_states import StartPlacer
-from p2p.worker.rollout.training_env import EpisodeLog, TrainingEnv
+from p2p.worker.rollout.training_env import EpisodeLog, StartPlacer, TrainingEnv
 from p2p.worker.training.train import learning_rate, policy_of
 
 FORWARD = "def reward_fn(obs, action, next_obs, info):\n    v = info['velocity_x']\n    return v, {'v': v}\n"
