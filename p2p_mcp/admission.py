@@ -109,10 +109,15 @@ class Admission:
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Have a request answered; a call whose client leaves meanwhile is cancelled."""
-        client = _client(scope, self._token)
+        headers = Headers(scope=scope)
+        token = (self._token or b"").hex()
+        told = [str((scope.get("client") or ("", 0))[0]), headers.get("user-agent", ""), token]
+        # who asks, as far as it can be told: sessions answer to whoever began them alone
+        client = sha256("\0".join(told).encode()).hexdigest()[:16]
         scope["user"] = _user(client)
-        session = Headers(scope=scope).get(SESSION_HEADER.decode())
-        if session is None and _method_of(body) == "initialize" and not await self._end_an_idle_session(scope, client):
+        session = headers.get(SESSION_HEADER.decode())
+        begins = session is None and _message_of(body).get("method") == "initialize"
+        if begins and not await self._end_an_idle_session(scope, client):
             full = f"This client has too many open sessions, all of them in use. End one (DELETE {scope['path']})."
             await PlainTextResponse(full, 429)(scope, receive, send)
             return
@@ -140,8 +145,11 @@ class Admission:
                 await self._app(scope, replay, watched)
         finally:
             CLIENT.reset(mark)
-        if left and not answered and (call := _call_of(scope, body)) is not None:
-            await self._cancel(scope, call)
+        if left and not answered and session is not None:  # without a session a call ends with its connection
+            asked = _message_of(body)
+            call = asked.get("id")
+            if asked.get("method") == "tools/call" and isinstance(call, str | int):
+                await self._cancel(scope, call)
 
     def _note(self, scope: Scope, client: str, session: str | None, message: Message) -> None:
         """Keep account of the sessions that begin and end with an answer."""
@@ -218,26 +226,6 @@ def parsed_origin(text: str) -> tuple[str, int | None] | None:
         return None
     place = parsed_host(rest)
     return None if place is None else (place[0], place[1] if place[1] is not None else DEFAULT_PORTS[scheme])
-
-
-def _client(scope: Scope, token: bytes | None) -> str:
-    """Who asks, as far as it can be told: sessions answer to whoever began them alone."""
-    headers = Headers(scope=scope)
-    told = [str((scope.get("client") or ("", 0))[0]), headers.get("user-agent", ""), (token or b"").hex()]
-    return sha256("\0".join(told).encode()).hexdigest()[:16]
-
-
-def _call_of(scope: Scope, body: bytes) -> str | int | None:
-    """Id of the call that a request of a session makes; None for anything else."""
-    if not any(name == SESSION_HEADER for name, _ in scope["headers"]):
-        return None  # clients of the later era have none, and their calls end with the connection
-    message = _message_of(body)
-    call = message.get("id") if message.get("method") == "tools/call" else None
-    return call if isinstance(call, str | int) else None
-
-
-def _method_of(body: bytes) -> object:
-    return _message_of(body).get("method")
 
 
 def _message_of(body: bytes) -> dict[str, Any]:

@@ -38,18 +38,15 @@ def refuse_long(tool: str, arguments: Mapping[str, Any], known: Mapping[str, Any
         ToolError: there is one.
     """
     for name, value in arguments.items():
-        allowed = _most_items(known.get(name, {}))
+        schema = known.get(name, {})
+        said = [form["maxItems"] for form in (schema, *schema.get("anyOf", ())) if "maxItems" in form]
+        allowed = max(said, default=MOST_ITEMS)
         if isinstance(value, list) and len(value) > allowed:
             raise ToolError(f"{tool} was not called: {name} has {len(value)} items, expected at most {allowed}.")
         if (longest := _longest(value)) > MOST_ITEMS:
             raise ToolError(
                 f"{tool} was not called: a list in {name} has {longest} items, expected at most {MOST_ITEMS}."
             )
-
-
-def _most_items(schema: Mapping[str, Any]) -> int:
-    said = [form["maxItems"] for form in (schema, *schema.get("anyOf", ())) if "maxItems" in form]
-    return max(said, default=MOST_ITEMS)
 
 
 def _longest(value: Any) -> int:
@@ -68,12 +65,10 @@ def _longest(value: Any) -> int:
 
 def refusal(tool: str, error: ValidationError) -> str:
     """A line for each argument that is wrong."""
-    faults = [f"{'.'.join(map(str, fault['loc']))}: {_words(dict(fault))}" for fault in error.errors()[:MOST]]
-    return "\n".join([f"{tool} was not called: its arguments do not fit.", *faults])
-
-
-def _words(fault: dict[str, Any]) -> str:
-    if fault["type"] == "missing":
-        return "it must be given."
-    value = repr(fault.get("input"))
-    return f"{fault['msg']}, got {value if len(value) <= 80 else value[:77] + '...'}."
+    lines = [f"{tool} was not called: its arguments do not fit."]
+    for fault in error.errors()[:MOST]:
+        value = repr(fault.get("input"))
+        got = value if len(value) <= 80 else f"{value[:77]}..."
+        words = "it must be given." if fault["type"] == "missing" else f"{fault['msg']}, got {got}."
+        lines.append(f"{'.'.join(map(str, fault['loc']))}: {words}")
+    return "\n".join(lines)

@@ -20,7 +20,7 @@ from p2p_mcp.remedies import in_tools
 from p2p_mcp.token_file import kept_token, location
 
 if TYPE_CHECKING:
-    from p2p_mcp.http import HttpOptions
+    pass
 
 EXAMPLES = """\
 examples:
@@ -63,7 +63,14 @@ def _serve(options: argparse.Namespace) -> int:
         slim=options.slim,
     )
     settings = Settings.from_environment(options.runs_dir)
-    server = PolicyServer(lambda unfilled: _fill(unfilled, settings, wanted))
+
+    def content(server: PolicyServer) -> Content:
+        from p2p.service.workspace import Workspace  # noqa: PLC0415  a client is greeted before it is loaded
+        from p2p_mcp.server import fill  # noqa: PLC0415  a client is greeted before it is loaded
+
+        return fill(server, Workspace(settings), wanted)
+
+    server = PolicyServer(content)
     if options.http or wanted.tools or wanted.toolsets:  # wrong names are told before a client connects
         server.fill()
     if not options.http:
@@ -71,13 +78,19 @@ def _serve(options: argparse.Namespace) -> int:
         return 0
     from p2p_mcp.http import http_options, serve_http  # noqa: PLC0415  uvicorn is not needed on stdio
 
-    given = http_options(
+    http = http_options(
         host=options.host,
         port=options.port,
         token=options.token or _variable("TOKEN") or None,
         allowed_hosts=tuple(options.allowed_host),
     )
-    http, note = _with_token(given, open_to_all=options.no_token)
+    note = ""
+    if http.token is None and http.local and options.no_token:
+        note = "Every user of this machine is let in, and so are pages from it: there is no token."
+    elif http.token is None and http.local:  # every user, and every page in a browser, can reach the port
+        path = location()
+        http = http.model_copy(update={"token": kept_token(path)})
+        note = f"Clients send the header  Authorization: Bearer {http.token}  (kept in {path}; --no-token: without)"
     if options.token:
         note = (
             "Warning: every user of this machine can read a --token in the list of its processes. Set P2P_MCP_TOKEN "
@@ -85,29 +98,6 @@ def _serve(options: argparse.Namespace) -> int:
         )
     serve_http(server, http, note)
     return 0
-
-
-def _with_token(options: "HttpOptions", *, open_to_all: bool) -> "tuple[HttpOptions, str]":
-    """The options with a token, and what the person who starts the server has to know of it.
-
-    On this machine it is the one kept in a file, unless another was given: every user and every page in a browser
-    can reach the port.
-    """
-    if options.token is not None or not options.local:
-        return options, ""
-    if open_to_all:
-        return options, "Every user of this machine is let in, and so are pages from it: there is no token."
-    path = location()
-    token = kept_token(path)
-    note = f"Clients send the header  Authorization: Bearer {token}  (kept in {path}; --no-token: without)"
-    return options.model_copy(update={"token": token}), note
-
-
-def _fill(server: PolicyServer, settings: Settings, wanted: ServerOptions) -> Content:
-    from p2p.service.workspace import Workspace  # noqa: PLC0415  a client is greeted before it is loaded
-    from p2p_mcp.server import fill  # noqa: PLC0415  a client is greeted before it is loaded
-
-    return fill(server, Workspace(settings), wanted)
 
 
 def _parser() -> argparse.ArgumentParser:

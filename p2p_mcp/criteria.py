@@ -50,11 +50,15 @@ def form(intent: Intent) -> type[BaseModel] | None:
 
     Forms of the protocol are flat: one number per criterion.
     """
-    fields: dict[str, Any] = {
-        criterion.key: (_number(criterion), criterion.predicate.threshold)
-        for criterion in intent.criteria
-        if criterion.predicate is not None
-    }
+    fields: dict[str, Any] = {}
+    for criterion in intent.criteria:
+        predicate = criterion.predicate
+        if predicate is None:
+            continue
+        unit = "" if predicate.unit == "1" else f" [{predicate.unit}]"
+        words = f"{WORDS[predicate.comparison]} this{unit}: {criterion.description}"
+        number = Annotated[float, Field(title=criterion.title, description=words)]
+        fields[criterion.key] = (number, predicate.threshold)
     return create_model("Thresholds", **fields) if fields else None
 
 
@@ -67,21 +71,14 @@ def question(intent: Intent) -> str:
 def corrected(intent: Intent, thresholds: BaseModel) -> tuple[Criterion, ...]:
     """The criteria with the user's thresholds."""
     given = thresholds.model_dump()
-    return tuple(_with_threshold(criterion, given.get(criterion.key)) for criterion in intent.criteria)
-
-
-def _with_threshold(criterion: Criterion, threshold: float | None) -> Criterion:
-    predicate = criterion.predicate
-    if predicate is None or threshold is None or threshold == predicate.threshold:
-        return criterion
-    upper = None if predicate.upper is None else max(predicate.upper, threshold)
-    change = {"threshold": threshold, "upper": upper}
-    return criterion.model_copy(update={"predicate": predicate.model_copy(update=change)})
-
-
-def _number(criterion: Criterion) -> Any:
-    predicate = criterion.predicate
-    assert predicate is not None, "only what is measured has a threshold"
-    unit = "" if predicate.unit == "1" else f" [{predicate.unit}]"
-    words = f"{WORDS[predicate.comparison]} this{unit}: {criterion.description}"
-    return Annotated[float, Field(title=criterion.title, description=words)]
+    criteria = []
+    for criterion in intent.criteria:
+        predicate = criterion.predicate
+        threshold = given.get(criterion.key)
+        if predicate is not None and threshold is not None and threshold != predicate.threshold:
+            upper = None if predicate.upper is None else max(predicate.upper, threshold)
+            changed = predicate.model_copy(update={"threshold": threshold, "upper": upper})
+            criteria.append(criterion.model_copy(update={"predicate": changed}))
+        else:
+            criteria.append(criterion)
+    return tuple(criteria)

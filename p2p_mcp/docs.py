@@ -57,7 +57,11 @@ def reference(offered: Offer) -> str:
     """The whole document."""
     parts = [HEAD, tool_table(offered.tools), *map(_tool, offered.tools)]
     if offered.prompts:
-        parts += ["## Prompts", "\n".join(_prompt(prompt) for prompt in offered.prompts)]
+        lines = []
+        for prompt in offered.prompts:
+            arguments = ", ".join(f"`{each.name}`" for each in prompt.arguments or ())
+            lines.append(f"- `{prompt.name}`{f' ({arguments})' if arguments else ''}: {_line(prompt.description)}")
+        parts += ["## Prompts", "\n".join(lines)]
     if offered.templates:
         rows = (
             f"| `{each.uri_template}` | {each.mime_type or ''} | {_line(each.description)} |"
@@ -98,24 +102,15 @@ def _tool(tool: Tool) -> str:
     return "\n\n".join(parts)
 
 
-def _prompt(prompt: Prompt) -> str:
-    arguments = ", ".join(f"`{each.name}`" for each in prompt.arguments or ())
-    return f"- `{prompt.name}`{f' ({arguments})' if arguments else ''}: {_line(prompt.description)}"
-
-
 def _fields(schema: Schema, bold: bool = True) -> Iterator[str]:
     definitions = schema.get("$defs", {})
     for name, field in schema.get("properties", {}).items():
         shown = f"**`{name}`**" if bold and name in schema.get("required", ()) else f"`{name}`"
-        meaning = _line(field.get("description") or _of_reference(field, definitions))
+        reference = definitions.get(str(field.get("$ref", "")).rpartition("/")[2], {})
+        meaning = _line(field.get("description") or reference.get("description"))
         if field.get("default") not in (None, [], {}, ""):
             meaning = f"{meaning} Default: {json.dumps(field['default'], ensure_ascii=False)}.".strip()
         yield f"| {shown} | {_type(field, definitions)} | {meaning} |"
-
-
-def _of_reference(field: Schema, definitions: Schema) -> str:
-    description = definitions.get(str(field.get("$ref", "")).rpartition("/")[2], {}).get("description", "")
-    return str(description)
 
 
 def _type(field: Schema, definitions: Schema) -> str:

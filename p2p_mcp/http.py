@@ -85,8 +85,15 @@ def serve_http(server: MCPServer[Any], options: HttpOptions, note: str = "") -> 
         EnvironmentProblem: the address cannot be bound.
     """
     app = http_app(server, options)
-    listener = _bind(options)
-    host = f"[{options.host.strip('[]')}]" if ":" in options.host else options.host
+    bare_host = options.host.strip("[]")
+    try:
+        family = socket.getaddrinfo(bare_host, options.port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((bare_host, options.port), family=family)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"{options.host}:{options.port} cannot be bound: {error.strerror or error}. Choose another --port."
+        ) from error
+    host = f"[{bare_host}]" if ":" in options.host else options.host
     print(f"p2p-mcp listens on http://{host}:{listener.getsockname()[1]}{PATH}", file=sys.stderr)
     print(note, file=sys.stderr, flush=True) if note else sys.stderr.flush()
     gc.collect()
@@ -113,7 +120,13 @@ def http_app(server: MCPServer[Any], options: HttpOptions, events: EventStore | 
     Raises:
         InvalidInput: others could reach the server, and no token or no host names were given.
     """
-    _refuse_exposed_host(options)
+    required = {"P2P_MCP_TOKEN (or --token)": options.token, "--allowed-host": options.allowed_hosts}
+    missing = [name for name, given in required.items() if not given]
+    if missing and not options.local:
+        raise InvalidInput(
+            f"Others could reach {options.host}, and whoever does can run reward code on this machine. "
+            f"Give {' and '.join(missing)}, or bind 127.0.0.1 and forward the port over ssh."
+        )
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
         host=options.host,
@@ -131,32 +144,6 @@ def http_app(server: MCPServer[Any], options: HttpOptions, events: EventStore | 
 def host_names(options: HttpOptions) -> tuple[str, ...]:
     """Hosts that requests may name as theirs; a foreign one is what DNS rebinding looks like."""
     return (*(LOOPBACK if options.local else ()), *options.allowed_hosts)
-
-
-def _refuse_exposed_host(options: HttpOptions) -> None:
-    if options.local:
-        return
-    missing = [
-        name
-        for name, given in (("P2P_MCP_TOKEN (or --token)", options.token), ("--allowed-host", options.allowed_hosts))
-        if not given
-    ]
-    if missing:
-        raise InvalidInput(
-            f"Others could reach {options.host}, and whoever does can run reward code on this machine. "
-            f"Give {' and '.join(missing)}, or bind 127.0.0.1 and forward the port over ssh."
-        )
-
-
-def _bind(options: HttpOptions) -> socket.socket:
-    host = options.host.strip("[]")
-    try:
-        family = socket.getaddrinfo(host, options.port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, options.port), family=family)
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"{options.host}:{options.port} cannot be bound: {error.strerror or error}. Choose another --port."
-        ) from error
 
 
 class ImpatientProtocol(H11Protocol):

@@ -54,7 +54,7 @@ def add_resources(server: MCPServer[Any], ws: Workspace) -> None:
 
 
 def list_instances(ws: Workspace) -> Iterator[Resource]:
-    """The resources that there are now: the newest first, of each noun."""
+    """Existing resources, the newest of each kind first."""
     for spec in list_environments():
         yield Resource(
             uri=f"p2p://environments/{spec.env_id}", name=spec.env_id, description=spec.description, mime_type=JSON
@@ -92,7 +92,9 @@ def _add_nouns(server: MCPServer[Any], ws: Workspace) -> None:
         """The verdict with every rollout, by code and whoever looked."""
         found = view_iteration(ws, session_id, _number(iteration)).judgment
         if found is None:
-            raise InvalidInput(f"Iteration {iteration} of {session_id} is not judged yet: judge_videos.")
+            raise InvalidInput(
+                f"Iteration {iteration} of {session_id} is not judged yet. Judge it first: judge_videos."
+            )
         return _json(found)
 
 
@@ -158,13 +160,12 @@ def _of_session(ws: Workspace, view: SessionView) -> Iterator[Resource]:
         kinds = [("", JSON), ("/reward.py", "text/x-python"), ("/metrics.csv", "text/csv")]
         kinds += [("/judgment", JSON)] if any(line.iteration == number for line in view.history) else []
         kinds += [(f"/videos/{file}", "video/mp4") for file in media(ws, name, number, "videos")]
-        kinds += [(f"/frames/{file}", _picture_type(file)) for file in media(ws, name, number, "frames")]
+        kinds += [
+            (f"/frames/{file}", "image/png" if file.endswith(".png") else "image/jpeg")
+            for file in media(ws, name, number, "frames")
+        ]
         for path, kind in kinds:
             yield Resource(uri=f"{place}{path}", name=f"{name}/{number}{path}", title=f"{title}{path}", mime_type=kind)
-
-
-def _picture_type(name: str) -> str:
-    return "image/png" if name.endswith(".png") else "image/jpeg"
 
 
 def _json(value: BaseModel, *, ours: bool = False) -> str:

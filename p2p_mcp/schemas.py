@@ -28,13 +28,13 @@ def shortened(schema: Any) -> Any:
         return [shortened(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    short = {key: shortened(value) for key, value in schema.items() if key != "default" or _tells(value)}
+    short = {
+        key: shortened(value)
+        for key, value in schema.items()
+        if key != "default" or (value is not None and value != [] and not isinstance(value, dict))
+    }
     match short.get("anyOf"):
         case [{"type": str(kind), **rest}, {"type": "null"}] if "enum" not in rest and "const" not in rest:
             del short["anyOf"]
             return {"type": [kind, "null"], **rest, **short}
     return short
-
-
-def _tells(default: Any) -> bool:
-    return default is not None and default != [] and not isinstance(default, dict)

@@ -16,7 +16,7 @@ _BYTES = 32
 
 
 def location() -> Path:
-    """Where the token is kept: beside the configuration file."""
+    """Where the token is kept: in the folder of the configuration file."""
     chosen = os.environ.get(PLACE)
     return Path(chosen).expanduser() if chosen else config_file.location().with_name(NAME)
 

@@ -17,15 +17,9 @@ PACKAGES = ("p2p", "p2p_mcp")
 def main() -> None:
     trees = {path: ast.parse(path.read_text()) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
     _show("lines by package", _lines_by_package(trees))
-    private, seldom = _private_helpers(trees)
-    _show(
-        "functions",
-        {
-            "all": sum(isinstance(node, FUNCTIONS) for tree in trees.values() for node in ast.walk(tree)),
-            "private": private,
-            "private, called at most once": seldom,
-        },
-    )
+    n_functions = sum(isinstance(node, FUNCTIONS) for node in _nodes(trees))
+    shares = {f"{name} ({n / n_functions:.1%} of all)": n for name, n in _private_functions(trees).items()}
+    _show("functions", {"all": n_functions, **shares})
     _show(
         "statements",
         {
@@ -37,6 +31,11 @@ def main() -> None:
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+CALLED = "private, called once"
+PASSED = "private, passed as a value once"
+"""A callback, a handler in a table."""
+UNNAMED = "private, not named in their module"
+"""Found by a decorator, or called by the base class."""
 Trees = dict[Path, ast.Module]
 
 
@@ -59,20 +58,25 @@ def _lines_by_package(trees: Trees) -> dict[str, int]:
     return {**dict(lines.most_common()), "all": lines.total()}
 
 
-def _private_helpers(trees: Trees) -> tuple[int, int]:
-    """Functions and methods named with one underscore, and how many of them their module names at most once."""
-    private = seldom = 0
+def _private_functions(trees: Trees) -> dict[str, int]:
+    """Functions and methods named with one underscore, by how their module uses those that it names at most once."""
+    kinds = dict.fromkeys(["private", CALLED, PASSED, UNNAMED], 0)
     for tree in trees.values():
-        used = Counter(
-            node.id if isinstance(node, ast.Name) else node.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Name | ast.Attribute)
-        )
+        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        uses: dict[str, list[ast.AST]] = {}
         for node in ast.walk(tree):
-            if isinstance(node, FUNCTIONS) and node.name.startswith("_") and not node.name.startswith("__"):
-                private += 1
-                seldom += used[node.name] <= 1
-    return private, seldom
+            if isinstance(node, ast.Name | ast.Attribute):
+                uses.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+        for node in ast.walk(tree):
+            if not isinstance(node, FUNCTIONS) or not node.name.startswith("_") or node.name.startswith("__"):
+                continue
+            kinds["private"] += 1
+            match uses.get(node.name, []):
+                case []:
+                    kinds[UNNAMED] += 1
+                case [use]:
+                    kinds[CALLED if id(use) in called else PASSED] += 1
+    return kinds
 
 
 def _is_packed(node: ast.AST) -> bool:

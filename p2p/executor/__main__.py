@@ -23,38 +23,32 @@ from p2p.store.iterations import IterationRecord, save_inputs
 
 def main(arguments: list[str] | None = None) -> int:
     """Train one reward with one configuration; return the exit code."""
-    options = _parse(arguments)
+    parser = argparse.ArgumentParser(prog="python -m p2p.executor", description="Train one reward function.")
+    parser.add_argument("--reward-fn", type=Path, required=True, help="file with the reward function")
+    parser.add_argument("--config", type=Path, help="JSON file with fields of TrainConfig; the defaults without it")
+    parser.add_argument("--runs-dir", type=Path, help="where the run is written (default: P2P_RUNS_DIR, or ./runs)")
+    parser.add_argument("--env-id", help="environment; wins over the configuration's")
+    parser.add_argument("--iteration-id", help="name of the run's directory")
+    options = parser.parse_args(arguments)
     try:
         ws = Workspace(Settings.from_environment(options.runs_dir))
-        record = _prepare(ws, options)
+        config = _config(options.config, options.env_id)
+        source = _read(options.reward_fn)
+        spec = describe_environment(ws, config.env_id)
+        iteration_id = options.iteration_id or config.iteration_id or ws.runs.new_session_id()
+        session = ws.runs.session(iteration_id)
+        if session.exists:
+            raise InvalidInput(f"{session.path} is a session. Choose another --iteration-id.")
+        record = IterationRecord(session.path)
+        if record.read_summary() is not None:
+            raise InvalidInput(f"{record.path} holds a finished run. Choose another --iteration-id, or delete it.")
+        save_inputs(record, source, spec, config)
         code = _train(ws, record)
     except P2PError as error:
         print(in_commands(str(error)), file=sys.stderr)
         return error.exit_code
     print(record.path)
     return code
-
-
-def _prepare(ws: Workspace, options: argparse.Namespace) -> IterationRecord:
-    """Write the inputs of the run.
-
-    Raises:
-        InvalidInput: the reward cannot be read, or the directory holds a finished run or a session.
-        InvalidConfig: the configuration is not valid.
-        UnknownName: there is no such environment.
-    """
-    config = _config(options.config, options.env_id)
-    source = _read(options.reward_fn)
-    spec = describe_environment(ws, config.env_id)
-    iteration_id = options.iteration_id or config.iteration_id or ws.runs.new_session_id()
-    session = ws.runs.session(iteration_id)
-    if session.exists:
-        raise InvalidInput(f"{session.path} is a session. Choose another --iteration-id.")
-    record = IterationRecord(session.path)
-    if record.read_summary() is not None:
-        raise InvalidInput(f"{record.path} holds a finished run. Choose another --iteration-id, or delete it.")
-    save_inputs(record, source, spec, config)
-    return record
 
 
 def _train(ws: Workspace, record: IterationRecord) -> int:
@@ -110,16 +104,6 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"Cannot read {path}: {error}.") from error
-
-
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m p2p.executor", description="Train one reward function.")
-    parser.add_argument("--reward-fn", type=Path, required=True, help="file with the reward function")
-    parser.add_argument("--config", type=Path, help="JSON file with fields of TrainConfig; the defaults without it")
-    parser.add_argument("--runs-dir", type=Path, help="where the run is written (default: P2P_RUNS_DIR, or ./runs)")
-    parser.add_argument("--env-id", help="environment; wins over the configuration's")
-    parser.add_argument("--iteration-id", help="name of the run's directory")
-    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

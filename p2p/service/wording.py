@@ -32,7 +32,7 @@ def reward_constraints(spec: EnvSpec, *, features: bool = True) -> str:
 
     Args:
         spec: The environment.
-        features: Whether its features are listed; False where the reader has them beside this text.
+        features: Whether its features are listed; False where the reader gets them elsewhere.
     """
     listed = "\n".join(f"- {f.name} [{f.unit}]: {f.description}" for f in spec.features)
     return fill(

@@ -105,16 +105,14 @@ class Workspace:
 
         Raises:
             UnknownName: there is no such session; of those that there are it names the newest ten.
-            InvalidInput: it lies in the trash.
+            InvalidInput: it is in the trash.
         """
         record = self.runs.session(session_id)
         if not record.exists:
             raise UnknownName("session", session_id, [known.session_id for known in self.runs.sessions()[:10]])
         record.read_session()
         if record.read_metadata().deleted_at is not None:
-            raise InvalidInput(
-                f"{session_id} lies in the trash. To have it back: {Remedy.RESTORE.of(session=session_id)}"
-            )
+            raise InvalidInput(f"{session_id} is in the trash. To restore it: {Remedy.RESTORE.of(session=session_id)}")
         return record
 
     def iteration_begun(self, session_id: str, number: int) -> "IterationRecord":

@@ -16,7 +16,10 @@ from p2p.settings import Settings
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the job. Exit code 0 on success, otherwise that of the error."""
-    options = _parse(arguments)
+    parser = argparse.ArgumentParser(prog="python -m p2p.session.run_iteration", description=__doc__)
+    parser.add_argument("--job-id", required=True)
+    parser.add_argument("--runs-dir", type=Path)
+    options = parser.parse_args(arguments)
     try:
         run_training(Workspace(Settings.from_environment(options.runs_dir)), options.job_id)
     except P2PError as error:
@@ -25,13 +28,6 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:  # its trainings go on, as after the death of any driver
         return INTERRUPTED
     return 0
-
-
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m p2p.session.run_iteration", description=__doc__)
-    parser.add_argument("--job-id", required=True)
-    parser.add_argument("--runs-dir", type=Path)
-    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -30,10 +30,22 @@ ENDINGS: dict[type[P2PError], SessionStatus] = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Drive a session to its end. Exit code 0 if it passed, 3 if it ended without passing, else that of the error."""
-    options = _parse(arguments)
+    parser = argparse.ArgumentParser(prog="python -m p2p.session.run_session", description=__doc__)
+    parser.add_argument("--session-id", required=True)
+    parser.add_argument("--runs-dir", type=Path)
+    parser.add_argument("--prompt", help="start a new session with this sentence")
+    parser.add_argument("--loop-config", default="{}", help="other fields of the session, as JSON")
+    options = parser.parse_args(arguments)
     try:
         ws = Workspace(Settings.from_environment(options.runs_dir))
-        return drive(ws, _open(ws, options))
+        if options.prompt is None:
+            return drive(ws, find_session(ws, options.session_id))
+        try:
+            request = NewSession.model_validate_json(options.loop_config)
+        except ValidationError as error:
+            raise InvalidConfig(f"--loop-config is not valid: {error}") from error
+        request = request.model_copy(update={"prompt": options.prompt})
+        return drive(ws, create_session(ws, request, session_id=options.session_id).session_id)
     except P2PError as error:  # it cannot begin, or its end cannot be written down
         print(error, file=sys.stderr)
         return error.exit_code
@@ -68,25 +80,6 @@ def _failed(ws: Workspace, session_id: str, status: SessionStatus, error: Except
     if now is None or now.status is not SessionStatus.CANCELLED:  # a session is stopped by ending what it waits for
         close(ws, session_id, status, str(error) or type(error).__name__)
     return error.exit_code if isinstance(error, P2PError) else 1
-
-
-def _open(ws: Workspace, options: argparse.Namespace) -> str:
-    if options.prompt is None:
-        return find_session(ws, options.session_id)
-    try:
-        request = NewSession.model_validate_json(options.loop_config).model_copy(update={"prompt": options.prompt})
-    except ValidationError as error:
-        raise InvalidConfig(f"--loop-config is not valid: {error}") from error
-    return create_session(ws, request, session_id=options.session_id).session_id
-
-
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m p2p.session.run_session", description=__doc__)
-    parser.add_argument("--session-id", required=True)
-    parser.add_argument("--runs-dir", type=Path)
-    parser.add_argument("--prompt", help="start a new session with this sentence")
-    parser.add_argument("--loop-config", default="{}", help="other fields of the session, as JSON")
-    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

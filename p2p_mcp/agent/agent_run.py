@@ -7,7 +7,7 @@ from typing import TextIO
 from anyio.from_thread import start_blocking_portal
 from mcp import Client
 
-from p2p.contracts.agent import AgentEnding, AgentEvent, AgentReport, AgentRequest, TranscriptEntry
+from p2p.contracts.agent import AgentEnding, AgentEvent, AgentReport, AgentRequest
 from p2p.contracts.errors import EnvironmentProblem, P2PError
 from p2p.service.progress.job_views import list_jobs
 from p2p.service.sessions.background import cancel_job
@@ -66,8 +66,8 @@ class AgentRun:
     ) -> None:
         if api_key(KEY) is None:
             raise EnvironmentProblem(NO_KEY)
-        entries = _entries(ws, request)
-        transcript_id = find_transcript(ws, request.resume) if request.resume else None
+        transcript_id = find_transcript(ws, request.resume) if request.resume is not None else None
+        entries = read_transcript(ws, transcript_id) if transcript_id is not None else ()
         self._request = request
         self._budget = AgentBudget(request.limits, price_for(request), entries[-1].spending if entries else None)
         self._ws = ws
@@ -87,7 +87,14 @@ class AgentRun:
     def run(self) -> AgentReport:
         """Work until something ends it."""
         self._transcript.start(self._request, self._budget.spending)
-        self._open()
+        if not self._conversation.messages:
+            self._conversation.say(briefing.first_message(self._request))
+        elif self._request.resume:
+            view = session_view(self._ws, self._host.session_id)
+            jobs = list_jobs(self._ws, self._host.session_id) if view else ()
+            self._conversation.say(briefing.resumed(view, jobs))
+            if self._request.line.strip():
+                self._conversation.say(briefing.wish(self._request.line))
         outcome: Ended | P2PError
         client = Client(server_for(self._ws, self._request))
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
@@ -101,7 +108,14 @@ class AgentRun:
             self._transcript.end(str(outcome), self._budget.spending)
             raise outcome
         if outcome.ending is AgentEnding.BUDGET and self._budget.seconds_left <= 0:
-            outcome = self._out_of_time()
+            stopped = running_jobs(self._ws, self._host.session_id)
+            for job_id in stopped:  # a training would go on without its agent
+                cancel_job(self._ws, job_id)
+            rest = f" {', '.join(stopped)} was stopped with it." if stopped else ""
+            outcome = Ended(
+                AgentEnding.BUDGET,
+                f"The cap of {self._request.limits.minutes:g} minutes is reached.{rest} To go on, raise --max-minutes.",
+            )
         return self.end(outcome)
 
     def close(self) -> None:
@@ -120,32 +134,3 @@ class AgentRun:
             ended,
             (self._budget.spending, self._host.last_words),
         )
-
-    def _open(self) -> None:
-        """Say what is to be done, or how things stand."""
-        if not self._conversation.messages:
-            self._conversation.say(briefing.first_message(self._request))
-        elif self._request.resume:
-            view = session_view(self._ws, self._host.session_id)
-            jobs = list_jobs(self._ws, self._host.session_id) if view else ()
-            self._conversation.say(briefing.resumed(view, jobs))
-            if self._request.line.strip():
-                self._conversation.say(briefing.wish(self._request.line))
-
-    def _out_of_time(self) -> Ended:
-        """The time is up: a training that would go on is stopped too."""
-        stopped = running_jobs(self._ws, self._host.session_id)
-        for job_id in stopped:
-            cancel_job(self._ws, job_id)
-        rest = f" {', '.join(stopped)} was stopped with it." if stopped else ""
-        return Ended(
-            AgentEnding.BUDGET,
-            f"The cap of {self._request.limits.minutes:g} minutes is reached.{rest} To go on, raise --max-minutes.",
-        )
-
-
-def _entries(ws: Workspace, request: AgentRequest) -> tuple[TranscriptEntry, ...]:
-    """What was said before; nothing for a new conversation."""
-    if request.resume is None:
-        return ()
-    return read_transcript(ws, find_transcript(ws, request.resume))

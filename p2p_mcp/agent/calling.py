@@ -7,6 +7,7 @@ from mcp import Client
 from mcp.server import MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, Tool
+from pydantic import ValidationError
 
 from p2p.contracts.agent import AgentEvent, AgentRequest, EventKind, JobProgress
 from p2p.contracts.inference import ToolCall, ToolResult, ToolSpec
@@ -14,7 +15,6 @@ from p2p.service.sessions.background import cancel_job
 from p2p.service.workspace import Workspace
 from p2p_mcp.agent.agent_budget import AgentBudget
 from p2p_mcp.agent.converter import failed_call, tool_result, tool_specs
-from p2p_mcp.agent.results import running_job, session_of
 from p2p_mcp.filters import ServerOptions
 from p2p_mcp.server import build_server
 
@@ -97,10 +97,17 @@ class ToolCaller:
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Call one tool; everything that goes wrong becomes an answer that the model can act on."""
-        problem = call.problem or self._unknown(call.name)
+        problem = call.problem
+        if not problem and call.name not in self._tools:
+            problem = f"There is no tool {call.name!r} here. Known: {', '.join(self._tools)}."
         if problem:
             return failed_call(call, problem)
-        result = await self._call(call.name, self._completed(call))
+        # what the host knows better than the model: a key against starting twice, and who judges
+        known: dict[str, Any] = {"idempotency_key": call.call_id, "model": self._model}
+        properties = self._tools[call.name].input_schema.get("properties", {})
+        arguments = {name: value for name, value in known.items() if name in properties}
+        arguments |= {name: given for name, given in call.arguments.items() if given is not None}
+        result = await self._call(call.name, arguments)
         if session_id := session_of(call.name, result):
             self._moved(session_id)
         if job := running_job(result):
@@ -135,18 +142,38 @@ class ToolCaller:
         self._budget.count_steps(job.job_id, job.step)
         self._show(AgentEvent(kind=EventKind.JOB, text=job.job_id, spending=self._budget.spending, job=job))
 
-    def _unknown(self, name: str) -> str:
-        return "" if name in self._tools else f"There is no tool {name!r} here. Known: {', '.join(self._tools)}."
 
-    def _completed(self, call: ToolCall) -> dict[str, Any]:
-        """The arguments with what the host knows better: a key against starting twice, and who judges."""
-        properties = self._tools[call.name].input_schema.get("properties", {})
-        known = {"idempotency_key": call.call_id, "model": self._model}
-        return {**{name: value for name, value in known.items() if name in properties}, **_given(call.arguments)}
+def running_job(result: CallToolResult, final_too: bool = False) -> JobProgress | None:
+    """The job that a result is about, where it has not ended; None where it is about none.
+
+    Args:
+        result: of a tool.
+        final_too: also one that has ended.
+    """
+    content = result.structured_content
+    if result.is_error or not isinstance(content, dict):
+        return None
+    for candidate in (content, content.get("job")):
+        if not isinstance(candidate, dict) or "job_id" not in candidate:
+            continue
+        known = {name: candidate[name] for name in JobProgress.model_fields if name in candidate}
+        try:
+            job = JobProgress.model_validate(known)
+        except ValidationError:
+            continue
+        if final_too or not job.state.finished:
+            return job
+    return None
 
 
-def _given(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if value is not None}
+def session_of(tool: str, result: CallToolResult) -> str | None:
+    """The id of the session that a tool has created; None for every other tool."""
+    content = result.structured_content
+    if tool != "create_session" or result.is_error or not isinstance(content, dict):
+        return None
+    inner = content.get("session")
+    value = content.get("session_id") or (inner.get("session_id") if isinstance(inner, dict) else None)
+    return value if isinstance(value, str) else None
 
 
 def _failed(text: str) -> CallToolResult:

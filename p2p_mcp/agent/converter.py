@@ -40,7 +40,11 @@ def tool_result(call: ToolCall, result: CallToolResult) -> ToolResult:
         call_id=call.call_id,
         name=call.name,
         text=_short("\n".join(texts)),
-        images=tuple(_picture(item) for item in result.content if isinstance(item, ImageContent) and _readable(item)),
+        images=tuple(
+            ImagePart.model_validate({"media_type": item.mime_type, "data": item.data})
+            for item in result.content
+            if isinstance(item, ImageContent) and _readable(item)
+        ),
         is_error=bool(result.is_error),
     )
 
@@ -100,7 +104,3 @@ def _readable(item: ImageContent) -> bool:
     except ValueError:
         return False
     return item.mime_type in PICTURES
-
-
-def _picture(item: ImageContent) -> ImagePart:
-    return ImagePart.model_validate({"media_type": item.mime_type, "data": item.data})

@@ -14,10 +14,11 @@ from p2p.contracts.inference import (
     ModelProblem,
     ModelReply,
     ModelRequest,
-    Part,
     RequestRejected,
     StopReason,
     TextPart,
+    ToolCall,
+    ToolResult,
     ToolSpec,
 )
 from p2p.contracts.session import SessionStatus
@@ -104,21 +105,34 @@ class Host:
             return ended
 
     def _turn(self) -> None:
-        self._hear()
+        """Ask the model once, and call the tools of its answer in their order."""
+        for line in self._steering.take():
+            self._conversation.say(briefing.wish(line))
+            self._tell(EventKind.WISH, line)
+            self._unkept.append(line)
+        self._keep_wishes()
         reply = self._ask()
-        if reply.stop is StopReason.REFUSED:
-            self._refused(reply)
+        if reply.stop is StopReason.REFUSED:  # a filter stopped the answer, which is left out
+            reason = f" ({reply.refusal})" if reply.refusal else ""
+            self._stumble(f"The provider's filter refused the answer{reason}.", AgentEnding.REFUSED)
+            self._conversation.say(briefing.REFUSED.format(reason=reason))
             return
         self._conversation.add(reply.message)
         self.last_words = reply.text or self.last_words
-        if reply.stop is StopReason.MAX_TOKENS:
-            self._cut(reply)
-        elif reply.stop is StopReason.CONTEXT_FULL:
+        if reply.stop is StopReason.MAX_TOKENS:  # its calls may be incomplete, so none of them is made
+            self._stumble("The answer was cut off at its length limit.")
+            cut = [failed_call(call, briefing.CUT) for call in reply.tool_calls]
+            self._conversation.answer(cut or [TextPart(text=briefing.GO_ON)])
+            return
+        if reply.stop is StopReason.CONTEXT_FULL:
             raise Ended(AgentEnding.PROBLEM, "The conversation has outgrown the model's context.")
-        elif reply.tool_calls:
-            self._work(reply)
-        else:
+        if not reply.tool_calls:
             self._finish(reply)
+            return
+        results = [self._result(call) for call in reply.tool_calls]
+        self._nudged = False
+        left = briefing.what_is_left(self._request.limits, self._budget.spending)
+        self._conversation.answer([*results, *([TextPart(text=left)] if left else [])])
 
     def _ask(self) -> ModelReply:
         """The next answer, no longer than the caps can bear."""
@@ -143,24 +157,20 @@ class Host:
         self._budget.charge(reply.usage)
         return reply
 
-    def _work(self, reply: ModelReply) -> None:
-        """Call the tools of an answer, in its order."""
-        results: list[Part] = []
-        for call in reply.tool_calls:
-            self._tell(EventKind.TOOL, _brief(call.name, call.arguments))
-            result = self._wait_for(self._caller.call, call)
-            self._tell(EventKind.RESULT, in_one_line(call.name, result))
-            if not result.is_error:
-                self._stumbles = 0
-                if call.name in JUDGED:
-                    self._conversation.forget_pictures()
-            results.append(result)
-        self._nudged = False
-        left = briefing.what_is_left(self._request.limits, self._budget.spending)
-        self._conversation.answer([*results, *([TextPart(text=left)] if left else [])])
+    def _result(self, call: ToolCall) -> ToolResult:
+        """Call one tool, and show what is called and what comes back."""
+        values = ", ".join(f"{name}={_short(value)}" for name, value in call.arguments.items())
+        self._tell(EventKind.TOOL, f"{call.name}({values})")
+        result: ToolResult = self._wait_for(self._caller.call, call)
+        self._tell(EventKind.RESULT, in_one_line(call.name, result))
+        if not result.is_error:
+            self._stumbles = 0
+            if call.name in JUDGED:
+                self._conversation.forget_pictures()
+        return result
 
     def _wait_for(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Run a coroutine function beside the client, until the time is up or somebody interrupts."""
+        """Run a coroutine function in the client's event loop, until the time is up or somebody interrupts."""
         started = self._portal.start_task_soon(function, *args)
         try:
             return started.result(max(self._budget.seconds_left, 0))
@@ -184,31 +194,11 @@ class Host:
         self._nudged = True
         self._conversation.say(briefing.NUDGE if self.session_id else briefing.NO_SESSION)
 
-    def _cut(self, reply: ModelReply) -> None:
-        """The answer was too long: what it calls may be incomplete, so nothing of it is called."""
-        self._stumble("The answer was cut off at its length limit.")
-        results = [failed_call(call, briefing.CUT) for call in reply.tool_calls]
-        self._conversation.answer(results or [TextPart(text=briefing.GO_ON)])
-
-    def _refused(self, reply: ModelReply) -> None:
-        """A filter stopped the answer, which is left out; the model is told why, and asked to go on."""
-        reason = f" ({reply.refusal})" if reply.refusal else ""
-        self._stumble(f"The provider's filter refused the answer{reason}.", AgentEnding.REFUSED)
-        self._conversation.say(briefing.REFUSED.format(reason=reason))
-
     def _stumble(self, what: str, ending: AgentEnding = AgentEnding.PROBLEM) -> None:
         self._stumbles += 1
         self.problem(what)
         if self._stumbles >= GIVE_UP_AFTER:
             raise Ended(ending, f"{what} It happened {self._stumbles} times in a row.")
-
-    def _hear(self) -> None:
-        """Pass on the lines that a person typed."""
-        for line in self._steering.take():
-            self._conversation.say(briefing.wish(line))
-            self._tell(EventKind.WISH, line)
-            self._unkept.append(line)
-        self._keep_wishes()
 
     def _keep_wishes(self) -> None:
         """Write what was typed into the session, so that whoever goes on with it knows it too."""
@@ -241,12 +231,6 @@ class Host:
         """Show and write down what went wrong."""
         self._conversation.note(what)
         self._tell(EventKind.PROBLEM, what)
-
-
-def _brief(name: str, arguments: dict[str, object]) -> str:
-    """A call in one line."""
-    parts = [f"{key}={_short(value)}" for key, value in arguments.items()]
-    return f"{name}({', '.join(parts)})"
 
 
 def _short(value: object) -> str:

@@ -22,8 +22,11 @@ def in_one_line(tool: str, result: ToolResult) -> str:
     text = result.text
     if result.is_error:
         return _cut(f"failed: {text.removeprefix(f'Error executing tool {tool}: ')}")
-    answer = _object(text)
-    if answer is None:
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
         return _cut(text)
     try:
         words = _job(answer) if "job_id" in answer else WORDS.get(tool, _next)(answer)
@@ -32,14 +35,6 @@ def in_one_line(tool: str, result: ToolResult) -> str:
     pictures = len(result.images)
     shown = f" · {pictures} picture{'s' if pictures > 1 else ''}" if pictures else ""
     return f"{_cut(words)}{shown}"
-
-
-def _object(text: str) -> Answer | None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _session(answer: Answer) -> str:
@@ -72,14 +67,12 @@ def _job(answer: Answer) -> str:
 
 
 def _metrics(answer: Answer) -> str:
-    runs = "; ".join(_run(run) for run in answer["runs"])
+    runs = []
+    for run in answer["runs"]:
+        reached = f", return {run['episode_return']:.4g}" if run.get("episode_return") is not None else ""
+        runs.append(f"{run['run_id']} {run['state']}{reached}")
     warned = f"; {answer['warnings'][0]}" if answer["warnings"] else ""
-    return f"{answer['view']} of iteration {answer['iteration']}: {runs}{warned}"
-
-
-def _run(run: Answer) -> str:
-    reached = f", return {run['episode_return']:.4g}" if run.get("episode_return") is not None else ""
-    return f"{run['run_id']} {run['state']}{reached}"
+    return f"{answer['view']} of iteration {answer['iteration']}: {'; '.join(runs)}{warned}"
 
 
 def _evidence(answer: Answer) -> str:

@@ -6,7 +6,7 @@ from statistics import fmean
 from p2p.contracts.intent import Comparison, Criterion, Predicate
 from p2p.contracts.iteration import IterationView
 from p2p.contracts.job import JobState
-from p2p.contracts.judgment import CriterionScore, Judgment
+from p2p.contracts.judgment import Judgment
 from p2p.contracts.metrics import Curve, MetricsKind
 from p2p.contracts.session import RunProgress, SessionView
 from p2p.service.progress.details import view_iteration
@@ -39,6 +39,21 @@ def collect(ws: Workspace, session_id: str, iteration: int | None = None) -> Das
     details = view_iteration(ws, session_id, number) if number else None
     judgment = details.judgment if details is not None else None
     runs = details.runs if details is not None else ()
+    done = sum(run.step for run in runs)
+    total = sum(run.total_timesteps for run in runs)
+    summary = [f"iteration {number} of at most {view.session.max_iterations}" if number else "nothing tried yet"]
+    if number == view.iteration:
+        summary.append(view.step)
+    if total:
+        summary.append(f"{done:,} of {total:,} steps")
+    if number == view.iteration and view.remaining_s:
+        summary.append(f"about {view.remaining_s:.0f} s left")
+    judged = {entry.iteration: entry for entry in view.history}
+    iterations = []
+    for each in range(1, view.iteration + 1):
+        entry = judged.get(each)
+        score, changes = (entry.intent_score, entry.changes) if entry is not None else (None, ())
+        iterations.append(IterationLine(iteration=each, score=score, changes=changes))
     return Dashboard(
         session_id=session_id,
         sentence=view.session.prompt,
@@ -47,9 +62,9 @@ def collect(ws: Workspace, session_id: str, iteration: int | None = None) -> Das
         finished=view.status.finished and not view.alive,
         live=view.alive or any(run.state in BUSY for run in runs),
         iteration=number,
-        iterations=_iterations(view),
-        progress=_progress(runs),
-        summary=_summary(view, number, runs),
+        iterations=tuple(iterations),
+        progress=done / total if total else None,
+        summary=" · ".join(summary),
         returns=_curves(ws, session_id, number, MetricsKind.CURVE) if runs else (),
         terms=_curves(ws, session_id, number, MetricsKind.TERMS) if runs else (),
         criteria=_criteria(view.criteria, runs, judgment),
@@ -82,52 +97,27 @@ def _curves(ws: Workspace, session_id: str, number: int, kind: MetricsKind) -> t
     return tuple(curve for curve in curves if kind is MetricsKind.TERMS or curve.name == RETURN)
 
 
-def _iterations(view: SessionView) -> tuple[IterationLine, ...]:
-    known = {entry.iteration: entry for entry in view.history}
-    lines = []
-    for number in range(1, view.iteration + 1):
-        entry = known.get(number)
-        score, changes = (entry.intent_score, entry.changes) if entry is not None else (None, ())
-        lines.append(IterationLine(iteration=number, score=score, changes=changes))
-    return tuple(lines)
-
-
-def _progress(runs: Sequence[RunProgress]) -> float | None:
-    total = sum(run.total_timesteps for run in runs)
-    return sum(run.step for run in runs) / total if total else None
-
-
-def _summary(view: SessionView, number: int, runs: Sequence[RunProgress]) -> str:
-    parts = [f"iteration {number} of at most {view.session.max_iterations}" if number else "nothing tried yet"]
-    if number == view.iteration:
-        parts.append(view.step)
-    if total := sum(run.total_timesteps for run in runs):
-        parts.append(f"{sum(run.step for run in runs):,} of {total:,} steps")
-    if number == view.iteration and view.remaining_s:
-        parts.append(f"about {view.remaining_s:.0f} s left")
-    return " · ".join(parts)
-
-
 def _criteria(
     criteria: Sequence[Criterion], runs: Sequence[RunProgress], judgment: Judgment | None
 ) -> tuple[CriterionLine, ...]:
+    """Each criterion with its value: the judged one, else the mean over the runs so far."""
     scores = {score.key: score for score in judgment.criteria} if judgment is not None else {}
-    return tuple(_criterion(criterion, runs, scores.get(criterion.key)) for criterion in criteria)
-
-
-def _criterion(criterion: Criterion, runs: Sequence[RunProgress], score: CriterionScore | None) -> CriterionLine:
-    measured = [value for run in runs if (value := run.criteria.get(criterion.key)) is not None]
-    value = fmean(measured) if measured else None
-    predicate = criterion.predicate
-    return CriterionLine(
-        key=criterion.key,
-        title=criterion.title,
-        required=criterion.required,
-        target=_target(criterion),
-        unit=_unit(predicate) if predicate is not None else "",
-        value=score.value if score is not None else value,
-        met=score.met if score is not None else None,
-    )
+    lines = []
+    for criterion in criteria:
+        measured = [value for run in runs if (value := run.criteria.get(criterion.key)) is not None]
+        score = scores.get(criterion.key)
+        lines.append(
+            CriterionLine(
+                key=criterion.key,
+                title=criterion.title,
+                required=criterion.required,
+                target=_target(criterion),
+                unit=_unit(criterion.predicate) if criterion.predicate is not None else "",
+                value=score.value if score is not None else fmean(measured) if measured else None,
+                met=score.met if score is not None else None,
+            )
+        )
+    return tuple(lines)
 
 
 def _target(criterion: Criterion) -> str:

@@ -1,4 +1,4 @@
-"""Change a client's configuration: worked out first, then written whole, with the old one kept beside it."""
+"""Change a client's configuration: worked out first, then written whole; the old one is kept in the same folder."""
 
 import json
 import os
@@ -56,13 +56,11 @@ class ConfigChange(Contract):
         try:
             return with_section(self.before or "", self.client.section, {name: servers[name] for name in order})
         except InvalidInput as error:
-            raise InvalidInput(f"{self.path} was not touched: {error}. {self._by_hand()}") from error
-
-    def _by_hand(self) -> str:
-        if self.entry is None:
-            return f'Remove "{self.name}" from its "{self.client.section}" yourself.'
-        snippet = json.dumps(self.entry.shown_for(self.client), indent=2, ensure_ascii=False)
-        return f'Add this to its "{self.client.section}" yourself:\n"{self.name}": {snippet}'
+            by_hand = f'Remove "{self.name}" from its "{self.client.section}" yourself.'
+            if self.entry is not None:
+                snippet = json.dumps(self.entry.shown_for(self.client), indent=2, ensure_ascii=False)
+                by_hand = f'Add this to its "{self.client.section}" yourself:\n"{self.name}": {snippet}'
+            raise InvalidInput(f"{self.path} was not touched: {error}. {by_hand}") from error
 
 
 def change_of(client: Client, machine: Machine, name: str, entry: ServerEntry | None) -> ConfigChange:
@@ -117,7 +115,7 @@ def apply(change: ConfigChange) -> Path | None:
 
 
 def keep_copy(change: ConfigChange) -> Path | None:
-    """Keep the file beside itself, under a name that was not taken; None when there is no file."""
+    """Copy the file within its folder, under a name that is free; None when there is no file."""
     if change.before is None:
         return None
     stamp = f"{change.path.name}.{datetime.now(UTC):%Y%m%dT%H%M%SZ}"

@@ -42,7 +42,29 @@ def install(arguments: Sequence[str]) -> int:
         InvalidInput: the client is unknown, an option is malformed, or the client's configuration is broken.
         EnvironmentProblem: the client is not here, or its configuration cannot be written.
     """
-    options = _install_parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(
+        prog="p2p-mcp install",
+        description="Add p2p to the servers of a client, keeping everything else and a copy of the old file.",
+        epilog=INSTALL_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("client", metavar="CLIENT", help=", ".join(CLIENTS))
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be written")
+    parser.add_argument("--uninstall", action="store_true", help="take it out again")
+    parser.add_argument("--runs-dir", type=Path, help="where sessions are kept (P2P_RUNS_DIR, ./runs)")
+    parser.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="variable the server starts with; again for more. Keys are better kept in ~/.config/p2p/config.toml",
+    )
+    parser.add_argument("--name", default="p2p", help="what the client calls it (p2p)")
+    parser.add_argument(
+        "--file", action="store_true", help="change the client's file itself, not through the client's own program"
+    )
+    parser.add_argument("--force", action="store_true", help="also when the client does not seem to be installed")
+    options = parser.parse_args(arguments)
     if not NAME.fullmatch(options.name):
         raise InvalidInput(f"A server cannot be called {options.name!r}. Use letters, digits, - and _.")
     client = client_named(options.client)
@@ -84,7 +106,15 @@ def doctor(arguments: Sequence[str]) -> int:
     Raises:
         InvalidInput: the configuration file of p2p is broken.
     """
-    options = _doctor_parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(
+        prog="p2p-mcp doctor",
+        description="Look at this machine, this server and every client, and say what to do about each problem.",
+        epilog=DOCTOR_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--runs-dir", type=Path, help="where sessions are kept (P2P_RUNS_DIR, ./runs)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args(arguments)
     settings = Settings.from_environment(options.runs_dir)
     entry = this_installation(settings.runs_dir, {})
     found: list[SetupCheck] = []
@@ -118,44 +148,6 @@ def _tell(change: ConfigChange, commands: list[own_program.OwnCommand], dry_run:
         print(json.dumps({name: entry.shown_for(change.client)}, indent=2, ensure_ascii=False))
     if dry_run:
         print("Nothing was written (--dry-run).")
-
-
-def _install_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="p2p-mcp install",
-        description="Add p2p to the servers of a client, keeping everything else and a copy of the old file.",
-        epilog=INSTALL_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("client", metavar="CLIENT", help=", ".join(CLIENTS))
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be written")
-    parser.add_argument("--uninstall", action="store_true", help="take it out again")
-    parser.add_argument("--runs-dir", type=Path, help="where sessions are kept (P2P_RUNS_DIR, ./runs)")
-    parser.add_argument(
-        "--env",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="variable the server starts with; again for more. Keys are better kept in ~/.config/p2p/config.toml",
-    )
-    parser.add_argument("--name", default="p2p", help="what the client calls it (p2p)")
-    parser.add_argument(
-        "--file", action="store_true", help="change the client's file itself, not through the client's own program"
-    )
-    parser.add_argument("--force", action="store_true", help="also when the client does not seem to be installed")
-    return parser
-
-
-def _doctor_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="p2p-mcp doctor",
-        description="Look at this machine, this server and every client, and say what to do about each problem.",
-        epilog=DOCTOR_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--runs-dir", type=Path, help="where sessions are kept (P2P_RUNS_DIR, ./runs)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    return parser
 
 
 COMMANDS = {"install": install, "doctor": doctor}

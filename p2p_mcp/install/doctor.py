@@ -28,27 +28,22 @@ def checks(ws: Workspace, entry: ServerEntry, machine: Machine) -> Iterator[Setu
     yield _started("p2p-mcp", entry, "Run: p2p-mcp --version; reinstall p2p when that fails too.")
     yield check_token()
     for client in CLIENTS.values():
-        yield from _client(client, entry, machine)
-
-
-def _client(client: Client, entry: ServerEntry, machine: Machine) -> Iterator[SetupCheck]:
-    if not installed(client, machine):
-        yield SetupCheck(name=client.name, level=CheckLevel.OK, found=f"{client.title} is not here")
-        return
-    try:
-        listed = servers(client, machine)
-    except P2PError as error:
-        yield SetupCheck(name=client.name, level=CheckLevel.PROBLEM, found=str(error), remedy="Correct the file.")
-        return
-    ours = {name: written for name, written in listed.items() if isinstance(written, dict) and _starts_p2p(written)}
-    if not ours:
-        found = f"p2p is not in {configuration(client, machine)}"
-        yield SetupCheck(
-            name=client.name, level=CheckLevel.OK, found=found, remedy=f"Run: p2p-mcp install {client.name}"
-        )
-    for name, written in ours.items():
-        again = f"Run: p2p-mcp install {client.name}{'' if name == 'p2p' else f' --name {name}'}"
-        yield _configured(client, written, entry, again)
+        if not installed(client, machine):
+            yield SetupCheck(name=client.name, level=CheckLevel.OK, found=f"{client.title} is not here")
+            continue
+        try:
+            listed = servers(client, machine)
+        except P2PError as error:
+            yield SetupCheck(name=client.name, level=CheckLevel.PROBLEM, found=str(error), remedy="Correct the file.")
+            continue
+        install = f"Run: p2p-mcp install {client.name}"
+        ours = {name: written for name, written in listed.items() if isinstance(written, dict) and _starts_p2p(written)}
+        if not ours:
+            found = f"p2p is not in {configuration(client, machine)}"
+            yield SetupCheck(name=client.name, level=CheckLevel.OK, found=found, remedy=install)
+        for name, written in ours.items():
+            again = install if name == "p2p" else f"{install} --name {name}"
+            yield _configured(client, written, entry, again)
 
 
 def _configured(client: Client, written: dict[str, Any], entry: ServerEntry, again: str) -> SetupCheck:

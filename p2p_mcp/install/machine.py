@@ -35,7 +35,13 @@ class Machine(Contract):
             pattern: A path with `{home}`, `{config}` (where this system's programs keep their settings) or `{local}`
                 (where Windows keeps what stays on one machine). One with a `*` stands for the folders that exist.
         """
-        known = {"home": str(self.home), "config": self._config(), "local": self._local()}
+        config = self.environment.get("XDG_CONFIG_HOME") or str(self.home / ".config")
+        if self.system == "darwin":
+            config = str(self.home / "Library" / "Application Support")
+        elif self.system == "win32":
+            config = self.environment.get("APPDATA") or str(self.home / "AppData" / "Roaming")
+        local = self.environment.get("LOCALAPPDATA") or str(self.home / "AppData" / "Local")
+        known = {"home": str(self.home), "config": config, "local": local}
         if "*" not in pattern:
             return [Path(pattern.format(**known))]
         literal = {name: glob.escape(path) for name, path in known.items()}
@@ -44,13 +50,3 @@ class Machine(Contract):
     def program(self, name: str) -> str | None:
         """Where a command is found, or None."""
         return shutil.which(name, path=self.environment.get("PATH", ""))
-
-    def _config(self) -> str:
-        if self.system == "darwin":
-            return str(self.home / "Library" / "Application Support")
-        if self.system == "win32":
-            return self.environment.get("APPDATA") or str(self.home / "AppData" / "Roaming")
-        return self.environment.get("XDG_CONFIG_HOME") or str(self.home / ".config")
-
-    def _local(self) -> str:
-        return self.environment.get("LOCALAPPDATA") or str(self.home / "AppData" / "Local")

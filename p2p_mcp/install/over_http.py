@@ -42,21 +42,19 @@ def check_token(port: int = PORT) -> SetupCheck:
     except OSError:
         found = f"no server has run over HTTP yet; `p2p-mcp --http` makes the token {path}"
         return SetupCheck(name="HTTP token", level=CheckLevel.OK, found=found)
-    if fault := _fault(status):
+    mode = stat.S_IMODE(status.st_mode)
+    fault = ""  # why the token is no secret
+    if not stat.S_ISREG(status.st_mode):
+        fault = "is no regular file"
+    elif status.st_uid != os.geteuid():
+        fault = f"belongs to user {status.st_uid}, not to you"
+    elif mode & 0o077:
+        fault = f"can be read by others (mode {mode:04o}, expected 0600)"
+    if fault:
         remedy = f"Run: p2p-mcp --http; it makes a new one, and clients need that. Or: rm {path}"
         return SetupCheck(name="HTTP token", level=CheckLevel.PROBLEM, found=f"{path} {fault}", remedy=remedy)
     level, served = _served(path, port)
     return SetupCheck(name="HTTP token", level=level, found=f"{path}, readable by you alone; {served}", remedy=given)
-
-
-def _fault(status: os.stat_result) -> str:
-    """Why a token is no secret; empty where it is one."""
-    if not stat.S_ISREG(status.st_mode):
-        return "is no regular file"
-    if status.st_uid != os.geteuid():
-        return f"belongs to user {status.st_uid}, not to you"
-    mode = stat.S_IMODE(status.st_mode)
-    return f"can be read by others (mode {mode:04o}, expected 0600)" if mode & 0o077 else ""
 
 
 def _served(path: Path, port: int) -> tuple[CheckLevel, str]:

@@ -63,11 +63,7 @@ async def _converse(parameters: StdioServerParameters, complaints: TextIO, timeo
     except OSError as error:
         return ProbeResult(problem=f"it does not start: {error.strerror or error}")
     except Exception as error:  # a server that is no server may fail the client in any way
-        return ProbeResult(problem=f"it did not answer: {_first(error)}")
-
-
-def _first(error: BaseException) -> str:
-    """The cause inside groups of errors."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return str(error) or type(error).__name__
+        cause: BaseException = error
+        while isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[0]
+        return ProbeResult(problem=f"it did not answer: {str(cause) or type(cause).__name__}")

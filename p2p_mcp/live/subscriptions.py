@@ -21,7 +21,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 class Subscriptions(InMemorySubscriptionBus):
-    """The bus of one server, with the subscribers of the handshake era beside it."""
+    """The bus of one server, and the subscribers of protocols with a handshake."""
 
     def __init__(self) -> None:
         super().__init__()

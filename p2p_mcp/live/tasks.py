@@ -117,7 +117,9 @@ class TasksExtension(Extension):
         if modern and params.name in self.required:
             require_client_extension(ctx, TASKS)
         result = await call_next(ctx)
-        if not (modern and _declared(ctx) and isinstance(result, CallToolResult)) or result.is_error:
+        capabilities = ctx.session.client_capabilities
+        knows_tasks = modern and capabilities is not None and TASKS in (capabilities.extensions or {})
+        if not knows_tasks or not isinstance(result, CallToolResult) or result.is_error:
             return result
         handle = (result.meta or {}).get(TASK_HANDLE)
         if handle is None:
@@ -163,9 +165,3 @@ class TasksExtension(Extension):
         if task is None:
             raise MCPError(code=INVALID_PARAMS, message=f"Task not found: {task_id}")
         return task
-
-
-def _declared(context: Context) -> bool:
-    """True when the client says, with this request, that it knows tasks."""
-    capabilities = context.session.client_capabilities
-    return capabilities is not None and TASKS in (capabilities.extensions or {})

@@ -114,7 +114,16 @@ def compare_videos(
         return _said(ws, submit_preference(ws, session_id, pair, said, view, "client_sampling", lent))
     if mode == "client_sampling" and not note:
         note = "This client lends no model: it declares no sampling capability."
-    return _shown(ws, pair_to_compare(ws, session_id, pair, view), note)
+    shown = pair_to_compare(ws, session_id, pair, view)
+    answer = PreferenceAnswer(
+        preference=None,
+        pair=shown,
+        note=note,
+        runs_dir=str(ws.runs.path),
+        next_step="Look at each picture by the rubric, then call compare_videos again with the same arguments and "
+        'looks=[{"above": "...", "below": "...", "better": "above|below|same"}, {...}]',
+    )
+    return reply(answer, [ws.runs.path / path for path in shown.pictures])
 
 
 def _pair(
@@ -124,18 +133,6 @@ def _pair(
         ComparedPolicy(iteration=first, checkpoint=first_checkpoint),
         ComparedPolicy(iteration=second, checkpoint=second_checkpoint),
     )
-
-
-def _shown(ws: Workspace, pair: PairToCompare, note: str) -> CallToolResult:
-    answer = PreferenceAnswer(
-        preference=None,
-        pair=pair,
-        note=note,
-        runs_dir=str(ws.runs.path),
-        next_step="Look at each picture by the rubric, then call compare_videos again with the same arguments and "
-        'looks=[{"above": "...", "below": "...", "better": "above|below|same"}, {...}]',
-    )
-    return reply(answer, [ws.runs.path / path for path in pair.pictures])
 
 
 def _said(ws: Workspace, found: Preference) -> CallToolResult:

@@ -6,7 +6,7 @@ from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, Elicitati
 from pydantic import BaseModel, Field, ValidationError
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.intent import Criterion, Intent
+from p2p.contracts.intent import Criterion
 from p2p.contracts.session import NewSession, Priority
 from p2p.contracts.spending import Caps
 from p2p.service.progress.session_view import view_session
@@ -63,7 +63,10 @@ def confirm(
     ctx: Context[Any, Any],
 ) -> Elicit[BaseModel] | None:
     """Ask the user about derived criteria, where the client can."""
-    if criteria or not confirm_criteria or not _shows_forms(ctx):
+    kinds = ctx.client_capabilities.elicitation if ctx.client_capabilities is not None else None
+    # a client that asks its user for us, and declares no kind of question, means forms
+    shows_forms = kinds is not None and (kinds.form is not None or kinds.url is None)
+    if criteria or not confirm_criteria or not shows_forms:
         return None
     found, _ = derived(ws, intent, environment)
     fields = form(found)
@@ -119,7 +122,16 @@ def create_session(
         caps=dict(caps or {}),
         priority=priority,
     )
-    wanted, note = _criteria(ws, request, criteria or (), extend_criteria, episode_s)
+    given = criteria or ()
+    note = ""
+    if given and not extend_criteria:
+        wanted = intent_of(ws, request.prompt, environment, given, episode_s)
+    else:
+        found, note = derived(ws, request.prompt, environment)
+        keys = {criterion.key for criterion in given}
+        kept = tuple(criterion for criterion in found.criteria if criterion.key not in keys)
+        length = episode_s if episode_s is not None else found.episode_s
+        wanted = intent_of(ws, request.prompt, environment, (*kept, *given), length)
     if isinstance(answer, AcceptedElicitation) and isinstance(answer.data, BaseModel):
         wanted = intent_of(ws, intent, environment, corrected(wanted, answer.data), wanted.episode_s)
     rules = reward_constraints(describe_environment(ws, environment))
@@ -144,22 +156,3 @@ def requested(**fields: Any) -> NewSession:
         known = f" Caps: {', '.join(Caps.model_fields)}." if where.startswith("caps") else ""
         said = wrong["msg"].removeprefix("Value error, ")
         raise InvalidInput(f"{where}: {said}.{known}" if where else f"{said}.") from error
-
-
-def _shows_forms(ctx: Context[Any, Any]) -> bool:
-    """Whether the client asks its user for us; one that declares no kind of question means forms."""
-    kinds = ctx.client_capabilities.elicitation if ctx.client_capabilities is not None else None
-    return kinds is not None and (kinds.form is not None or kinds.url is None)
-
-
-def _criteria(
-    ws: Workspace, request: NewSession, given: tuple[Criterion, ...], extend: bool, episode_s: float | None
-) -> tuple[Intent, str]:
-    """What a new session is judged by, and what its caller should know of that."""
-    if given and not extend:
-        return intent_of(ws, request.prompt, request.env_id, given, episode_s), ""
-    found, note = derived(ws, request.prompt, request.env_id)
-    keys = {criterion.key for criterion in given}
-    kept = tuple(criterion for criterion in found.criteria if criterion.key not in keys)
-    length = episode_s if episode_s is not None else found.episode_s
-    return intent_of(ws, request.prompt, request.env_id, (*kept, *given), length), note

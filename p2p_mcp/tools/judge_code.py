@@ -44,20 +44,16 @@ def write_judge_code(
     """
     if source is None or criterion is None:
         task = judge_code_task(ws, session_id)
-        return JudgeCodeAnswer(task=task, report=None, next_step=_to_write(task))
+        keys = "|".join(each.key for each in task.to_measure)
+        step = f'write_judge_code(session_id="{task.session_id}", criterion="{keys}", source="...", reasoning="...")'
+        if not keys:
+            step = "Every criterion is measured by its predicate: there is nothing to write."
+        return JudgeCodeAnswer(task=task, report=None, next_step=step)
     report = submit_judge_code(ws, session_id, criterion, source, reasoning, model)
-    return JudgeCodeAnswer(task=None, report=report, next_step=_after(report))
-
-
-def _to_write(task: JudgeCodeTask) -> str:
-    if not task.to_measure:
-        return "Every criterion is measured by its predicate: there is nothing to write."
-    keys = "|".join(criterion.key for criterion in task.to_measure)
-    return f'write_judge_code(session_id="{task.session_id}", criterion="{keys}", source="...", reasoning="...")'
-
-
-def _after(report: JudgeCodeReport) -> str:
     if not report.accepted:
-        return "Correct what `errors` name, and hand it in again: nothing is judged with it."
-    seen = "Look at what it scores highest in `known_motions`: is that what was meant? " if report.known_motions else ""
-    return f'{seen}Then get_session(session_id="{report.session_id}") says what is next; judge_videos measures by it.'
+        step = "Correct what `errors` name, and hand it in again: nothing is judged with it."
+        return JudgeCodeAnswer(task=None, report=report, next_step=step)
+    step = f'Then get_session(session_id="{report.session_id}") says what is next; judge_videos measures by it.'
+    if report.known_motions:
+        step = f"Look at what it scores highest in `known_motions`: is that what was meant? {step}"
+    return JudgeCodeAnswer(task=None, report=report, next_step=step)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.session import ExtendSession, MetadataChange, SessionView
+from p2p.contracts.session import ExtendSession, MetadataChange
 from p2p.service.progress.session_view import view_session
 from p2p.service.rewards.writing import write_reward
 from p2p.service.sessions import driving
@@ -33,7 +33,20 @@ def manage_session(ws: Workspace, session_id: SessionId, action: Action, value: 
 
     What runs or waits is not deleted: cancel_job first. Only a person empties the trash.
     """
-    return managed(_done(ws, session_id, action, value))
+    if action == "delete":
+        return managed(delete_session(ws, session_id))
+    if action == "restore":
+        return managed(restore_session(ws, session_id))
+    if action in ("tag", "untag") and not value.strip():
+        raise InvalidInput(f'Name the tag, for example: manage_session(action="{action}", value="paper").')
+    changes = {
+        "rename": MetadataChange(alias=value),
+        "star": MetadataChange(starred=True),
+        "unstar": MetadataChange(starred=False),
+        "tag": MetadataChange(add_tags=(value,)),
+        "untag": MetadataChange(remove_tags=(value,)),
+    }
+    return managed(edit_session(ws, session_id, changes[action]))
 
 
 def extend_session(
@@ -55,20 +68,3 @@ def extend_session(
     name = continue_session(ws, session_id, request, driven=False).session_id
     write_reward(ws, name, 1)
     return state(ws, view_session(ws, name))
-
-
-def _done(ws: Workspace, session_id: str, action: str, value: str) -> SessionView:
-    if action == "delete":
-        return delete_session(ws, session_id)
-    if action == "restore":
-        return restore_session(ws, session_id)
-    if action in ("tag", "untag") and not value.strip():
-        raise InvalidInput(f'Name the tag, for example: manage_session(action="{action}", value="paper").')
-    changes = {
-        "rename": MetadataChange(alias=value),
-        "star": MetadataChange(starred=True),
-        "unstar": MetadataChange(starred=False),
-        "tag": MetadataChange(add_tags=(value,)),
-        "untag": MetadataChange(remove_tags=(value,)),
-    }
-    return edit_session(ws, session_id, changes[action])

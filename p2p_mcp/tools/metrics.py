@@ -1,6 +1,5 @@
 """What trainings did: few numbers, and a plot on request."""
 
-from pathlib import Path
 from typing import Annotated
 
 from mcp.types import CallToolResult
@@ -62,7 +61,7 @@ def get_metrics(
         plot=made,
         next_step=after_metrics(ws, shown),
     )
-    return reply(answer, _paths(ws.runs.path, made))
+    return reply(answer, [ws.runs.path / made.path] if made is not None else [])
 
 
 def compare_iterations(
@@ -78,7 +77,3 @@ def compare_iterations(
         **{name: getattr(found, name) for name in IterationComparison.model_fields},
         next_step=f'{show} shows both; revise_reward(session_id="{session_id}") goes on.',
     )
-
-
-def _paths(runs_dir: Path, picture: PictureFile | None) -> list[Path]:
-    return [runs_dir / picture.path] if picture is not None else []

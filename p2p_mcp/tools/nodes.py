@@ -1,7 +1,7 @@
 """The other machines that trainings may run on: seen here, added and trusted by a person alone."""
 
 from p2p.contracts.base import Contract
-from p2p.contracts.node import NodeState, NodeView
+from p2p.contracts.node import NodeState
 from p2p.service.machines.nodes import check_nodes
 from p2p.service.workspace import Workspace
 from p2p_mcp.views.answer import Answer
@@ -36,21 +36,21 @@ class NodeList(Answer):
 
 def list_nodes(ws: Workspace) -> NodeList:
     """List the other machines that can train, asked just now: cores, free memory, whether they are prepared."""
-    lines = tuple(_line(view) for view in check_nodes(ws))
+    lines = []
+    for view in check_nodes(ws):
+        facts = view.node.facts
+        lines.append(
+            NodeLine(
+                backend=f"ssh:{view.node.name}",
+                reachable=view.state is not NodeState.UNREACHABLE,
+                prepared=view.state is NodeState.READY,
+                cores=facts.cores if facts else None,
+                memory_free_mb=facts.memory_free_mb if facts else None,
+                gpus=facts.gpus if facts else (),
+                jobs=view.jobs,
+                problem=view.problem,
+            )
+        )
     ready = next((line.backend for line in lines if line.prepared), None)
     step = f'train_iteration(session_id="...", backend="{ready}")' if ready else f"Train here. {ADD}"
-    return NodeList(nodes=lines, next_step=step)
-
-
-def _line(view: NodeView) -> NodeLine:
-    facts = view.node.facts
-    return NodeLine(
-        backend=f"ssh:{view.node.name}",
-        reachable=view.state is not NodeState.UNREACHABLE,
-        prepared=view.state is NodeState.READY,
-        cores=facts.cores if facts else None,
-        memory_free_mb=facts.memory_free_mb if facts else None,
-        gpus=facts.gpus if facts else (),
-        jobs=view.jobs,
-        problem=view.problem,
-    )
+    return NodeList(nodes=tuple(lines), next_step=step)

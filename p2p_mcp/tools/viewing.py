@@ -1,6 +1,5 @@
 """Recorded rollouts, looked at from where one likes."""
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from mcp.types import CallToolResult
@@ -58,7 +57,8 @@ def view_rollout(
 
     Made once and kept. It judges nothing: judge_videos does.
     """
-    _require_order(start_s, end_s)
+    if start_s is not None and end_s is not None and end_s <= start_s:
+        raise InvalidInput(f"end_s must be later than start_s, got {start_s:g} to {end_s:g}.")
     request = ViewRequest(
         label=label,
         camera=camera,
@@ -78,13 +78,4 @@ def view_rollout(
         runs_dir=str(ws.runs.path),
         next_step=f'get_session(session_id="{session_id}") says how it stands.',
     )
-    return reply(answer, _paths(ws.runs.path, shown))
-
-
-def _paths(runs_dir: Path, shown: RolloutPictures) -> list[Path]:
-    return [runs_dir / file.path for file in (shown.sheet, *shown.frame_files)]
-
-
-def _require_order(start_s: float | None, end_s: float | None) -> None:
-    if start_s is not None and end_s is not None and end_s <= start_s:
-        raise InvalidInput(f"end_s must be later than start_s, got {start_s:g} to {end_s:g}.")
+    return reply(answer, [ws.runs.path / file.path for file in (shown.sheet, *shown.frame_files)])

@@ -28,7 +28,7 @@ def reply(
     Args:
         answer: What is told.
         pictures: Files, in their order.
-        meta: What clients read beside it.
+        meta: `_meta` of the result, which clients read and models do not.
         ours: Every text of it is p2p's own.
     """
     data = data_in_tools(answer.model_dump(mode="json", exclude_defaults=True))

@@ -1,6 +1,5 @@
 """What there is to judge an iteration by, and what was judged, as tools show them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from p2p.contracts.base import Contract
@@ -132,7 +131,12 @@ def pictures_of(evidence: Evidence, runs_dir: Path, detail: str, max_frames: int
     if detail == "sheet":
         return sheet
     frames = [runs_dir / frame.path for frame in evidence.frames if frame.path]
-    return sheet + list(_spread(frames, max_frames))
+    if len(frames) <= max_frames:
+        return sheet + frames
+    if max_frames == 1:
+        return [*sheet, frames[len(frames) // 2]]
+    places = [round(place * (len(frames) - 1) / (max_frames - 1)) for place in range(max_frames)]
+    return sheet + [frames[place] for place in places]
 
 
 def after_judging(session_id: str, judgment: Judgment) -> str:
@@ -161,12 +165,3 @@ def look(evidence: Evidence) -> str:
         f'submit_judgment(session_id="{evidence.session_id}", iteration={evidence.iteration}, '
         f"is_what_was_meant=..., score=..., diagnosis=..., criteria={{{decide}}})"
     )
-
-
-def _spread(frames: list[Path], most: int) -> Iterator[Path]:
-    if len(frames) <= most:
-        yield from frames
-    elif most == 1:
-        yield frames[len(frames) // 2]
-    elif most:
-        yield from (frames[round(place * (len(frames) - 1) / (most - 1))] for place in range(most))

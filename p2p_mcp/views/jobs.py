@@ -61,13 +61,14 @@ async def follow(ws: Workspace, job: JobView, seconds: float, ctx: Context[Any, 
     """The job when it has ended, or when the time is up; progress is reported meanwhile."""
     with anyio.move_on_after(seconds):
         while not job.state.finished:
-            await ctx.report_progress(job.step, max(job.total, 1), _message(job))
+            await ctx.report_progress(job.step, max(job.total, 1), progress_in_words(job))
             await anyio.sleep(POLL_S)
             job = await to_thread.run_sync(job_views.get_job, ws, job.job_id)
     return job
 
 
-def _message(job: JobView) -> str:
+def progress_in_words(job: JobView) -> str:
+    """State, steps and time left of a job in one line; of one that waits, what it waits for."""
     if job.waiting is not None:
         return in_words(job.waiting)
     eta = f", about {job.eta_s:.0f} s left" if job.eta_s is not None else ""

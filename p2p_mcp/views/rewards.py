@@ -4,7 +4,7 @@ from p2p.contracts.brief import DraftReport, RevisionBrief
 from p2p.contracts.judgment import Verdict
 from p2p.contracts.reward import RewardProbe, RewardRanking, RewardReport, RewardSpec, TermStatistics
 from p2p.contracts.training import EffectiveConfig
-from p2p.service.rounding import short
+from p2p.service.rounding import rounded_term, short
 from p2p_mcp.views.answer import Answer
 
 
@@ -103,49 +103,39 @@ def asked(brief: RevisionBrief) -> RevisionAnswer:
 
 
 def _facts(report: RewardReport) -> dict[str, object]:
+    """Fields that every answer about a reward has, with rounded numbers."""
+    ranking = report.ranking
+    if ranking is not None:
+        motions = tuple(
+            one.model_copy(update={"score": short(one.score), "pay": short(one.pay)}) for one in ranking.motions
+        )
+        ranking = ranking.model_copy(update={"motions": motions, "correlation": short(ranking.correlation)})
+    probe = report.probe
+    if probe is not None:
+        criteria = tuple(
+            one.model_copy(
+                update={
+                    "values": tuple(short(value) for value in one.values),
+                    "met_shares": tuple(short(share) for share in one.met_shares),
+                    "approached": short(one.approached),
+                }
+            )
+            for one in probe.criteria
+        )
+        intervals = tuple((short(low), short(high)) for low, high in probe.intervals)
+        returns = tuple(short(value) for value in probe.returns)
+        probe = probe.model_copy(update={"criteria": criteria, "returns": returns, "intervals": intervals})
     return {
         "accepted": report.accepted,
         "errors": report.errors,
         "warnings": tuple(issue.message for issue in report.issues if issue.severity != "error"),
         "spec": report.spec,
-        "ranges": tuple(_rounded(term) for term in report.terms),
-        "ranking": _ranked(report.ranking),
+        "ranges": tuple(rounded_term(term) for term in report.terms),
+        "ranking": ranking,
         "transitions": report.transitions,
         "microseconds_per_step": short(report.microseconds_per_step),
         "microseconds_per_call": short(report.microseconds_per_call),
         "method": report.method,
         "method_reason": report.method_reason,
-        "probe": _probed(report.probe),
+        "probe": probe,
     }
-
-
-def _probed(probe: RewardProbe | None) -> RewardProbe | None:
-    if probe is None:
-        return None
-    criteria = tuple(
-        one.model_copy(
-            update={
-                "values": tuple(short(value) for value in one.values),
-                "met_shares": tuple(short(share) for share in one.met_shares),
-                "approached": short(one.approached),
-            }
-        )
-        for one in probe.criteria
-    )
-    intervals = tuple((short(low), short(high)) for low, high in probe.intervals)
-    returns = tuple(short(value) for value in probe.returns)
-    return probe.model_copy(update={"criteria": criteria, "returns": returns, "intervals": intervals})
-
-
-def _ranked(ranking: RewardRanking | None) -> RewardRanking | None:
-    if ranking is None:
-        return None
-    motions = tuple(
-        one.model_copy(update={"score": short(one.score), "pay": short(one.pay)}) for one in ranking.motions
-    )
-    return ranking.model_copy(update={"motions": motions, "correlation": short(ranking.correlation)})
-
-
-def _rounded(term: TermStatistics) -> TermStatistics:
-    numbers = ("mean", "std", "minimum", "maximum", "share")
-    return term.model_copy(update={name: short(getattr(term, name)) for name in numbers})

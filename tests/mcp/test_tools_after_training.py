@@ -225,7 +225,7 @@ async def test_two_checkpoints_are_compared_by_the_caller_in_both_orders(
         kept = ws.record(session_id).read_preferences()
         assert [one.model for one in kept][-2:] == ["a model", None]
         assert "No provider is configured" in await call.error("compare_videos", **ask, mode="api")
-        assert "Two different ones" in await call.error("compare_videos", session_id=session_id, first=1, second=1)
+        assert "is compared with itself" in await call.error("compare_videos", session_id=session_id, first=1, second=1)
         assert "has no checkpoint 7" in await call.error("compare_videos", **{**ask, "first_checkpoint": 7})
 
 
@@ -333,7 +333,7 @@ async def test_judge_code_of_the_caller_measures_with_evidence_and_is_signed(
         assert [one.get("by_eyes", False) for one in code["criteria"]] == [False, False]
         judged = await call("submit_judgment", **{**SEEN, "session_id": session_id, "is_what_was_meant": False})
         assert judged["judgment"]["by_written_code"] == code["by_written_code"]
-        assert "is judged, and what it was judged by stands" in await call.error("write_judge_code", **write)
+        assert "A judge function that works is not replaced" in await call.error("write_judge_code", **write)
 
 
 async def test_what_is_shown_on_request(connect: Connect, ws: Workspace, caller: Calls, session_id: str) -> None:

@@ -57,7 +57,7 @@ def test_a_deleted_session_is_in_no_list_and_comes_back_whole(ws: Workspace, ses
         partial(start_training, ws),
         partial(delete_session, ws),
     ):
-        with pytest.raises(InvalidInput, match=f"lies in the trash.*{Remedy.RESTORE.of(session=session_id)}"):
+        with pytest.raises(InvalidInput, match=f"is in the trash.*{Remedy.RESTORE.of(session=session_id)}"):
             step(session_id)
     with pytest.raises(UnknownName):
         find_session(ws, session_id)

@@ -2,7 +2,7 @@
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Judgment, Verdict
-from p2p.contracts.training import IterationAggregation
+from p2p.contracts.remedies import Remedy
 from p2p.registry import naming_extras
 from p2p.service.judging.judge_code import judge_by_functions
 from p2p.service.training.aggregation import ended_early
@@ -26,7 +26,8 @@ def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = No
     session = record.read_session()
     iteration = ws.iteration_begun(session_id, number)
     if iteration.report.read_evaluation() is None:
-        raise InvalidInput(f"Iteration {number} of {session_id} has no report rollouts yet; it is still training.")
+        judge = Remedy.JUDGE.of(session=session_id, iteration=number)
+        raise InvalidInput(f"Iteration {number} of {session_id} has no report rollouts yet. Judge it first: {judge}")
     if prompt is None:
         return judge_by_code(ws, record, iteration)
     intent = ws.author(session.author).elicit(prompt, describe_environment(ws, session.env_id))
@@ -62,24 +63,17 @@ def annotated(iteration: IterationRecord, judgment: Judgment) -> Judgment:
     aggregation = iteration.read_aggregation()
     if aggregation is None:
         return judgment
-    notes = [_early(iteration, aggregation), _chosen_by_eyes(aggregation)]
+    notes = []
+    if aggregation.by_checkpoints:
+        name = aggregation.best_run_id
+        results = {result.run_id: result for config in aggregation.configs.values() for result in config.per_seed}
+        judged = results[name].model_copy(update={"best_checkpoint": aggregation.best_checkpoint})
+        notes.append(ended_early(IterationRecord(iteration.path / name), judged))
+    if aggregation.looks:
+        found = "accepted it" if any(look.accepted for look in aggregation.looks) else "accepted none"
+        notes.append(
+            f"After an earlier veto eyes looked at {len(aggregation.looks)} of the best checkpoints, and {found}: "
+            f"judged is {aggregation.best_run_id} at step {aggregation.best_checkpoint:,}."
+        )
     told = [note for note in notes if note and note not in judgment.diagnosis]
     return judgment.model_copy(update={"diagnosis": " ".join([*told, judgment.diagnosis])}) if told else judgment
-
-
-def _early(iteration: IterationRecord, aggregation: IterationAggregation) -> str:
-    if not aggregation.by_checkpoints:
-        return ""
-    results = {result.run_id: result for config in aggregation.configs.values() for result in config.per_seed}
-    judged = results[aggregation.best_run_id].model_copy(update={"best_checkpoint": aggregation.best_checkpoint})
-    return ended_early(IterationRecord(iteration.path / aggregation.best_run_id), judged)
-
-
-def _chosen_by_eyes(aggregation: IterationAggregation) -> str:
-    if not aggregation.looks:
-        return ""
-    found = "accepted it" if any(look.accepted for look in aggregation.looks) else "accepted none"
-    return (
-        f"After an earlier veto eyes looked at {len(aggregation.looks)} of the best checkpoints, and {found}: judged "
-        f"is {aggregation.best_run_id} at step {aggregation.best_checkpoint:,}."
-    )

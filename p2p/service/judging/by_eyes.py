@@ -2,7 +2,6 @@
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Evidence, Judgment, Observation, Verdict
-from p2p.contracts.session import Session
 from p2p.contracts.work import ViewRequest
 from p2p.judges import agreement, synthesis
 from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
@@ -59,43 +58,34 @@ def _observe(ws: Workspace, record: SessionRecord, iteration: IterationRecord, e
     """Ask the model once, and again if its answer is far from the measurement."""
     from p2p.judges.vision import VisionJudge  # noqa: PLC0415 - jinja2, which the service starts without
 
-    judge = VisionJudge(
-        vision_models(ws, record).for_role(ROLE, iteration.number),
-        _pictures(ws, record.read_session(), iteration, evidence),
+    model = vision_models(ws, record).for_role(ROLE, iteration.number)
+    if evidence.contact_sheet is None:
+        raise InvalidInput(f"Iteration {iteration.number} of {record.session_id} has no pictures to look at.")
+    sheet = ws.runs.path / evidence.contact_sheet
+    video = evidence.videos.get(SHOWN)
+
+    def more(wish: CloserLook) -> EvidencePicture:
+        request = requested_view(wish)
+        pictures = view_rollout(ws, record.session_id, iteration.number, request)
+        words = _in_words(iteration.number, request)
+        return keep_picture(ws, iteration, ws.runs.path / pictures.sheet.path, words, pictures.note)
+
+    shown = EvidencePictures(
+        sheet=keep_picture(ws, iteration, sheet, f"Contact sheet of the {SHOWN} rollout", evidence.picture_note),
+        video=keep_picture(ws, iteration, ws.runs.path / video, f"Video of the {SHOWN} rollout") if video else None,
+        more=more,
     )
+    judge = VisionJudge(model, shown)
     observation = judge.look(evidence)
     return judge.look_again(evidence, observation) if agreement.apart(evidence.code, observation) else observation
 
 
-def _pictures(ws: Workspace, session: Session, iteration: IterationRecord, evidence: Evidence) -> EvidencePictures:
-    """Pictures and numbers for the vision model."""
-    if evidence.contact_sheet is None:
-        raise InvalidInput(f"Iteration {iteration.number} of {session.session_id} has no pictures to look at.")
-    sheet = ws.runs.path / evidence.contact_sheet
-    video = evidence.videos.get(SHOWN)
-    about = f"Contact sheet of the {SHOWN} rollout"
-
-    def more(wish: CloserLook) -> EvidencePicture:
-        request = requested_view(wish)
-        pictures = view_rollout(ws, session.session_id, iteration.number, request)
-        words = _in_words(iteration.number, request)
-        return keep_picture(ws, iteration, ws.runs.path / pictures.sheet.path, words, pictures.note)
-
-    return EvidencePictures(
-        sheet=keep_picture(ws, iteration, sheet, about, evidence.picture_note),
-        video=keep_picture(ws, iteration, ws.runs.path / video, f"Video of the {SHOWN} rollout") if video else None,
-        more=more,
-    )
-
-
 def _in_words(number: int, request: ViewRequest) -> str:
-    start = request.start_s or 0
-    end = request.end_s
-    part = (
-        ""
-        if request.start_s is None and end is None
-        else f", {start:g} s to {'its end' if end is None else f'{end:g} s'}"
-    )
+    """Caption of a view, for the model that asked for it."""
+    part = ""
+    if request.start_s is not None or request.end_s is not None:
+        end = "its end" if request.end_s is None else f"{request.end_s:g} s"
+        part = f", {request.start_s or 0:g} s to {end}"
     other = f", iteration {request.compare_with} below" if request.compare_with is not None else ""
     path = f", path of {request.path_of}" if request.path_of is not None else ""
     return f"Iteration {number}, {request.label} rollout, {request.camera} camera{part}{other}{path}"

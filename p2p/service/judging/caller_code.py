@@ -69,13 +69,32 @@ def submit_judge_code(
     """
     record = ws.record(session_id)
     with record.exclusive():
-        _require_open(ws, record, _criterion(record, key))
+        intent = record.read_criteria()
+        known_keys = {criterion.key: criterion for criterion in intent.criteria} if intent is not None else {}
+        if key not in known_keys:
+            raise UnknownName("criterion", key, known_keys)
+        if known_keys[key].predicate is not None:
+            open_ones = ", ".join(criterion.key for criterion in _to_measure(record)) or "none"
+            raise InvalidInput(f"{key} is measured by its predicate. Without a predicate: {open_ones}.")
+        code = record.read_judge_code()
+        judged = [each.number for each in record.iteration_records() if each.read_judgment() is not None]
+        newest = _with_rollouts(record) if judged else None
+        present = next((each for each in code.usable if each.key == key), None) if code is not None else None
+        failing = newest is not None and present is not None and _problem(ws, newest, present) is not None
+        if judged and not failing:
+            raise InvalidInput(
+                f"Iteration {judged[0]} of {session_id} is judged already. A judge function that works is not replaced "
+                "after that, so that all iterations are judged by the same one. To judge by another, create another "
+                f"session: {Remedy.CREATE.of()}"
+            )
         written_by = f"{CALLER} {model}".strip()
         plan = Decomposition(measurable=True, reason=reasoning[:2000])
         function = JudgeFunction(key=key, decomposition=plan, source=source, written_by=written_by)
         problems, known = _on_trial(ws, record, function)
         if not problems:
-            _replace(record, function)
+            code = code or JudgeCode(written_by=CALLER, functions=())
+            others = tuple(each for each in code.functions if each.key != function.key)
+            record.save_judge_code(code.model_copy(update={"functions": (*others, function)}))
     return JudgeCodeReport(
         session_id=session_id,
         key=key,
@@ -86,19 +105,10 @@ def submit_judge_code(
     )
 
 
-def _require_open(ws: Workspace, record: SessionRecord, criterion: Criterion) -> None:
-    judged = [each.number for each in record.iteration_records() if each.read_judgment() is not None]
-    if not judged:
-        return
-    code = record.read_judge_code()
-    present = next((each for each in code.usable if each.key == criterion.key), None) if code is not None else None
-    newest = _with_rollouts(record)
-    if present is None or newest is None or not isinstance(call_on_report(ws, newest, present), str):
-        raise InvalidInput(
-            f"Iteration {judged[0]} of {record.session_id} is judged, and what it was judged by stands, so that "
-            "iterations can be compared. Another session can be judged otherwise: "
-            f"{Remedy.CREATE.of()}"
-        )
+def _problem(ws: Workspace, iteration: IterationRecord, function: JudgeFunction) -> str | None:
+    """Why a function fails on the report rollouts of an iteration; None if it scores them."""
+    said = call_on_report(ws, iteration, function)
+    return said if isinstance(said, str) else None
 
 
 def _on_trial(
@@ -122,8 +132,8 @@ def _on_trial(
     finally:
         files.discard(directory)
     newest = _with_rollouts(record)
-    if not problems and newest is not None and isinstance(said := call_on_report(ws, newest, function), str):
-        problems = [said]
+    if not problems and newest is not None and (problem := _problem(ws, newest, function)) is not None:
+        problems = [problem]
     return problems, known
 
 
@@ -136,21 +146,3 @@ def _with_rollouts(record: SessionRecord) -> IterationRecord | None:
 def _to_measure(record: SessionRecord) -> tuple[Criterion, ...]:
     intent = record.read_criteria()
     return tuple(one for one in intent.criteria if one.predicate is None) if intent is not None else ()
-
-
-def _criterion(record: SessionRecord, key: str) -> Criterion:
-    intent = record.read_criteria()
-    known = {criterion.key: criterion for criterion in intent.criteria} if intent is not None else {}
-    if key not in known:
-        raise UnknownName("criterion", key, known)
-    if known[key].predicate is not None:
-        open_ones = ", ".join(criterion.key for criterion in _to_measure(record)) or "none"
-        raise InvalidInput(f"{key} is measured by its predicate. Without a predicate: {open_ones}.")
-    return known[key]
-
-
-def _replace(record: SessionRecord, function: JudgeFunction) -> None:
-    """Replace the stored function of the same criterion."""
-    code = record.read_judge_code() or JudgeCode(written_by=CALLER, functions=())
-    others = tuple(each for each in code.functions if each.key != function.key)
-    record.save_judge_code(code.model_copy(update={"functions": (*others, function)}))

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import Evidence, Judgment, Observation, hash_of
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import EventName, SessionStatus
@@ -15,7 +14,7 @@ from p2p.service.judging.closing import close, outcome
 from p2p.service.judging.evidence import SHOWN, duration_s, rubric_for
 from p2p.service.judging.report import run_report
 from p2p.service.progress.lineage import record_iteration
-from p2p.service.progress.session_view import live_training, view_session
+from p2p.service.progress.session_view import job_status, live_training, view_session
 from p2p.service.training.aggregation import aggregate_checkpoints
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.iteration import settled_aggregation
@@ -94,33 +93,36 @@ def submit_judgment(ws: Workspace, session_id: str, iteration: int | None, obser
     """
     record = ws.record(session_id)
     with record.exclusive():
-        return _judge_with(ws, record, chosen_iteration(ws, record, iteration), observation)
-
-
-def _judge_with(
-    ws: Workspace, record: SessionRecord, chosen: IterationRecord, observation: Observation | None
-) -> Judgment:
-    known = chosen.read_judgment()
-    evaluation = _report_rollouts(ws, record, chosen)
-    code = judge_by_code(ws, record, chosen)
-    intent = record.read_criteria()
-    if observation is not None and observation.prompt_hash is None:
+        chosen = chosen_iteration(ws, record, iteration)
+        known = chosen.read_judgment()
+        evaluation = _report_rollouts(ws, record, chosen)
+        code = judge_by_code(ws, record, chosen)
+        intent = record.read_criteria()
         unjudged = synthesis.unseen(intent, code) if intent is not None else ()
-        rubric = rubric_for(record.read_session().prompt, unjudged, evaluation)
-        observation = observation.model_copy(update={"prompt_hash": hash_of(rubric)})
-    if known is not None and known.observation == observation:
+        if observation is not None and observation.prompt_hash is None:
+            rubric = rubric_for(record.read_session().prompt, unjudged, evaluation)
+            observation = observation.model_copy(update={"prompt_hash": hash_of(rubric)})
+        if known is not None and known.observation == observation:
+            _close_if_over(ws, record)
+            return known
+        require_judgeable(ws, record, chosen, known)
+        if observation is None and unjudged:
+            raise InvalidInput(
+                f"Only eyes can judge {', '.join(criterion.key for criterion in unjudged)}: look at the pictures "
+                f"({Remedy.LOOK.of()}) and hand in what you saw ({Remedy.SUBMIT_JUDGMENT.of()})."
+            )
+        if intent is not None and observation is not None:
+            judgment = annotated(chosen, synthesis.combine(intent, code, observation))
+        else:
+            judgment = annotated(chosen, code)
+        number = chosen.number
+        n_runs = len(chosen.runs())
+        with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
+            chosen.save_judgment(judgment)
+            result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
+        record_iteration(record, number)
         _close_if_over(ws, record)
-        return known
-    require_judgeable(ws, record, chosen, known)
-    number = chosen.number
-    n_runs = len(chosen.runs())
-    judgment = annotated(chosen, _combined(intent, code, observation))
-    with record.events.span(EventName.JUDGE_START, EventName.JUDGE_END, number, num_runs=n_runs) as result:
-        chosen.save_judgment(judgment)
-        result |= {"intent_score": judgment.intent_score, "best_run": judgment.run_id}
-    record_iteration(record, number)
-    _close_if_over(ws, record)
-    return judgment
+        return judgment
 
 
 def _close_if_over(ws: Workspace, record: SessionRecord) -> None:
@@ -181,7 +183,8 @@ def _aggregate_ended(ws: Workspace, record: SessionRecord, iteration: IterationR
         InvalidInput: a process drives the session, which goes on to train it.
     """
     runs = iteration.runs()
-    if not runs or not all(_has_ended(ws, run) for run in runs):
+    jobs = [job_status(run.path, ws.backend) for run in runs]  # None: never started
+    if not runs or not all(job is None or job.state.finished for job in jobs):
         return
     aggregation = aggregate_checkpoints(runs)
     known = iteration.read_aggregation()
@@ -196,14 +199,6 @@ def _aggregate_ended(ws: Workspace, record: SessionRecord, iteration: IterationR
         )
     iteration.forget_aggregation()  # of another checkpoint, before the training went on
     iteration.save_aggregation(aggregation)
-
-
-def _has_ended(ws: Workspace, run: IterationRecord) -> bool:
-    """Whether no job trains a run; True for a run that was never started."""
-    try:
-        return ws.backend.status(run.path).state.finished
-    except InvalidInput:
-        return True
 
 
 def require_judgeable(ws: Workspace, record: SessionRecord, iteration: IterationRecord, known: Judgment | None) -> None:
@@ -229,16 +224,3 @@ def require_judgeable(ws: Workspace, record: SessionRecord, iteration: Iteration
 def _path_of(ws: Workspace, path: Path) -> str | None:
     """Path relative to the runs directory; None if missing."""
     return str(path.relative_to(ws.runs.path)) if path.exists() else None
-
-
-def _combined(intent: Intent | None, code: Judgment, observation: Observation | None) -> Judgment:
-    if intent is None:
-        return code
-    if observation is not None:
-        return synthesis.combine(intent, code, observation)
-    if open_ones := synthesis.unseen(intent, code):
-        raise InvalidInput(
-            f"Only eyes can judge {', '.join(c.key for c in open_ones)}: look at the pictures "
-            f"({Remedy.LOOK.of()}) and hand in what you saw ({Remedy.SUBMIT_JUDGMENT.of()})."
-        )
-    return code

@@ -3,7 +3,6 @@
 from contextlib import suppress
 
 from p2p.contracts.errors import EnvironmentProblem
-from p2p.contracts.judgment import Judgment
 from p2p.contracts.session import EventName, Session, SessionStatus
 from p2p.contracts.work import FilmRequest
 from p2p.service.jobs.free_space import keeps_videos
@@ -23,7 +22,13 @@ def outcome(ws: Workspace, session_id: str) -> SessionStatus | None:
     unread = session.extends is not None and len(judgments) == 1 and bool(record.read_wishes())
     if unread and session.max_iterations > 1 and wishes_are_read(record):
         return None  # it may well pass as it did before: the revision after it reads the wish
-    return _outcome(session, judgments)
+    if judgments and judgments[-1].passed:
+        return SessionStatus.PASSED
+    if judgments and not session.prompt:
+        return SessionStatus.COMPLETED
+    if len(judgments) >= session.max_iterations or (judgments and session.author == "given"):
+        return SessionStatus.MAX_ITERATIONS
+    return None
 
 
 def close(ws: Workspace, session_id: str, outcome: SessionStatus, error: str | None = None) -> Session:
@@ -59,13 +64,3 @@ def _film(ws: Workspace, record: SessionRecord) -> None:
         names = tuple(f"../{run.path.relative_to(record.path)}" for run in runs)
         IterationRecord(record.film_dir).save_film_request(FilmRequest(runs=names))
         ws.background.submit(worker_job("film"), record.film_dir)
-
-
-def _outcome(session: Session, judgments: list[Judgment]) -> SessionStatus | None:
-    if judgments and judgments[-1].passed:
-        return SessionStatus.PASSED
-    if judgments and not session.prompt:
-        return SessionStatus.COMPLETED
-    if len(judgments) >= session.max_iterations or (judgments and session.author == "given"):
-        return SessionStatus.MAX_ITERATIONS
-    return None

@@ -66,4 +66,4 @@ def requested_view(wish: CloserLook) -> ViewRequest:
             path_of=wish.path_of,
         )
     except ValueError as error:
-        raise InvalidInput(f"That part of time is none: end_s {wish.end_s} is not after {wish.start_s}.") from error
+        raise InvalidInput(f"end_s must be later than start_s, got {wish.start_s} to {wish.end_s}.") from error

@@ -49,10 +49,21 @@ def write_judge_code(ws: Workspace, session_id: str) -> JudgeCode | None:
 
 def mend_judge_code(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> None:
     """Ask the author once to repair each function that fails on the judged rollouts."""
-    if (code := write_judge_code(ws, record.session_id)) is not None:
-        mended = tuple(_mended_code(ws, record, iteration, function) for function in code.functions)
-        if mended != code.functions:
-            record.save_judge_code(code.model_copy(update={"functions": mended}))
+    code = write_judge_code(ws, record.session_id)
+    intent = record.read_criteria()
+    if code is None or intent is None or not record.read_session().judge_author:
+        return
+    functions = {function.key: function for function in code.functions}
+    for key, function in functions.items():
+        by_author = function.source and not function.written_by
+        if not by_author or not isinstance(problem := call_on_report(ws, iteration, function), str):
+            continue
+        criterion = next(criterion for criterion in intent.criteria if criterion.key == key)
+        author = _judge_author(ws, record, intent, iteration)
+        functions[key] = author.repair(criterion, function, problem)
+    mended = tuple(functions.values())
+    if mended != code.functions:
+        record.save_judge_code(code.model_copy(update={"functions": mended}))
 
 
 def judge_by_functions(
@@ -74,7 +85,17 @@ def judge_by_functions(
     hashes = "+".join([judgment.provenance.code_hash, *(function.code_hash for function in code.usable)])
     lines = [f"The code for {key} failed, and does not count: {words}" for key, words in failed.items()]
     provenance = judgment.provenance.model_copy(update={"code_hash": hashes, "fallback": " ".join(lines)[:500]})
-    found = tuple(_finding(function, code.written_by, said[function.key]) for function in code.usable)
+    found = tuple(
+        CodeFinding(
+            key=function.key,
+            written_by=function.written_by or code.written_by,
+            code_hash=function.code_hash,
+            scores=tuple(finding.score for finding in findings.get(function.key, ())),
+            worst=min(findings.get(function.key, ()), key=lambda finding: finding.score, default=None),
+            problem=failed.get(function.key, ""),
+        )
+        for function in code.usable
+    )
     return judgment.model_copy(
         update={
             "provenance": provenance,
@@ -95,21 +116,6 @@ def call_on_report(
         generated.prepare_report(directory, function.source, iteration.report.path)
         run_to_end(ws.backend, "call", directory)
     return generated.read(directory)
-
-
-def _mended_code(
-    ws: Workspace, record: SessionRecord, iteration: IterationRecord, function: JudgeFunction
-) -> JudgeFunction:
-    intent = record.read_criteria()
-    author = record.read_session().judge_author
-    if not function.source or intent is None or not author or function.written_by:
-        return function
-    said = call_on_report(ws, iteration, function)
-    if not isinstance(said, str):
-        return function
-    criterion = next(criterion for criterion in intent.criteria if criterion.key == function.key)
-    mended: JudgeFunction = _judge_author(ws, record, intent, iteration).repair(criterion, function, said)
-    return mended
 
 
 def _judge_author(
@@ -134,15 +140,3 @@ def _judge_author(
         return found
 
     return JudgeAuthor(models.for_role(ROLE), spec, intent, validate)
-
-
-def _finding(function: JudgeFunction, author: str, said: tuple[RolloutFinding, ...] | str) -> CodeFinding:
-    """Result of a function, as stored in the judgment."""
-    return CodeFinding(
-        key=function.key,
-        written_by=function.written_by or author,
-        code_hash=function.code_hash,
-        scores=() if isinstance(said, str) else tuple(found.score for found in said),
-        worst=None if isinstance(said, str) else min(said, key=lambda found: found.score),
-        problem=said if isinstance(said, str) else "",
-    )

@@ -1,18 +1,15 @@
 """People's scores of rollouts, compared with the judges."""
 
-from collections.abc import Sequence
-
 from pydantic import ValidationError
 
 from p2p.analysis.agreement import agreement
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.judgment import Judgment, Label, Labels, RolloutScore
+from p2p.contracts.judgment import Label, Labels
 from p2p.contracts.remedies import Remedy
 from p2p.service.pictures.picturing import best_of
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.iterations import IterationRecord
-from p2p.store.sessions import SessionRecord
 
 PASS_THRESHOLD = 0.8
 """For labels of many sessions, whose own thresholds may differ."""
@@ -42,10 +39,22 @@ def label_rollout(
         InvalidInput: nothing is judged yet, no rollout was recorded, or a value is out of range.
     """
     record = ws.record(session_id)
-    chosen, judgment = _judged_iteration(ws, record, iteration)
+    if iteration is not None:
+        chosen: IterationRecord | None = ws.iteration_begun(session_id, iteration)
+    else:
+        chosen = best_of(record.iteration_records())
+    judgment = chosen.read_judgment() if chosen is not None else None
+    if chosen is None or judgment is None:
+        which = "" if iteration is None else f" as iteration {iteration}"
+        raise InvalidInput(
+            f"{session_id} has nothing judged{which} yet: {Remedy.FOLLOW.of(session=session_id)} shows how it stands."
+        )
     if judgment.run_id is None:
         raise InvalidInput(f"Iteration {chosen.number} of {session_id} has no recorded rollouts to label.")
-    seen = _rollout(judgment, rollout)
+    recorded = {score.label: score for score in judgment.rollouts if score.label is not None}
+    if rollout not in recorded:
+        raise UnknownName("rollout", rollout, recorded)
+    seen = recorded[rollout]
     try:
         label = Label(
             iteration=chosen.number,
@@ -69,38 +78,13 @@ def label_rollout(
 def labels(ws: Workspace, session_id: str | None = None) -> Labels:
     """Labels of a session, oldest first, with the judges' agreement; all sessions for None."""
     records = [ws.record(session_id)] if session_id is not None else ws.runs.sessions()
-    found = [label for record in records for label in _latest(record.read_labels())]
+    latest: dict[tuple[object, ...], Label] = {}  # of each person for each rollout
+    for record in records:
+        for label in record.read_labels():
+            seen = (record.session_id, label.iteration, label.run_id, label.checkpoint, label.rollout)
+            latest[(label.annotator, *seen)] = label
+    found = list(latest.values())
     threshold = records[0].read_session().pass_threshold if session_id is not None else PASS_THRESHOLD
     scores = [label.score for label in found]
     judged = [label.judged for label in found]
     return Labels(session_id=session_id, labels=tuple(found), agreement=agreement(scores, judged, threshold))
-
-
-def _judged_iteration(ws: Workspace, record: SessionRecord, number: int | None) -> tuple[IterationRecord, Judgment]:
-    if number is not None:
-        chosen: IterationRecord | None = ws.iteration_begun(record.session_id, number)
-    else:
-        chosen = best_of(record.iteration_records())
-    judgment = chosen.read_judgment() if chosen is not None else None
-    if chosen is None or judgment is None:
-        which = "" if number is None else f" as iteration {number}"
-        raise InvalidInput(
-            f"{record.session_id} has nothing judged{which} yet: {Remedy.FOLLOW.of(session=record.session_id)} "
-            "shows how it stands."
-        )
-    return chosen, judgment
-
-
-def _rollout(judgment: Judgment, label: str) -> RolloutScore:
-    recorded = {rollout.label: rollout for rollout in judgment.rollouts if rollout.label is not None}
-    if label not in recorded:
-        raise UnknownName("rollout", label, recorded)
-    return recorded[label]
-
-
-def _latest(labels: Sequence[Label]) -> list[Label]:
-    """Latest label of each person for each rollout."""
-    kept = {
-        (label.annotator, label.iteration, label.run_id, label.checkpoint, label.rollout): label for label in labels
-    }
-    return list(kept.values())

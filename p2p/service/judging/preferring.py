@@ -5,6 +5,7 @@ from pathlib import Path
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Observer, hash_of
 from p2p.contracts.preference import Compared, ComparedPolicy, PairToCompare, Preference, preference
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.work import PictureRequest, RecordedFile, ViewRequest
 from p2p.judges.evidence_pictures import EvidencePicture
 from p2p.service.judging.eyes import ROLE, keep_picture, vision_models
@@ -139,7 +140,7 @@ def _in_both_orders(
 ) -> tuple[EvidencePicture, EvidencePicture]:
     """Two pictures of a pair: the first candidate above, and the second above."""
     if pair[0] == pair[1]:
-        raise InvalidInput(f"Two different ones can be compared, got {pair[0]} twice.")
+        raise InvalidInput(f"{pair[0]} is compared with itself. Name two different iterations or checkpoints.")
     view = request or ViewRequest()
     recorded = [(each, *_recorded(ws, record, each, view.label)) for each in pair]
     return _both(ws, record, recorded, view, wait_s), _both(ws, record, recorded[::-1], view, wait_s)
@@ -152,19 +153,16 @@ def _recorded(
     iteration = ws.iteration_begun(record.session_id, candidate.iteration)
     if candidate.checkpoint is None:
         return (iteration, *recorded_rollout(ws, record, iteration, label))
-    run = _chosen_run(record, iteration)
+    aggregation = iteration.read_aggregation()
+    if aggregation is None:
+        train = Remedy.TRAIN.of(session=record.session_id)
+        raise InvalidInput(f"Iteration {iteration.number} of {record.session_id} is not trained yet. Train it: {train}")
+    run = IterationRecord(iteration.path / aggregation.best_run_id)
     path = run.trajectory(candidate.checkpoint, label)
     if not path.exists():
         known = ", ".join(str(checkpoint.step) for checkpoint in run.checkpoints()) or "none"
         raise InvalidInput(f"{run.iteration_id} has no checkpoint {candidate.checkpoint}. There are: {known}.")
     return iteration, run, path
-
-
-def _chosen_run(record: SessionRecord, iteration: IterationRecord) -> IterationRecord:
-    aggregation = iteration.read_aggregation()
-    if aggregation is None:
-        raise InvalidInput(f"Iteration {iteration.number} of {record.session_id} is not trained yet.")
-    return IterationRecord(iteration.path / aggregation.best_run_id)
 
 
 def _both(

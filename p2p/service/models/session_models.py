@@ -40,11 +40,14 @@ def costs(ws: Workspace, session_id: str) -> SessionCosts:
     """Tokens, dollars and seconds of a session by role and iteration."""
     record = ws.record(session_id)
     lines = CallLedger(record.path).lines()
+    groups: dict[tuple[str, int | None], list[CallLine]] = {}
+    for line in lines:
+        groups.setdefault((line.role, line.iteration), []).append(line)
     return SessionCosts(
         session_id=session_id,
         caps=record.read_session().caps,
         models=tuple(dict.fromkeys(line.model for line in lines)),
-        rows=_rows(lines),
+        rows=tuple(_sum(role, iteration, group) for (role, iteration), group in groups.items()),
         trainings=tuple(_trainings(record)),
         total=_sum("total", None, lines),
         open_calls=sum(line.state == "begun" for line in lines),
@@ -64,7 +67,7 @@ def set_caps(ws: Workspace, session_id: str, **changes: Any) -> Session:
         try:
             caps = Caps.model_validate(session.caps.model_dump() | changes)
         except ValidationError as error:
-            raise InvalidInput(f"The caps cannot be changed so: {error.errors()[0]['msg']}.") from error
+            raise InvalidInput(f"The caps cannot be changed: {error.errors()[0]['msg']}.") from error
         session = session.model_copy(update={"caps": caps})
         record.save_session(session)
     return session
@@ -112,7 +115,12 @@ def session_models(
         InvalidInput: no model works for it.
     """
     session = record.read_session()
-    choice = choice_of(session) if not model else _choice_of_another(session, model)
+    if not model:
+        choice = choice_of(session)
+    else:
+        own = session.model or (session.author if ":" in session.author else "") or model
+        price = session.price if model == own else None  # the price given is that of the session's own model
+        choice = ModelChoice(model=model, effort=session.effort, price=price, caps=session.caps)
     return SessionModels(
         choice,
         CallLedger(record.path),
@@ -170,12 +178,6 @@ def choice_of(session: NewSession) -> ModelChoice:
     )
 
 
-def _choice_of_another(session: NewSession, model: str) -> ModelChoice:
-    known = session.model or (session.author if ":" in session.author else "") or model
-    price = session.price if model == known else None
-    return ModelChoice(model=model, effort=session.effort, price=price, caps=session.caps)
-
-
 def model_variables(session: Session) -> tuple[str, ...]:
     """Environment variables a process needs to call a session's models."""
     needed = [variable for name in _names(session) for variable in variables_of(name.provider)]
@@ -224,13 +226,6 @@ def _training(number: int, runs: Iterable[IterationRecord], *, short: bool = Fal
             environment_steps=sum(summary.total_timesteps for summary in summaries),
             seconds=round(sum(summary.training_time_s for summary in summaries), 1),
         )
-
-
-def _rows(lines: Sequence[CallLine]) -> tuple[Cost, ...]:
-    groups: dict[tuple[str, int | None], list[CallLine]] = {}
-    for line in lines:
-        groups.setdefault((line.role, line.iteration), []).append(line)
-    return tuple(_sum(role, iteration, group) for (role, iteration), group in groups.items())
 
 
 def _sum(role: str, iteration: int | None, lines: Sequence[CallLine]) -> Cost:

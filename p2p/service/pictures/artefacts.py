@@ -1,7 +1,6 @@
 """Files of iterations for download: sources, metrics as CSV, pictures and videos."""
 
 import csv
-from collections.abc import Iterable, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
@@ -39,8 +38,17 @@ def metrics_table(ws: Workspace, session_id: str, number: int) -> str:
     for run in ws.iteration_begun(session_id, number).runs():
         training, evaluations = run.parse_scalars()
         for kind, found in (("training", training), ("evaluation", evaluations)):
-            rows += [{**_numbers(row), "run": run.iteration_id, "type": kind} for row in _thinned(found)]
-    return _csv(rows)
+            every = -(-len(found) // MAX_ROWS) or 1
+            kept = [row for place, row in enumerate(found) if place % every == 0 or place == len(found) - 1]
+            for row in kept:
+                numbers = {key: value for key, value in row.items() if type(value) in (int, float)}
+                rows.append({**numbers, "run": run.iteration_id, "type": kind})
+    others = sorted({key for row in rows for key in row} - {*FIRST_COLUMNS})
+    table = StringIO()
+    writer = csv.DictWriter(table, [*FIRST_COLUMNS, *others], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return table.getvalue()
 
 
 def media(ws: Workspace, session_id: str, number: int, kind: MediaKind) -> dict[str, Path]:
@@ -88,21 +96,3 @@ def read_picture(path: Path) -> bytes:
     if not is_enclosed(path):
         raise InvalidInput(f"{path} is not in the runs directory; no other file is shown.")
     return read_bytes(path)
-
-
-def _thinned(rows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    step = -(-len(rows) // MAX_ROWS) or 1
-    return (row for place, row in enumerate(rows) if place % step == 0 or place == len(rows) - 1)
-
-
-def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if isinstance(value, int | float) and not isinstance(value, bool)}
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    others = sorted({key for row in rows for key in row} - {*FIRST_COLUMNS})
-    table = StringIO()
-    writer = csv.DictWriter(table, [*FIRST_COLUMNS, *others], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return table.getvalue()

@@ -29,8 +29,16 @@ def make_picture(
     job.save_request(order)
     ws.backend.submit(worker_job(verb), job.path)
     deadline = time.monotonic() + wait_s if wait_s is not None else math.inf
+
+    def require_time() -> None:
+        if time.monotonic() > deadline:
+            raise EnvironmentProblem(
+                "This machine is busy: the pictures are still being made. Ask again with the same request, which "
+                "finds them when they are done."
+            )
+
     with cancelled_by_ctrl_c(ws.backend, job.path):
-        wait([job.path], ws.backend, lambda: _require_time(deadline))
+        wait([job.path], ws.backend, require_time)
     try:
         raise_failure(ws.backend.status(job.path), f"{verb} in {job.path}")
     except (InvalidInput, EnvironmentProblem):  # said in words: nothing in the directory says more
@@ -88,11 +96,3 @@ def best_of(iterations: list[IterationRecord]) -> IterationRecord | None:
     judgments = {each.number: judgment for each in iterations if (judgment := each.read_judgment()) is not None}
     best = best_iteration(judgments)
     return next((each for each in iterations if each.number == best), None)
-
-
-def _require_time(deadline: float) -> None:
-    if time.monotonic() > deadline:
-        raise EnvironmentProblem(
-            "This machine is busy: the pictures are still being made. Ask again with the same request, which finds "
-            "them when they are done."
-        )

@@ -3,10 +3,9 @@
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.work import MetricsPicture, MetricsPlot, PlotRequest, RunsToPlot
 from p2p.service.pictures.picturing import best_of, compared_iteration, make_picture, pending_work, picture_file
+from p2p.service.progress.comparing import neighbour
 from p2p.service.workspace import Workspace
-from p2p.store.iterations import IterationRecord
 from p2p.store.pictures import path_from_view, state_of, view_record
-from p2p.store.sessions import SessionRecord
 
 
 def plot_metrics(
@@ -32,12 +31,26 @@ def plot_metrics(
         EnvironmentProblem: this machine is too busy to make it in `wait_s`.
     """
     record = ws.record(session_id)
-    shown = _plotted(ws, record, iteration)
+    iterations = record.iteration_records()
+    if iteration is not None:
+        shown = ws.iteration_begun(session_id, iteration)
+    elif iterations:
+        shown = best_of(iterations) or iterations[-1]
+    else:
+        raise InvalidInput(f"{session_id} has no iteration yet: nothing is measured. {pending_work(ws, record)}")
     chosen = [shown]
     if view is MetricsPlot.COMPARE:
-        chosen += compared_iteration(ws, session_id, shown, with_iteration or _neighbour(record, shown.number))
-    runs = {each.number: _best_first(each) for each in chosen}
-    _require_metrics(ws, record, chosen, runs)
+        other = with_iteration or neighbour(ws, session_id, shown.number)
+        chosen += compared_iteration(ws, session_id, shown, other)
+    runs = {}
+    for each in chosen:
+        aggregation = each.read_aggregation()
+        best = aggregation.best_run_id if aggregation is not None else ""
+        runs[each.number] = sorted(each.runs(), key=lambda run: (run.iteration_id != best, run.iteration_id))
+        if not any(run.parse_scalars()[0] for run in runs[each.number]):
+            raise InvalidInput(
+                f"Iteration {each.number} of {session_id} has measured nothing yet. {pending_work(ws, record)}"
+            )
     session = record.read_session()
     order = PlotRequest(
         view=view,
@@ -56,37 +69,3 @@ def plot_metrics(
         with_iteration=chosen[1].number if len(chosen) > 1 else None,
         picture=picture_file(ws, job.path, result, result.sheet),
     )
-
-
-def _plotted(ws: Workspace, record: SessionRecord, number: int | None) -> IterationRecord:
-    if number is not None:
-        return ws.iteration_begun(record.session_id, number)
-    iterations = record.iteration_records()
-    if not iterations:
-        raise InvalidInput(f"{record.session_id} has no iteration yet: nothing is measured. {pending_work(ws, record)}")
-    return best_of(iterations) or iterations[-1]
-
-
-def _require_metrics(
-    ws: Workspace, record: SessionRecord, iterations: list[IterationRecord], runs: dict[int, list[IterationRecord]]
-) -> None:
-    for iteration in iterations:
-        if not any(run.parse_scalars()[0] for run in runs[iteration.number]):
-            raise InvalidInput(
-                f"Iteration {iteration.number} of {record.session_id} has measured nothing yet. "
-                f"{pending_work(ws, record)}"
-            )
-
-
-def _best_first(iteration: IterationRecord) -> list[IterationRecord]:
-    aggregation = iteration.read_aggregation()
-    best = aggregation.best_run_id if aggregation is not None else ""
-    return sorted(iteration.runs(), key=lambda run: (run.iteration_id != best, run.iteration_id))
-
-
-def _neighbour(record: SessionRecord, number: int) -> int:
-    """Iteration before another, else the one after it."""
-    others = [each.number for each in record.iteration_records() if each.number != number]
-    if not others:
-        raise InvalidInput(f"{record.session_id} has only iteration {number}: there is none to compare it with yet.")
-    return min(others, key=lambda other: (abs(other - number), other))

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.frame import FrameNote
-from p2p.contracts.work import PictureRequest, PictureResult, RecordedFile, RolloutPictures, ViewRequest
+from p2p.contracts.work import PictureRequest, RecordedFile, RolloutPictures, ViewRequest
 from p2p.service.pictures.picturing import (
     best_of,
     compared_iteration,
@@ -43,40 +42,49 @@ def view_rollout(
     """
     record = ws.record(session_id)
     request = request or ViewRequest()
-    shown = _shown(ws, record, iteration)
+    iterations = record.iteration_records()
+    if iteration is not None:
+        shown = ws.iteration_begun(session_id, iteration)
+    elif not iterations:
+        raise InvalidInput(f"{session_id} has no iteration yet: nothing is recorded. {pending_work(ws, record)}")
+    else:
+        recorded_last = (each for each in reversed(iterations) if _recorded(each, "median") is not None)
+        shown = best_of(iterations) or next(recorded_last, iterations[-1])
     chosen = [shown, *compared_iteration(ws, session_id, shown, request.compare_with)]
     recorded = [(each, *recorded_rollout(ws, record, each, request.label)) for each in chosen]
-    _require_body(recorded[0][1], request.path_of)
-    order = PictureRequest(
-        rollouts=tuple(_named(record, shown, request.label, *each) for each in recorded), view=request
-    )
+    spec = recorded[0][1].read_env_spec()
+    known = [body.name for body in spec.bodies] if spec is not None else []
+    if request.path_of is not None and spec is not None and request.path_of not in known:
+        raise UnknownName("body", request.path_of, known)
+    session = record.read_session()
+    rollouts = []
+    for each, run, path in recorded:
+        training = "" if path.parent == each.report.trajectories_dir else " while training"
+        rollouts.append(
+            RecordedFile(
+                run_dir=path_from_view(shown.path, run.path),
+                trajectory=path_from_view(shown.path, path),
+                title=f"Iteration {each.number}, {request.label} rollout{training}, {session.env_id}: {session.prompt}",
+            )
+        )
+    order = PictureRequest(rollouts=tuple(rollouts), view=request)
     job = view_record(shown.path, order, state_of(trajectory for _, _, trajectory in recorded))
     result = make_picture(ws, job, "view", order, wait_s)
     single = [frame.path for frame in result.frames if frame.path is not None]
+    places = [relative_path(ws, job.path / frame.path) if frame.path else None for frame in result.frames]
     return RolloutPictures(
         session_id=session_id,
         iteration=shown.number,
         compared_with=request.compare_with,
         label=request.label,
         sheet=picture_file(ws, job.path, result, result.sheet),
-        frames=_placed(ws, job.path, result),
+        frames=tuple(
+            frame.model_copy(update={"path": place}) for frame, place in zip(result.frames, places, strict=True)
+        ),
         frame_files=tuple(picture_file(ws, job.path, result, name) for name in single),
         video=picture_file(ws, job.path, result, result.video) if result.video is not None else None,
         note=result.note,
     )
-
-
-def _shown(ws: Workspace, record: SessionRecord, number: int | None) -> IterationRecord:
-    """Iteration to show."""
-    if number is not None:
-        return ws.iteration_begun(record.session_id, number)
-    iterations = record.iteration_records()
-    if not iterations:
-        raise InvalidInput(f"{record.session_id} has no iteration yet: nothing is recorded. {pending_work(ws, record)}")
-    if (best := best_of(iterations)) is not None:
-        return best
-    recorded = [each for each in iterations if _recorded(each, "median") is not None]
-    return (recorded or iterations)[-1]
 
 
 def recorded_rollout(
@@ -90,14 +98,6 @@ def recorded_rollout(
             f"the first ones at its first evaluation. {pending_work(ws, record)}"
         )
     return found
-
-
-def _placed(ws: Workspace, directory: Path, result: PictureResult) -> tuple[FrameNote, ...]:
-    """Moments with paths relative to the runs directory."""
-    return tuple(
-        frame.model_copy(update={"path": relative_path(ws, directory / frame.path) if frame.path else None})
-        for frame in result.frames
-    )
 
 
 def _recorded(iteration: IterationRecord, label: str) -> tuple[IterationRecord, Path] | None:
@@ -114,27 +114,3 @@ def _recorded(iteration: IterationRecord, label: str) -> tuple[IterationRecord, 
     ]
     latest = max(found, key=lambda each: each[0], default=None)
     return latest[1:] if latest is not None else None
-
-
-def _named(
-    record: SessionRecord,
-    shown: IterationRecord,
-    label: str,
-    iteration: IterationRecord,
-    run: IterationRecord,
-    path: Path,
-) -> RecordedFile:
-    session = record.read_session()
-    training = "" if path.parent == iteration.report.trajectories_dir else " while training"
-    return RecordedFile(
-        run_dir=path_from_view(shown.path, run.path),
-        trajectory=path_from_view(shown.path, path),
-        title=f"Iteration {iteration.number}, {label} rollout{training}, {session.env_id}: {session.prompt}",
-    )
-
-
-def _require_body(run: IterationRecord, name: str | None) -> None:
-    spec = run.read_env_spec()
-    known = [body.name for body in spec.bodies] if spec is not None else []
-    if name is not None and spec is not None and name not in known:
-        raise UnknownName("body", name, known)

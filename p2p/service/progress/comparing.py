@@ -3,7 +3,7 @@
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.metrics import CriterionPair, IterationComparison, IterationOutcome
-from p2p.contracts.preference import Preference
+from p2p.contracts.remedies import Remedy
 from p2p.service.progress.differences import changes_between, source_diff
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.rounding import short
@@ -28,25 +28,37 @@ def compare_iterations(ws: Workspace, session_id: str, first: int, second: int) 
     new = two.read_draft()
     if old is None or new is None:
         lacking = first if old is None else second
-        raise InvalidInput(f"Iteration {lacking} of {session_id} has no reward yet: nothing to compare.")
+        write = Remedy.WRITE_REWARD.of()
+        raise InvalidInput(f"Iteration {lacking} of {session_id} has no reward to compare yet. Write it first: {write}")
     judgments = {it.number: judgment for it in (one, two) if (judgment := it.read_judgment()) is not None}
+    outcomes = {(judgment.success_rate, judgment.intent_score) for judgment in judgments.values()}
+    preferences = ws.record(session_id).read_preferences()
+    scores = [{score.key: score for score in judgments[n].criteria} if n in judgments else {} for n in (first, second)]
+    criteria = []
+    for key in dict.fromkeys([*scores[0], *scores[1]]):
+        a = scores[0].get(key)
+        b = scores[1].get(key)
+        named = a or scores[1][key]
+        criteria.append(
+            CriterionPair(
+                key=key,
+                title=named.title,
+                unit=named.unit,
+                values=(short(a.value) if a else None, short(b.value) if b else None),
+                met_shares=(a.met_share if a else None, b.met_share if b else None),
+            )
+        )
     changes = changes_between(old, new, one.read_reward_report(), two.read_reward_report(), new.reasoning)
     return IterationComparison(
         session_id=session_id,
         first=_outcome(one, judgments.get(first)),
         second=_outcome(two, judgments.get(second)),
-        better=_better(judgments) if len(judgments) == 2 else None,
-        criteria=_pairs(judgments.get(first), judgments.get(second)),
+        better=best_iteration(judgments) if len(outcomes) == 2 else None,
+        criteria=tuple(criteria),
         changes=changes[:MAX_DIFFERENCES],
         reward_diff=source_diff(old.source, new.source, (f"iteration {first}", f"iteration {second}")),
-        preferences=_preferences(ws, session_id, {first, second}),
+        preferences=tuple(one for one in preferences if {one.first.iteration, one.second.iteration} == {first, second}),
     )
-
-
-def _preferences(ws: Workspace, session_id: str, numbers: set[int]) -> tuple[Preference, ...]:
-    """Recorded preferences between two iterations and their checkpoints."""
-    found = ws.record(session_id).read_preferences()
-    return tuple(one for one in found if {one.first.iteration, one.second.iteration} == numbers)
 
 
 def neighbour(ws: Workspace, session_id: str, number: int) -> int:
@@ -79,29 +91,3 @@ def _outcome(iteration: IterationRecord, judgment: Judgment | None) -> Iteration
         best_checkpoint=aggregation.best_checkpoint if aggregation else None,
         total_timesteps=summary.total_timesteps if summary else None,
     )
-
-
-def _better(judgments: dict[int, Judgment]) -> int | None:
-    (_, one), (_, two) = judgments.items()
-    same = (one.success_rate, one.intent_score) == (two.success_rate, two.intent_score)
-    return None if same else best_iteration(judgments)
-
-
-def _pairs(first: Judgment | None, second: Judgment | None) -> tuple[CriterionPair, ...]:
-    one = {score.key: score for score in first.criteria} if first is not None else {}
-    two = {score.key: score for score in second.criteria} if second is not None else {}
-    pairs = []
-    for key in dict.fromkeys([*one, *two]):
-        named = one.get(key) or two[key]
-        a = one.get(key)
-        b = two.get(key)
-        pairs.append(
-            CriterionPair(
-                key=key,
-                title=named.title,
-                unit=named.unit,
-                values=(short(a.value) if a else None, short(b.value) if b else None),
-                met_shares=(a.met_share if a else None, b.met_share if b else None),
-            )
-        )
-    return tuple(pairs)

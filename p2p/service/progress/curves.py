@@ -22,7 +22,11 @@ def curve(run_id: str, name: str, rows: Rows, key: str, points: int) -> Curve | 
         key: What is read of each; rows without it are left out.
         points: At least 2; the first and the last row are kept, and peaks before what lies between them.
     """
-    found = [(int(row[STEP]), _number(row[key])) for row in rows if row.get(key) is not None and STEP in row]
+    found: list[tuple[int, float | None]] = []
+    for row in rows:
+        if (value := row.get(key)) is not None and STEP in row:
+            finite = isinstance(value, int | float) and math.isfinite(value)
+            found.append((int(row[STEP]), short(float(value)) if finite else None))
     if not found:
         return None
     kept = [found[index] for index in thinned([value for _, value in found], points)]
@@ -46,7 +50,3 @@ def thinned(values: Sequence[float | None], points: int) -> list[int]:
         known = [index for index in range(begin, end) if values[index] is not None] or [begin]
         kept |= {min(known, key=lambda i: values[i] or 0.0), max(known, key=lambda i: values[i] or 0.0)}
     return sorted(kept)
-
-
-def _number(value: object) -> float | None:
-    return short(float(value)) if isinstance(value, int | float) and math.isfinite(value) else None

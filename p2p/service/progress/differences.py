@@ -28,7 +28,13 @@ def changes_between(
     """
     reason = " ".join(reason.split())[:MAX_REASON]
     reward = _reward_changes(old.source, new.source, before, after, reason)
-    config = _config_changes(old, new, reason)
+    was = canonical_names(old.config_changes)
+    becomes = canonical_names(new.config_changes)
+    config = [
+        Change(kind="config", name=name, old=was.get(name), new=becomes.get(name), reason=reason)
+        for name in dict.fromkeys([*was, *becomes])
+        if was.get(name) != becomes.get(name)
+    ]
     return (*reward[:1], *config[:1], *reward[1:], *config[1:])
 
 
@@ -45,26 +51,22 @@ def common_share(old: str, new: str) -> float:
     return len(first & second) / max(1, len(first | second))
 
 
-def _config_changes(old: RewardDraft, new: RewardDraft, reason: str) -> list[Change]:
-    before = canonical_names(old.config_changes)
-    after = canonical_names(new.config_changes)
-    return [
-        Change(kind="config", name=name, old=before.get(name), new=after.get(name), reason=reason)
-        for name in dict.fromkeys([*before, *after])
-        if before.get(name) != after.get(name)
-    ]
-
-
 def _reward_changes(
     old: str, new: str, before: RewardReport | None, after: RewardReport | None, reason: str
 ) -> list[Change]:
     if old == new:
         return []
-    numbers = _numbers(old, new)
     first = _statistics(before)
     second = _statistics(after)
-    found: dict[str, tuple[object, object]] = dict(numbers)
-    found |= {name: value for name, value in _terms(before, after).items() if name not in found}
+    found: dict[str, tuple[object, object]] = {}
+    described_before = _described(before)
+    described_after = _described(after)
+    if described_before and described_after:
+        gone = described_before.keys() - described_after.keys()
+        come = described_after.keys() - described_before.keys()
+        found |= {name: (described_before[name], None) for name in gone}
+        found |= {name: (None, described_after[name]) for name in come}
+    found |= _numbers(old, new)
     for name in first.keys() & second.keys() - found.keys():
         a = first[name].mean
         b = second[name].mean
@@ -87,16 +89,6 @@ def _numbers(old: str, new: str) -> dict[str, tuple[object, object]]:
             if before[name] != after[name]:
                 found[label.format(name)] = (before[name], after[name])
     return found
-
-
-def _terms(before: RewardReport | None, after: RewardReport | None) -> dict[str, tuple[object, object]]:
-    """Added and removed terms with their descriptions."""
-    first = _described(before)
-    second = _described(after)
-    if not first or not second:
-        return {}
-    gone = {name: (text, None) for name, text in first.items() if name not in second}
-    return gone | {name: (None, text) for name, text in second.items() if name not in first}
 
 
 def _described(report: RewardReport | None) -> dict[str, str]:

@@ -65,7 +65,9 @@ def wait_for_job(ws: Workspace, job_id: str, seconds: float = MAX_WAIT_S) -> Job
 def list_jobs(ws: Workspace, session_id: str | None = None) -> tuple[JobView, ...]:
     """All jobs or those of a session, newest first; without those of deleted sessions."""
     wanted = ws.jobs.tickets(session_id)
-    return tuple(_job_view(ws, ticket) for ticket in wanted if _is_kept(ws, ticket.session_id))
+    records = {ticket.session_id: ws.runs.session(ticket.session_id) for ticket in wanted}
+    kept = {name for name, one in records.items() if one.exists and one.read_metadata().deleted_at is None}
+    return tuple(_job_view(ws, ticket) for ticket in wanted if ticket.session_id in kept)
 
 
 def job_log(ws: Workspace, job_id: str, offset: int = 0) -> tuple[str, int]:
@@ -93,11 +95,6 @@ def settle(ws: Workspace, ticket: JobTicket | None) -> None:
         _write_end(ws, view)
 
 
-def _is_kept(ws: Workspace, session_id: str) -> bool:
-    record = ws.runs.session(session_id)
-    return record.exists and record.read_metadata().deleted_at is None
-
-
 def ticket_of(ws: Workspace, job_id: str) -> JobTicket:
     """Ticket of a known job."""
     ticket = ws.jobs.job(job_id).read_ticket()
@@ -117,7 +114,8 @@ def _job_view(ws: Workspace, ticket: JobTicket) -> JobView:
     record = ws.runs.session(ticket.session_id)
     number = ticket.iteration or len(record.iteration_records()) or None
     runs = _job_runs(ws, record, number)
-    trained = _job_runs_before(ws, record, number) if ticket.kind is JobKind.SESSION else ()
+    before = range(1, number or 1) if ticket.kind is JobKind.SESSION else range(0)
+    trained = [run for earlier in before for run in _job_runs(ws, record, earlier)]
     plan = record.iteration(number).read_plan() if number is not None else None
     running = status.state is JobState.RUNNING
     waiting = None
@@ -155,21 +153,15 @@ def _job_state(ws: Workspace, ticket: JobTicket, process: JobStatus) -> JobStatu
     if not process.state.finished:
         waits = process.state is JobState.QUEUED
         return JobStatus(state=JobState.WAITING if waits else JobState.RUNNING, error=process.error)
-    return JobStatus(state=process.state, error=_error(process))
+    error = None
+    if process.state is JobState.LOST:
+        error = KILLED if process.updated_at is not None else NEVER_STARTED
+    elif process.state is JobState.FAILED:
+        error = failure_message(process)
+    return JobStatus(state=process.state, error=error)
 
 
 def _job_runs(ws: Workspace, record: SessionRecord, number: int | None) -> Sequence[RunProgress]:
     if number is None:
         return ()
     return tuple(run_progress(run, ws.backend) for run in record.iteration(number).runs())
-
-
-def _job_runs_before(ws: Workspace, record: SessionRecord, number: int | None) -> Sequence[RunProgress]:
-    """Runs of the iterations before one."""
-    return tuple(run for before in range(1, number or 1) for run in _job_runs(ws, record, before))
-
-
-def _error(process: JobStatus) -> str | None:
-    if process.state is JobState.LOST:
-        return KILLED if process.updated_at is not None else NEVER_STARTED
-    return failure_message(process) if process.state is JobState.FAILED else None

@@ -4,13 +4,12 @@ from textwrap import shorten
 
 from p2p.agents.lessons import with_lesson
 from p2p.contracts.judgment import Judgment
-from p2p.contracts.reward import Lesson, Lineage, LineageEntry, Revision
-from p2p.contracts.session import Event, EventName, History, IterationData, SessionStatus
-from p2p.contracts.training_plan import EarlyStop
+from p2p.contracts.reward import ConfigUse, Lesson, Lineage, LineageEntry, Revision
+from p2p.contracts.session import EventName, History, IterationData, SessionStatus
 from p2p.service.progress.candidate_lessons import candidate_lessons, with_all
-from p2p.service.progress.config_uses import configs_used
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
+from p2p.training.tuning import HYPERPARAMETERS
 
 
 def record_iteration(
@@ -39,7 +38,16 @@ def record_iteration(
     record.save_history(history)
     record.save_lineage(_lineage(record, history.iterations))
     if judged and judged[-1][0] == number:
-        _announce(record, number, judged[-1][2])
+        judgment = judged[-1][2]
+        record.events.emit_once(
+            EventName.ITERATION_COMPLETED,
+            number,
+            intent_score=judgment.intent_score,
+            passed=judgment.passed,
+            success_rate=judgment.success_rate,
+            diagnosis=judgment.diagnosis[:300],
+            failure_tags=list(judgment.failure_tags),
+        )
 
 
 def best_iteration(judgments: dict[int, Judgment]) -> int | None:
@@ -57,6 +65,9 @@ def _iteration_data(
     if aggregation is not None:
         summary = IterationRecord(iteration.path / aggregation.best_run_id).read_summary()
     before = _revision_into(record, number)
+    summaries = [run.read_summary() for run in iteration.runs()]
+    # pauses between a kill and a resume do not count
+    durations_ms = [event.duration_ms or 0 for event in record.events.read() if event.iteration == number]
     return IterationData(
         iteration=number,
         iteration_dir=iteration.iteration_id,
@@ -68,16 +79,11 @@ def _iteration_data(
         best_run_id=judgment.run_id,
         best_checkpoint=judgment.best_checkpoint,
         final_return=summary.final_episodic_return if summary else None,
-        elapsed_time_s=_elapsed(record.events.read(), number),
+        elapsed_time_s=sum(durations_ms) / 1000,
         changes=tuple(f"{c.kind} {c.name}: {c.old} → {c.new} ({c.reason})" for c in before.changes) if before else (),
         based_on=before.based_on if before else None,
-        steps_saved=sum(stop.steps_saved for run in iteration.runs() if (stop := _early_stop(run)) is not None),
+        steps_saved=sum(one.early_stop.steps_saved for one in summaries if one is not None and one.early_stop),
     )
-
-
-def _early_stop(run: IterationRecord) -> EarlyStop | None:
-    summary = run.read_summary()
-    return summary.early_stop if summary is not None else None
 
 
 def _lineage(record: SessionRecord, iterations: tuple[IterationData, ...]) -> Lineage:
@@ -114,18 +120,25 @@ def _revision_into(record: SessionRecord, number: int) -> Revision | None:
     return record.iteration(number - 1).read_revision() if number > 1 else None
 
 
-def _elapsed(events: list[Event], number: int) -> float:
-    """Time of the iteration's steps [s]; pauses between a kill and a resume do not count."""
-    return sum(event.duration_ms or 0 for event in events if event.iteration == number) / 1000
-
-
-def _announce(record: SessionRecord, number: int, judgment: Judgment) -> None:
-    record.events.emit_once(
-        EventName.ITERATION_COMPLETED,
-        number,
-        intent_score=judgment.intent_score,
-        passed=judgment.passed,
-        success_rate=judgment.success_rate,
-        diagnosis=judgment.diagnosis[:300],
-        failure_tags=list(judgment.failure_tags),
-    )
+def configs_used(iteration: IterationRecord) -> dict[str, ConfigUse]:
+    """Configuration -> hyperparameters and results; empty before the training."""
+    aggregation = iteration.read_aggregation()
+    draft = iteration.read_draft()
+    if aggregation is None:
+        return {}
+    configs = {run.config_id: config for run in iteration.runs() if (config := run.read_config()) is not None}
+    directives = {variant.config_id: variant.directive for variant in (draft.variants if draft else ())}
+    return {
+        config_id: ConfigUse(
+            directive=directives.get(config_id, ""),
+            hyperparameters=configs[config_id].model_dump(mode="json", include=set(HYPERPARAMETERS)),
+            n_completed=sum(result.status == "completed" for result in reached.per_seed),
+            mean_score=reached.mean_best_score,
+            std_score=reached.std_best_score,
+            mean_return=reached.mean_final_return,
+            std_return=reached.std_final_return,
+            best=config_id == aggregation.best_config_id,
+        )
+        for config_id, reached in aggregation.configs.items()
+        if config_id in configs
+    }

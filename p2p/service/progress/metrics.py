@@ -4,14 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.metrics import Curve, IterationComparison, MetricsKind, MetricsView
+from p2p.contracts.metrics import MetricsKind, MetricsView
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import RunLine
-from p2p.contracts.training import RunSummary
 from p2p.service.progress.comparing import compare_iterations, neighbour
 from p2p.service.progress.curves import curve
 from p2p.service.progress.session_view import run_progress
-from p2p.service.rounding import short
+from p2p.service.rounding import rounded_term, short
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 
@@ -52,7 +51,15 @@ def metrics(
     if not MIN_POINTS <= points <= MAX_POINTS:
         raise InvalidInput(f"points lies in {MIN_POINTS} … {MAX_POINTS}, got {points}.")
     kind = MetricsKind(view)
-    chosen = _shown_iteration(ws, session_id, iteration)
+    iterations = ws.record(session_id).iteration_records()
+    if iteration is not None:
+        chosen = ws.iteration_begun(session_id, iteration)
+    elif iterations:
+        chosen = iterations[-1]
+    else:
+        raise InvalidInput(
+            f"{session_id} has no iteration yet: write a reward ({Remedy.WRITE_REWARD.of()}) and train it."
+        )
     runs = chosen.runs()
     aggregation = chosen.read_aggregation()
     if not runs:
@@ -61,11 +68,27 @@ def metrics(
             f"Train it: {Remedy.TRAIN.of(session=session_id)}."
         )
     best = aggregation.best_run_id if aggregation is not None else None
-    wanted = _wanted(runs, run_id, best, kind)
+    names = [run.iteration_id for run in runs]
+    if run_id is not None and run_id not in names:
+        raise UnknownName("run", run_id, names)
+    of_one = run_id
+    if of_one is None and kind in (MetricsKind.TERMS, MetricsKind.DYNAMICS):
+        of_one = best or names[0]
+    wanted = [run for run in runs if of_one in (None, run.iteration_id)]
     summaries = {run.iteration_id: summary for run in wanted if (summary := run.read_summary()) is not None}
-    compared = kind is MetricsKind.COMPARE
+    terms = {name: tuple(rounded_term(term) for term in one.terms) for name, one in summaries.items()}
+    dynamics = {name: {key: short(value) for key, value in one.dynamics.items()} for name, one in summaries.items()}
+    comparison = None
+    if kind is MetricsKind.COMPARE:
+        other = with_iteration if with_iteration is not None else neighbour(ws, session_id, chosen.number)
+        comparison = compare_iterations(ws, session_id, other, chosen.number)
     lines = {run.iteration_id: _run_line(ws, run) for run in runs}
     ended = [f"{name}: {text}" for name, summary in summaries.items() for text in summary.warnings]
+    curves = []
+    for run in wanted:
+        series = _series(kind, *run.parse_scalars())
+        found = [curve(run.iteration_id, name, rows, key, points) for name, key, rows in series]
+        curves += [one for one in found if one is not None]
     hints = [f"{run.iteration_id}: {hint}" for run in wanted if (hint := lines[run.iteration_id].hint)]
     return MetricsView(
         session_id=session_id,
@@ -73,27 +96,12 @@ def metrics(
         view=kind,
         best_run_id=best,
         runs=tuple(lines[run.iteration_id] for run in (runs if run_id is None else wanted)),
-        curves=tuple(one for run in wanted for one in _curves(run, kind, points)),
-        terms=_terms(summaries) if kind is MetricsKind.TERMS else {},
-        dynamics=_dynamics(summaries) if kind is MetricsKind.DYNAMICS else {},
+        curves=tuple(curves),
+        terms=terms if kind is MetricsKind.TERMS else {},
+        dynamics=dynamics if kind is MetricsKind.DYNAMICS else {},
         warnings=(*ended, *hints),
-        comparison=_compare(ws, session_id, chosen.number, with_iteration) if compared else None,
+        comparison=comparison,
     )
-
-
-def _compare(ws: Workspace, session_id: str, number: int, other: int | None) -> IterationComparison:
-    return compare_iterations(ws, session_id, other if other is not None else neighbour(ws, session_id, number), number)
-
-
-def _shown_iteration(ws: Workspace, session_id: str, number: int | None) -> IterationRecord:
-    if number is not None:
-        return ws.iteration_begun(session_id, number)
-    iterations = ws.record(session_id).iteration_records()
-    if not iterations:
-        raise InvalidInput(
-            f"{session_id} has no iteration yet: write a reward ({Remedy.WRITE_REWARD.of()}) and train it."
-        )
-    return iterations[-1]
 
 
 def _run_line(ws: Workspace, run: IterationRecord) -> RunLine:
@@ -101,25 +109,6 @@ def _run_line(ws: Workspace, run: IterationRecord) -> RunLine:
     line = {name: getattr(progress, name) for name in RunLine.model_fields}
     line |= {name: short(line[name]) for name in ROUNDED}
     return RunLine(**{**line, "criteria": {key: short(value) for key, value in progress.criteria.items()}})
-
-
-def _wanted(
-    runs: list[IterationRecord], run_id: str | None, best: str | None, kind: MetricsKind
-) -> list[IterationRecord]:
-    """Runs to show curves of."""
-    names = [run.iteration_id for run in runs]
-    if run_id is not None and run_id not in names:
-        raise UnknownName("run", run_id, names)
-    if run_id is None and kind in (MetricsKind.TERMS, MetricsKind.DYNAMICS):
-        run_id = best or names[0]
-    return [run for run in runs if run_id in (None, run.iteration_id)]
-
-
-def _curves(run: IterationRecord, kind: MetricsKind, points: int) -> Iterable[Curve]:
-    training, evaluations = run.parse_scalars()
-    for name, key, rows in _series(kind, training, evaluations):
-        if (found := curve(run.iteration_id, name, rows, key, points)) is not None:
-            yield found
 
 
 def _series(
@@ -136,15 +125,3 @@ def _series(
         yield from ((name.removeprefix(TERM), name, training) for name in names)
     elif kind is MetricsKind.DYNAMICS:
         yield from ((name, name, training) for name in DYNAMICS)
-
-
-def _terms(summaries: dict[str, RunSummary]) -> dict[str, Any]:
-    numbers = ("mean", "std", "minimum", "maximum", "share")
-    return {
-        run: tuple(term.model_copy(update={n: short(getattr(term, n)) for n in numbers}) for term in summary.terms)
-        for run, summary in summaries.items()
-    }
-
-
-def _dynamics(summaries: dict[str, RunSummary]) -> dict[str, dict[str, float]]:
-    return {run: {name: short(v) for name, v in summary.dynamics.items()} for run, summary in summaries.items()}

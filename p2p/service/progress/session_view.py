@@ -37,22 +37,39 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
     judgments = {n: j for n, it in enumerate(iterations, 1) if (j := it.read_judgment()) is not None}
     best = best_iteration(judgments)
     history = record.read_history()
-    driver = _job(record.driver_dir, backend)
+    driver = job_status(record.driver_dir, backend)
     state = status.status if status is not None else SessionStatus.PENDING
     driven = driver is not None and not driver.state.finished
     training = _training(record, backend)
     trained_now = training is not None and not training.state.finished
     by_caller = _is_by_caller(session, state, iterations) and not driven
-    runs = tuple(run_progress(run, backend) for run in _runs(iterations[-1])) if iterations else ()
+    trained = iterations[-1].runs() if iterations else []
+    if iterations and not trained and iterations[-1].read_draft() is None:
+        trained = CandidateRecords(iterations[-1]).runs()  # while there is no reward: short trainings of candidates
+    runs = tuple(run_progress(run, backend) for run in trained)
     waiting = _waiting(record, driver if driven else training, driven, runs) if driven or trained_now else None
-    told = _told(state, by_caller, driven, trained_now, waiting)
+    told = state  # liveness comes from the locks, not from status.json
+    if (by_caller and trained_now) or (state is SessionStatus.RUNNING and (driven or trained_now)):
+        told = SessionStatus.RUNNING if waiting is None else SessionStatus.WAITING
+    elif state is SessionStatus.RUNNING:
+        told = SessionStatus.INTERRUPTED
     if by_caller and training is not None and training.state is JobState.LOST:
         told = SessionStatus.INTERRUPTED if iterations[-1].read_aggregation() is None else told
+    error = status.error if status is not None else None
+    if by_caller:
+        error = None
+        if training is not None and training.state is JobState.FAILED and iterations[-1].read_aggregation() is None:
+            error = failure_message(training)
     plan = iterations[-1].read_plan() if iterations else None
+    film = None
+    if (film_job := job_status(record.film_dir, backend)) is not None:
+        held_up = waiting_of(film_job, WaitsFor.FILM)
+        film_state = JobState.WAITING if held_up is not None else film_job.state
+        film = FilmProgress(state=film_state, waiting=held_up, error=last_line(film_job.error) or None)
     return SessionView(
         session=session,
         status=told,
-        error=_failure(iterations[-1], training) if by_caller else status.error if status is not None else None,
+        error=error,
         alive=driven or trained_now,
         waiting=waiting,
         by_caller=by_caller,
@@ -66,16 +83,10 @@ def view(record: SessionRecord, backend: Backend) -> SessionView:
         judgment=judgments.get(best) if best is not None else None,
         history=history.iterations if history is not None else (),
         artefacts=_artefacts(record, best, judgments),
-        film=_film(_job(record.film_dir, backend)),
+        film=film,
         settings_changes=record.read_settings_changes(),
         metadata=record.read_metadata(),
     )
-
-
-def _runs(iteration: IterationRecord) -> list[IterationRecord]:
-    """Runs of an iteration; while it has no reward, the short trainings of its candidates."""
-    own = iteration.runs()
-    return own if own or iteration.read_draft() is not None else CandidateRecords(iteration).runs()
 
 
 def _is_by_caller(session: Session, state: SessionStatus, iterations: Sequence[IterationRecord]) -> bool:
@@ -98,15 +109,6 @@ def _waiting(record: SessionRecord, job: JobStatus | None, driven: bool, runs: S
     return own or shared_wait([run.waiting for run in runs if run.state in ACTIVE])
 
 
-def _told(
-    state: SessionStatus, by_caller: bool, driven: bool, trained_now: bool, waiting: Waiting | None
-) -> SessionStatus:
-    """Status to report. Liveness comes from the locks, not from status.json."""
-    if (by_caller and trained_now) or (state is SessionStatus.RUNNING and (driven or trained_now)):
-        return SessionStatus.RUNNING if waiting is None else SessionStatus.WAITING
-    return SessionStatus.INTERRUPTED if state is SessionStatus.RUNNING else state
-
-
 def live_training(record: SessionRecord, backend: Backend) -> str | None:
     """Id of the live job that trains the newest iteration for its caller; None without one."""
     request = _training_request(record)
@@ -117,7 +119,7 @@ def live_training(record: SessionRecord, backend: Backend) -> str | None:
 def run_progress(run: IterationRecord, backend: Backend) -> RunProgress:
     """Progress of one run, from its job, configuration and metrics."""
     config = run.read_config()
-    job = _job(run.path, backend)
+    job = job_status(run.path, backend)
     training, evaluations = run.parse_scalars()
     last = training[-1] if training else {}
     step = int(last.get("global_step", 0))
@@ -170,7 +172,7 @@ def _until_verdict_s(
     """Expected time until an iteration is judged, or until the short trainings of its candidates have ended [s]."""
     trained = remaining_s(runs, plan.parallel)
     iteration = record.iteration_records()[-1]
-    check = _job(iteration.check_dir, backend)
+    check = job_status(iteration.check_dir, backend)
     if trained is None or plan.candidate_steps or check is None or check.state is not JobState.COMPLETED:
         return trained
     begun, ended = check.started_at, check.updated_at
@@ -188,20 +190,12 @@ def _seconds_per_step(run: RunProgress) -> float | None:
     return 1.0 / run.steps_per_second if run.steps_per_second and run.state in ENDED else None
 
 
-def _job(directory: Path, backend: Backend) -> JobStatus | None:
+def job_status(directory: Path, backend: Backend) -> JobStatus | None:
     """Status of the job in a directory; None without one."""
     try:
         return backend.status(directory)
     except InvalidInput:
         return None
-
-
-def _film(job: JobStatus | None) -> FilmProgress | None:
-    if job is None:
-        return None
-    waiting = waiting_of(job, WaitsFor.FILM)
-    state = JobState.WAITING if waiting is not None else job.state
-    return FilmProgress(state=state, waiting=waiting, error=last_line(job.error) or None)
 
 
 def _training_request(record: SessionRecord) -> TrainingRequest | None:
@@ -215,20 +209,13 @@ def _training(record: SessionRecord, backend: Backend) -> JobStatus | None:
     if ticket is not None:
         return process_of(record.path.parent, backend, ticket)
     request = _training_request(record)  # written by hand, or its ticket is gone
-    return _job(BackgroundDirectory(record.path.parent).new(request.job_id).path, backend) if request else None
+    return job_status(BackgroundDirectory(record.path.parent).new(request.job_id).path, backend) if request else None
 
 
 def _training_ticket(record: SessionRecord) -> JobTicket | None:
     """Ticket of the caller's training job for the newest iteration; None without one."""
     request = _training_request(record)
     return BackgroundDirectory(record.path.parent).new(request.job_id).read_ticket() if request else None
-
-
-def _failure(iteration: IterationRecord, training: JobStatus | None) -> str | None:
-    """Error of an iteration's failed training; None if it succeeded or its current reward is untried."""
-    if training is None or training.state is not JobState.FAILED or iteration.read_aggregation() is not None:
-        return None
-    return failure_message(training)
 
 
 def _step(session: Session, iterations: list[IterationRecord], has_intent: bool) -> str:

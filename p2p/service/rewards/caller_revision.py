@@ -1,19 +1,17 @@
 """Brief for the author of the next reward."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from p2p.contracts.brief import AttemptLine, CriterionBrief, DraftReport, RevisionBrief, Suggestion
 from p2p.contracts.errors import InvalidInput, P2PError
-from p2p.contracts.intent import Comparison, Intent
-from p2p.contracts.judgment import CriterionScore, Judgment, Observation
-from p2p.contracts.protocols import Attempt
+from p2p.contracts.intent import Comparison
+from p2p.contracts.judgment import CriterionScore, Judgment
 from p2p.contracts.remedies import Remedy
-from p2p.contracts.reward import TermStatistics
-from p2p.contracts.session import IterationData, Session
 from p2p.service.progress.lineage import best_iteration
 from p2p.service.rewards.revision import attempt
 from p2p.service.rewards.submission import Submission, hand_in
-from p2p.service.rounding import short
+from p2p.service.rounding import rounded_term, short
 from p2p.service.training.environments import describe_environment
 from p2p.service.wording import reward_constraints
 from p2p.service.workspace import Workspace
@@ -50,6 +48,24 @@ def revision_brief(ws: Workspace, session_id: str, iteration: int | None = None)
     chosen = attempt(record, number)
     best_run = record.iteration(number).path / (judgment.run_id or "")
     summary = IterationRecord(best_run).read_summary()
+    spec = describe_environment(ws, session.env_id)
+    observation = judgment.observation
+    if observation is not None:
+        observation = observation.model_copy(update={"diagnosis": observation.diagnosis[:MAX_SEEN]})
+    history = record.read_history()
+    earlier = history.iterations if history is not None else ()
+    lessons = {lesson.learned_at: lesson.text for lesson in record.read_lineage().lessons}
+    suggestion = None
+    if intent is not None:
+        with suppress(P2PError):  # the built-in author has no suggestion for every sentence
+            attempts = tuple(attempt(record, judged) for judged in sorted(judgments))
+            revision = ws.author("builtin").revise(intent, spec, attempts)
+            suggestion = Suggestion(
+                based_on=revision.based_on,
+                diagnosis=revision.diagnosis,
+                lesson=revision.lesson,
+                changes=revision.changes,
+            )
     return RevisionBrief(
         session_id=session_id,
         iteration=number,
@@ -63,18 +79,42 @@ def revision_brief(ws: Workspace, session_id: str, iteration: int | None = None)
         success_rate=short(judgment.success_rate),
         diagnosis=judgment.diagnosis[:MAX_DIAGNOSIS],
         failure_tags=judgment.failure_tags,
-        criteria=tuple(_criterion(score) for score in judgment.criteria),
-        observation=_shortened(judgment.observation),
-        terms=tuple(_rounded(term) for term in chosen.terms),
+        criteria=tuple(
+            CriterionBrief(
+                key=score.key,
+                title=score.title,
+                required=score.required,
+                wanted=_wanted(score),
+                value=short(score.value),
+                met=score.met,
+                met_share=short(score.met_share),
+                score=short(score.score),
+            )
+            for score in judgment.criteria
+        ),
+        observation=observation,
+        terms=tuple(rounded_term(term) for term in chosen.terms),
         dynamics={name: short(value) for name, value in chosen.dynamics.items()},
         warnings=summary.warnings if summary is not None else (),
         early_stop=chosen.early_stop,
         config_changes=chosen.config_changes,
         pinned=chosen.pinned,
-        attempts=_attempts(record),
+        attempts=tuple(
+            AttemptLine(
+                iteration=data.iteration,
+                based_on=data.based_on,
+                changes=tuple(change[:MAX_CHANGE] for change in data.changes),
+                verdict=data.verdict,
+                score=short(data.intent_score),
+                success_rate=short(data.success_rate),
+                failure_tags=data.failure_tags[:6],
+                lesson=lessons.get(data.iteration, "")[:300],
+            )
+            for data in earlier[-MAX_ATTEMPTS:]
+        ),
         wishes=tuple(wish.text for wish in record.read_wishes()[-MAX_WISHES:]),
-        constraints=reward_constraints(describe_environment(ws, session.env_id)),
-        suggestion=_suggestion(ws, record, session, intent, tuple(sorted(judgments))),
+        constraints=reward_constraints(spec),
+        suggestion=suggestion,
         source=chosen.source,
     )
 
@@ -125,44 +165,9 @@ def _judged(ws: Workspace, record: SessionRecord, number: int | None, judgments:
     return number if number is not None else max(judgments)
 
 
-def _suggestion(
-    ws: Workspace, record: SessionRecord, session: Session, intent: Intent | None, judged: tuple[int, ...]
-) -> Suggestion | None:
-    """Changes the built-in author would make; None if it has none."""
-    if intent is None:
-        return None
-    try:
-        attempts: tuple[Attempt, ...] = tuple(attempt(record, number) for number in judged)
-        revision = ws.author("builtin").revise(intent, describe_environment(ws, session.env_id), attempts)
-    except P2PError:
-        return None
-    return Suggestion(
-        based_on=revision.based_on, diagnosis=revision.diagnosis, lesson=revision.lesson, changes=revision.changes
-    )
-
-
 def _judgments(record: SessionRecord) -> dict[int, Judgment]:
     """Judgments by iteration number."""
     return {it.number: judgment for it in record.iteration_records() if (judgment := it.read_judgment()) is not None}
-
-
-def _shortened(observation: Observation | None) -> Observation | None:
-    if observation is None:
-        return None
-    return observation.model_copy(update={"diagnosis": observation.diagnosis[:MAX_SEEN]})
-
-
-def _criterion(score: CriterionScore) -> CriterionBrief:
-    return CriterionBrief(
-        key=score.key,
-        title=score.title,
-        required=score.required,
-        wanted=_wanted(score),
-        value=short(score.value),
-        met=score.met,
-        met_share=short(score.met_share),
-        score=short(score.score),
-    )
 
 
 def _wanted(score: CriterionScore) -> str:
@@ -172,27 +177,3 @@ def _wanted(score: CriterionScore) -> str:
     if score.comparison is Comparison.BETWEEN:
         return f"{score.threshold:g} to {score.upper:g}{unit}"
     return f"{SYMBOL[score.comparison]} {score.threshold:g}{unit}"
-
-
-def _rounded(term: TermStatistics) -> TermStatistics:
-    numbers = ("mean", "std", "minimum", "maximum", "share")
-    return term.model_copy(update={name: short(getattr(term, name)) for name in numbers})
-
-
-def _attempts(record: SessionRecord) -> tuple[AttemptLine, ...]:
-    history = record.read_history()
-    lessons = {lesson.learned_at: lesson.text for lesson in record.read_lineage().lessons}
-    return tuple(_line(data, lessons) for data in (history.iterations if history is not None else ())[-MAX_ATTEMPTS:])
-
-
-def _line(data: IterationData, lessons: dict[int, str]) -> AttemptLine:
-    return AttemptLine(
-        iteration=data.iteration,
-        based_on=data.based_on,
-        changes=tuple(change[:MAX_CHANGE] for change in data.changes),
-        verdict=data.verdict,
-        score=short(data.intent_score),
-        success_rate=short(data.success_rate),
-        failure_tags=data.failure_tags[:6],
-        lesson=lessons.get(data.iteration, "")[:300],
-    )

@@ -1,14 +1,24 @@
-"""Several rewards for one iteration: train each for a short time and choose one."""
+"""Several rewards for one iteration: write and check each, train it for a short time, choose one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
-from p2p.contracts.inference import ModelProblem
+from p2p.contracts.errors import InvalidConfig, InvalidInput
+from p2p.contracts.inference import ModelProblem, ModelRefused, ReplyMalformed, ReplyTruncated
 from p2p.contracts.job import JobState
-from p2p.contracts.reward import Candidate, CandidateChoice, CandidateState, RewardDraft
+from p2p.contracts.protocols import CandidateAuthor, Repairer
+from p2p.contracts.reward import (
+    Candidate,
+    CandidateChoice,
+    CandidatePlace,
+    CandidateState,
+    RewardDraft,
+    RewardIssue,
+    RewardReport,
+)
 from p2p.contracts.session import EventName
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.models.session_models import steps_done
-from p2p.service.rewards.candidate_writing import write_candidates
+from p2p.service.rewards.authors import author_of
 from p2p.service.rewards.trials import (
     FEWEST,
     TrialSteps,
@@ -20,6 +30,7 @@ from p2p.service.rewards.trials import (
     trial_config,
 )
 from p2p.service.rewards.variants import settled
+from p2p.service.rewards.writing import check_reward, draft_reward, elicit_intent
 from p2p.service.training.aggregation import run_result
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.iteration import plan_runs
@@ -28,6 +39,9 @@ from p2p.service.workspace import Workspace
 from p2p.store.iterations import CandidateRecords, IterationRecord, save_inputs
 from p2p.store.sessions import SessionRecord
 from p2p.training.trainer import Trainer
+
+NO_ANSWER = (ModelRefused, ReplyMalformed, ReplyTruncated)
+"""After these a candidate is missing, and the others go on."""
 
 
 def choose_reward(ws: Workspace, session_id: str, number: int) -> CandidateChoice | None:
@@ -56,7 +70,15 @@ def choose_reward(ws: Workspace, session_id: str, number: int) -> CandidateChoic
         _train_some(ws, record, number)
         choice = _choice(record, number, missing)
         kept.save_choice(choice)
-    _take(record, number, kept.present(choice.chosen))
+    chosen = kept.present(choice.chosen)
+    draft = chosen.read_draft()
+    report = chosen.read_reward_report()
+    assert draft is not None, "a candidate that was chosen has been written"
+    assert report is not None, "a candidate that was chosen has been checked"
+    if report.spec is not None:
+        iteration.save_reward_spec(report.spec)
+    iteration.save_reward_report(report)
+    iteration.save_draft(settled(record, number, draft) if report.accepted else draft)  # last: it marks the rest
     return choice
 
 
@@ -65,7 +87,12 @@ def _train_some(ws: Workspace, record: SessionRecord, number: int) -> None:
     session = record.read_session()
     iteration = record.iteration(number)
     kept = CandidateRecords(iteration)
-    drafts = {index: draft for index in _accepted(record, number) if (draft := kept.present(index).read_draft())}
+    drafts: dict[int, RewardDraft] = {}
+    for index in range(1, session.candidates + 1):
+        report = kept.present(index).read_reward_report()
+        draft = kept.present(index).read_draft()
+        if report is not None and report.accepted and draft is not None:
+            drafts[index] = draft
     cap = session.caps.environment_steps
     left = None if cap is None else cap - steps_done(record)
     wanted = {index: steps_of(session, draft) for index, draft in drafts.items()}
@@ -74,8 +101,19 @@ def _train_some(ws: Workspace, record: SessionRecord, number: int) -> None:
     chosen = affordable(wanted, left)
     if len(chosen) < FEWEST:
         return
-    runs = [_prepared(ws, record, number, index, drafts[index]) for index in chosen]
-    runs = [run for run in runs if not _failed(run)]
+    spec = describe_environment(ws, session.env_id)
+    intent = record.read_criteria()
+    runs: list[IterationRecord] = []
+    for index in chosen:
+        run = kept.run(index, session.seeds[0])
+        if run.read_config() is None:
+            config = trial_config(session_for(record, number), drafts[index])
+            save_inputs(run, drafts[index].source, spec, config, intent)
+        status = run.read_status()
+        # a training that failed by its own error would repeat it; one that was killed is tried again
+        failed = status is not None and status.state is JobState.FAILED and status.signal is None
+        if not failed:
+            runs.append(run)
     if not runs:
         return
     configs, plan = plan_runs(ws, runs)
@@ -86,43 +124,6 @@ def _train_some(ws: Workspace, record: SessionRecord, number: int) -> None:
         job = worker_job("train", plan.threads, ws.settings.max_memory_share, session.priority)
         Trainer(ws.training_backend, job, plan.parallel, record.touch_heartbeat).train(runs)
         result |= {"num_runs": len(runs), "chosen": _choice(record, number, {}).chosen}
-
-
-def _prepared(ws: Workspace, record: SessionRecord, number: int, index: int, draft: RewardDraft) -> IterationRecord:
-    """Short training of a candidate, with its inputs written."""
-    session = session_for(record, number)
-    intent = record.read_criteria()
-    run = CandidateRecords(record.iteration(number)).run(index, session.seeds[0])
-    if run.read_config() is None:
-        spec = describe_environment(ws, session.env_id)
-        save_inputs(run, draft.source, spec, trial_config(session, draft), intent)
-    return run
-
-
-def _take(record: SessionRecord, number: int, chosen: IterationRecord) -> None:
-    """Make a candidate the reward of its iteration; the draft comes last and marks it complete."""
-    iteration = record.iteration(number)
-    draft = chosen.read_draft()
-    report = chosen.read_reward_report()
-    assert draft is not None, "a candidate that was chosen has been written"
-    assert report is not None, "a candidate that was chosen has been checked"
-    if report.spec is not None:
-        iteration.save_reward_spec(report.spec)
-    iteration.save_reward_report(report)
-    iteration.save_draft(settled(record, number, draft) if report.accepted else draft)
-
-
-def _accepted(record: SessionRecord, number: int) -> Sequence[int]:
-    """Numbers of the accepted candidates."""
-    kept = CandidateRecords(record.iteration(number))
-    reports = {n: kept.present(n).read_reward_report() for n in range(1, record.read_session().candidates + 1)}
-    return [index for index, report in reports.items() if report is not None and report.accepted]
-
-
-def _failed(run: IterationRecord) -> bool:
-    """Whether a short training failed by its own error, which a retry would repeat."""
-    status = run.read_status()
-    return status is not None and status.state is JobState.FAILED and status.signal is None
 
 
 def _choice(record: SessionRecord, number: int, missing: dict[int, ModelProblem]) -> CandidateChoice:
@@ -138,19 +139,95 @@ def _choice(record: SessionRecord, number: int, missing: dict[int, ModelProblem]
             found.append(Candidate(number=index, state=unwritten, problem=str(missing.get(index, ""))))
             continue
         mended = kept.present(index).path != kept.first(index).path
-        found.append(_trained(described(index, draft, report, mended=mended), kept.run(index, session.seeds[0])))
+        candidate = described(index, draft, report, mended=mended)
+        run = kept.run(index, session.seeds[0])
+        trained = run.read_config() is not None
+        found.append(measured(candidate, run_result(run), run.read_summary()) if trained else candidate)
     if sum(one.state not in (CandidateState.REFUSED, CandidateState.UNWRITTEN) for one in found) >= FEWEST:
-        found = [_left_out(one) for one in found]
+        left_out = {"state": CandidateState.NO_ROOM}  # accepted and not trained: the session's cap left no room
+        found = [one.model_copy(update=left_out) if one.state is CandidateState.ACCEPTED else one for one in found]
     return CandidateChoice(chosen=best_of(found).number, candidates=tuple(found))
 
 
-def _trained(candidate: Candidate, run: IterationRecord) -> Candidate:
-    if run.read_config() is None:
-        return candidate
-    return measured(candidate, run_result(run), run.read_summary())
+def write_candidates(ws: Workspace, record: SessionRecord, number: int) -> dict[int, ModelProblem]:
+    """Write and check every candidate; repair refused ones once.
+
+    What an earlier call has written or checked is not done again.
+
+    Returns:
+        Candidate -> why the model did not write it.
+
+    Raises:
+        ModelProblem: it wrote none.
+    """
+    count = record.read_session().candidates
+    before = record.iteration(number - 1).read_revision() if number > 1 else None
+    missing: dict[int, ModelProblem] = {}
+    for index in range(1, count + 1):
+        place = CandidatePlace(iteration=number, number=index, count=count, revision=before)
+        try:
+            _write_one(ws, record, place)
+        except NO_ANSWER as problem:
+            missing[index] = problem
+    kept = CandidateRecords(record.iteration(number))
+    if not any(kept.first(index).read_reward_report() for index in range(1, count + 1)):
+        raise missing[min(missing)]
+    return missing
 
 
-def _left_out(candidate: Candidate) -> Candidate:
-    """Candidate marked as not compared, because the session's cap left no room."""
-    without = candidate.state is CandidateState.ACCEPTED
-    return candidate.model_copy(update={"state": CandidateState.NO_ROOM}) if without else candidate
+def _write_one(ws: Workspace, record: SessionRecord, place: CandidatePlace) -> None:
+    number = place.iteration
+    kept = CandidateRecords(record.iteration(place.iteration))
+    first = kept.first(place.number)
+    mended = kept.mended(place.number)
+    report = _tried(ws, record, place, first, lambda: _candidate(ws, record, place))
+    author = author_of(ws, record)
+    intent = record.read_criteria()
+    draft = first.read_draft()
+    if report.accepted or intent is None or draft is None or not isinstance(author, Repairer):
+        return
+    if mended.read_reward_report() is None:
+        record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors), candidate=place.number)
+    spec = describe_environment(ws, record.read_session().env_id)
+    _tried(ws, record, place, mended, lambda: author.repair(intent, spec, draft, report))
+
+
+def _tried(
+    ws: Workspace, record: SessionRecord, place: CandidatePlace, kept: IterationRecord, write: Callable[[], RewardDraft]
+) -> RewardReport:
+    """Check report of the reward in `kept`, written and checked first if necessary."""
+    if (known := kept.read_reward_report()) is not None:
+        return known
+    number = place.iteration
+    session = record.read_session()
+    events = (EventName.REWARD_START, EventName.REWARD_END)
+    with record.events.span(*events, number, candidate=place.number) as result:
+        kept.save_draft(draft := kept.read_draft() or write())
+        try:
+            kept.save_draft(draft := settled(record, number, draft))
+            report = check_reward(ws, kept.check_dir, session, draft, record.read_criteria())
+        except InvalidConfig as error:
+            report = RewardReport(spec=None, issues=(RewardIssue(severity="error", message=str(error)),))
+        if report.spec is not None:
+            kept.save_reward_spec(report.spec)
+        kept.save_reward_report(report)
+        result |= {"candidate": place.number, "accepted": report.accepted}
+    return report
+
+
+def _candidate(ws: Workspace, record: SessionRecord, place: CandidatePlace) -> RewardDraft:
+    """Draft of a candidate: the first follows the revision, the others are written to differ from it."""
+    session = record.read_session()
+    intent = elicit_intent(ws, record.session_id)
+    author = author_of(ws, record)
+    if place.revision is not None and place.number == 1:
+        return draft_reward(ws, record, place.iteration)
+    assert intent is not None, "a session without an intent brings its reward"
+    if not isinstance(author, CandidateAuthor):
+        raise InvalidInput(f"The author {session.author!r} writes one reward for each iteration.")
+    written = author.write_candidate(intent, describe_environment(ws, session.env_id), place)
+    if place.revision is not None:
+        base = draft_reward(ws, record, place.iteration)
+        changes = {**base.config_changes, **written.config_changes}
+        written = written.model_copy(update={"config_changes": changes, "variants": base.variants})
+    return written

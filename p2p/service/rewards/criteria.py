@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from p2p.analysis.tightening import tightened
-from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import Criterion, Intent, Tightening, Understanding
 from p2p.contracts.protocols import SentenceReader
@@ -17,7 +16,6 @@ from p2p.service.training.environments import describe_environment
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
 from p2p.store.iterations import all_runs
-from p2p.store.sessions import SessionRecord
 
 
 def derive_intent(ws: Workspace, prompt: str, env_id: str) -> Intent:
@@ -49,7 +47,9 @@ def intent_of(
         InvalidInput: a criterion reads a feature the environment does not have, or they contradict each other.
     """
     spec = describe_environment(ws, env_id)
-    _check_features(criteria, spec)
+    for criterion in criteria:
+        if criterion.predicate is not None and (problem := problem_of(criterion.predicate, spec)):
+            raise InvalidInput(f"Criterion {criterion.key!r} reads {problem}")
     length = {} if episode_s is None else {"episode_s": episode_s}
     try:
         return Intent.model_validate(
@@ -66,8 +66,13 @@ def clarify(ws: Workspace, session_id: str, answer: str) -> None:
         InvalidInput: the criteria are fixed, or the answer is empty.
     """
     record = ws.record(session_id)
-    if record.read_criteria() is not None or not answer.strip():
-        raise InvalidInput(f"The sentence of {session_id} is not changed: its criteria are fixed, or nothing was said.")
+    if not answer.strip():
+        raise InvalidInput("The answer is empty. Say what was meant, in a few words.")
+    if record.read_criteria() is not None:
+        raise InvalidInput(
+            f"The criteria of {session_id} are fixed, so its sentence stays as it is. To ask for something else, "
+            f"create another session: {Remedy.CREATE.of()}"
+        )
     session = record.read_session()
     record.save_session(session.model_copy(update={"prompt": f"{session.prompt} ({' '.join(answer.split())})"}))
 
@@ -91,7 +96,24 @@ def tighten_criteria(ws: Workspace, session_id: str, criteria: Sequence[Criterio
     record = ws.record(session_id)
     with record.exclusive():
         present = record.read_criteria()
-        refused = _refused(ws, record)
+        iterations = record.iteration_records()
+        status = record.read_status()
+        judged = [one for one in iterations if one.read_judgment() is not None]
+        newest = judged[-1].read_judgment() if judged else None
+        if newest is None or not newest.vetoed:
+            raise InvalidInput(
+                f"The criteria of {record.session_id} stay as they are. They can be made stricter only after eyes have "
+                "refused a policy that met the measured criteria, which is not so for the newest judged iteration."
+            )
+        if status is not None and status.status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS):
+            raise InvalidInput(f"{record.session_id} has ended. Create another session with stricter criteria.")
+        refused = judged[-1].number
+        later = [one for one in iterations if one.number > refused and all_runs(one)]
+        if later or live_training(record, ws.backend) is not None:
+            raise InvalidInput(
+                f"Iteration {iterations[-1].number} of {record.session_id} is trained by the present criteria. Judge "
+                "it first, or create another session."
+            )
         assert present is not None, "what was judged has criteria"
         made = tightened(present.criteria, criteria)
         intent = intent_of(ws, present.prompt, present.env_id, made, present.episode_s)
@@ -112,31 +134,6 @@ def tighten_criteria(ws: Workspace, session_id: str, criteria: Sequence[Criterio
         titles = [criterion.title for criterion in intent.criteria]
         record.events.emit(EventName.INTENT_ELICITED, criteria=titles, tightened_by=change.by, why=change.why)
         return intent
-
-
-def _refused(ws: Workspace, record: SessionRecord) -> int:
-    """Number of the newest judged iteration, if eyes vetoed it although it met the measured criteria.
-
-    Raises:
-        InvalidInput: there is none, or what was begun since is trained by the present criteria.
-    """
-    iterations = record.iteration_records()
-    status = record.read_status()
-    judged = [(one.number, found) for one in iterations if (found := one.read_judgment()) is not None]
-    if not judged or not judged[-1][1].vetoed:
-        raise InvalidInput(
-            f"The criteria of {record.session_id} stay as they are. They can be made stricter after eyes have "
-            "refused a policy that met what is measured, and the newest judged iteration is no such one."
-        )
-    if status is not None and status.status in (SessionStatus.PASSED, SessionStatus.MAX_ITERATIONS):
-        raise InvalidInput(f"{record.session_id} has ended. Create another session with stricter criteria.")
-    later = [one for one in iterations if one.number > judged[-1][0] and all_runs(one)]
-    if later or live_training(record, ws.backend) is not None:
-        raise InvalidInput(
-            f"Iteration {iterations[-1].number} of {record.session_id} is trained by the present criteria. Judge "
-            "it first, or create another session."
-        )
-    return judged[-1][0]
 
 
 def replace_criteria(
@@ -178,9 +175,3 @@ def replace_criteria(
         run.save_criteria(intent)  # cancelled before its first evaluation: continued, it is judged by these
     record.events.emit(EventName.INTENT_ELICITED, criteria=[criterion.title for criterion in intent.criteria])
     return intent
-
-
-def _check_features(criteria: Sequence[Criterion], spec: EnvSpec) -> None:
-    for criterion in criteria:
-        if criterion.predicate is not None and (problem := problem_of(criterion.predicate, spec)):
-            raise InvalidInput(f"Criterion {criterion.key!r} reads {problem}")

@@ -58,15 +58,11 @@ def probed(
         raise_failure(ws.backend.status(run.path), "The probe training")
     finally:
         ws.backend.cancel(run.path)  # also when its caller has interrupted it
-    probe = _measured(run, intent)
-    warnings = tuple(RewardIssue(severity="warning", message=message) for message in probe_warnings(probe))
-    return report.model_copy(update={"probe": probe, "issues": (*report.issues, *warnings)})
-
-
-def _measured(run: IterationRecord, intent: Intent | None) -> RewardProbe:
     measured = [(one, found) for one in run.checkpoints() if (found := one.read_evaluation()) is not None]
     if len(measured) < 2:
-        raise TrainingFailed("The probe training left nothing to measure.")
+        raise TrainingFailed(
+            "The probe training recorded fewer than two evaluations, so it shows no learning. Try the reward again."
+        )
     returns = [[rollout.episode_return for rollout in found.rollouts] for _, found in measured]
     scores: list[tuple[CriterionScore, ...]] = []
     if intent is not None:
@@ -74,12 +70,14 @@ def _measured(run: IterationRecord, intent: Intent | None) -> RewardProbe:
             from p2p.judges.code import CodeJudge  # noqa: PLC0415 - numpy, which the service starts without
         judge = CodeJudge()
         scores = [judge.measure_checkpoint(intent, checkpoint.path, 1.0).criteria for checkpoint, _ in measured]
-    return RewardProbe(
+    probe = RewardProbe(
         steps=tuple(checkpoint.step for checkpoint, _ in measured),
         returns=tuple(fmean(values) for values in returns),
         intervals=tuple(mean_interval(values) or (values[0], values[0]) for values in returns),
         criteria=probed_criteria(scores) if all(scores) else (),  # empty: not measurable, or only by eyes
     )
+    warnings = tuple(RewardIssue(severity="warning", message=message) for message in probe_warnings(probe))
+    return report.model_copy(update={"probe": probe, "issues": (*report.issues, *warnings)})
 
 
 def probe_config(session: NewSession, draft: RewardDraft) -> TrainConfig:

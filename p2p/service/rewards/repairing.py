@@ -10,8 +10,6 @@ from p2p.service.rewards.writing import write_reward
 from p2p.service.training.environments import describe_environment
 from p2p.service.training.iteration import train
 from p2p.service.workspace import Workspace
-from p2p.store.iterations import IterationRecord
-from p2p.store.sessions import SessionRecord
 
 MAX_CRASHES = 2
 """Trainings of an iteration that may fail by their reward; the next failure ends the session."""
@@ -29,24 +27,18 @@ def train_or_repair(ws: Workspace, session_id: str, number: int) -> IterationAgg
         try:
             return train(ws, session_id, number)
         except TrainingFailed as failure:
-            if not _mended(ws, record, record.iteration(number), str(failure)):
+            iteration = record.iteration(number)
+            author = author_of(ws, record)
+            intent = record.read_criteria()
+            draft = iteration.read_draft()
+            report = iteration.read_reward_report()
+            if not isinstance(author, Repairer) or intent is None or draft is None or report is None:
                 raise
+            record.events.emit(EventName.REWARD_ERROR, number, errors=[str(failure)])
+            told = RewardReport(spec=report.spec, issues=(RewardIssue(severity="error", message=str(failure)),))
+            spec = describe_environment(ws, record.read_session().env_id)
+            mended = author.repair(intent, spec, draft, told)
+            iteration.forget_reward()  # and its trainings with it
+            iteration.save_draft(mended)
         write_reward(ws, session_id, number)
     return train(ws, session_id, number)
-
-
-def _mended(ws: Workspace, record: SessionRecord, iteration: IterationRecord, problem: str) -> bool:
-    """Whether the author repaired the reward; its trainings are deleted in that case."""
-    author = author_of(ws, record)
-    intent = record.read_criteria()
-    draft = iteration.read_draft()
-    report = iteration.read_reward_report()
-    if not isinstance(author, Repairer) or intent is None or draft is None or report is None:
-        return False
-    record.events.emit(EventName.REWARD_ERROR, iteration.number, errors=[problem])
-    told = RewardReport(spec=report.spec, issues=(RewardIssue(severity="error", message=problem),))
-    spec = describe_environment(ws, record.read_session().env_id)
-    mended = author.repair(intent, spec, draft, told)
-    iteration.forget_reward()
-    iteration.save_draft(mended)
-    return True

@@ -46,7 +46,7 @@ def attempt(record: SessionRecord, number: int) -> Attempt:
     judgment = iteration.read_judgment()
     aggregation = iteration.read_aggregation()
     if draft is None or judgment is None or aggregation is None:
-        raise P2PError(f"Iteration {number} of {record.session_id} is not complete.")
+        raise P2PError(f"Iteration {number} of {record.session_id} lacks its reward, its training or its judgment.")
     request = iteration.read_training_request()
     if request is None or request.start.configs is None:
         draft = as_trained(draft, aggregation.best_config_id)

@@ -89,33 +89,35 @@ def hand_in(ws: Workspace, session_id: str, given: Submission) -> DraftReport:
     _check_text(given.source)
     record = ws.record(session_id)
     with record.exclusive():
-        return _hand_in(ws, record, given)
-
-
-def _hand_in(ws: Workspace, record: SessionRecord, given: Submission) -> DraftReport:
-    session = record.read_session()
-    refuse_fixed(session, given.config_changes)
-    number = _number_to_write(ws, record, session)
-    intent = elicit_intent(ws, record.session_id)
-    based_on = _based_on(record, number, given) if given.source is not None and number > 1 else None
-    draft = _draft_of(record, based_on, given) or _have_written(ws, record, number, intent)
-    for each in run_configs(session, draft).values():  # refused before anything is deleted for it
-        packages.require_learner(each.learner)
-    end_training(ws, record.iteration(number))  # of a job that was lost, runs may go on
-    candidates = CandidateRecords(record.iteration(number))
-    for directory in (record.iteration(number).check_dir, *candidates.job_dirs()):
-        end_job(ws, directory)  # of a caller that was killed
-    candidates.forget_choice()
-    record.iteration(number).forget_reward()
-    report = try_draft(ws, record, number, lambda: draft)
-    if not report.accepted:
-        record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
-    if based_on is not None:
-        _record_revision(record, number - 1, based_on, given, report)
-    if (status := record.read_status()) is not None and status.status.finished:
-        record.set_status(SessionStatus.PENDING)  # it was stopped or had failed, and goes on
-    config = effective_config(session_for(record, number), draft)
-    return DraftReport(iteration=number, report=report, source=draft.source, config=config)
+        session = record.read_session()
+        refuse_fixed(session, given.config_changes)
+        number = _number_to_write(ws, record, session)
+        intent = elicit_intent(ws, record.session_id)
+        based_on = None
+        if given.source is None:
+            draft = _have_written(ws, record, number, intent)
+        else:
+            based_on = _based_on(record, number, given.source, given.based_on) if number > 1 else None
+            inherited = attempt(record, based_on).config_changes if based_on is not None else {}
+            changes = {**canonical_names(inherited), **canonical_names(given.config_changes)}
+            draft = RewardDraft(source=given.source, config_changes=changes, reasoning=given.reasoning.strip())
+        for each in run_configs(session, draft).values():  # refused before anything is deleted for it
+            packages.require_learner(each.learner)
+        end_training(ws, record.iteration(number))  # of a job that was lost, runs may go on
+        candidates = CandidateRecords(record.iteration(number))
+        for directory in (record.iteration(number).check_dir, *candidates.job_dirs()):
+            end_job(ws, directory)  # of a caller that was killed
+        candidates.forget_choice()
+        record.iteration(number).forget_reward()
+        report = try_draft(ws, record, number, lambda: draft)
+        if not report.accepted:
+            record.events.emit(EventName.REWARD_ERROR, number, errors=list(report.errors))
+        if based_on is not None:
+            _record_revision(record, number - 1, based_on, given, report)
+        if (status := record.read_status()) is not None and status.status.finished:
+            record.set_status(SessionStatus.PENDING)  # it was stopped or had failed, and goes on
+        config = effective_config(session_for(record, number), draft)
+        return DraftReport(iteration=number, report=report, source=draft.source, config=config)
 
 
 def check_reward_source(
@@ -136,7 +138,11 @@ def check_reward_source(
         TrainingFailed: the probe did not reach its end.
     """
     _check_text(source)
-    session = _session_or_env(ws, session_or_env)
+    session: NewSession
+    if session_or_env == session_or_env.lower() and "/" not in session_or_env:  # environments have capitals
+        session = ws.record(find_session(ws, session_or_env)).read_session()
+    else:
+        session = NewSession(env_id=describe_environment(ws, session_or_env).env_id, author="given")
     draft = RewardDraft(source=source)
     intent = ws.record(session.session_id).read_criteria() if isinstance(session, Session) else None
     if prompt:
@@ -147,12 +153,6 @@ def check_reward_source(
         return probed(ws, directory / "probe", session, draft, intent, report) if probe else report
     finally:
         files.discard(directory)
-
-
-def _session_or_env(ws: Workspace, text: str) -> NewSession:
-    if text == text.lower() and "/" not in text:  # environments have capitals: no session is called like one
-        return ws.record(find_session(ws, text)).read_session()
-    return NewSession(env_id=describe_environment(ws, text).env_id, author="given")
 
 
 def _why_over(status: SessionStatus, session: Session) -> str:
@@ -224,7 +224,7 @@ def _record_revision(
     old = record.iteration(based_on).read_draft()
     new = record.iteration(number + 1).read_draft()
     if judgment is None or old is None or new is None:
-        raise P2PError(f"Iteration {number} of {record.session_id} is not complete.")
+        raise P2PError(f"Iteration {number} of {record.session_id} lacks its judgment, or a reward to compare.")
     before = record.iteration(based_on).read_reward_report()
     with record.events.span(EventName.REVISE_START, EventName.REVISE_END, number) as result:
         changes = changes_between(old, new, before, report, given.reasoning)
@@ -241,40 +241,26 @@ def _record_revision(
         result |= {"changes": [f"{change.kind} {change.name}" for change in changes], "based_on": based_on}
 
 
-def _draft_of(record: SessionRecord, based_on: int | None, given: Submission) -> RewardDraft | None:
-    """Submitted draft, with the configuration of the reward it is based on; None if the author is to write it."""
-    if given.source is None:
-        return None
-    inherited = canonical_names(attempt(record, based_on).config_changes) if based_on is not None else {}
-    changes = {**inherited, **canonical_names(given.config_changes)}
-    return RewardDraft(source=given.source, config_changes=changes, reasoning=given.reasoning.strip())
-
-
 def lesson_of(judgment: Judgment, number: int) -> str:
     """Lesson of an iteration, in one sentence."""
     score = "no score" if judgment.intent_score is None else f"score {score_in_words(judgment.intent_score)}"
-    missed = [
-        f"{criterion.title} (by eyes)" if criterion.by_eyes else f"{criterion.title} ({_measured(criterion.value)})"
-        for criterion in judgment.criteria
-        if not criterion.met
-    ]
+    missed = []
+    for criterion in judgment.criteria:
+        if criterion.met:
+            continue
+        how = "not measured" if criterion.value is None else f"measured {criterion.value:.3g}"
+        missed.append(f"{criterion.title} ({'by eyes' if criterion.by_eyes else how})")
     why = f"missed: {', '.join(missed)}" if missed else judgment.without_missed or "every criterion was met"
     return f"Iteration {number}: {score}; {why.rstrip('.')}."
 
 
-def _measured(value: float | None) -> str:
-    return "not measured" if value is None else f"measured {value:.3g}"
-
-
-def _based_on(record: SessionRecord, number: int, given: Submission) -> int:
+def _based_on(record: SessionRecord, number: int, source: str, given: int | None) -> int:
     """Judged iteration whose reward was changed: as given, or the most similar; the latest among equals."""
     judged = range(1, number)
-    if given.based_on is not None:
-        if given.based_on not in judged:
-            raise InvalidInput(f"based_on names a judged iteration, 1 … {number - 1}, got {given.based_on}.")
-        return given.based_on
-    assert given.source is not None, "the author says what it is based on"
-    source = given.source
+    if given is not None:
+        if given not in judged:
+            raise InvalidInput(f"based_on names a judged iteration, 1 … {number - 1}, got {given}.")
+        return given
     return max(judged, key=lambda n: (common_share(record.iteration(n).read_reward_source(), source), n))
 
 

@@ -1,11 +1,11 @@
-"""Variants trained beside the base configuration, and protection of fixed hyperparameters."""
+"""Variants trained with the base configuration, and protection of fixed hyperparameters."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from p2p.contracts.errors import InvalidConfig
 from p2p.contracts.reward import ConfigVariant, Revision, RewardDraft
 from p2p.contracts.session import EventName, NewSession
-from p2p.contracts.training import TrainConfig, canonical_names
+from p2p.contracts.training import canonical_names
 from p2p.service.models.session_models import steps_done
 from p2p.service.training.plan import base_config
 from p2p.store.sessions import SessionRecord
@@ -36,8 +36,23 @@ def settled(record: SessionRecord, number: int, draft: RewardDraft) -> RewardDra
         return draft.model_copy(update={"variants": ()})
     base = base_config(session, draft)
     pinned = tuple(canonical_names(session.config))
-    proposed = (*draft.variants, *usual_variants(base, pinned))
-    chosen = _different(proposed, base, session)[: min(wanted, _affordable(record, session, base))]
+    different: list[ConfigVariant] = []
+    names = set(session.configs)
+    configs = [base]
+    for variant in (*draft.variants, *usual_variants(base, pinned)):
+        try:
+            config = varied(base, variant.changes, pinned)
+        except InvalidConfig:
+            continue
+        if variant.config_id not in names and config not in configs:
+            names.add(variant.config_id)
+            configs.append(config)
+            different.append(variant)
+    chosen = different[:wanted]
+    if (cap := session.caps.environment_steps) is not None:
+        steps_of_one = session.n_seeds * base.total_timesteps
+        affordable = (cap - steps_done(record)) // steps_of_one - len(session.configs)
+        chosen = chosen[: max(0, affordable)]
     if len(chosen) < wanted:
         message = (
             f"{len(chosen)} of {wanted} variants of the configuration are trained: no more of them differ from it and "
@@ -68,30 +83,3 @@ def refuse_fixed(session: NewSession, changes: Mapping[str, object]) -> None:
             f"The hyperparameters are fixed in this session, {', '.join(wanted)} among them. Leave them out of "
             f"config_changes, which may set {', '.join(TASK_FIELDS)}."
         )
-
-
-def _different(proposed: Iterable[ConfigVariant], base: TrainConfig, session: NewSession) -> list[ConfigVariant]:
-    """Trainable variants, each with its own name and values."""
-    pinned = tuple(canonical_names(session.config))
-    found: list[ConfigVariant] = []
-    names = set(session.configs)
-    configs = [base]
-    for variant in proposed:
-        try:
-            config = varied(base, variant.changes, pinned)
-        except InvalidConfig:
-            continue
-        if variant.config_id not in names and config not in configs:
-            names.add(variant.config_id)
-            configs.append(config)
-            found.append(variant)
-    return found
-
-
-def _affordable(record: SessionRecord, session: NewSession, base: TrainConfig) -> int:
-    """Number of variants that fit into the remaining environment steps, after the required trainings."""
-    cap = session.caps.environment_steps
-    if cap is None:
-        return session.n_configs
-    of_one = session.n_seeds * base.total_timesteps
-    return max(0, (cap - steps_done(record)) // of_one - len(session.configs))

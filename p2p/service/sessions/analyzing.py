@@ -4,18 +4,15 @@ from p2p.agents.builtin import analyst
 from p2p.agents.model.asking import Role
 from p2p.contracts.errors import BudgetExceeded, InvalidInput
 from p2p.contracts.inference import ModelProblem
-from p2p.contracts.intent import Intent
-from p2p.contracts.protocols import Attempt
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import SessionAnalysis
 from p2p.service.models.session_models import session_models
 from p2p.service.rewards.authors import writes_by_model
 from p2p.service.rewards.revision import attempt
 from p2p.service.workspace import Workspace
-from p2p.store.sessions import SessionRecord
 
 ROLE = "session_analyzer"
-"""Names of the analysts."""
+"""Under which its calls are counted in the session's ledger."""
 
 
 def analyze_session(ws: Workspace, session_id: str) -> SessionAnalysis:
@@ -41,22 +38,17 @@ def analyze_session(ws: Workspace, session_id: str) -> SessionAnalysis:
     if kept is not None and kept.iterations == len(numbers):
         return kept
     attempts = tuple(attempt(record, number) for number in numbers)
-    report = _analysis(ws, record, intent, attempts)
-    record.save_analysis(report)
-    return report
-
-
-def _analysis(ws: Workspace, record: SessionRecord, intent: Intent, attempts: tuple[Attempt, ...]) -> SessionAnalysis:
-    """Analysis by the session's model, if it has one that answers."""
+    report = None
     problem = ""
     if writes_by_model(record.read_session()):
-        # the service starts without jinja2
-        from p2p.agents.model import session_analyzer  # noqa: PLC0415
+        from p2p.agents.model import session_analyzer  # noqa: PLC0415 - jinja2, which the service starts without
 
         try:
             models = session_models(record, ws.settings.model_patience_s, ws.settings.model_silence_s)
-            return session_analyzer.analyze(Role(models.for_role(ROLE, light=True)), record, intent, attempts)
+            report = session_analyzer.analyze(Role(models.for_role(ROLE, light=True)), record, intent, attempts)
         except (ModelProblem, BudgetExceeded, InvalidInput) as error:
             problem = str(error)
-    report = analyst.analyze(record, intent, attempts)
-    return report.model_copy(update={"fallback": problem})
+    if report is None:
+        report = analyst.analyze(record, intent, attempts).model_copy(update={"fallback": problem})
+    record.save_analysis(report)
+    return report

@@ -1,7 +1,7 @@
 """Background jobs that outlive their caller: trainings of an iteration, and whole sessions."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from p2p.contracts.background import JobKind, JobTicket, JobView, StartTraining, TrainingRequest
 from p2p.contracts.errors import InvalidConfig, InvalidInput
@@ -57,7 +57,36 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
         record = ws.record(session_id)
         if (known := _started_by_key(ws, JobKind.TRAINING, session_id, start.idempotency_key, start)) is not None:
             return known
-        iteration = _trainable(ws, record)
+        name = record.session_id
+        iterations = record.iteration_records()
+        iteration = iterations[-1] if iterations else None
+        report = iteration.read_reward_report() if iteration is not None else None
+        if iteration is None or report is None:
+            raise InvalidInput(f"{name} has no reward to train yet: write one first ({Remedy.WRITE_REWARD.of()}).")
+        if not report.accepted:
+            raise InvalidInput(
+                f"The reward of iteration {iteration.number} was refused: {'; '.join(report.errors)} "
+                f"Correct it and hand it in again: {Remedy.WRITE_REWARD.of()}"
+            )
+        shown = iteration.report.read_evaluation() is not None or iteration.read_judgment() is not None
+        if settled_aggregation(iteration) is not None and shown:
+            raise InvalidInput(
+                f"Iteration {iteration.number} of {name} is trained already: judge it "
+                f"({Remedy.JUDGE.of(session=name, iteration=iteration.number)}), or write the next reward "
+                f"({Remedy.WRITE_REWARD.of()})."
+            )
+        if (busy := live_training(record, ws.backend)) is not None:
+            raise InvalidInput(f"Iteration {iteration.number} of {name} is being trained already, by {busy}.")
+        status = record.read_status()
+        if status is not None and status.status is SessionStatus.PASSED:
+            raise InvalidInput(
+                f"{name} has passed. To try something else, create another session: {Remedy.CREATE.of()}"
+            )
+        if is_driven(ws, record):
+            raise InvalidInput(
+                f"{name} is driven by a process of its own. Stop it before you train it by hand: "
+                f"{Remedy.STOP.of(session=name)}"
+            )
         told = _go_on_with(ws, iteration, start)
         wanted = _training_configs(record, iteration, told)
         backend = choose_backend(ws, record, told.backend)
@@ -78,7 +107,12 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
         iteration.save_training_request(TrainingRequest(job_id=ticket.job_id, start=told, configs=wanted))
         job = ws.jobs.new(ticket.job_id)
         job.save_ticket(ticket)
-        ws.background.submit(_training_job(ws, record, ticket.job_id, backend), job.path)
+        spec = JobSpec(
+            argv=(*TRAINING, "--job-id", ticket.job_id, "--runs-dir", str(ws.runs.path)),
+            env=job_settings(ws) | {"P2P_BACKEND": backend} | SINGLE_THREAD,
+            secrets=ws.agent_socket(),
+        )
+        ws.background.submit(in_turn(ws, record, spec, trains_here=backend == "local"), job.path)
     return get_job(ws, ticket.job_id)
 
 
@@ -101,13 +135,15 @@ def start_loop(
         if (known := _started_by_key(ws, JobKind.SESSION, session_id, idempotency_key)) is not None:
             return known
         set_priority(ws, session_id, priority)
-        if (driving := _driving_job(ws, record)) is not None:  # a session has one driver
+        driving = BackgroundRecord(record.driver_dir).read_ticket()
+        if driving is not None and not get_job(ws, driving.job_id).state.finished:  # a session has one driver
             _claim_key(ws, JobKind.SESSION, session_id, idempotency_key, driving.job_id)
             return get_job(ws, driving.job_id)
         status = record.read_status()
         leaving = status is not None and status.status.finished  # such a driver drives nothing any more
         alive = is_driven(ws, record) and not leaving
-        if not alive and _begun(record):
+        pending = status is None or status.status is SessionStatus.PENDING
+        if not alive and (record.iteration_records() or not pending):
             make_ready(ws, record)
         job_id = _claim_key(ws, JobKind.SESSION, session_id, idempotency_key)
         ticket = JobTicket(job_id=job_id, kind=JobKind.SESSION, session_id=session_id, created_at=now())
@@ -130,7 +166,11 @@ def cancel_job(ws: Workspace, job_id: str) -> JobView:
         stop_session(ws, view.session_id)
     else:
         assert view.iteration is not None, "a training is of an iteration"
-        _cancel_training(ws, ws.record(view.session_id).iteration(view.iteration), job_id)
+        iteration = ws.record(view.session_id).iteration(view.iteration)
+        request = iteration.read_training_request()
+        if request is not None and request.job_id == job_id:  # else another job has adopted the trainings
+            end_training(ws, iteration)
+        end_job(ws, ws.jobs.new(job_id).path)
     return get_job(ws, job_id)
 
 
@@ -175,39 +215,6 @@ def _claim_key(ws: Workspace, kind: JobKind, session_id: str, key: str | None, j
     return ws.jobs.claim(f"{kind}/{session_id}/{key}", own) if key is not None else own
 
 
-def _driving_job(ws: Workspace, record: SessionRecord) -> JobTicket | None:
-    """Job that currently drives a session."""
-    ticket = BackgroundRecord(record.driver_dir).read_ticket()
-    if ticket is None or get_job(ws, ticket.job_id).state.finished:
-        return None
-    return ticket
-
-
-def _trainable(ws: Workspace, record: SessionRecord) -> IterationRecord:
-    """Newest iteration, if it is ready to train."""
-    name = record.session_id
-    iterations = record.iteration_records()
-    iteration = iterations[-1] if iterations else None
-    report = iteration.read_reward_report() if iteration is not None else None
-    if iteration is None or report is None:
-        raise InvalidInput(f"{name} has no reward to train yet: write one first ({Remedy.WRITE_REWARD.of()}).")
-    if not report.accepted:
-        raise InvalidInput(f"The reward of iteration {iteration.number} was refused: {'; '.join(report.errors)}")
-    shown = iteration.report.read_evaluation() is not None or iteration.read_judgment() is not None
-    if settled_aggregation(iteration) is not None and shown:
-        raise InvalidInput(
-            f"Iteration {iteration.number} of {name} is trained already: judge it, or write the next reward."
-        )
-    if (busy := live_training(record, ws.backend)) is not None:
-        raise InvalidInput(f"Iteration {iteration.number} of {name} is being trained already, by {busy}.")
-    status = record.read_status()
-    if status is not None and status.status is SessionStatus.PASSED:
-        raise InvalidInput(f"{name} has passed; to try something else, create another session.")
-    if is_driven(ws, record):
-        raise InvalidInput(f"{name} is driven by a process of its own; stop it before training it by hand.")
-    return iteration
-
-
 def _go_on_with(ws: Workspace, iteration: IterationRecord, start: StartTraining) -> StartTraining:
     """Training request to run: the given one, or that of a lost job if none is given."""
     earlier = iteration.read_training_request()
@@ -224,19 +231,16 @@ def _go_on_with(ws: Workspace, iteration: IterationRecord, start: StartTraining)
     )
 
 
-def _cancel_training(ws: Workspace, iteration: IterationRecord, job_id: str) -> None:
-    """End a training and the processes of a lost one, unless another job has adopted them."""
-    request = iteration.read_training_request()
-    if request is not None and request.job_id == job_id:
-        end_training(ws, iteration)
-    end_job(ws, ws.jobs.new(job_id).path)
-
-
 def _training_configs(
     record: SessionRecord, iteration: IterationRecord, start: StartTraining
 ) -> dict[str, TrainConfig]:
     """Configuration of every run by its name; refuses what could only fail later."""
-    _check_seeds(start.seeds or ())
+    seeds = start.seeds or ()
+    wrong = [seed for seed in seeds if not 0 <= seed < MAX_SEED]
+    if wrong:
+        raise InvalidConfig(f"A training seed lies in 0 … {MAX_SEED - 1}, got {', '.join(map(str, wrong))}.")
+    if len(set(seeds)) < len(seeds):
+        raise InvalidConfig(f"Each training seed is trained once, got {', '.join(map(str, seeds))}.")
     draft = iteration.read_draft()
     assert draft is not None, "an accepted reward has a draft"
     wanted = configs_by_run(iteration, session_for(record, iteration.number), draft, start)
@@ -268,25 +272,5 @@ def _discard_stale_runs(ws: Workspace, iteration: IterationRecord, wanted: Mappi
             files.discard(run.path)
 
 
-def _training_job(ws: Workspace, record: SessionRecord, job_id: str, backend: str) -> JobSpec:
-    env = job_settings(ws) | {"P2P_BACKEND": backend}
-    argv = (*TRAINING, "--job-id", job_id, "--runs-dir", str(ws.runs.path))
-    spec = JobSpec(argv=argv, env=env | SINGLE_THREAD, secrets=ws.agent_socket())
-    return in_turn(ws, record, spec, trains_here=backend == "local")
-
-
-def _begun(record: SessionRecord) -> bool:
-    status = record.read_status()
-    return bool(record.iteration_records()) or (status is not None and status.status is not SessionStatus.PENDING)
-
-
 def _say(text: str) -> None:
     print(f"{now()} {text}", flush=True)
-
-
-def _check_seeds(seeds: Sequence[int]) -> None:
-    wrong = [seed for seed in seeds if not 0 <= seed < MAX_SEED]
-    if wrong:
-        raise InvalidConfig(f"A training seed lies in 0 … {MAX_SEED - 1}, got {', '.join(map(str, wrong))}.")
-    if len(set(seeds)) < len(seeds):
-        raise InvalidConfig(f"Each training seed is trained once, got {', '.join(map(str, seeds))}.")

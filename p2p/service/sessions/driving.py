@@ -108,7 +108,10 @@ def make_ready(ws: Workspace, record: SessionRecord, max_iterations: int | None 
     status = record.read_status()
     name = record.session_id
     if max_iterations is not None:
-        session = _with_limit(session, max_iterations)
+        try:
+            session = Session.model_validate({**session.model_dump(), "max_iterations": max_iterations})
+        except ValidationError as error:
+            raise InvalidInput(f"max_iterations must lie in 1 … 100, got {max_iterations}.") from error
     ended = status is not None and status.status in (SessionStatus.PASSED, SessionStatus.COMPLETED)
     used_up = status is not None and status.status is SessionStatus.MAX_ITERATIONS
     if ended or (used_up and len(record.iteration_records()) >= session.max_iterations):
@@ -197,10 +200,3 @@ def discard_film(ws: Workspace, record: SessionRecord) -> None:
     """Discard the videos of a session that continues; its end makes new ones."""
     end_job(ws, record.film_dir)
     files.discard(record.film_dir)
-
-
-def _with_limit(session: Session, max_iterations: int) -> Session:
-    try:
-        return Session.model_validate({**session.model_dump(), "max_iterations": max_iterations})
-    except ValidationError as error:
-        raise InvalidInput(f"max_iterations must lie in 1 … 100, got {max_iterations}.") from error

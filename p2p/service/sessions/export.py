@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-from collections.abc import Iterable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,7 +38,11 @@ def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
         StorageProblem: the folder cannot be written.
         P2PError: a file would not act as the policy; nothing is handed out.
     """
-    _require(request.formats)
+    needs = [("train", ("numpy", "gymnasium", "mujoco")), *(NEEDS[name] for name in request.formats)]
+    for extra, modules in needs:
+        for module in modules:  # refused here, before the worker would fail
+            if find_spec(module) is None:
+                raise MissingExtra(module, extra)
     record = ws.record(session_id)
     iteration = _iteration(ws, record, request.iteration)
     run = _run(iteration, request.run_id)
@@ -47,14 +50,25 @@ def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
     names = tuple(dict.fromkeys(request.formats))
     own = record.export_dir(iteration.iteration_id, run.iteration_id, step, names)
     target = (request.output or own).absolute()
-    _require_absent(target, request.overwrite)
+    if target.exists() and not target.is_dir():
+        raise InvalidInput(f"{target} is a file: an export is a folder.")
+    if not request.overwrite and target.is_dir() and any(target.iterdir()):
+        raise InvalidInput(f"{target} is not empty. Give another folder, or allow to overwrite an export in it.")
+    folder = ExportedFiles(target)
+    if (there := folder.present()) and folder.read_report() is None:
+        raise InvalidInput(f"{target} holds a {there[0].name} that no export wrote. Give another folder.")
     files.make_directory(record.exports_dir)
     files.sweep(record.exports_dir, f"{JOB_PREFIX}*")
     job = ExportRecord(Path(tempfile.mkdtemp(prefix=JOB_PREFIX, dir=record.exports_dir)))
     try:
         run_dir = os.path.relpath(run.path, job.path)
         job.save_request(ExportRequest(run_dir=run_dir, checkpoint=step, formats=names, license=request.license))
-        _work(ws, job)
+        ws.backend.submit(worker_job("export"), job.path)
+        wait([job.path], ws.backend)
+        status = ws.backend.status(job.path)
+        if status.state is JobState.FAILED and status.exit_code == P2PError.exit_code:
+            raise P2PError(failure_message(status))
+        raise_failure(status, "The export")
         delivered = job.package.deliver(target)
     finally:
         with suppress(InvalidInput):
@@ -71,16 +85,6 @@ def export_policy(ws: Workspace, session_id: str, request: NewExport) -> Export:
     )
 
 
-def _work(ws: Workspace, job: ExportRecord) -> None:
-    """Run the worker job that writes the package."""
-    ws.backend.submit(worker_job("export"), job.path)
-    wait([job.path], ws.backend)
-    status = ws.backend.status(job.path)
-    if status.state is JobState.FAILED and status.exit_code == P2PError.exit_code:
-        raise P2PError(failure_message(status))
-    raise_failure(status, "The export")
-
-
 def _iteration(ws: Workspace, record: SessionRecord, number: int | None) -> IterationRecord:
     """Iteration to export: as given, else the best, else the latest with a policy."""
     if number is not None:
@@ -94,19 +98,6 @@ def _iteration(ws: Workspace, record: SessionRecord, number: int | None) -> Iter
             f"{name} has no policy yet: no run has reached an evaluation. See: {Remedy.FOLLOW.of(session=name)}"
         )
     return trained[-1]
-
-
-def _require(formats: Iterable[ExportFormat]) -> None:
-    """Refuse early what could only fail in the worker.
-
-    Raises:
-        MissingExtra: a library is not installed.
-    """
-    needs = [("train", ("numpy", "gymnasium", "mujoco")), *(NEEDS[name] for name in formats)]
-    for extra, modules in needs:
-        for module in modules:
-            if find_spec(module) is None:
-                raise MissingExtra(module, extra)
 
 
 def _run(iteration: IterationRecord, run_id: str | None) -> IterationRecord:
@@ -146,18 +137,3 @@ def _checkpoint(iteration: IterationRecord, run: IterationRecord, step: int | No
 def _steps(run: IterationRecord) -> list[int]:
     """Steps of the run's checkpoints with a policy, oldest first."""
     return [checkpoint.step for checkpoint in run.checkpoints() if checkpoint.policy_path.exists()]
-
-
-def _require_absent(target: Path, overwrite: bool) -> None:
-    """Refuse to overwrite existing files.
-
-    Raises:
-        InvalidInput: the folder is a file, or holds what may not be overwritten.
-    """
-    if target.exists() and not target.is_dir():
-        raise InvalidInput(f"{target} is a file: an export is a folder.")
-    if not overwrite and target.is_dir() and any(target.iterdir()):
-        raise InvalidInput(f"{target} is not empty. Give another folder, or allow to overwrite an export in it.")
-    folder = ExportedFiles(target)
-    if (there := folder.present()) and folder.read_report() is None:
-        raise InvalidInput(f"{target} holds a {there[0].name} that no export wrote. Give another folder.")

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 from p2p.analysis.tightening import tightened
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.extension import Extension
-from p2p.contracts.intent import Intent, Tightening
+from p2p.contracts.intent import Tightening
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.reward import Lineage, RewardDraft
@@ -65,14 +65,28 @@ def continue_session(
 
     def memory() -> None:
         new.save_lineage(Lineage(extends=session.extends))
-        for change in _tightenings(record, request, present, intent):
-            new.append_tightening(change)
+        for change in record.read_tightenings():  # all of them must be met too, from the first iteration on
+            new.append_tightening(change.model_copy(update={"after_iteration": 0}))
+        if intent != present:
+            why = " ".join(request.wish.split()) or f"{session_id} was extended"
+            new.append_tightening(
+                Tightening(after_iteration=0, by="the extension", why=why, before=present, after=intent, at=now())
+            )
         if wish is not None:
             new.append_wish(wish)
         if (code := record.read_judge_code()) is not None:
             new.save_judge_code(code)
 
-    write_session(ws, new, session, _draft(record, best), intent, memory)
+    iteration = record.iteration(best)
+    draft = iteration.read_draft()
+    aggregation = iteration.read_aggregation()
+    if draft is None:
+        raise InvalidInput(f"The reward of iteration {best} of {record.session_id} is missing; see {iteration.path}.")
+    if aggregation is not None and not _own_configs(iteration):
+        draft = as_trained(draft, aggregation.best_config_id)
+    origin = f"The reward of iteration {best} of {record.session_id}, which it goes on from."
+    first = RewardDraft(source=draft.source, config_changes=draft.config_changes, reasoning=origin)
+    write_session(ws, new, session, first, intent, memory)
     return session
 
 
@@ -109,7 +123,14 @@ def _extended(
     ws: Workspace, old: Session, request: ExtendSession, best: IterationRecord, new_id: str | None
 ) -> Session:
     """Request for the new session: the earlier one with the best training's settings and the new goal."""
-    changes: dict[str, object] = {"config": {**old.config, **_trained_with(best)}}
+    told = best.read_training_request()
+    aggregation = best.read_aggregation()
+    config = dict(old.config)
+    if told is not None and aggregation is not None:  # what its caller gave for the best configuration
+        config |= canonical_names(_own_configs(best).get(aggregation.best_config_id, {}))
+        if told.start.total_timesteps is not None:
+            config["total_timesteps"] = told.start.total_timesteps
+    changes: dict[str, object] = {"config": config}
     if request.author:
         changes |= {"author": request.author, "model": request.author, "light_model": "", "price": None}
     elif old.author == "given":  # it was trained once; from now on it is revised
@@ -128,7 +149,7 @@ def _extended(
         caps = Caps.model_validate(old.caps.model_dump() | request.caps)
         return Session.model_validate(old.model_dump() | changes | {"caps": caps})
     except ValidationError as error:
-        raise InvalidInput(f"The session cannot be extended so: {error.errors()[0]['msg']}.") from error
+        raise InvalidInput(f"The session cannot be extended: {error.errors()[0]['msg']}.") from error
 
 
 def _require_something(
@@ -150,7 +171,7 @@ def _require_something(
             else f" To try more rewards in the session itself: {Remedy.ADD_ITERATIONS.of(session=name)}"
         )
         raise InvalidInput(
-            f"Say what is wanted of {name} besides: stricter or further criteria "
+            f"Say what the session that continues {name} shall do in addition: stricter or further criteria "
             f"({Remedy.EXTEND_BY_CRITERIA.of(session=name)}), or a wish "
             f"({Remedy.EXTEND_BY_WISH.of(session=name)}).{more}"
         )
@@ -162,40 +183,7 @@ def _require_something(
         )
 
 
-def _draft(record: SessionRecord, best: int) -> RewardDraft:
-    """Best reward with the configuration it was trained with."""
-    iteration = record.iteration(best)
-    draft = iteration.read_draft()
-    aggregation = iteration.read_aggregation()
-    if draft is None:
-        raise InvalidInput(f"The reward of iteration {best} of {record.session_id} is missing; see {iteration.path}.")
-    if aggregation is not None and not _own_configs(iteration):
-        draft = as_trained(draft, aggregation.best_config_id)
-    why = f"The reward of iteration {best} of {record.session_id}, which it goes on from."
-    return RewardDraft(source=draft.source, config_changes=draft.config_changes, reasoning=why)
-
-
-def _trained_with(best: IterationRecord) -> dict[str, object]:
-    """Settings the caller gave for the best configuration of an iteration."""
-    request = best.read_training_request()
-    aggregation = best.read_aggregation()
-    if request is None or aggregation is None:
-        return {}
-    own = canonical_names(_own_configs(best).get(aggregation.best_config_id, {}))
-    steps = request.start.total_timesteps
-    return own if steps is None else {**own, "total_timesteps": steps}
-
-
 def _own_configs(iteration: IterationRecord) -> dict[str, dict[str, object]]:
     """Configurations the caller named for an iteration; empty if the session's were used."""
     request = iteration.read_training_request()
     return (request.start.configs if request is not None else None) or {}
-
-
-def _tightenings(record: SessionRecord, request: ExtendSession, before: Intent, after: Intent) -> list[Tightening]:
-    """Earlier versions of the criteria, all of which must also be met, from the first iteration on."""
-    earlier = [change.model_copy(update={"after_iteration": 0}) for change in record.read_tightenings()]
-    if after == before:
-        return earlier
-    why = " ".join(request.wish.split()) or f"{record.session_id} was extended"
-    return [*earlier, Tightening(after_iteration=0, by="the extension", why=why, before=before, after=after, at=now())]

@@ -37,7 +37,14 @@ def edit_session(ws: Workspace, session_id: str, change: MetadataChange) -> Sess
         changes["starred"] = change.starred
     with ws.runs.naming():
         if change.add_tags or change.remove_tags:
-            changes["tags"] = _tags(record, change)
+            tags = [" ".join(tag.split()) for tag in change.add_tags]
+            if wrong := [tag for tag in tags if not 0 < len(tag) <= MAX_TAG]:
+                raise InvalidInput(f"A tag has 1 … {MAX_TAG} characters, got {wrong[0][:80]!r}.")
+            kept = [tag for tag in (*record.read_metadata().tags, *tags) if tag not in change.remove_tags]
+            found = tuple(dict.fromkeys(kept))
+            if len(found) > MAX_TAGS:
+                raise InvalidInput(f"A session has at most {MAX_TAGS} tags, got {len(found)}.")
+            changes["tags"] = found
         if change.alias is not None:
             _require_free(ws, record, change.alias)
             changes["alias"] = change.alias
@@ -103,7 +110,8 @@ def purge_session(ws: Workspace, session_id: str) -> None:
     with ws.jobs.starting():
         record = _deleted(ws, session_id)
         if (busy := _busy_with(ws, record)) is not None:  # deleted by hand, or by an earlier version
-            raise InvalidInput(f"{session_id} cannot be removed: {busy}.")
+            stop = Remedy.STOP.of(session=session_id)
+            raise InvalidInput(f"{session_id} cannot be removed: {busy}. To end it first: {stop}")
         end_job(ws, record.film_dir)
         jobs = [ticket.job_id for ticket in ws.jobs.tickets(session_id)]
         ws.runs.remove(record)
@@ -152,18 +160,19 @@ def resume_interrupted(ws: Workspace, backend: str | None = None) -> tuple[Sessi
 
 def lost_trainings(ws: Workspace) -> tuple[JobView, ...]:
     """Jobs killed while training an iteration that is still untrained, newest first."""
-    lost = [job for job in list_jobs(ws) if job.kind is JobKind.TRAINING and job.state is JobState.LOST]
-    return tuple(job for job in lost if _is_latest_word(ws, job))
-
-
-def _is_latest_word(ws: Workspace, job: JobView) -> bool:
-    """Whether the iteration of a job is untouched since the job began."""
-    record = ws.runs.session(job.session_id)
-    iterations = record.iteration_records()
-    status = record.read_status()
-    request = iterations[-1].read_training_request() if iterations else None
-    waits = status is not None and status.status is SessionStatus.PENDING
-    return waits and request is not None and request.job_id == job.job_id and not is_driven(ws, record)
+    lost = []
+    for job in list_jobs(ws):
+        if job.kind is not JobKind.TRAINING or job.state is not JobState.LOST:
+            continue
+        record = ws.runs.session(job.session_id)
+        iterations = record.iteration_records()
+        status = record.read_status()
+        request = iterations[-1].read_training_request() if iterations else None
+        waits = status is not None and status.status is SessionStatus.PENDING
+        newest = request is not None and request.job_id == job.job_id  # nothing was asked for since
+        if waits and newest and not is_driven(ws, record):
+            lost.append(job)
+    return tuple(lost)
 
 
 def _deleted(ws: Workspace, session_id: str) -> SessionRecord:
@@ -198,14 +207,3 @@ def _require_free(ws: Workspace, record: SessionRecord, alias: str) -> None:
         other = ws.runs.session(alias)
     if other is not None and other.session_id != record.session_id:
         raise InvalidInput(f"Another session is called {alias}: {other.session_id}. Choose another alias.")
-
-
-def _tags(record: SessionRecord, change: MetadataChange) -> tuple[str, ...]:
-    tags = [" ".join(tag.split()) for tag in change.add_tags]
-    if wrong := [tag for tag in tags if not 0 < len(tag) <= MAX_TAG]:
-        raise InvalidInput(f"A tag has 1 … {MAX_TAG} characters, got {wrong[0][:80]!r}.")
-    kept = [tag for tag in (*record.read_metadata().tags, *tags) if tag not in change.remove_tags]
-    found = tuple(dict.fromkeys(kept))
-    if len(found) > MAX_TAGS:
-        raise InvalidInput(f"A session has at most {MAX_TAGS} tags, got {len(found)}.")
-    return found

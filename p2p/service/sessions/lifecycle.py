@@ -104,7 +104,12 @@ def write_session(
 def check_request(ws: Workspace, request: NewSession, intent: Intent | None) -> Intent | None:
     """Refuse early what could only fail later."""
     require_models(request)
-    _require_several(request)
+    if request.candidates > 1 and not writes_by_model(request):
+        raise InvalidInput(
+            f"The author {request.author!r} writes one reward for each iteration, so there is none to choose among "
+            f"{request.candidates} candidates. Language models write several: "
+            f"{Remedy.CHOOSE_AUTHOR.of()}; or leave candidates at 1."
+        )
     spec = describe_environment(ws, request.env_id)
     for config in run_configs(request, RewardDraft(source="")).values():
         packages.require_learner(config.learner)
@@ -148,13 +153,3 @@ def preview(ws: Workspace, request: NewSession, intent: Intent | None = None) ->
 def _slots(ws: Workspace) -> int:
     """Number of trainings that run at a time."""
     return ws.settings.max_parallel or ws.training_backend.capacity(JOB_MEMORY_MB).runs
-
-
-def _require_several(request: NewSession) -> None:
-    """Refuse several candidates from an author who writes only one reward."""
-    if request.candidates > 1 and not writes_by_model(request):
-        raise InvalidInput(
-            f"The author {request.author!r} writes one reward for each iteration, so there is none to choose among "
-            f"{request.candidates} candidates. Language models write several: "
-            f"{Remedy.CHOOSE_AUTHOR.of()}; or leave candidates at 1."
-        )

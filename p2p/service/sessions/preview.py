@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from statistics import median
 
 from p2p.contracts.env import EnvSpec
-from p2p.contracts.intent import Intent, Preview, Understanding
+from p2p.contracts.intent import Preview, Understanding
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
 from p2p.service.training.plan import base_config, run_configs
-from p2p.store.sessions import RunsDirectory, SessionRecord
+from p2p.store.sessions import RunsDirectory
 from p2p.training.speeds import STEPS_PER_SECOND
 
 LOOKED_AT = 10
@@ -51,6 +51,17 @@ def preview_of(
     n_runs = len(run_configs(request, draft or RewardDraft(source="")))
     speed, source = _speed(runs, request.env_id)
     rounds = -(-n_runs // max(1, min(slots, n_runs)))
+    not_judged = []
+    if understood is not None:
+        read = {name for criterion in understood.intent.criteria for name in _features(criterion.model_dump())}
+        known = set(spec.feature_names)
+        not_judged = [words for words, names in MEASURES if known & set(names) and not read & set(names)]
+    models = [name for name in (request.author, request.judge_model, request.judge_author) if ":" in name]
+    cost = "nothing but this machine's time: no model is asked"
+    if models:
+        cap = request.caps.dollars
+        limit = f"at most {cap:g} dollars" if cap is not None else "no limit is set"
+        cost = f"{', '.join(dict.fromkeys(models))} is asked in each iteration; {limit}"
     return Preview(
         prompt=request.prompt,
         env_id=request.env_id,
@@ -58,7 +69,7 @@ def preview_of(
         intent=understood.intent if understood is not None else None,
         left_over=understood.left_over if understood is not None else (),
         assumed=understood.assumed if understood is not None else (),
-        not_judged=_not_judged(understood.intent, spec) if understood is not None else (),
+        not_judged=tuple(not_judged),
         terms=understood.terms if understood is not None else (),
         reward=draft.source if draft is not None else "",
         config=config.model_dump(mode="json"),
@@ -68,34 +79,24 @@ def preview_of(
         training_episode_s=round(config.episode_steps(spec.dt) * spec.dt, 3),
         expected_s=None if speed is None else round(rounds * config.total_timesteps / speed, 1),
         expected_from=source,
-        cost=_cost(request),
+        cost=cost,
     )
 
 
 def _speed(runs: RunsDirectory, env_id: str) -> tuple[float | None, str]:
     """Environment steps per second of one training, with the source of the measurement."""
-    here = [speed for record in runs.sessions()[:LOOKED_AT] for speed in _speeds(record, env_id)]
+    here = []
+    for record in runs.sessions()[:LOOKED_AT]:
+        iterations = record.iteration_records() if record.read_session().env_id == env_id else []
+        for run in (run for iteration in iterations for run in iteration.runs()):
+            summary = run.read_summary()
+            if summary is not None and summary.steps_per_second > 0:
+                here.append(summary.steps_per_second)
     if here:
         return median(here), f"{len(here)} earlier trainings here"
     if env_id in STEPS_PER_SECOND:
         return STEPS_PER_SECOND[env_id], "two cores of another machine; none was trained here yet"
     return None, "no training of this environment was measured yet"
-
-
-def _speeds(record: SessionRecord, env_id: str) -> Iterable[float]:
-    if record.read_session().env_id != env_id:
-        return
-    for iteration in record.iteration_records():
-        for run in iteration.runs():
-            summary = run.read_summary()
-            if summary is not None and summary.steps_per_second > 0:
-                yield summary.steps_per_second
-
-
-def _not_judged(intent: Intent, spec: EnvSpec) -> tuple[str, ...]:
-    read = {name for criterion in intent.criteria for name in _features(criterion.model_dump())}
-    known = set(spec.feature_names)
-    return tuple(words for words, names in MEASURES if known & set(names) and not read & set(names))
 
 
 def _features(value: object) -> Iterable[str]:
@@ -108,12 +109,3 @@ def _features(value: object) -> Iterable[str]:
     elif isinstance(value, list | tuple):
         for part in value:
             yield from _features(part)
-
-
-def _cost(request: NewSession) -> str:
-    models = [name for name in (request.author, request.judge_model, request.judge_author) if ":" in name]
-    if not models:
-        return "nothing but this machine's time: no model is asked"
-    cap = request.caps.dollars
-    limit = f"at most {cap:g} dollars" if cap is not None else "no limit is set"
-    return f"{', '.join(dict.fromkeys(models))} is asked in each iteration; {limit}"

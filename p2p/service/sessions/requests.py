@@ -18,4 +18,4 @@ def new_session(**fields: Any) -> NewSession:
     try:
         return NewSession(**fields)
     except ValidationError as error:
-        raise InvalidInput("\n".join(["This cannot be asked for:", *map(field_problem, error.errors())])) from error
+        raise InvalidInput("\n".join(["The request is not valid:", *map(field_problem, error.errors())])) from error

@@ -3,7 +3,6 @@
 from pydantic import ValidationError
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.protocols import Backend
 from p2p.contracts.session import EventName, Session, SessionSettings, SessionStatus, SettingsChange, SettingsRequest
 from p2p.service.progress.session_view import live_training
 from p2p.service.workspace import Workspace
@@ -36,10 +35,11 @@ def change_settings(ws: Workspace, session_id: str, request: SettingsRequest, by
         after = before.model_copy(update=request.model_dump(exclude_none=True))
         if (refusal := _refusal(record, before, after)) is not None:
             raise InvalidInput(refusal)
+        iterations = record.iteration_records()
+        begun = bool(iterations) and (bool(all_runs(iterations[-1])) or live_training(record, ws.backend) is not None)
+        number = len(iterations) + 1 if begun or not iterations else len(iterations)
         try:
-            change = SettingsChange(
-                from_iteration=_next_training(record, ws.backend), by=by, before=before, after=after, at=now()
-            )
+            change = SettingsChange(from_iteration=number, by=by, before=before, after=after, at=now())
         except ValidationError as error:
             raise InvalidInput(f"Say who changes the settings, in 1 … 100 characters; got {by!r}.") from error
         record.append_settings_change(change)
@@ -66,26 +66,12 @@ def _refusal(record: SessionRecord, before: SessionSettings, after: SessionSetti
             f"{name} has no sentence, so there are no criteria by which a verdict could be clear: its trainings run "
             "to their end."
         )
-    if after.pass_threshold < before.pass_threshold and _measured(record):
+    runs = [run for iteration in record.iteration_records() for run in all_runs(iteration)]
+    measured = record.read_session().extends is not None or any(run.measured for run in runs)
+    if after.pass_threshold < before.pass_threshold and measured:
         return (
             f"A policy of {name} has been measured, so its pass_threshold may be raised and not lowered: "
             f"{before.pass_threshold:g} is needed, {after.pass_threshold:g} was asked for. To ask for less, create "
             "another session."
         )
     return None
-
-
-def _measured(record: SessionRecord) -> bool:
-    """Whether a policy of the session, or of the one it extends, has been measured by its criteria."""
-    extends = record.read_session().extends is not None
-    return extends or any(run.measured for iteration in record.iteration_records() for run in all_runs(iteration))
-
-
-def _next_training(record: SessionRecord, backend: Backend) -> int:
-    """Number of the first iteration whose training has not begun."""
-    iterations = record.iteration_records()
-    if not iterations:
-        return 1
-    newest = iterations[-1]
-    begun = bool(all_runs(newest)) or live_training(record, backend) is not None
-    return newest.number + 1 if begun else newest.number

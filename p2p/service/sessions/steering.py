@@ -9,7 +9,6 @@ from p2p.contracts.session import SessionStatus
 from p2p.service.rewards.authors import wishes_are_read
 from p2p.service.workspace import Workspace
 from p2p.store.clock import now
-from p2p.store.sessions import SessionRecord
 
 MAX_WISHES = 50
 OVER = (SessionStatus.PASSED, SessionStatus.COMPLETED, SessionStatus.MAX_ITERATIONS)
@@ -24,13 +23,33 @@ def steer(ws: Workspace, session_id: str, wish: str) -> Steering:
             the session has ended, or holds 50 already.
     """
     record = ws.record(session_id)
+    session = record.read_session()
     status = record.read_status()
     if status is not None and status.status in OVER:
+        if not session.prompt:
+            instead = "To pursue the wish, create another session with a sentence."
+        elif wishes_are_read(record):
+            by_wish = Remedy.EXTEND_BY_WISH.of(session=session_id)
+            instead = f"A linked session pursues it ({by_wish}), or create another session."
+        else:
+            instead = (
+                "A linked session pursues it, by criteria that say it "
+                f"({Remedy.EXTEND_BY_CRITERIA.of(session=session_id)}) or by a model that reads wishes "
+                f"({Remedy.EXTEND_BY_MODEL.of(session=session_id)}); or create another session."
+            )
         raise InvalidInput(
-            f"{session_id} has ended as {status.status}, and no further reward is written in it. {_instead(record)}"
+            f"{session_id} has ended as {status.status}, and no further reward is written in it. {instead}"
         )
-    if (refusal := _why_nobody_reads(record)) is not None:
-        raise InvalidInput(refusal)
+    if not wishes_are_read(record):
+        who = "trains a reward that was handed in" if session.author == "given" else "is written by the built-in author"
+        raise InvalidInput(
+            f"{session_id} {who}, so nobody reads wishes, and this one would change nothing. What does work: "
+            f"a sentence that says it ({Remedy.CREATE.of()}), a model that reads wishes "
+            f"({Remedy.CREATE_WITH_MODEL.of()}), or "
+            f"the reward changed by hand ({Remedy.WRITE_REWARD.of()}), begun from reward_fn.py in {record.path}. "
+            f"Once it has ended: {Remedy.EXTEND_BY_CRITERIA.of(session=session_id)}, or "
+            f"{Remedy.EXTEND_BY_MODEL.of(session=session_id)}."
+        )
     if len(record.read_wishes()) >= MAX_WISHES:
         raise InvalidInput(f"{session_id} holds {MAX_WISHES} wishes already. Create another session that says all.")
     record.append_wish(wish_of(wish, len(record.iteration_records())))
@@ -61,33 +80,3 @@ def wish_of(text: str, iteration: int) -> Wish:
         raise InvalidInput(
             f"A wish has 1 … 300 characters, got {len(short)}. Say it in a sentence, for example: land softer."
         ) from error
-
-
-def _instead(record: SessionRecord) -> str:
-    """Advice for pursuing a wish after the session's end."""
-    name = record.session_id
-    session = record.read_session()
-    if not session.prompt:
-        return "To pursue the wish, create another session with a sentence."
-    if wishes_are_read(record):
-        return f"A linked session pursues it ({Remedy.EXTEND_BY_WISH.of(session=name)}), or create another session."
-    return (
-        f"A linked session pursues it, by criteria that say it ({Remedy.EXTEND_BY_CRITERIA.of(session=name)}) or "
-        f"by a model that reads wishes ({Remedy.EXTEND_BY_MODEL.of(session=name)}); or create another session."
-    )
-
-
-def _why_nobody_reads(record: SessionRecord) -> str | None:
-    """Reason why a wish would have no effect, with alternatives; None if an author reads wishes."""
-    session = record.read_session()
-    if wishes_are_read(record):
-        return None
-    who = "trains a reward that was handed in" if session.author == "given" else "is written by the built-in author"
-    return (
-        f"{record.session_id} {who}, so nobody reads wishes, and this one would change nothing. What does work: "
-        f"a sentence that says it ({Remedy.CREATE.of()}), a model that reads wishes "
-        f"({Remedy.CREATE_WITH_MODEL.of()}), or "
-        f"the reward changed by hand ({Remedy.WRITE_REWARD.of()}), begun from reward_fn.py in {record.path}. "
-        f"Once it has ended: {Remedy.EXTEND_BY_CRITERIA.of(session=record.session_id)}, or "
-        f"{Remedy.EXTEND_BY_MODEL.of(session=record.session_id)}."
-    )
