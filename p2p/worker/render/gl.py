@@ -83,9 +83,7 @@ class GlProcess:
         if max(size) > LARGEST:
             raise GlFailure(f"pictures have at most {LARGEST} pixels a side, asked for {size}")
         if self._model is not model:
-            binary = np.empty(mujoco.mj_sizeModel(model), np.uint8)
-            mujoco.mj_saveModel(model, None, binary)
-            self._send(b"M", binary.tobytes())
+            self._send(b"M", _binary(model))
             self._model = model
         camera = (views.distance, views.azimuth, views.elevation)
         for lookat, row in zip(views.lookat, qpos, strict=True):
@@ -142,3 +140,9 @@ class GlProcess:
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
         ended = f"ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         return GlFailure(lines[-1].strip() if lines else ended)
+
+
+def _binary(model: mujoco.MjModel) -> bytes:
+    buffer = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return buffer.tobytes()

@@ -71,9 +71,7 @@ class VectorReward:
             try:
                 done.append((chosen, self._pass(group)))
             except Split as split:
-                if split.rows.all() or not split.rows.any():
-                    raise NotVectorised("cannot be followed", line_of(split)) from split
-                waiting += [chosen[~split.rows], chosen[split.rows]]
+                waiting += _parted(chosen, split)
                 where = line_of(split)
             if not waiting:
                 return done[0][1] if len(done) == 1 else _joined(done, len(rows))
@@ -162,6 +160,17 @@ def _column(value: Any, what: str) -> Floats:
         return np.array([float(value)])
     kind = f"an array of shape {value.shape}" if type(value) is Batch else f"a {type(value).__name__}"
     raise Untraceable(f"returned {what} as {kind}")
+
+
+def _parted(index: NDArray[np.intp], split: Split) -> list[NDArray[np.intp] | None]:
+    """The two groups of a split.
+
+    Raises:
+        NotVectorised: one of them is empty.
+    """
+    if split.rows.all() or not split.rows.any():
+        raise NotVectorised("cannot be followed", line_of(split))
+    return [index[~split.rows], index[split.rows]]
 
 
 def _joined(parts: list[tuple[NDArray[np.intp], Result]], count: int) -> Result:
