@@ -76,7 +76,7 @@ def test_the_command_line_starts_without_anything_heavy() -> None:
         (["run", "run forward", "--set", "gamma=2"], "gamma"),
         (["run", "run forward", "--seeds", "99"], "--seeds"),
         (["run", "run forward", "--rollouts", "1"], "--rollouts"),
-        (["run", "run forward", "--configs", "3", "--reward-only"], "for:\n  3 configurations are variants"),
+        (["run", "run forward", "--configs", "3", "--reward-only"], "not valid:\n  3 configurations are variants"),
         (["run", "run forward", "--env", "Ant-v5", "--set", "env_id=Hopper-v5"], "give one of them"),
         (["train", "--reward", "no_such_file.py"], "no_such_file.py"),
         (["train"], "--reward"),
