@@ -50,7 +50,7 @@ def wrote(source: str, reasoning: str = "as told") -> Reply:
 def script(*rewards: Reply | Fault) -> Mapping[str, Any]:
     """What each role answers."""
     return {
-        "You turn one sentence": [answers({"criteria": [UP], "episode_s": 2.0})],
+        "You turn one sentence": [answers({"criteria": [UP], "episode_s": 5.0})],
         "You write reward functions": list(rewards),
         "You review a reward": [APPROVED] * len(rewards),
     }

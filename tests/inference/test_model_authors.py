@@ -24,7 +24,7 @@ def script(n_configs: int) -> Mapping[str, Any]:
     variants = answers({"variants": [{"directive": "another_way", "config_changes": {"gae_lambda": 0.9}}]})
     return {
         "You choose hyperparameters": [variants] * (n_configs - 1),
-        "You turn one sentence": [answers({"criteria": [UP], "episode_s": 2.0})],
+        "You turn one sentence": [answers({"criteria": [UP], "episode_s": 5.0})],
         "You write reward functions": [
             Fault.OVERLOADED,
             answers({"source": WRONG, "reasoning": "alive", "config_changes": {"total_timesteps": 10_000}}),

@@ -191,7 +191,7 @@ def test_a_checkpoint_that_is_not_there_is_named_with_those_that_are(look: Look)
     first, last = _checkpoints(ws)
     with pytest.raises(InvalidInput, match=f"There are: .*{last.checkpoint}"):
         prefer(ws, "watched", first, ComparedPolicy(iteration=1, checkpoint=7))
-    with pytest.raises(InvalidInput, match="Two different"):
+    with pytest.raises(InvalidInput, match="is compared with itself"):
         prefer(ws, "watched", first, first)
 
 
