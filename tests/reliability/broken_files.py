@@ -35,7 +35,7 @@ from p2p_mcp.server import build_server
 PATTERNS = ("*.json", "*.jsonl", "*.db", "*.sqlite", "*.sqlite3")
 Readers = dict[str, Callable[[], object]]
 TRAINED = NewSession(
-    prompt="keep the pole balanced",
+    prompt="keep the pole balanced for 2 seconds",
     env_id="InvertedPendulum-v5",
     n_seeds=1,
     max_iterations=2,
