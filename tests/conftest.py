@@ -2,7 +2,7 @@ import os
 import signal
 import socket
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 INSIDE = ip_network("10.99.0.0/30")
 """The network between this machine and its own namespaces, which some tests make."""
-
-
-@pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """One process more than cores: a test that waits for a process of its own leaves its core to another test."""
-    return (yield) + 1
 
 
 @pytest.fixture
