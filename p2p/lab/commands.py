@@ -2,6 +2,7 @@
 
 import typer
 
+from p2p.cli.app import Commands
 from p2p.cli.lazy import LazyCommand, LazyGroup
 
 BENCHES = (
@@ -39,18 +40,7 @@ ESTIMATES = (
         "Train short sessions and hold the first estimate of the time left against the truth, in Markdown.",
     ),
 )
-JUDGES = (
-    LazyCommand(
-        "calibrate",
-        "p2p.lab.judges.calibrate_command:calibrate",
-        "Measure how often the judges are right, on a thousand generated clips whose truth is known.",
-    ),
-    LazyCommand(
-        "attack",
-        "p2p.lab.judges.attack_command:attack",
-        "Search for motions that meet the criteria of a sentence and do not do what it asks for.",
-    ),
-)
+JUDGES = tuple(row for row in Commands.rows if row.name in ("calibrate", "attack"))
 
 
 class Benches(LazyGroup):
