@@ -24,13 +24,13 @@ class Commands(LazyGroup):
         LazyCommand(
             "criteria",
             "p2p.cli.preview:criteria",
-            "Show what a SENTENCE would be judged by; nothing is trained, and nothing is kept.",
+            "Show what a SENTENCE would be judged by; nothing is trained or saved.",
         ),
         LazyCommand(
             "check",
             "p2p.cli.check:check",
-            "Try a REWARD without keeping it: does it load, what does it pay, and with --probe, "
-            "what is learnt with it?",
+            "Check a REWARD without starting a session: whether it loads, what it pays and, with --probe, what is "
+            "learnt.",
         ),
         LazyCommand(
             "agent",
@@ -40,7 +40,7 @@ class Commands(LazyGroup):
         LazyCommand(
             "train",
             "p2p.cli.run:train",
-            "Train a reward you wrote, once, and judge it where a sentence says what it is for.",
+            "Train a reward you wrote, once; with --intent SENTENCE, judge the policy.",
         ),
         LazyCommand(
             "judge",
@@ -50,12 +50,12 @@ class Commands(LazyGroup):
         LazyCommand(
             "calibrate",
             "p2p.lab.judges.calibrate_command:calibrate",
-            "Measure how often the judges are right, on a thousand generated clips whose truth is known.",
+            "Measure how often the judges are right, on a thousand generated clips of known truth.",
         ),
         LazyCommand(
             "attack",
             "p2p.lab.judges.attack_command:attack",
-            "Search for motions that meet the criteria of a sentence and do not do what it asks for.",
+            "Search for motions that meet the criteria of a sentence without doing what it asks for.",
         ),
         LazyCommand(
             "list",
@@ -86,19 +86,19 @@ class Commands(LazyGroup):
         LazyCommand(
             "compare",
             "p2p.cli.compare:compare",
-            "Have a model say which of two does better what was asked; both orders are shown, and changing "
-            "sides is a tie.",
+            "Ask a model which of two policies does better what was asked; an answer that depends on their order is "
+            "a tie.",
         ),
-        LazyCommand("stop", "p2p.cli.sessions:stop", "Stop a session and its trainings; what is finished stays."),
+        LazyCommand("stop", "p2p.cli.sessions:stop", "Stop a session and its trainings; finished work is kept."),
         LazyCommand(
             "resume",
             "p2p.cli.sessions:resume",
-            "Go on with a session that was stopped, killed or failed; no finished step is repeated.",
+            "Resume a session that was stopped, killed or failed; no finished step is repeated.",
         ),
         LazyCommand(
             "extend",
             "p2p.cli.extend:extend",
-            "Go on from the best reward of an ended session in a new one, by stricter criteria or with a wish.",
+            "Start a new session from the best reward of an ended one, with stricter criteria or a wish.",
         ),
         LazyCommand(
             "tag",
@@ -108,12 +108,12 @@ class Commands(LazyGroup):
         LazyCommand(
             "delete",
             "p2p.cli.keeping:delete",
-            "Put a session into the trash; nothing of it is removed before `p2p trash --empty`.",
+            "Move a session to the trash; its files stay until `p2p trash --empty`.",
         ),
         LazyCommand(
             "trash",
             "p2p.cli.keeping:trash",
-            "List what lies in the trash, the last deleted first; or restore it, or remove it for good.",
+            "List the sessions in the trash, last deleted first; restore one, or delete them for good.",
         ),
         LazyCommand(
             "steer",
@@ -123,7 +123,7 @@ class Commands(LazyGroup):
         LazyCommand(
             "tighten",
             "p2p.cli.tighten:tighten",
-            "Make criteria stricter, for the next iterations, after eyes refused a policy that met them; never looser.",
+            "Make criteria stricter for the next iterations, after eyes refused a policy that met them; never looser.",
         ),
         LazyCommand(
             "analyze",
@@ -138,7 +138,7 @@ class Commands(LazyGroup):
         LazyCommand(
             "jobs",
             "p2p.cli.jobs:jobs",
-            "List the jobs that were started to go on by themselves, the newest first; or show or cancel one.",
+            "List background jobs, newest first; or show or cancel one.",
         ),
         LazyCommand(
             "export",
@@ -153,8 +153,7 @@ class Commands(LazyGroup):
         LazyCommand(
             "doctor",
             "p2p.cli.doctor:doctor",
-            "Look at python, packages, pictures, sandbox, cores, memory, disk and keys, and say what to do "
-            "about problems.",
+            "Check Python, packages, pictures, sandbox, cores, memory, disk and keys, and say how to solve problems.",
         ),
         LazyCommand(
             "bench",
@@ -167,7 +166,7 @@ class Commands(LazyGroup):
             "Measure p2p itself: speed, confinement, presets, learners, and how often its judges are right.",
         ),
         LazyCommand("models", "p2p.cli.models:models", "Language models on this machine, served by vLLM."),
-        LazyCommand("nodes", "p2p.cli.nodes:nodes", "Other machines that trainings run on, by SSH."),
+        LazyCommand("nodes", "p2p.cli.nodes:nodes", "Other machines to train on, over SSH."),
     )
 
 
@@ -190,7 +189,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback(epilog=FIRST_STEPS)
 def start(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", envvar="P2P_DEBUG", help="Show the traceback of an error.")] = False,
 ) -> None:

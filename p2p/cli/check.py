@@ -25,9 +25,9 @@ CHECK_EXAMPLES = examples(
 RewardFile = Annotated[
     Path, typer.Argument(metavar="REWARD", exists=True, dir_okay=False, help="File with the reward function.")
 ]
-Session = Annotated[str | None, typer.Option(help="A session whose configuration and criteria count.")]
+Session = Annotated[str | None, typer.Option(help="Session to take the configuration and criteria from.")]
 Sentence = Annotated[str, typer.Option("--intent", metavar="SENTENCE", help="What the reward is to teach.")]
-Probe = Annotated[bool, typer.Option("--probe", help="Train it for some seconds, and say what was learnt.")]
+Probe = Annotated[bool, typer.Option("--probe", help="Also train it for some seconds, and show what was learnt.")]
 
 
 def check(
@@ -39,9 +39,11 @@ def check(
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Try a REWARD without keeping it: does it load, what does it pay, and with --probe, what is learnt with it?"""
+    """Check a REWARD without starting a session: whether it loads, what it pays and, with --probe, what is learnt."""
     if session is not None and (env is not None or sentence):
-        raise InvalidInput("A session has its environment and sentence: give --session, or --env and --intent.")
+        raise InvalidInput(
+            "Give either --session or --env and --intent: a session has an environment and a sentence already."
+        )
     ws = open_workspace(runs_dir)
     place = find_session(ws, session) if session is not None else choose_environment(env, {})
     report = check_reward_source(ws, place, read_source(reward), probe=probe, prompt=sentence)

@@ -20,10 +20,15 @@ COMPARE_EXAMPLES = examples(
 )
 
 First = Annotated[str, typer.Argument(metavar="FIRST", help="Number of an iteration, or ITERATION@STEP.")]
-Second = Annotated[str, typer.Argument(metavar="SECOND", help="The other.")]
+Second = Annotated[str, typer.Argument(metavar="SECOND", help="The other policy, written likewise.")]
 Eyes = Annotated[
     str | None,
-    typer.Option("--judge-model", metavar="PROVIDER:MODEL", help="Who looks.", show_default="the session's"),
+    typer.Option(
+        "--judge-model",
+        metavar="PROVIDER:MODEL",
+        help="Model that compares the pictures.",
+        show_default="the session's",
+    ),
 ]
 
 
@@ -35,7 +40,7 @@ def compare(
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Have a model say which of two does better what was asked; both orders are shown, and changing sides is a tie."""
+    """Ask a model which of two policies does better what was asked; an answer that depends on their order is a tie."""
     ws = open_workspace(runs_dir)
     output = Output(as_json)
     pair = parse_candidate(first), parse_candidate(second)
@@ -57,4 +62,6 @@ def parse_candidate(text: str) -> ComparedPolicy:
     try:
         return ComparedPolicy(iteration=int(iteration), checkpoint=int(step) if step else None)
     except ValueError as error:
-        raise InvalidInput(f"{text!r} is no iteration. Give its number, or ITERATION@STEP for a checkpoint.") from error
+        raise InvalidInput(
+            f"{text!r} is not an iteration. Give its number, or ITERATION@STEP for a checkpoint."
+        ) from error

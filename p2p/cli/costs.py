@@ -31,14 +31,14 @@ def costs(found: SessionCosts) -> list[RenderableType]:
             duration(cost.seconds),
             style=style,
         )
-    parts: list[RenderableType] = [made] if found.rows else [Text("No model was asked.")]
+    parts: list[RenderableType] = [made] if found.rows else [Text("No model was called.")]
     for training in found.trainings:
         steps = f"{training.environment_steps:,} environment steps"
         short = f", short trainings of {training.candidates} candidates" if training.candidates else ""
         parts.append(Text(f"iteration {training.iteration}{short}: {steps}, {duration(training.seconds)} of training"))
     parts.append(Text(f"at work: {duration(found.seconds_at_work)}   caps: {', '.join(caps(found.caps)) or 'none'}"))
     if found.open_calls:
-        parts.append(Text(f"{found.open_calls} calls have begun and not ended; they count as much as they can cost."))
+        parts.append(Text(f"{found.open_calls} calls have not ended; each is counted at the most it can cost."))
     return parts
 
 

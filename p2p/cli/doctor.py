@@ -17,7 +17,7 @@ MARKS = {CheckLevel.OK: ("✓", "green"), CheckLevel.WARNING: ("!", "yellow"), C
 
 
 def doctor(as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
-    """Look at python, packages, pictures, sandbox, cores, memory, disk and keys, and say what to do about problems."""
+    """Check Python, packages, pictures, sandbox, cores, memory, disk and keys, and say how to solve problems."""
     ws = open_workspace(runs_dir)
     output = Output(as_json)
     report = check_setup(ws)

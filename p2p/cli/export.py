@@ -30,7 +30,7 @@ Formats = Annotated[
     typer.Option(
         "--format",
         metavar="|".join(ExportFormat),
-        help="What to write; give it again, or with commas, for several.",
+        help="Format to write; for several, repeat it or separate them by commas.",
         autocompletion=complete_format,
     ),
 ]
@@ -42,7 +42,7 @@ Checkpoint = Annotated[
 ]
 OutputDir = Annotated[
     Path | None,
-    typer.Option("--output", metavar="DIR", help="Folder to write.", show_default="a new one in the session"),
+    typer.Option("--output", metavar="DIR", help="Output folder.", show_default="a new one in the session"),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the files of an earlier export in that folder.")]
 License = Annotated[

@@ -36,10 +36,12 @@ EXTEND_EXAMPLES = examples(
 )
 
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help='Its id, the start or end of it, or "latest".')]
-WishText = Annotated[str, typer.Option("--wish", metavar="TEXT", help="What to do differently; read by a model alone.")]
+WishText = Annotated[str, typer.Option("--wish", metavar="TEXT", help="What to do differently; only models read it.")]
 CriteriaFile = Annotated[
     Path | None,
-    typer.Option("--criteria", exists=True, dir_okay=False, help="A JSON list of stricter or further criteria."),
+    typer.Option(
+        "--criteria", exists=True, dir_okay=False, help="JSON file with a list of stricter or additional criteria."
+    ),
 ]
 Iterations = Annotated[
     int | None,
@@ -51,8 +53,8 @@ NewModel = Annotated[
     typer.Option(
         "--model",
         metavar="PROVIDER:MODEL",
-        help="Writes from now on, and reads wishes.",
-        show_default="who wrote before",
+        help="Model that writes the rewards and reads wishes.",
+        show_default="the earlier session's author",
         rich_help_panel=MODELS,
     ),
 ]
@@ -75,7 +77,7 @@ def extend(  # noqa: PLR0913  typer reads one parameter per option
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Go on from the best reward of an ended session in a new one, by stricter criteria or with a wish."""
+    """Start a new session from the best reward of an ended one, with stricter criteria or a wish."""
     ws = open_workspace(runs_dir, allow_weak_sandbox=allow_weak_sandbox)
     output = Output(as_json)
     found = find_session(ws, session)

@@ -30,7 +30,7 @@ def follow(ws: Workspace, session_id: str, output: Output) -> SessionView:
     states = _states(ws, session_id)
     view = _show_live(states, output) if output.console.is_terminal else _show_lines(states, output)
     if view.status is SessionStatus.INTERRUPTED and not view.by_caller and said_nothing(ws, session_id):
-        output.console.print("Its process was killed before its first word; it is started once more.")
+        output.console.print("Its process was killed before it wrote anything; starting it again.")
         resume_session(ws, session_id)
         return follow(ws, session_id, output)
     if view.status is SessionStatus.INTERRUPTED or not (view.status.finished or view.by_caller):

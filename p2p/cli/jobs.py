@@ -31,19 +31,16 @@ JobId = Annotated[
         autocompletion=complete_job,
     ),
 ]
-Cancel = Annotated[bool, typer.Option("--cancel", help="End it and everything it started; what is finished stays.")]
+Cancel = Annotated[bool, typer.Option("--cancel", help="Cancel it and everything it started; finished work is kept.")]
 
 
 def jobs(job: JobId = None, cancel: Cancel = False, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
-    """List the jobs that were started to go on by themselves, the newest first; or show or cancel one."""
+    """List background jobs, newest first; or show or cancel one."""
     ws = open_workspace(runs_dir)
     output = Output(as_json)
     if job is None:
         views = list_jobs(ws)
-        empty = (
-            f"No background jobs in {short_path(ws.runs.path)}; "
-            "sessions that were started at a terminal are shown by: p2p list"
-        )
+        empty = f"No background jobs in {short_path(ws.runs.path)}. Sessions started in a terminal: p2p list"
         found = {"jobs": [view.model_dump(mode="json") for view in views]}
         output.result(found, job_table(views) if views else empty)
         return

@@ -27,14 +27,14 @@ TAG_EXAMPLES = examples(
 DELETE_EXAMPLES = examples("p2p delete 1a2b3c4d", "p2p trash --restore 1a2b3c4d")
 TRASH_EXAMPLES = examples("p2p trash", "p2p trash --restore latest", "p2p trash --delete 1a2b3c4d", "p2p trash --empty")
 
-Alias = Annotated[str | None, typer.Option(help="Another name, good wherever an id is; empty takes it away.")]
-Star = Annotated[bool | None, typer.Option("--star/--unstar", help="Mark it with a star.")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="Add a tag; may be repeated.")]
-Untag = Annotated[list[str] | None, typer.Option("--untag", help="Take a tag away; may be repeated.")]
+Alias = Annotated[str | None, typer.Option(help="Another name to use in place of the id; an empty one removes it.")]
+Star = Annotated[bool | None, typer.Option("--star/--unstar", help="Add or remove the star.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Add a tag; repeatable.")]
+Untag = Annotated[list[str] | None, typer.Option("--untag", help="Remove a tag; repeatable.")]
 Chosen = Annotated[str, typer.Argument(metavar="SESSION", help="Its id, alias, the start or end of its id, or latest.")]
-Restore = Annotated[str | None, typer.Option(metavar="SESSION", help="Take a session out of the trash.")]
-Delete = Annotated[str | None, typer.Option(metavar="SESSION", help="Remove a session in the trash for good.")]
-Empty = Annotated[bool, typer.Option("--empty", help="Remove all that lies in the trash for good.")]
+Restore = Annotated[str | None, typer.Option(metavar="SESSION", help="Restore a session from the trash.")]
+Delete = Annotated[str | None, typer.Option(metavar="SESSION", help="Delete a session in the trash for good.")]
+Empty = Annotated[bool, typer.Option("--empty", help="Delete everything in the trash for good.")]
 
 
 def tag(
@@ -54,11 +54,11 @@ def tag(
 
 
 def delete(session: Chosen, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
-    """Put a session into the trash; nothing of it is removed before `p2p trash --empty`."""
+    """Move a session to the trash; its files stay until `p2p trash --empty`."""
     ws = open_workspace(runs_dir)
     view = delete_session(ws, find_session(ws, session))
     name = view.session.session_id
-    Output(as_json).result(view, f"{name} lies in the trash. To have it back: p2p trash --restore {name}")
+    Output(as_json).result(view, f"{name} is in the trash. To restore it: p2p trash --restore {name}")
 
 
 def trash(
@@ -68,14 +68,14 @@ def trash(
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """List what lies in the trash, the last deleted first; or restore it, or remove it for good."""
+    """List the sessions in the trash, last deleted first; restore one, or delete them for good."""
     if sum(map(bool, (restore, delete, empty))) > 1:
         raise InvalidInput("Give one of --restore, --delete and --empty.")
     ws = open_workspace(runs_dir)
     output = Output(as_json)
     if restore is not None:
         view = restore_session(ws, find_deleted(ws, restore))
-        output.result(view, f"{view.session.session_id} is back. To see it: p2p show {view.session.session_id}")
+        output.result(view, f"{view.session.session_id} is restored. To see it: p2p show {view.session.session_id}")
     elif delete is not None or empty:
         chosen = (find_deleted(ws, delete),) if delete is not None else None
         removed = empty_trash(ws, chosen)

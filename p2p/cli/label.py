@@ -21,10 +21,11 @@ LABEL_EXAMPLES = examples(
 )
 
 Score = Annotated[
-    float | None, typer.Option(min=0, max=1, help="How much of what was meant is there; without it, labels are shown.")
+    float | None,
+    typer.Option(min=0, max=1, help="How much of what was meant the rollout shows; without it, labels are listed."),
 ]
 Rollout = Annotated[str, typer.Option("--rollout", metavar="p10|median|p90", help="Which of the recorded rollouts.")]
-Annotator = Annotated[str | None, typer.Option("--by", help="Who says so.", show_default="your user name")]
+Annotator = Annotated[str | None, typer.Option("--by", help="Name of the person.", show_default="your user name")]
 Comment = Annotated[str, typer.Option(help="What you saw, in a sentence.")]
 All = Annotated[bool, typer.Option("--all", help="Show the labels of all sessions, and the agreement over them.")]
 

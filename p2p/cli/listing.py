@@ -19,7 +19,7 @@ from p2p.service.progress.listing import SessionRow, list_rows
 LIST_EXAMPLES = examples("p2p list", "p2p list --starred --tag paper", "p2p list --json | jq '.sessions | length'")
 
 Starred = Annotated[bool, typer.Option("--starred", help="Only those with a star.")]
-WithTags = Annotated[list[str] | None, typer.Option("--tag", help="Only those with this tag; may be repeated.")]
+WithTags = Annotated[list[str] | None, typer.Option("--tag", help="Only those with this tag; repeatable.")]
 
 
 def list_sessions(
@@ -30,9 +30,9 @@ def list_sessions(
     rows = list_rows(ws, starred=starred, tags=tags or ())
     empty = f'No sessions in {short_path(ws.settings.runs_dir)} yet. To start one: p2p run "run forward"'
     if starred or tags:
-        empty = "No session is marked so. To see all: p2p list"
+        empty = "No session has these marks. To see all: p2p list"
     interrupted = sum(row.status is SessionStatus.INTERRUPTED for row in rows)
-    told = f"{interrupted} interrupted; to go on with them: p2p resume --all" if interrupted else ""
+    told = f"{interrupted} interrupted. To resume them: p2p resume --all" if interrupted else ""
     Output(as_json).result(
         {"sessions": [row.view for row in rows]},
         session_table(rows) if rows else empty,

@@ -95,7 +95,7 @@ def hints(runs: Iterable[RunProgress]) -> list[Text]:
 def heading(view: SessionView) -> Text:
     """Which session it is."""
     session = view.session
-    text = Text(f"“{session.prompt}”" if session.prompt else "a reward of one's own", style="bold")
+    text = Text(f"“{session.prompt}”" if session.prompt else "own reward", style="bold")
     return text.append(f"  {session.env_id}  {session.session_id}", style="not bold dim")
 
 

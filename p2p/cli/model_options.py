@@ -26,15 +26,15 @@ Model = Annotated[
 ]
 LightModel = Annotated[
     str | None,
-    typer.Option("--light-model", metavar="PROVIDER:MODEL", help="For small tasks.", rich_help_panel=MODELS),
+    typer.Option("--light-model", metavar="PROVIDER:MODEL", help="Model for small tasks.", rich_help_panel=MODELS),
 ]
 JudgeModel = Annotated[
     str | None,
     typer.Option(
         "--judge-model",
         metavar="PROVIDER:MODEL",
-        help="Looks at the pictures of each iteration.",
-        show_default="nobody: what is measured decides",
+        help="Model that looks at the pictures of each iteration.",
+        show_default="none: only what is measured decides",
         rich_help_panel=MODELS,
     ),
 ]
@@ -43,8 +43,8 @@ JudgeAuthor = Annotated[
     typer.Option(
         "--judge-author",
         metavar="PROVIDER:MODEL",
-        help="Writes code for what predicates cannot say.",
-        show_default="nobody: eyes judge it",
+        help="Model that writes code for criteria that predicates cannot express.",
+        show_default="none: eyes judge them",
         rich_help_panel=MODELS,
     ),
 ]
@@ -55,7 +55,7 @@ PriceOption = Annotated[
     typer.Option(
         "--price",
         metavar="IN,OUT",
-        help="Dollars per million tokens, of a model the price table does not know.",
+        help="Dollars per million tokens read and written, for a model that is not in the price table.",
         rich_help_panel=MODELS,
     ),
 ]
@@ -64,7 +64,7 @@ CapOption = Annotated[
     typer.Option(
         "--cap",
         metavar="NAME=VALUE",
-        help="Most that is spent: dollars, tokens, calls, minutes or environment_steps; none lifts it.",
+        help="Limit on dollars, tokens, calls, minutes or environment_steps; NAME=none removes it.",
         show_default="dollars=10",
         rich_help_panel=MODELS,
     ),
@@ -139,5 +139,5 @@ def parse_price(text: str) -> Price:
         )
     except ValueError as error:
         raise InvalidInput(
-            f"--price {text!r} is no price. Give dollars per million tokens read and written, such as --price 4,20."
+            f"--price {text!r} is not a price. Give dollars per million tokens read and written, such as --price 4,20."
         ) from error

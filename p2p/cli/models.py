@@ -18,16 +18,18 @@ models = typer.Typer(name="models", no_args_is_help=True, help="Language models 
 DEFAULTS = VllmOptions(model="-")
 
 ServedName = Annotated[
-    str, typer.Argument(metavar="MODEL", help="As vLLM calls it, such as Qwen/Qwen3-VL-8B-Instruct.")
+    str, typer.Argument(metavar="MODEL", help="Its name in vLLM, such as Qwen/Qwen3-VL-8B-Instruct.")
 ]
-Port = Annotated[int, typer.Option(min=1, max=65_535, help="Where it listens, for this machine alone.")]
+Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on; only this machine can reach it.")]
 MaxModelLen = Annotated[int, typer.Option("--max-model-len", min=1, help="Longest conversation [tokens].")]
-GpuShare = Annotated[float, typer.Option("--gpu-share", min=0.01, max=1.0, help="Of the GPU's memory that it takes.")]
+GpuShare = Annotated[
+    float, typer.Option("--gpu-share", min=0.01, max=1.0, help="Share of the GPU's memory that it takes.")
+]
 Devices = Annotated[
     str | None, typer.Option("--devices", metavar="0,1", help="GPUs it may use.", show_default="all of them")
 ]
-Wait = Annotated[float, typer.Option("--wait", min=1.0, help="How long it may take to load [s].")]
-Which = Annotated[str | None, typer.Argument(metavar="[MODEL]", help="Which one; all, where it is left out.")]
+Wait = Annotated[float, typer.Option("--wait", min=1.0, help="Longest time to load [s].")]
+Which = Annotated[str | None, typer.Argument(metavar="[MODEL]", help="Model to stop; without it, all.")]
 
 
 @models.command(
@@ -56,7 +58,7 @@ def serve(
         devices=devices,
         start_s=wait,
     )
-    with output.console.status(f"loading {options.model}; the first time it is fetched …"):
+    with output.console.status(f"loading {options.model}; the first time it is downloaded …"):
         view = serve_model(options)
     output.result(
         view,

@@ -17,24 +17,26 @@ from p2p.contracts.node import Node, NodeState, NodeView
 from p2p.service.machines.nodes import add_node, bootstrap_node, check_node, host_key, remove_node, trust_node
 from p2p.service.machines.nodes import list_nodes as service_list_nodes
 
-nodes = typer.Typer(name="nodes", no_args_is_help=True, help="Other machines that trainings run on, by SSH.")
+nodes = typer.Typer(name="nodes", no_args_is_help=True, help="Other machines to train on, over SSH.")
 ADDRESS = re.compile(r"(?:(?P<user>[^@\s]+)@)?(?P<host>\[[0-9a-fA-F:]+\]|[^@:\s]+)(?::(?P<port>\d+))?")
 
-Name = Annotated[str, typer.Argument(metavar="NODE", help="What it is called.")]
-Address = Annotated[str, typer.Argument(metavar="[USER@]HOST[:PORT]", help="Where it is.")]
+Name = Annotated[str, typer.Argument(metavar="NODE", help="Name of the node.")]
+Address = Annotated[str, typer.Argument(metavar="[USER@]HOST[:PORT]", help="SSH address.")]
 Key = Annotated[Path | None, typer.Option("--key", help="Private key to log in with; it stays here.")]
 Agent = Annotated[bool, typer.Option("--agent", help="Log in with the keys of the SSH agent, which is not forwarded.")]
 Keys = Annotated[bool, typer.Option("--keys", help="Log in with the keys in ~/.ssh.")]
-Directory = Annotated[str, typer.Option("--dir", help="Where p2p keeps its files there.")]
+Directory = Annotated[str, typer.Option("--dir", help="Directory there for p2p's files.")]
 Python = Annotated[
     str | None,
     typer.Option(
-        "--python", help="Interpreter there whose packages are used.", show_default="p2p installs what it needs"
+        "--python", help="Python interpreter there whose packages are used.", show_default="p2p installs what it needs"
     ),
 ]
 Extra = Annotated[list[str] | None, typer.Option("--extra", help="Also install this extra there, such as sb3.")]
-MaxRuns = Annotated[int | None, typer.Option(min=1, help="Trainings at a time.", show_default="one per core")]
-Timeout = Annotated[float, typer.Option(min=1.0, max=600.0, help="Silence after which it is unreachable [s].")]
+MaxRuns = Annotated[int | None, typer.Option(min=1, help="Trainings that run at once.", show_default="one per core")]
+Timeout = Annotated[
+    float, typer.Option(min=1.0, max=600.0, help="Silence after which the node counts as unreachable [s].")
+]
 
 
 @nodes.command(epilog=examples("p2p nodes add attic me@attic.local --key ~/.ssh/id_ed25519"))
@@ -105,7 +107,7 @@ def check(name: Name, as_json: AsJson = False, runs_dir: RunsDir = None) -> None
 def trust(
     name: Name,
     fingerprint: Annotated[
-        str | None, typer.Option(help="Trust this one without a question.", show_default="asked for")
+        str | None, typer.Option(help="Trust this fingerprint without asking.", show_default="asked for")
     ] = None,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
@@ -117,7 +119,7 @@ def trust(
     if fingerprint is None and not key.trusted:
         output.console.print(f"{name} shows {key.kind} {key.fingerprint}")
         output.console.print("On the machine itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", soft_wrap=True)
-        if as_json or not typer.confirm("Is it the same?"):
+        if as_json or not typer.confirm("Is the fingerprint the same?"):
             raise InvalidInput(f"Not trusted. To trust it: p2p nodes trust {name} --fingerprint {key.fingerprint}")
     if fingerprint is not None or not key.trusted:
         key = trust_node(ws, name, fingerprint or key.fingerprint)
@@ -138,7 +140,7 @@ def bootstrap(name: Name, as_json: AsJson = False, runs_dir: RunsDir = None) -> 
 def remove(
     name: Name,
     abandon: Annotated[
-        bool, typer.Option("--abandon", help="End its jobs; give them up if it is out of reach.")
+        bool, typer.Option("--abandon", help="Also end its jobs, or give them up if the node cannot be reached.")
     ] = False,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,

@@ -76,7 +76,7 @@ AllowWeakSandbox = Annotated[
     bool,
     typer.Option(
         "--allow-weak-sandbox",
-        help="Run generated code also where this machine cannot confine it well; `p2p doctor` tells.",
+        help="Run generated code even where this machine cannot confine it fully; see `p2p doctor`.",
         show_envvar=False,
         rich_help_panel=TRAINING,
     ),
@@ -122,7 +122,7 @@ def open_workspace(runs_dir: Path | None, backend: str | None = None, allow_weak
         os.environ["P2P_ALLOW_WEAK_SANDBOX"] = "1"  # jobs inherit it, the session's driver and its trainings
     settings = Settings.from_environment(runs_dir)
     if (place := settings.runs_dir).exists() and not place.is_dir():
-        raise StorageProblem(f"{place} is a file, and sessions are kept in a directory. Name another with --runs-dir.")
+        raise StorageProblem(f"{place} is a file; sessions are kept in a directory. Choose one with --runs-dir.")
     return Workspace(settings if backend is None else settings.model_copy(update={"backend": backend}))
 
 

@@ -20,11 +20,11 @@ CRITERIA_EXAMPLES = examples(
     'p2p criteria "spin left twice, then stand still" --env Ant-v5',
     "p2p criteria \"jump\" --env Hopper-v5 --json | jq '.intent.criteria[].title'",
 )
-Sentence = Annotated[str, typer.Argument(metavar="SENTENCE", help="What the robot would be asked to do.")]
+Sentence = Annotated[str, typer.Argument(metavar="SENTENCE", help="What the robot is to do.")]
 
 
 def criteria(sentence: Sentence, env: EnvId = None, as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
-    """Show what a SENTENCE would be judged by; nothing is trained, and nothing is kept."""
+    """Show what a SENTENCE would be judged by; nothing is trained or saved."""
     ws = open_workspace(runs_dir)
     output = Output(as_json)
     request = new_session(prompt=sentence, env_id=choose_environment(env, {}))
@@ -67,7 +67,7 @@ def _heading(text: str) -> Text:
 
 def _judged(preview: Preview) -> Iterable[RenderableType]:
     if preview.intent is None:
-        return [f"{preview.author} would say what it is judged by, before the first training; it is not asked now."]
+        return [f"{preview.author} would write the criteria before the first training; it was not asked now."]
     lines = []
     for criterion in preview.intent.criteria:
         eyes = "" if criterion.predicate is not None else " [eyes]"
@@ -77,9 +77,9 @@ def _judged(preview: Preview) -> Iterable[RenderableType]:
 
 
 def _open(preview: Preview) -> list[RenderableType]:
-    found = [*_list("Left to eyes:", preview.left_over), *_list("Taken for granted:", preview.assumed)]
+    found = [*_list("Left to eyes:", preview.left_over), *_list("Assumed:", preview.assumed)]
     if preview.intent is not None:
-        found.append(f"Not judged: {', '.join(preview.not_judged)}; nor how it looks.")
+        found.append(f"Not judged: {', '.join(preview.not_judged)}, and how it looks.")
     return found
 
 
@@ -89,7 +89,7 @@ def _list(heading: str, lines: Iterable[str]) -> list[RenderableType]:
 
 
 def _training(preview: Preview) -> str:
-    time = f"about {duration(preview.expected_s)}" if preview.expected_s is not None else "for a time nobody knows yet"
+    time = f"about {duration(preview.expected_s)}" if preview.expected_s is not None else "duration not known yet"
     return (
         f"{preview.n_runs} x {preview.total_timesteps:,} steps in episodes of {preview.training_episode_s:g} s, {time} "
         f"({preview.expected_from}), for each of at most {preview.max_iterations} rewards"

@@ -70,7 +70,7 @@ from p2p.service.workspace import Workspace
 PASSED, NOT_PASSED = 0, 3
 MOST_QUESTIONS = 3
 """That a person is asked about one sentence."""
-SEED_NOTE = "The configuration's seed is not used: --seed and --seeds say which are trained."
+SEED_NOTE = "The configuration's seed is ignored: --seed and --seeds choose the seeds."
 
 RUN_EXAMPLES = examples(
     'p2p run "run forward as fast as you can" --env HalfCheetah-v5',
@@ -90,7 +90,9 @@ RewardFile = Annotated[Path, typer.Option("--reward", exists=True, dir_okay=Fals
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show criteria, reward, configuration, time and cost; train nothing.")
 ]
-IntentSentence = Annotated[str, typer.Option("--intent", help="Sentence to judge it by; none judges nothing.")]
+IntentSentence = Annotated[
+    str, typer.Option("--intent", help="Sentence to judge it by; without one, nothing is judged.")
+]
 
 
 def run(  # noqa: PLR0913  typer reads one parameter per option
@@ -174,7 +176,7 @@ def train(  # noqa: PLR0913  typer reads one parameter per option
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Train a reward you wrote, once, and judge it where a sentence says what it is for."""
+    """Train a reward you wrote, once; with --intent SENTENCE, judge the policy."""
     source = read_source(reward)
     fields = read_config(config, assignments or (), timesteps)
     request = new_session(
@@ -237,7 +239,7 @@ def launch(ws: Workspace, output: Output, create: Callable[[str], None], *, deta
         with held_back():
             discard_unstarted(ws, session_id)
             if isinstance(stopped, KeyboardInterrupt):
-                output.console.print(f"Interrupted: {session_id} was not started, and nothing of it is left.")
+                output.console.print(f"Interrupted: {session_id} was not started; its files were removed.")
         raise
 
     def start(name: str) -> None:
@@ -326,7 +328,7 @@ def _leave(ws: Workspace, session_id: str, output: Output, stop: bool) -> None:
     """After Ctrl-C: the jobs go on, unless they were to stop with the terminal."""
     if stop:
         view = stop_session(ws, session_id)
-        text = f"Stopped {session_id}; what is finished stays. To go on: p2p resume {session_id}"
+        text = f"Stopped {session_id}; finished work is kept. To go on: p2p resume {session_id}"
     else:
         view = view_session(ws, session_id)
         text = going_on(session_id)
@@ -338,10 +340,10 @@ def _leave(ws: Workspace, session_id: str, output: Output, stop: bool) -> None:
 def going_on(session_id: str) -> str:
     """What can be done with a session whose terminal is left."""
     return (
-        f"{session_id} goes on without this terminal.\n"
+        f"{session_id} continues in the background.\n"
         f"  see it:    p2p watch {session_id}\n"
         f"  stop it:   p2p stop {session_id}\n"
-        f"  go on later with one that was stopped: p2p resume {session_id}"
+        f"  after a stop, go on: p2p resume {session_id}"
     )
 
 

@@ -54,10 +54,10 @@ Total = Annotated[
         "max_iterations",
         "--iterations",
         "--max-iterations",
-        help="Rewards tried at most, with those so far.",
+        help="Most rewards to try, those so far included.",
     ),
 ]
-Every = Annotated[bool, typer.Option("--all", help="All sessions that were interrupted; they go on by themselves.")]
+Every = Annotated[bool, typer.Option("--all", help="Resume all interrupted sessions, in the background.")]
 OtherSentence = Annotated[
     str | None, typer.Option("--intent", help="Judge by another sentence.", show_default="the session's own")
 ]
@@ -70,16 +70,16 @@ def watch(session: SessionName = "latest", as_json: AsJson = False, runs_dir: Ru
 
 
 def stop(session: SessionName = "latest", as_json: AsJson = False, runs_dir: RunsDir = None) -> None:
-    """Stop a session and its trainings; what is finished stays."""
+    """Stop a session and its trainings; finished work is kept."""
     ws = open_workspace(runs_dir)
     session_id = find_session(ws, session)
     before = view_session(ws, session_id)
     view = stop_session(ws, session_id)
-    said = f"{session_id} had ended already: {ENDINGS[view.status][0]}."
+    said = f"{session_id} has already ended: {ENDINGS[view.status][0]}."
     if before.film is not None and not before.film.state.finished:
-        said += " The videos of its checkpoints that are not made yet are given up."
+        said += " The remaining videos of its checkpoints are cancelled."
     if not before.status.finished:
-        said = f"Stopped {session_id}; what is finished stays. To go on: p2p resume {session_id}"
+        said = f"Stopped {session_id}; finished work is kept. To go on: p2p resume {session_id}"
     Output(as_json).result(view, said)
 
 
@@ -96,7 +96,7 @@ def resume(  # noqa: PLR0913  typer reads one parameter per option
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Go on with a session that was stopped, killed or failed; no finished step is repeated."""
+    """Resume a session that was stopped, killed or failed; no finished step is repeated."""
     ws = open_workspace(runs_dir, allow_weak_sandbox=allow_weak_sandbox)
     require_packages()
     if every:

@@ -21,7 +21,7 @@ TIGHTEN_EXAMPLES = examples(
 )
 
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help='Its id, the start or end of it, or "latest".')]
-Why = Annotated[str, typer.Option(help="What met the criteria and was not what was meant; kept with the change.")]
+Why = Annotated[str, typer.Option(help="What met the criteria without being what was meant; saved with the change.")]
 Thresholds = Annotated[
     list[str], typer.Option("--threshold", metavar="KEY=VALUE", help="A stricter threshold; repeatable.")
 ]
@@ -29,7 +29,7 @@ Required = Annotated[list[str], typer.Option("--require", metavar="KEY", help="M
 File = Annotated[
     Path | None, typer.Option("--file", exists=True, dir_okay=False, help="A JSON list of changed or new criteria.")
 ]
-By = Annotated[str | None, typer.Option("--by", help="Who says so.", show_default="your user name")]
+By = Annotated[str | None, typer.Option("--by", help="Name of the person.", show_default="your user name")]
 
 
 def tighten(  # noqa: PLR0913  typer reads one parameter per option
@@ -42,7 +42,7 @@ def tighten(  # noqa: PLR0913  typer reads one parameter per option
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Make criteria stricter, for the next iterations, after eyes refused a policy that met them; never looser."""
+    """Make criteria stricter for the next iterations, after eyes refused a policy that met them; never looser."""
     ws = open_workspace(runs_dir)
     found = find_session(ws, session)
     present = ws.record(found).read_criteria()
@@ -97,7 +97,7 @@ def criteria_from_file(file: Path) -> tuple[Criterion, ...]:
         return TypeAdapter(tuple[Criterion, ...]).validate_json(file.read_bytes())
     except ValidationError as error:
         wrong = error.errors()[0]
-        raise InvalidInput(f"{file} is no JSON list of criteria: {wrong['msg']} at {wrong['loc']}.") from error
+        raise InvalidInput(f"{file} is not a JSON list of criteria: {wrong['msg']} at {wrong['loc']}.") from error
 
 
 def _needed(criterion: Criterion) -> str:

@@ -26,13 +26,13 @@ from p2p.contracts.session import (
 
 COLOURS = {Verdict.PASSED: "green", Verdict.FAILED: "red", Verdict.NO_VERDICT: "yellow"}
 FILM_STATES = {
-    JobState.QUEUED: "about to be made",
-    JobState.SUBMITTING: "about to be made",
-    JobState.RUNNING: "being made, beside whatever else the machine does",
+    JobState.QUEUED: "queued",
+    JobState.SUBMITTING: "queued",
+    JobState.RUNNING: "being made, at low priority",
     JobState.COMPLETED: "made",
-    JobState.FAILED: "could not be made",
-    JobState.CANCELLED: "given up",
-    JobState.LOST: "given up, their process was killed",
+    JobState.FAILED: "failed",
+    JobState.CANCELLED: "cancelled",
+    JobState.LOST: "lost, their process was killed",
     JobState.UNREACHABLE: "unknown, their machine does not answer",
 }
 NEXT_STEPS = {
@@ -165,7 +165,7 @@ def _headline(view: SessionView) -> Text:
     words, style = standing(view.status, view.by_caller)
     if not view.alive and not view.status.finished:
         who = f" to {NEXT_STEPS.get(view.step, 'go on')}" if view.by_caller else ""
-        words += f"{who}; to let p2p go on by itself: p2p resume {view.session.session_id}"
+        words += f"{who}. To let p2p go on by itself: p2p resume {view.session.session_id}"
     count = max(view.iteration, len(view.history))
     seconds = sum(line.elapsed_time_s for line in view.history)
     spent = f" in {duration(seconds)}" if seconds else ""

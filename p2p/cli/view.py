@@ -27,20 +27,20 @@ VIEW_EXAMPLES = examples(
 )
 PLOT_EXAMPLES = examples("p2p plot", "p2p plot latest --what terms", "p2p plot 1a2b3c4d --iteration 3 --compare 1")
 
-CameraName = Annotated[str, typer.Option("--camera", metavar="|".join(ViewCamera), help="Where it is looked at from.")]
+CameraName = Annotated[str, typer.Option("--camera", metavar="|".join(ViewCamera), help="Camera.")]
 Slow = Annotated[float, option(ViewRequest, "slow_motion", "--slow", help="Slow motion: makes a video.")]
 Compare = Annotated[
     int | None,
     option(ViewRequest, "compare_with", "--compare", metavar="ITERATION", help="Another iteration, shown beside it."),
 ]
 Label = Annotated[str, typer.Option("--label", metavar="p10|median|p90", help="Which of the recorded rollouts.")]
-Frames = Annotated[int, option(ViewRequest, "frames", "--frames", help="So many moments as pictures of their own.")]
+Frames = Annotated[int, option(ViewRequest, "frames", "--frames", help="Number of moments to save as single pictures.")]
 Video = Annotated[bool, typer.Option("--video", help="Make a video at real speed.")]
-Width = Annotated[int, option(ViewRequest, "width", "--width", help="Of single moments and videos [px].")]
-Plain = Annotated[bool, typer.Option("--plain", help="Videos without time, speed and coloured limbs.")]
-Start = Annotated[float | None, typer.Option("--from", metavar="SECONDS", help="Show only what comes later.")]
-End = Annotated[float | None, typer.Option("--to", metavar="SECONDS", help="Show only what comes before.")]
-PathOf = Annotated[str | None, typer.Option("--path", metavar="BODY", help="Draw the path of a body over them: torso.")]
+Width = Annotated[int, option(ViewRequest, "width", "--width", help="Width of single pictures and videos [px].")]
+Plain = Annotated[bool, typer.Option("--plain", help="Draw no time, speed or coloured limbs into videos.")]
+Start = Annotated[float | None, typer.Option("--from", metavar="SECONDS", help="Start of the part shown.")]
+End = Annotated[float | None, typer.Option("--to", metavar="SECONDS", help="End of the part shown.")]
+PathOf = Annotated[str | None, typer.Option("--path", metavar="BODY", help="Body whose path is drawn, such as torso.")]
 What = Annotated[str, typer.Option("--what", metavar="|".join(MetricsPlot), help="What is plotted.")]
 
 USUAL = ViewRequest()

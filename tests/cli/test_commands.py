@@ -242,7 +242,7 @@ def test_json_is_one_object_on_stdout(words: list[str], capsys: Capture) -> None
 @pytest.mark.usefixtures("session_id")
 def test_stopping_what_has_ended_changes_nothing(capsys: Capture) -> None:
     assert main(["stop"]) == 0
-    assert "had ended already: passed" in capsys.readouterr().out
+    assert "has already ended: passed" in capsys.readouterr().out
     assert main(["resume"]) == 2
 
 
@@ -312,5 +312,5 @@ def test_a_file_where_sessions_are_kept_is_named(tmp_path: Path, capsys: pytest.
     place.write_text("mine")
     for words in (["list"], ["show"], ["run", "run forward"]):
         assert main([*words, "--runs-dir", str(place)]) == 4
-        assert "notes.txt is a file, and sessions are kept in a directory" in " ".join(capsys.readouterr().err.split())
+        assert "notes.txt is a file; sessions are kept in a directory" in " ".join(capsys.readouterr().err.split())
     assert place.read_text() == "mine"

@@ -98,7 +98,7 @@ def test_ctrl_c_before_a_session_is_started_leaves_nothing_of_it(
     said = capsys.readouterr()
     assert said.err == ""
     if step is not describe_environment:  # then no session has been thought of
-        assert "was not started, and nothing of it is left" in said.out
+        assert "was not started; its files were removed" in said.out
     assert list(ws.runs.path.glob("session_*")) == []
 
 
@@ -129,7 +129,7 @@ def test_ctrl_c_while_a_session_is_resumed_tells_what_it_does(
     capsys.readouterr()
     replace_function(monkeypatch, make_ready, interrupted(make_ready, before=False))
     assert main(["resume"]) == 130
-    assert f"{view.session.session_id} goes on without this terminal" in capsys.readouterr().out
+    assert f"{view.session.session_id} continues in the background" in capsys.readouterr().out
     assert view_session(ws, view.session.session_id).alive
 
 
@@ -137,7 +137,7 @@ def test_ctrl_c_while_a_session_is_resumed_tells_what_it_does(
 def test_a_second_ctrl_c_does_not_hide_what_the_first_left(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     replace_function(monkeypatch, view_session, interrupted(view_session, before=True))  # at every look
     assert main(RUN) == 130
-    assert "goes on without this terminal" in capsys.readouterr().out
+    assert "continues in the background" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("step", ["save_criteria", "set_status", "save_session"])
@@ -214,7 +214,7 @@ def test_a_signal_to_the_command_tells_the_session_that_goes_on(ws: Workspace, n
         said = command.stdout.read()
     assert command.returncode == 130
     (view,) = list_sessions(ws)
-    assert f"{view.session.session_id} goes on without this terminal" in said
+    assert f"{view.session.session_id} continues in the background" in said
     assert view.alive
 
 
@@ -224,7 +224,7 @@ def test_a_closed_pipe_tells_the_session_that_goes_on(ws: Workspace) -> None:
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     (view,) = list_sessions(ws)
-    assert f"{view.session.session_id} goes on without this terminal" in done.stderr
+    assert f"{view.session.session_id} continues in the background" in done.stderr
     assert view.alive
 
 
@@ -238,7 +238,7 @@ def test_a_reader_that_leaves_is_told_the_session_that_goes_on(ws: Workspace) ->
         said = command.stderr.read()
     assert command.returncode == 1
     (view,) = list_sessions(ws)
-    assert f"{view.session.session_id} goes on without this terminal" in said
+    assert f"{view.session.session_id} continues in the background" in said
     assert view.alive
 
 

@@ -41,7 +41,7 @@ def test_a_dry_run_is_one_object_as_json(capsys: Capture) -> None:
 
 def test_a_dry_run_asks_no_model(capsys: Capture) -> None:
     assert main(["run", "dance", "--model", "anthropic:claude-opus-5-5", "--dry-run"]) == 0
-    assert "it is not asked now" in capsys.readouterr().out
+    assert "it was not asked now" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

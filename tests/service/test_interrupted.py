@@ -113,7 +113,7 @@ def test_the_front_ends_tell_what_was_interrupted_and_how_it_goes_on(
     assert capsys.readouterr().out == "No session was interrupted.\n"
     record.set_status(SessionStatus.RUNNING)
     assert main(["list", *runs]) == 0
-    assert "1 interrupted; to go on with them: p2p resume --all" in capsys.readouterr().out
+    assert "1 interrupted. To resume them: p2p resume --all" in capsys.readouterr().out
     check = next(check for check in check_setup(ws).checks if check.name == "sessions")
     assert "1 interrupted" in check.found
     assert Remedy.RESUME_ALL.of() in check.remedy

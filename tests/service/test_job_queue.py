@@ -236,7 +236,7 @@ def test_a_session_waits_for_its_caller_between_two_jobs(
     after = view_session(ws, session_id)
     assert (after.status, after.alive, after.by_caller) == (SessionStatus.PENDING, False, True)
     assert main(["watch", session_id, "--runs-dir", str(ws.runs.path)]) == 0
-    assert f"waiting for its caller to train it; to let p2p go on by itself: p2p resume {session_id}" in " ".join(
+    assert f"waiting for the caller to train it. To let p2p go on by itself: p2p resume {session_id}" in " ".join(
         capsys.readouterr().out.split()
     )
 

@@ -181,10 +181,10 @@ def test_the_commands_do_the_same(ws: Workspace, session_id: str, capsys: pytest
 
     assert said("tag", "latest", "--alias", "runner", "--star", "--tag", "paper") == f"{session_id}: ★ runner #paper\n"
     assert "★ runner #paper" in " ".join(said("list", "--starred", "--tag", "paper").split())
-    assert "No session is marked so" in said("list", "--tag", "other")
+    assert "No session has these marks" in said("list", "--tag", "other")
     assert f"p2p trash --restore {session_id}" in said("delete", "runner")
     assert session_id in said("trash")
-    assert "is back" in said("trash", "--restore", "runner")
+    assert "is restored" in said("trash", "--restore", "runner")
     said("delete", "runner")
     assert said("trash", "--delete", "runner") == f"Removed {session_id}.\n"
     assert said("trash") == "The trash is empty.\n"

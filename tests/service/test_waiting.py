@@ -185,7 +185,7 @@ def test_sessions_that_end_together_are_filmed_one_after_the_other_and_say_so(
     ws.record(names[-1]).set_status(SessionStatus.PASSED)
     main(["stop", names[-1], "--runs-dir", str(ws.runs.path)])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "had ended already: passed. The videos of its checkpoints that are not made yet are given up." in shown
+    assert "has already ended: passed. The remaining videos of its checkpoints are cancelled." in shown
     assert ws.backend.status(films[-1]).state is JobState.CANCELLED
 
 

@@ -42,7 +42,7 @@ def attack(  # noqa: PLR0913  typer reads one parameter per option
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Search for motions that meet the criteria of a sentence and do not do what it asks for.
+    """Search for motions that meet the criteria of a sentence without doing what it asks for.
 
     Motions that do it are disturbed at random, and the disturbances evolved: stops, falls, drifts, turns, stiff legs,
     motors off. Whether a motion is wrong is told by checks of the simulator's states, with limits far outside of what

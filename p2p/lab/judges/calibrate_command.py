@@ -119,7 +119,7 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Measure how often the judges are right, on a thousand generated clips whose truth is known.
+    """Measure how often the judges are right, on a thousand generated clips of known truth.
 
     What the clips show is prescribed joint by joint: labels follow from how they are made, not from a judge. The
     costly error is a near miss or an exploit that passes. Clips that do what is asked are changed too, so that they

@@ -18,7 +18,7 @@ Capture = pytest.CaptureFixture[str]
 
 def test_judge_calibrate_is_the_command_calibrate(capsys: Capture) -> None:
     assert main(["judge", "calibrate", "--help"]) == 0
-    assert "whose truth is known" in capsys.readouterr().out
+    assert "of known truth" in capsys.readouterr().out
 
 
 def test_what_does_not_exist_is_refused_with_what_does(capsys: Capture) -> None:
