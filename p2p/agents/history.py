@@ -50,7 +50,7 @@ class SessionHistory:
         """
         if iteration not in self._attempts:
             raise InvalidInput(
-                f"There is no judged iteration {iteration}. There are {', '.join(map(str, self._attempts))}."
+                f"There is no judged iteration {iteration}. Judged: {', '.join(map(str, self._attempts))}."
             )
         return self._attempts[iteration]
 

@@ -44,9 +44,9 @@ def with_tier(lessons: Sequence[Lesson], index: int, tier: str, reason: str) -> 
     if not 0 <= index < len(lessons):
         raise InvalidInput(f"There is no lesson {index}: there are {len(lessons)}, counted from 0.")
     if tier not in TIERS:
-        raise InvalidInput(f"{tier!r} is no tier. There are {', '.join(TIERS)}.")
+        raise InvalidInput(f"{tier!r} is not a tier. Tiers: {', '.join(TIERS)}.")
     if not reason.strip():
-        raise InvalidInput("A lesson changes its tier for a reason: say what was measured.")
+        raise InvalidInput("Give a reason for the new tier: what was measured.")
     changed = lessons[index].model_copy(update={"tier": tier, "tier_reason": " ".join(reason.split())[:300]})
     return (*lessons[:index], changed, *lessons[index + 1 :])
 

@@ -59,7 +59,7 @@ def _opposite(probe: RewardProbe) -> str:
         f"{one.title}: {number(one.values[0])} to {number(one.values[-1])} {one.unit}, wanted {one.wanted}"
         for one in goals
     )
-    return f"what was asked for went away ({told}): the reward is earned by the opposite, or by something else"
+    return f"what was asked for got worse ({told}): the reward is earned by the opposite, or by something else"
 
 
 def _criterion(scores: Sequence[CriterionScore]) -> ProbedCriterion:

@@ -95,10 +95,10 @@ def _idle(best: Paid, worse: Sequence[Paid], spread: float, source: str, termina
             term = max(motion.terms, key=lambda name: motion.terms[name])
             yield RewardIssue(
                 severity="warning",
-                message=f"{motion.name.capitalize()} earns {motion.total:.3g} per step, hardly less than {best.name!r} "
-                f"with {best.total:.3g}: little draws the robot into doing what was asked. Make bonuses for merely "
-                f"being there smaller, here {term!r} with {motion.terms[term]:.3g}, or the reward for what was asked "
-                "larger.",
+                message=f"{motion.name.capitalize()} earns {motion.total:.3g} per step, almost as much as "
+                f"{best.name!r} "
+                f"with {best.total:.3g}: there is little incentive to do what was asked. Reduce the terms that pay for "
+                f"nothing, here {term!r} with {motion.terms[term]:.3g}, or pay more for what was asked.",
                 line=term_line(source, term),
             )
 
@@ -113,9 +113,9 @@ def _dashes(paid: Sequence[Paid], source: str) -> Iterator[RewardIssue]:
             if value > SPIKE * even.terms[term] > 0:
                 yield RewardIssue(
                     severity="warning",
-                    message=f"The term {term!r} pays {value / even.terms[term]:.1f} times as much for {dash.name} as "
-                    "for the same way at an even pace: one spike of speed is worth more than going on. Bound it, with "
-                    "np.tanh, np.clip or tolerance, or make it linear.",
+                    message=f"The term {term!r} pays {value / even.terms[term]:.1f} times as much for {dash.name} "
+                    "as for the same distance at an even pace: one spike of speed pays more than steady "
+                    "motion. Bound it, with np.tanh, np.clip or tolerance, or make it linear.",
                     line=term_line(source, term),
                 )
 
@@ -126,8 +126,9 @@ def _ending(paid: Sequence[Paid], source: str, terminates: bool) -> Iterator[Rew
         term = min(best.terms, key=lambda name: best.terms[name])
         yield RewardIssue(
             severity="warning",
-            message=f"Every motion it was tried on costs: the best, {best.name!r}, {best.total:.3g} per step. An "
-            f"unhealthy state ends the episode here, so that falling at once is the cheapest. Most of it is {term!r}: "
+            message=f"Every motion it was tried on has a negative return: the best, {best.name!r}, {best.total:.3g} "
+            "per step. An "
+            f"unhealthy state ends the episode here, so falling at once costs least. Most of it is {term!r}: "
             "make that smaller, add a bonus for each step, or reward what was asked.",
             line=term_line(source, term),
         )

@@ -85,7 +85,7 @@ def _flat(shown: Sequence[Paid], terminates: bool) -> Iterator[str]:
     if spread <= 1e-9 * max(1.0, abs(shown[0].earned)):
         yield (
             f"It pays the same ({shown[0].earned:.3g} per step) for every motion it was tried on, {best.name!r} among "
-            "them: a robot that has learnt nothing finds nothing to learn. Pay for coming nearer to what was asked."
+            "them: an untrained policy gets no signal. Pay for progress towards what was asked."
         )
         return
     standing = next((motion for motion in shown if motion.idle and not motion.fallen), None)
@@ -135,8 +135,8 @@ def _noise(paid: Sequence[Paid], shown: Sequence[Paid]) -> Iterator[str]:
     if cost > NOISE_PRICE * max(gain, 0.0) and cost > 0:
         yield (
             f"Random actions, as a training begins with, cost {cost:.3g} per step, and {best.name!r} gains only "
-            f"{max(gain, 0.0):.3g} over {still.name!r}: holding still is learnt first, and hardly left again. Make the "
-            "price of actions smaller."
+            f"{max(gain, 0.0):.3g} over {still.name!r}: holding still is learnt first and hardly unlearnt. Make the "
+            "action penalty smaller."
         )
 
 
@@ -150,13 +150,13 @@ def _against(shown: Sequence[Paid]) -> Iterator[str]:
     wrong = best.earned < most.earned - SAME * _spread(shown)
     if correlation is not None and correlation < LOW_CORRELATION and inverted and wrong:
         yield (
-            f"It ranks known motions otherwise than the criteria do (rank correlation {correlation:.2f}): "
+            f"It ranks known motions differently from the criteria (rank correlation {correlation:.2f}): "
             f"{'; '.join(inverted)}."
         )
     elif ties and _spread(shown) > 0:
         yield (
-            f"It pays {_listed(ties)} as much as anything, {best.name!r} included, though the criteria rate that far "
-            f"lower ({best.score:.0%} for {best.name!r}). Take away what pays for it."
+            f"It pays {_listed(ties)} as much as anything, {best.name!r} included, although the criteria rate that "
+            f"far lower ({best.score:.0%} for {best.name!r}). Remove the terms that pay for it."
         )
 
 

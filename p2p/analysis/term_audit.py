@@ -57,8 +57,8 @@ def _never_active(terms: Sequence[TermStatistics], paid: Sequence[Paid]) -> Iter
         ):
             yield (
                 term.name,
-                f"Term {term.name!r} was 0 at every step{tried}; what it rewards or punishes never happened. Look at "
-                "its condition and its factor, or pay for coming nearer to it.",
+                f"Term {term.name!r} was 0 at every step{tried}; what it rewards or punishes never happened. Check "
+                "its condition and its factor, or pay for progress towards it.",
             )
 
 

@@ -44,7 +44,9 @@ def _check_stricter(before: Criterion, after: Criterion) -> None:
         raise InvalidInput(f"{what}: its `weight` and `after` stay as they are.")
     if before.predicate is None or after.predicate is None:
         if before.predicate is not after.predicate:
-            raise InvalidInput(f"{what}: who judges it stays. Add a new criterion for what is to be measured besides.")
+            raise InvalidInput(
+                f"{what}: its judge cannot change. Add a new criterion for anything else to be measured."
+            )
         return
     if _shape(before.predicate) != _shape(after.predicate):
         raise InvalidInput(

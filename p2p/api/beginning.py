@@ -170,8 +170,10 @@ def _source(reward: str | Path | Callable[..., Any]) -> str:
         try:
             return Path(reward).read_text(encoding="utf-8")
         except OSError as error:
-            raise InvalidInput(f"{reward} is neither the text of a reward nor a file that holds it: {error}") from error
+            raise InvalidInput(
+                f"{reward} is neither the source of a reward nor a file that can be read: {error}"
+            ) from error
     try:
         return textwrap.dedent(inspect.getsource(reward))
     except (OSError, TypeError) as error:
-        raise InvalidInput(f"The source of {reward!r} is not to be had. Give it as text or as a file.") from error
+        raise InvalidInput(f"The source of {reward!r} cannot be read. Give it as text or as a file.") from error

@@ -22,7 +22,7 @@ CALLS = {
     Remedy.SUBMIT_JUDGMENT: 'p2p.load_session("{session}").judge()',
     Remedy.FOLLOW: 'p2p.load_session("{session}").view',
     Remedy.RESUME: 'p2p.load_session("{session}").resume()',
-    Remedy.RESUME_ALL: ".resume() of each of them",
+    Remedy.RESUME_ALL: "p2p.load_session(ID).resume() for each of them",
     Remedy.ADD_ITERATIONS: 'p2p.load_session("{session}").resume(max_iterations=N)',
     Remedy.RAISE_CAP: "in a terminal: p2p resume {session} --cap {cap}=MORE",
     Remedy.EXTEND_BY_CRITERIA: 'p2p.load_session("{session}").extend(criteria=...)',

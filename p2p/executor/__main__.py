@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--reward-fn", type=Path, required=True, help="file with the reward function")
     parser.add_argument("--config", type=Path, help="JSON file with fields of TrainConfig; the defaults without it")
     parser.add_argument("--runs-dir", type=Path, help="where the run is written (default: P2P_RUNS_DIR, or ./runs)")
-    parser.add_argument("--env-id", help="environment; wins over the configuration's")
+    parser.add_argument("--env-id", help="environment; overrides the configuration's")
     parser.add_argument("--iteration-id", help="name of the run's directory")
     options = parser.parse_args(arguments)
     try:

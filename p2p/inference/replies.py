@@ -13,11 +13,11 @@ def usable(reply: ModelReply) -> ModelReply:
     """
     if reply.stop is StopReason.REFUSED:
         why = f": {reply.refusal}" if reply.refusal else ""
-        raise ModelRefused(f"{reply.model} refuses to answer{why}. Say it otherwise, or choose another model.")
+        raise ModelRefused(f"{reply.model} refuses to answer{why}. Rephrase the request, or choose another model.")
     if reply.stop is StopReason.MAX_TOKENS:
         raise ReplyTruncated(f"The answer of {reply.model} was cut off after {reply.usage.output:,} tokens.")
     if reply.stop is StopReason.CONTEXT_FULL:
-        raise ReplyTruncated(f"The conversation has outgrown the context of {reply.model}.")
+        raise ReplyTruncated(f"The conversation is longer than the context of {reply.model}.")
     if reply.empty:
         raise ReplyMalformed(f"The answer of {reply.model} is empty.")
     return reply

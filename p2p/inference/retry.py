@@ -90,7 +90,7 @@ def _pause(problem: ModelProblem, attempt: int, patience: Patience) -> float:
 
 def _too_late(problem: ModelProblem, wait: float, patience: Patience) -> ModelProblem:
     """Error of the same kind, saying that the time limit leaves no further attempt."""
-    text = f"{problem} The next attempt, {wait:.0f} s from now, would be past the limit of {patience.total_s:g} s."
+    text = f"{problem} The next attempt, {wait:.0f} s from now, would exceed the limit of {patience.total_s:g} s."
     if isinstance(problem, ModelTimeout):
         return ModelTimeout(text, retry_after_s=problem.retry_after_s)
     return type(problem)(text)

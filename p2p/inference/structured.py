@@ -59,7 +59,8 @@ def structured(
                 for one in asked:
                     model.forget(one)
                 raise ReplyMalformed(
-                    f"The answer of {reply.model} is no {contract.__name__}, also when it was asked again: {problem}"
+                    f"The answer of {reply.model} is not a valid {contract.__name__}, even after asking again: "
+                    f"{problem}"
                 ) from problem
             asked.append(_sent_back(asked[-1], reply, str(problem)))
         reply = model.ask(asked[-1])

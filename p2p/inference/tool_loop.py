@@ -123,7 +123,7 @@ def _final(model: SessionModel, request: ModelRequest, rounds: int) -> ToolLoopR
     request = request.model_copy(update={"tool_choice": "none", "messages": _joined(request.messages, user(FINAL))})
     reply = usable(model.complete(request))
     if not reply.text.strip():
-        raise ReplyTruncated(f"{reply.model} called tools to the end of its {rounds} rounds, and gave no answer.")
+        raise ReplyTruncated(f"{reply.model} used all its {rounds} rounds of tools without giving an answer.")
     return ToolLoopResult(reply, (*request.messages, reply.message), rounds)
 
 

@@ -41,12 +41,12 @@ def status_problem(status: int, message: str, headers: httpx2.Headers | None, mo
     if status in (401, 402, 403) or any(words in message.lower() for words in BAD_KEY):
         return AuthenticationFailed(f"{model} refuses the key, or its account cannot pay: {said} Set a valid key.")
     if status == 404:
-        return RequestRejected(f"There is no {model} where it was asked for: {said} Choose another with --model.")
+        return RequestRejected(f"{model} does not exist at its provider: {said} Choose another model.")
     if status == 429:
-        return RateLimited(f"{model} has too many requests: {said}", retry_after_s=retry_after(headers))
+        return RateLimited(f"{model} gets too many requests: {said}", retry_after_s=retry_after(headers))
     if status in (408, 409, 425) or status >= 500:
         return ModelUnavailable(f"{model} cannot answer now: {said}", retry_after_s=retry_after(headers))
-    return RequestRejected(f"{model} refuses the request: {said} A model that cannot think needs --effort off.")
+    return RequestRejected(f"{model} refuses the request: {said} A model without thinking needs the effort 'off'.")
 
 
 def broken(error: Exception, model: str, used: Usage | None = None) -> ModelProblem:
@@ -70,7 +70,8 @@ def broken(error: Exception, model: str, used: Usage | None = None) -> ModelProb
 def no_answer(model: str) -> ReplyMalformed:
     """Error for a response of another kind, such as a proxy's page."""
     return ReplyMalformed(
-        f"What came is no answer of {model}; is something between us and the provider?", transient=True
+        f"The reply is not an answer of {model}; is there a proxy between this machine and the provider?",
+        transient=True,
     )
 
 
@@ -106,7 +107,7 @@ def tool_call(call_id: str, name: str, arguments: Any) -> ToolCall:
         arguments = {}
     if isinstance(arguments, dict):
         return ToolCall(call_id=call_id, name=name, arguments=arguments)
-    problem = f"The input of {name} must be an object, and was {json.dumps(arguments, default=str)[:200]}."
+    problem = f"The input of {name} must be an object, got {json.dumps(arguments, default=str)[:200]}."
     return ToolCall(call_id=call_id, name=name, problem=problem)
 
 

@@ -5,8 +5,11 @@ import re
 FIXES = (
     (r"NameError: name 'judge'", "Define judge(features) at the top level of the file."),
     (r"ZeroDivisionError", "Guard the divisor: a rollout may be one step long, and a feature constant."),
-    (r"KeyError", "Read only features that there are; their names are in the rules."),
-    (r"IndexError|zero-size|empty|at least one array", "It must take any length from one step on: look at it first."),
+    (r"KeyError", "Read only features that exist; the rules list their names."),
+    (
+        r"IndexError|zero-size|empty|at least one array",
+        "Accept rollouts of any length from one step on: check the length first.",
+    ),
     (r"expected a dict", 'Return {"score": float(...), "evidence": "..."}.'),
     (r"not finite|nan|inf\b", "Keep every number finite: guard divisions and logarithms."),
     (r"longer than|took|time", "Compute with whole arrays instead of loops over steps."),

@@ -117,7 +117,7 @@ def problems_of(directory: Path) -> list[str]:
         return [found]
     known = found[2 * len(LENGTHS) :]
     if len(known) > 1 and len({finding.score for finding in known}) == 1:
-        same = f"It gives every one of {len(known)} known motions the score {known[0].score:g}: it tells nothing apart."
+        same = f"It gives each of {len(known)} known motions the score {known[0].score:g}: it tells nothing apart."
         return [with_fix(same)]
     return []
 

@@ -39,7 +39,7 @@ def describe(judgment: Judgment, code: Judgment, observation: Observation) -> st
             f"The judges disagree: eyes score it {score_in_words(observation.score)}, "
             f"code {score_in_words(measured_score(code))}{again}."
         )
-    lines += [f"Done otherwise than usual: {observation.fallback}"] if observation.fallback else []
+    lines += [f"Different from usual: {observation.fallback}"] if observation.fallback else []
     return "\n".join([*lines, f"Eyes: {observation.diagnosis.strip()}"])
 
 

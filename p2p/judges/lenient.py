@@ -25,7 +25,7 @@ def score_of(value: Any) -> float:
     """
     number = _number(value)
     if not math.isfinite(number) or number > 100:
-        raise ValueError(f"{value!r} is no score: give a number from 0 to 1")
+        raise ValueError(f"{value!r} is not a score: give a number from 0 to 1")
     if number > 10:
         number /= 100
     elif number > 1:
@@ -50,12 +50,12 @@ def tag_of(value: Any) -> Any:
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{value!r} is no score: give a number from 0 to 1")
+        raise ValueError(f"{value!r} is not a score: give a number from 0 to 1")
     if not isinstance(value, str):
         return float(value)
     found = NUMBER.fullmatch(value)
     if found is None:
-        raise ValueError(f"{value!r} is no score: give a number from 0 to 1")
+        raise ValueError(f"{value!r} is not a score: give a number from 0 to 1")
     if found[2] is not None:
         return float(found[1]) / max(float(found[2]), 1.0)
     return float(found[1]) / (100 if "%" in value else 1)

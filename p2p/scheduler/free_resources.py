@@ -25,7 +25,7 @@ def require_disk(directory: Path, floor_gb: float) -> None:
     free = disk_free_mb(directory) / 1024
     if free < floor_gb:
         raise StorageProblem(
-            f"{free:.2f} GiB are free on the disk of {directory}; a training starts with {floor_gb:g} GiB or more. "
+            f"{free:.2f} GiB are free on the disk of {directory}; a training needs at least {floor_gb:g} GiB. "
             f"Free some space ({Remedy.EMPTY_TRASH.of()}), choose another place with --runs-dir, "
             "or lower P2P_MIN_FREE_DISK_GB."
         )

@@ -267,7 +267,7 @@ def _make_private(level: int) -> str | None:
     """Remove other users' write access to our directory; return the problem if that fails."""
     status = os.fstat(level)
     if status.st_uid != os.geteuid():
-        return f"is not ours but of user {status.st_uid}"
+        return f"belongs to user {status.st_uid}"
     if status.st_mode & _OTHERS_WRITE:
         os.fchmod(level, 0o700)
     return None

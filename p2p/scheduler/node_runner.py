@@ -123,7 +123,7 @@ def _submission(directory: Path) -> LatestStart:
 def _check(directory: Path, inputs: Mapping[str, str]) -> None:
     for name, digest in inputs.items():
         if files.sha256(directory / name) != digest:
-            raise InvalidInput(f"{name} did not arrive as it was sent.")
+            raise InvalidInput(f"{name} was damaged on the way: its hash differs.")
 
 
 def listing(directory: Path) -> dict[str, Any]:

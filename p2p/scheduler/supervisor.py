@@ -47,7 +47,7 @@ GROUP_TAG = "P2P_GROUP"
 """What a job and all that it starts belong to, which share a place in the queue; empty for most."""
 SUPERVISOR_TAG = "P2P_SUPERVISOR"
 """Hold the job's directory: the first in its processes, the second in its supervisor, which may itself be in a job."""
-STOPPED = "Its process is stopped and makes no progress; kill -CONT {} lets it go on."
+STOPPED = "Its process is stopped and makes no progress; to let it go on: kill -CONT {}"
 POLL_S = 0.1
 HEARTBEAT_S = 2.0
 TERM_TO_KILL_S = 2.0

@@ -87,7 +87,9 @@ class Index:
         import logging  # noqa: PLC0415  3 % of the start of a command, for what hardly ever happens
 
         logging.getLogger(__name__).warning(
-            "The index of sessions was broken (%s). It lies in %s, and is made anew; no session is lost.", error, aside
+            "The index of sessions was broken (%s). It was moved to %s and is rebuilt; no session is lost.",
+            error,
+            aside,
         )
 
 

@@ -65,7 +65,7 @@ class NodeStore:
         with self._changing() as nodes:
             if node.name in nodes:
                 raise InvalidInput(
-                    f"There is a node {node.name!r} already, at {nodes[node.name].address}. "
+                    f"A node {node.name!r} already exists, at {nodes[node.name].address}. "
                     f"Choose another name, or remove it first: {Remedy.REMOVE_NODE.of(node=node.name)}"
                 )
             nodes[node.name] = node

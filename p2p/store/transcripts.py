@@ -53,7 +53,7 @@ class Transcripts:
         except BlockingIOError as error:
             lock.close()
             raise InvalidInput(
-                f"An agent is at work on {transcript_id} already. Wait for its end, or press Ctrl-C where it runs."
+                f"An agent is still at work on {transcript_id}. Wait for its end, or press Ctrl-C where it runs."
             ) from error
         return lock
 

@@ -42,7 +42,7 @@ def without_links(path: Path) -> Path:
     for name in path.absolute().relative_to(root).parts:
         place /= name
         if name == os.pardir or place.is_symlink():
-            raise OSError(errno.ELOOP, "a link leads there, and none is followed in a runs directory", str(path))
+            raise OSError(errno.ELOOP, "it is a link; links in a runs directory are not followed", str(path))
     return path
 
 

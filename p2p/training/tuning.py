@@ -57,7 +57,9 @@ def check_bounds(changes: Mapping[str, object]) -> None:
         if isinstance(value := changes.get(name), int | float) and not low <= value <= high
     ]
     if changes.get("stop_at_score") is not None:
-        wrong.append("  stop_at_score: its session says whether a training may end early; an author may only forbid it")
+        wrong.append(
+            "  stop_at_score: the session decides whether a training may end early; an author may only forbid it"
+        )
     if wrong:
         raise InvalidConfig("The reward asks for hyperparameters out of bounds:\n" + "\n".join(wrong))
 

@@ -64,7 +64,7 @@ def varied(base: TrainConfig, changes: Mapping[str, object], pinned: Collection[
         raise InvalidConfig(f"A variant cannot change {', '.join(other)}. It can change {', '.join(VARIED)}.")
     fixed = sorted(set(changes) & set(pinned))
     if fixed:
-        raise InvalidConfig(f"A person fixed {', '.join(fixed)}: changing it would change nothing.")
+        raise InvalidConfig(f"The user fixed {', '.join(fixed)}: a variant cannot change it.")
     numbers = [name for name in changes if name in BOUNDS]
     wrong = [name for name in numbers if type(changes[name]) not in (int, float)]
     if wrong:
@@ -76,5 +76,5 @@ def varied(base: TrainConfig, changes: Mapping[str, object], pinned: Collection[
         problem = error.errors()[0]
         raise InvalidConfig(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from error
     if config == base:
-        raise InvalidConfig("A variant differs from the base: this one has all of its values.")
+        raise InvalidConfig("This variant equals the base: change at least one value.")
     return config

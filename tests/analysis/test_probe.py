@@ -62,7 +62,7 @@ def test_what_the_sentence_is_about_going_away_is_told_whatever_else_rises():
         ),
     )
     (warning,) = probe_warnings(probe((0.0, 10.0), steps, backward))
-    assert "what was asked for went away (Runs: 0 to -3 m/s, wanted ≥ 2 m/s)" in warning
+    assert "what was asked for got worse (Runs: 0 to -3 m/s, wanted ≥ 2 m/s)" in warning
     equal = (score(FAST, 0.0), score(FAST, -3.0))
     assert probe_warnings(probe((0.0, 10.0), (score(HIGH, 0.5), score(HIGH, 1.2, 1.0, 1.0)), equal)) == (), (
         "as far as the other came"

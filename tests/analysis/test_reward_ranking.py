@@ -30,7 +30,7 @@ def test_rank_correlation_counts_ties_at_their_mean_rank() -> None:
         ((2.0, 0.0, 0.0, 0.0), "pays the same for 'standing still' as for"),
         ((1.0, 1.0, 1.0, 1.0), "pays the same (1 per step) for every motion"),
         ((2.0, -1.0, -0.5, -2.0), "pays more for 'falling on its nose'"),
-        ((-2.0, 0.0, -0.5, 2.0), "ranks known motions otherwise"),
+        ((-2.0, 0.0, -0.5, 2.0), "ranks known motions differently"),
         ((2.0, 0.0, -1.0, 2.0), "pays 'moving backward at 2 m/s' as much as anything"),
     ],
 )

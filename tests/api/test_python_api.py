@@ -53,7 +53,7 @@ def test_wrong_requests_are_refused_and_leave_nothing(tmp_path: Path) -> None:
         p2p.run(BALANCE, env="InvertedPendulum-v5", n_seeds=0, runs_dir=tmp_path)
     with pytest.raises(InvalidInput, match="Unknown environment"):
         p2p.run(BALANCE, env="NoSuch-v5", runs_dir=tmp_path)
-    with pytest.raises(InvalidInput, match="neither the text of a reward nor a file"):
+    with pytest.raises(InvalidInput, match="neither the source of a reward nor a file"):
         p2p.train(tmp_path / "none.py", runs_dir=tmp_path)
     with pytest.raises(UnknownName):
         p2p.load_session("latest", runs_dir=tmp_path)

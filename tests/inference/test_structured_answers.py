@@ -99,7 +99,7 @@ def test_a_wrong_answer_is_sent_back_once_with_what_is_wrong(
 
 def test_a_third_wrong_answer_is_an_error(serve: Serve, session_models: Make, model_name: str) -> None:
     stub = serve(answers({"score": 7}), says("I will not."), answers({"score": 8}))
-    with pytest.raises(ReplyMalformed, match="no Opinion"):
+    with pytest.raises(ReplyMalformed, match="not a valid Opinion"):
         structured(session_models(model_name).for_role("judge"), QUESTION, Opinion)
     assert stub.remaining() == 0
 

@@ -287,7 +287,7 @@ def judge(features):
     ("source", "told"),
     [
         (CALM.replace("1.0 + speed", "0"), ["line 4", "ZeroDivisionError", "Guard the divisor"]),
-        (CALM.replace("joint_speed", "speed"), ["line 3", "KeyError", "their names are in the rules"]),
+        (CALM.replace("joint_speed", "speed"), ["line 3", "KeyError", "the rules list their names"]),
         *(
             pytest.param(*each, marks=pytest.mark.nightly)  # their words are tested where they are made
             for each in (

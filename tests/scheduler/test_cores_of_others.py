@@ -130,7 +130,7 @@ def test_without_any_place_of_ours_the_reasons_are_told(place: Path) -> None:
     os.chown(place / f"tmp/p2p-{VICTIM}", ATTACKER, ATTACKER)
     os.chown(place / "home", ATTACKER, ATTACKER)
     said = str(as_user(VICTIM, take))
-    assert f"p2p-{VICTIM} is not ours but of user {ATTACKER}" in said
+    assert f"p2p-{VICTIM} belongs to user {ATTACKER}" in said
     assert f"home belongs to user {ATTACKER}" in said
     assert machine_queue.PLACE in said
 

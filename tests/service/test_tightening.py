@@ -92,7 +92,7 @@ def test_a_refusal_by_eyes_opens_the_criteria_for_stricter_ones_alone(ws):
         (criterion(threshold=2.0), "looser"),
         (criterion(required=False), "stays required"),
         (criterion(weight=9.0), "`weight` and `after` stay"),
-        (criterion(predicate=None), "who judges it stays"),
+        (criterion(predicate=None), "its judge cannot change"),
         (criterion(threshold=1.0, comparison=Comparison.AT_MOST), "only `threshold` and `upper` may change"),
         (criterion("bounded", 2.0, Comparison.BETWEEN, 10.0), "looser"),
         (criterion("bounded", 0.5, Comparison.BETWEEN, 8.0), "looser"),

@@ -46,9 +46,9 @@ def test_a_variant_ends_at_its_bound() -> None:
         ({"batch_size": 8192}, "larger than a rollout"),
         ({"total_timesteps": 20_000}, "cannot change total_timesteps"),
         ({"seed": 3, "device": "cuda"}, "cannot change device, seed"),
-        ({"gamma": 0.95}, "A person fixed gamma"),
-        ({"clip_range": 0.2}, "differs from the base"),
-        ({}, "differs from the base"),
+        ({"gamma": 0.95}, "The user fixed gamma"),
+        ({"clip_range": 0.2}, "equals the base"),
+        ({}, "equals the base"),
     ],
 )
 def test_what_is_no_variant_is_refused(changes: dict[str, object], message: str) -> None:

@@ -134,14 +134,14 @@ def test_a_loop_without_an_end_is_interrupted_and_its_line_named(job, monkeypatc
     monkeypatch.setattr(check_module, "TIME_LIMIT_S", 0.1)
     job.save_reward_source(function("while True: pass"))
     check(job.path)
-    assert job.read_reward_report().errors[0].startswith("line 5: did not come to an end within")
+    assert job.read_reward_report().errors[0].startswith("line 5: did not finish within")
 
 
 def test_a_loop_while_loading_is_interrupted_too(job, monkeypatch):
     monkeypatch.setattr(check_module, "TIME_LIMIT_S", 0.1)
     job.save_reward_source("while True: pass")
     check(job.path)
-    assert "line 1: did not come to an end" in job.read_reward_report().errors[0]
+    assert "line 1: did not finish" in job.read_reward_report().errors[0]
 
 
 def test_a_loop_that_swallows_every_interruption_ends_with_the_process(job):
@@ -154,7 +154,7 @@ def test_a_loop_that_swallows_every_interruption_ends_with_the_process(job):
     begun = time.monotonic()
     done = subprocess.run([sys.executable, "-c", code, str(job.path)], check=False)
     assert (done.returncode, time.monotonic() - begun < 30) == (0, True)
-    assert "did not come to an end" in job.read_reward_report().errors[0]
+    assert "did not finish" in job.read_reward_report().errors[0]
 
 
 def test_the_verb_works_as_a_command_without_torch(job, class_reward):

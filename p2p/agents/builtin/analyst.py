@@ -82,8 +82,8 @@ def _findings(history: SessionHistory, attempts: Sequence[Attempt], best: Attemp
 def _recommendations(history: SessionHistory, best: Attempt) -> Iterator[str]:
     if best.judgment.passed:
         yield (
-            f"It passed. {Remedy.EXPORT.of()} hands the policy out; {Remedy.LABEL.of()} tells how far you agree with "
-            "the judges."
+            f"It passed. To export the policy: {Remedy.EXPORT.of()}. To see how far you agree with the judges: "
+            f"{Remedy.LABEL.of()}."
         )
         return
     if history.since_best() > 0:
@@ -94,11 +94,11 @@ def _recommendations(history: SessionHistory, best: Attempt) -> Iterator[str]:
     missed = [criterion for criterion in best.judgment.criteria if criterion.required and not criterion.met]
     if missed:
         worst = min(missed, key=lambda criterion: criterion.met_share)
-        yield f"What is missing most is {worst.title!r}: reward it more, or more densely."
+        yield f"The criterion that is missed most is {worst.title!r}: reward it more, or more densely."
     if best.judgment.vetoed:
         said = best.judgment.observation
         exploit = said.suspected_exploit.strip() if said is not None else ""
         yield (
-            f"Its measured criteria were met in another way than meant{': ' + exploit if exploit else ''}. Tighten "
-            f"them so that they tell this apart ({Remedy.TIGHTEN.of()}), and take what pays for it out of the reward."
+            f"It met its measured criteria without doing what was meant{': ' + exploit if exploit else ''}. Tighten "
+            f"them so that they exclude this ({Remedy.TIGHTEN.of()}), and remove the reward terms that pay for it."
         )

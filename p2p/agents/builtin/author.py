@@ -131,7 +131,7 @@ def _check_heading(skills: Sequence[Skill], plans: Sequence[Plan]) -> None:
         if skill.name == "move" and turned % 1.0 and not feature.startswith(("forward_", "lateral_")):
             raise UnknownPhrase(
                 f"After a turn, {skill.params.direction or 'forward'!s} is along the new heading, which is not "
-                "measured in a sequence yet. Say the turn alone, or a movement 'then' the turn.",
+                "measured in a sequence yet. Ask for the turn alone, or for a movement 'then' the turn.",
                 Refusal.UNMEASURED,
                 (str(skill.params.direction or "forward"),),
             )
@@ -159,13 +159,15 @@ def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
     for skill in skills:
         side = _TAKEN.get(skill.name)
         if side is not None and skill.params.direction is None:
-            yield f"No direction is said to {skill.name}: {side}."
+            yield f"No direction is given to {skill.name}: {side}."
         if any(name.endswith(f":{EITHER}") for name in skill.params.qualities):
-            yield "No side is said: it learns to the left, and either side is right."
+            yield "No side is given: it learns to the left, and either side counts."
         if skill.name == "move" and not {skill.params.pace, skill.params.speed, skill.params.speed_range} - {None}:
-            yield f"No speed is said: as fast as to {skill.params.gait or 'move'} is for this robot."
+            yield f"No speed is given: as fast as to {skill.params.gait or 'move'} is for this robot."
         if skill.params.fastest and fastest(body, skill.params.direction or Direction.FORWARD, 0.0) == 0.0:
-            yield "How fast this robot can go that way was not measured: as fast as possible is judged as fast."
+            yield (
+                "This robot's top speed in that direction was not measured: 'as fast as possible' is judged as 'fast'."
+            )
 
 
 _TAKEN = {"move": "forward", "flip": "backward"}

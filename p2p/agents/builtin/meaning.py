@@ -227,7 +227,7 @@ _READERS: dict[Kind, Callable[[Draft, Mark, str], None]] = {
 
 def _read_quantity(draft: Draft, quantity: NumberWithUnit, before: str) -> None:
     if quantity.value <= 0:
-        raise UnknownPhrase(f"{quantity.text!r} is not more than nothing.", Refusal.CONFLICT, (quantity.text,))
+        raise UnknownPhrase(f"{quantity.text!r} must be greater than 0.", Refusal.CONFLICT, (quantity.text,))
     if quantity.kind in ("number", "times"):
         if quantity.value != round(quantity.value):
             raise UnknownPhrase(
@@ -251,7 +251,8 @@ def _check_duration(quantity: NumberWithUnit) -> None:
         )
     if quantity.limit in (Limit.AT_MOST, Limit.BETWEEN):
         raise UnknownPhrase(
-            f"{quantity.text!r}: the end of a duration cannot be judged yet; say 'for {quantity.value:g} seconds' and "
+            f"{quantity.text!r}: an upper limit of a duration cannot be judged yet; say 'for {quantity.value:g} "
+            "seconds' and "
             "what comes 'then'.",
             Refusal.UNMEASURED,
             (quantity.text,),
@@ -272,7 +273,7 @@ def _settle_course(draft: Draft, body: RobotFacts) -> None:
         )
     if draft.circle and draft.diagonal:
         raise UnknownPhrase(
-            f"{draft.diagonal!r} and {draft.circle!r} are two courses; say one of them.",
+            f"{draft.diagonal!r} and {draft.circle!r} are two different paths; say one of them.",
             Refusal.CONFLICT,
             (draft.diagonal, draft.circle),
         )
@@ -285,7 +286,7 @@ def _settle_course(draft: Draft, body: RobotFacts) -> None:
 def _settle_circle(draft: Draft, along: list[Direction], across: list[Direction], body: RobotFacts) -> None:
     if not body.has("yaw_turns"):
         raise UnknownPhrase(
-            f"{draft.circle!r}: {body.noun} lives in a vertical plane and cannot turn.",
+            f"{draft.circle!r}: {body.noun} moves in a vertical plane and cannot turn.",
             Refusal.IMPOSSIBLE,
             (draft.circle,),
         )
@@ -303,7 +304,7 @@ def _settle_diagonal(draft: Draft, along: list[Direction], across: list[Directio
     if not body.has("velocity_y"):
         raise UnknownPhrase(f"{said!r}: {body.noun} can only move forward or backward.", Refusal.IMPOSSIBLE, (said,))
     if set(draft.skills) - {"move"}:
-        raise UnknownPhrase(f"{said!r} are two directions, which only go with a movement.", Refusal.CONFLICT, (said,))
+        raise UnknownPhrase(f"{said!r} are two directions, which only a movement can have.", Refusal.CONFLICT, (said,))
     draft.qualities[f"diagonal:{across[0] if across else EITHER}"] = said
     draft.directions = {(along or [Direction.FORWARD])[0]: said}
 
@@ -337,7 +338,7 @@ def _name(draft: Draft, body: RobotFacts) -> str:
             tuple(skills.values()),
         )
     if not skills:
-        raise UnknownPhrase("The sentence says how, but not what.", Refusal.VAGUE)
+        raise UnknownPhrase("The sentence says how to move, but not what to do.", Refusal.VAGUE)
     return _resolve(next(iter(skills)), draft, body)
 
 
@@ -371,10 +372,10 @@ def _check_posture(draft: Draft) -> None:
     words = draft.level or draft.highest or draft.length is not None or _HEADS_HELD & set(draft.qualities)
     if not words and not draft.manners & {Manner.UPRIGHT, Manner.NO_FALL}:
         raise UnknownPhrase(
-            "The sentence does not say what is to be held: 'low', 'high', 'at 0.5 m', 'upright'.", Refusal.VAGUE
+            "The sentence does not say what to hold: 'low', 'high', 'at 0.5 m', 'upright'.", Refusal.VAGUE
         )
     if draft.pace is not None or draft.repeatedly:
-        raise UnknownPhrase("Holding a posture has no pace and is not repeated.", Refusal.CONFLICT)
+        raise UnknownPhrase("Holding a posture has no pace and no number of times.", Refusal.CONFLICT)
 
 
 _BELONGS: dict[str, Callable[[Draft, str], bool]] = {
@@ -392,7 +393,7 @@ def _check_context(draft: Draft, name: str) -> None:
     for kind, text in draft.context.items():
         if not _BELONGS[kind](draft, name):
             raise UnknownPhrase(
-                f"{text!r} is not understood where it stands: it belongs beside {_BELONGS_TO[kind]}.",
+                f"{text!r} is not understood here: it needs {_BELONGS_TO[kind]}.",
                 Refusal.CONFLICT,
                 (text,),
             )
@@ -462,13 +463,13 @@ def _check_fit(draft: Draft, name: str) -> None:
         )
     if draft.length is not None and name not in ("jump", "posture") and not draft.is_height:
         raise UnknownPhrase(
-            f"{draft.length.text!r}: a distance is not understood; say how fast, or for how many seconds.",
+            f"{draft.length.text!r}: distances are not understood; say how fast, or for how many seconds.",
             Refusal.UNMEASURED,
             (draft.length.text,),
         )
     if draft.gait == "crawl" and (draft.level is HeightLevel.HIGH or draft.highest or draft.length is not None):
         raise UnknownPhrase(
-            "To crawl is to move low, which contradicts another height; say 'walk' instead.",
+            "Crawling is moving low, which contradicts another height; say 'walk' instead.",
             Refusal.CONFLICT,
             ("crawl",),
         )
@@ -486,7 +487,7 @@ def _check_fit(draft: Draft, name: str) -> None:
         )
     if draft.speed is not None and (draft.pace is not None or draft.fastest):
         raise UnknownPhrase(
-            f"{draft.speed.text!r} and a pace in words are said together; say one of them.",
+            f"{draft.speed.text!r} and a pace in words are both given; say one of them.",
             Refusal.CONFLICT,
             (draft.speed.text,),
         )
@@ -500,7 +501,7 @@ def _count(draft: Draft, name: str) -> None:
     field_name = "times" if draft.times is not None else "turns"
     if field_name == "turns" and said.limit in (Limit.AT_MOST, Limit.BETWEEN) and name == "spin":
         raise UnknownPhrase(
-            f"{said.text!r}: an upper end of an angle is not understood; say how far to turn.",
+            f"{said.text!r}: an upper limit of an angle is not understood; say how far to turn.",
             Refusal.UNMEASURED,
             (said.text,),
         )

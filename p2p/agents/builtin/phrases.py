@@ -188,7 +188,7 @@ def _steps(pieces: Sequence[Piece]) -> list[list[Piece]]:
             steps[-1].append(piece)
     said = _landed([step for step in steps if any(_says_something(piece) for piece in step)])
     if not said:
-        raise UnknownPhrase("The sentence says nothing the robot could do.", Refusal.VAGUE)
+        raise UnknownPhrase("The sentence names nothing that the robot can do.", Refusal.VAGUE)
     return said
 
 

@@ -72,7 +72,7 @@ def not_understood(error: UnknownPhrase, sentence: str, body: RobotFacts) -> Unk
     known = "; ".join(_nearest_examples(sentence, body)) or "nothing yet"
     return UnknownPhrase(
         f"{error}{hint}\n"
-        f"Nothing was trained. Three ways on in {body.env_id}:\n"
+        f"Nothing was trained. What to do next in {body.env_id}:\n"
         f"  say it in words that can be measured: {known}; {_MORE}\n"
         f"  let a language model read it: {Remedy.CHOOSE_AUTHOR.of()}\n"
         f"  write the reward yourself: {Remedy.TRAIN_REWARD.of(env=body.env_id)}",

@@ -83,7 +83,9 @@ def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criteri
                 found.setdefault(kept.key, kept)
         before = main.key
     if len(found) > MOST_CRITERIA:
-        raise UnknownPhrase(f"It asks for {len(found)} things to be judged; at most {MOST_CRITERIA} are. Say less.")
+        raise UnknownPhrase(
+            f"It asks for {len(found)} things to be judged; at most {MOST_CRITERIA} can be. Ask for less."
+        )
     return tuple(found.values())
 
 

@@ -183,14 +183,14 @@ ROBOTS: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 """Names of environments without their version -> what a sentence calls that robot."""
 
-_STEPS = "how large a step is to be is not said; say 'with small steps', 'with long steps' or how fast"
-_LANDING = "how soft the softest landing is was never measured; say 'land softly'"
+_STEPS = "the size of the steps is not given; say 'with small steps', 'with long steps' or how fast"
+_LANDING = "the softest possible landing was not measured; say 'land softly'"
 _HEAD = "of a head, only 'with your head up', 'with your head down' and 'with your head still' are"
-_LYING = "how it lies or kneels is not measured yet; 'land on your feet', 'stay low' and 'stand still' are"
+_LYING = "lying and kneeling are not measured yet; 'land on your feet', 'stay low' and 'stand still' are"
 _ORDER = "say the steps in their order, with 'then' between them"
 _UNMEASURED: tuple[tuple[str, str], ...] = (
     (_STEPS, "steps / strides / with quick steps / quick steps / with slow steps / in steps"),
-    ("how low the toes are is not measured yet; say 'on tiptoe'", "on your heels"),
+    ("the height of the toes is not measured yet; say 'on tiptoe'", "on your heels"),
     (
         _LANDING,
         "land very softly / land as softly as possible / land as softly as you can / as softly as you can / "
@@ -211,7 +211,7 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
         "land on your hands / face down",
     ),
     (
-        "a way to and fro is not one movement; say 'walk forward then walk backward'",
+        "back and forth is not one movement; say 'walk forward then walk backward'",
         "back and forth / forth and back / to and fro / forward and back / "
         "forwards and backwards / forward and backward / "
         "back and forward / left and right / from side to side / side to side",
@@ -219,11 +219,11 @@ _UNMEASURED: tuple[tuple[str, str], ...] = (
     ("whether the speed varies is not measured yet; say how fast, as in 'at 2 m/s'",
      "at a constant speed / at constant speed / at a steady pace / at a steady speed / with constant speed / "
      "at a constant pace / at constant velocity / at a constant velocity / at an even pace"),
-    ("such a course is not measured yet; say 'in a circle to the left' or 'in a straight line'",
+    ("such a path is not measured yet; say 'in a circle to the left' or 'in a straight line'",
      "zigzag / in a zigzag / in zigzags / in a figure eight / in a square / in a spiral / in an s shape / in a curve / "
      "in a zig zag / around / about"),
     (_ORDER, "until / before / after / once you / as soon as / when / if / at the same time / meanwhile"),
-    ("no sense of energy or of pain is measured beyond the motors' effort; say 'with little effort' or 'smoothly'",
+    ("moods and styles are not measured, only the motors' effort; say 'with little effort' or 'smoothly'",
      "tired / drunk / happy / sad / angry / elegantly / naturally / "
      "like a human / like an animal / nicely / carefully / "
      "beautifully"),

@@ -33,11 +33,13 @@ def attack(  # noqa: PLR0913  typer reads one parameter per option
     env: Annotated[str | None, typer.Option("--env", help="Robot of the calibration set.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Attack the 20 sentences of docs/attacks.md.")] = False,
     tries: Annotated[int, typer.Option(min=1, max=100_000, help="Motions played for each sentence.")] = _TRIES,
-    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = _SEED,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the search.")] = _SEED,
     film: Annotated[bool, typer.Option("--film/--no-film", help="Film what is found for a single sentence.")] = True,
     readme: Annotated[
         Path | None,
-        typer.Option("--table", exists=True, dir_okay=False, help="File that gets the table, between its `attacks`."),
+        typer.Option(
+            "--table", exists=True, dir_okay=False, help="File to write the table to, between its `attacks` markers."
+        ),
     ] = None,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,

@@ -38,7 +38,7 @@ Judges = Annotated[
         "--judge",
         metavar="NAME",
         help="predicates, PROVIDER:MODEL (eyes), synthesis:PROVIDER:MODEL (both), or code:PROVIDER:MODEL (the code it "
-        "writes); again for several.",
+        "writes); repeatable.",
         show_default="predicates",
     ),
 ]
@@ -47,16 +47,16 @@ JudgeCode = Annotated[
     typer.Option(
         "--judge-code",
         metavar="DIR",
-        help="Folder of judge functions, ROBOT/SENTENCE.py, to measure on their sentences; again for several.",
+        help="Folder of judge functions, ROBOT/SENTENCE.py, to measure on their sentences; repeatable.",
     ),
 ]
 Robots = Annotated[
-    list[str] | None, typer.Option("--env", help="Robot of the set; again for several.", show_default="all six")
+    list[str] | None, typer.Option("--env", help="Robot of the set; repeatable.", show_default="all six")
 ]
 Readme = Annotated[
     Path | None,
     typer.Option(
-        exists=True, dir_okay=False, help="File that gets the table, between its `judges` or `judge-code` markers."
+        exists=True, dir_okay=False, help="File to write the table to, between its `judges` or `judge-code` markers."
     ),
 ]
 Remaining = Annotated[
@@ -65,7 +65,7 @@ Remaining = Annotated[
         "--remaining",
         exists=True,
         dir_okay=False,
-        help="File that gets what is judged wrongly, by change and sentence.",
+        help="File to write the wrong verdicts to, by change and sentence.",
     ),
 ]
 Policies = Annotated[
@@ -74,7 +74,7 @@ Policies = Annotated[
         "--policies",
         metavar="STEPS",
         min=1,
-        help="Train policies for so many steps, and judge clips of them too.",
+        help="Also train policies for this many steps, and judge clips of them.",
         show_default="none",
     ),
 ]
@@ -82,22 +82,24 @@ Mutations = Annotated[
     bool,
     typer.Option(
         "--mutations/--no-mutations",
-        help="Judge changed clips too: what must fail after the change, and what must still pass.",
+        help="Also judge changed clips: those that must fail after the change, and those that must still pass.",
     ),
 ]
 HoldOutSeed = Annotated[
     int,
-    typer.Option(min=0, help="Draws the changes and the robot whose clips are never looked at one by one."),
+    typer.Option(min=0, help="Seed that chooses the changes and the robot that are held out."),
 ]
 OpenHeldOut = Annotated[
-    bool, typer.Option("--open-held-out", help="List the mistakes on those too, or film one; then they are used up.")
+    bool,
+    typer.Option(
+        "--open-held-out",
+        help="List the mistakes on held-out clips too, or film one; they are then no longer held out.",
+    ),
 ]
-Limit = Annotated[
-    int | None, typer.Option(min=1, help="Most questions to each judge, drawn evenly.", show_default="all")
-]
+Limit = Annotated[int | None, typer.Option(min=1, help="Most verdicts per judge, drawn evenly.", show_default="all")]
 Video = Annotated[
     str | None,
-    typer.Option("--video", metavar="CLIP", help="Only film this clip of the last calibration, and say what it is."),
+    typer.Option("--video", metavar="CLIP", help="Only film this clip of the last calibration, and show what it is."),
 ]
 
 
@@ -105,7 +107,7 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     judge: Judges = None,
     judge_code: JudgeCode = None,
     env: Robots = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is left to chance in the clips.")] = _DEFAULTS.seed,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the clips.")] = _DEFAULTS.seed,
     variations: Annotated[int, typer.Option(min=1, max=100, help="Clips of each motion.")] = _DEFAULTS.variations,
     mutations: Mutations = _DEFAULTS.mutations,
     hold_out_seed: HoldOutSeed = _DEFAULTS.hold_out_seed,

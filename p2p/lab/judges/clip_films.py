@@ -28,8 +28,8 @@ def film_clip(ws: Workspace, clip_id: str, named: bool = True, open_held_out: bo
     report = CalibrationReportRecord(CalibrationRecord(ws.runs.path).report_path).read()
     if named and not open_held_out and report and report.held_out and report.held_out.holds(clip):
         raise InvalidInput(
-            f"{clip_id} is held out: nobody looks at such clips, so that rates on them stay honest. "
-            "To film it all the same: --open-held-out"
+            f"{clip_id} is held out: looking at it would bias the rates on held-out clips. To film it anyway: "
+            "--open-held-out"
         )
     film = clips.film(clip_id)
     files.discard(film.path)

@@ -82,9 +82,9 @@ def function_folders(request: CalibrationRequest) -> tuple[FunctionFolder, ...]:
     folders = tuple(FunctionFolder(Path(path)) for path in request.judge_code)
     for folder in folders:
         if not folder.path.is_dir():
-            raise InvalidInput(f"{folder.path} is no folder. Expected one with files such as ant-v5/jump.py.")
+            raise InvalidInput(f"{folder.path} is not a folder. Expected one with files such as ant-v5/jump.py.")
     if len({folder.name for folder in folders}) < len(folders):
-        raise InvalidInput("Two folders of judge functions have the same name, which a report tells them apart by.")
+        raise InvalidInput("Two folders of judge functions have the same name; the report needs different names.")
     return folders
 
 

@@ -30,18 +30,16 @@ SEARCH_EXAMPLES = examples("p2p bench search --env Ant-v5 --candidate smooth --c
 
 Environments = Annotated[
     list[str] | None,
-    typer.Option(
-        "--env", help="Environment; give it again for several.", show_default="all", autocompletion=complete_environment
-    ),
+    typer.Option("--env", help="Environment; repeatable.", show_default="all", autocompletion=complete_environment),
 ]
 Lengths = Annotated[
     list[int],
-    typer.Option("--timesteps", parser=steps, metavar="STEPS", help="Steps of a training; again for several."),
+    typer.Option("--timesteps", parser=steps, metavar="STEPS", help="Steps of a training; repeatable."),
 ]
-ReportSeeds = Annotated[list[int], typer.Option("--seed", min=0, max=999, help="Seed of a training; again for more.")]
+ReportSeeds = Annotated[list[int], typer.Option("--seed", min=0, max=999, help="Seed of a training; repeatable.")]
 Readme = Annotated[
     Path | None,
-    typer.Option(exists=True, dir_okay=False, help="File that gets the table, between its `learn` markers."),
+    typer.Option(exists=True, dir_okay=False, help="File to write the table to, between its `learn` markers."),
 ]
 Candidates = Annotated[
     list[str] | None, typer.Option("--candidate", metavar="NAME", help="Settings to try.", show_default="all")

@@ -24,7 +24,7 @@ SENTENCES = {case.env_id: case.prompt for case in reversed(BEHAVIOURS)}
 
 Environments = Annotated[
     list[str] | None,
-    typer.Option("--env", metavar="ID", help=f"{', '.join(SENTENCES)}; again for several.", show_default="all"),
+    typer.Option("--env", metavar="ID", help=f"{', '.join(SENTENCES)}; repeatable.", show_default="all"),
 ]
 Timesteps = Annotated[int, typer.Option(parser=steps, metavar="STEPS", help="Steps of each training.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Trainings of each session.")]

@@ -24,7 +24,7 @@ NAMES = tuple(case.name for case in CASES)
 
 CaseNames = Annotated[
     list[str] | None,
-    typer.Option("--case", metavar="NAME", help=f"{', '.join(NAMES)}; again for several.", show_default="all"),
+    typer.Option("--case", metavar="NAME", help=f"{', '.join(NAMES)}; repeatable.", show_default="all"),
 ]
 Repetitions = Annotated[int, typer.Option(min=1, help="Times each of them is measured, in turns.")]
 Seconds = Annotated[float, typer.Option(min=0.1, help="Length of each measurement.")]

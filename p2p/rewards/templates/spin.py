@@ -104,7 +104,7 @@ class Spin(Template):
 
     def missing(self, body: RobotFacts) -> str:
         """Reason why the robot cannot spin."""
-        return f"{body.noun} lives in a vertical plane and cannot turn to the left or to the right"
+        return f"{body.noun} moves in a vertical plane and cannot turn to the left or to the right"
 
     def plan(self, params: Params, body: RobotFacts, stage: Stage) -> Plan:
         """Yaw rate in the requested direction, until the number of turns is reached, on the spot."""

@@ -158,7 +158,7 @@ def _start_supervisor(directory: Path) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentProblem(f"Cannot start the supervisor of {directory}: {error}.") from error
     if done.returncode:
-        raise EnvironmentProblem(done.stderr.strip() or f"The supervisor of {directory} gave no handle.")
+        raise EnvironmentProblem(done.stderr.strip() or f"The supervisor of {directory} did not report its process.")
 
 
 def _require_job(directory: Path) -> None:

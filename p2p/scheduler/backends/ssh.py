@@ -219,8 +219,8 @@ def _record(directory: Path) -> RemoteJobRecord:
 def _foreign(record: RemoteJobRecord) -> str:
     """Reason to leave a job alone whose `remote.json` another user wrote: it may name any directory of a node."""
     return (
-        f"{record.path / 'remote.json'} was not written by p2p as you run it here (a copied session, or one of an "
-        "earlier version), so nothing is sent to the node that it names. Remove the file to give the job up."
+        f"{record.path / 'remote.json'} was not written by this installation of p2p (a copied session, or an "
+        "earlier version), so nothing is sent to the node it names. Delete the file to give the job up."
     )
 
 
@@ -235,7 +235,9 @@ def _last(record: RemoteJobRecord) -> JobStatus:
     status = record.read_status()
     remote = record.read()
     if remote is None and record.elsewhere:
-        reason = f"It runs on a node, and {record.path / 'remote.json'}, which tells where, is broken. Remove the file "
+        reason = (
+            f"It runs on a node, and {record.path / 'remote.json'}, which names the node, is broken. Delete the file "
+        )
         return JobStatus(state=JobState.UNREACHABLE, error=reason + "to give the job up.")
     if status is None and remote is not None and remote.ended is not None:
         return remote.ended
@@ -248,8 +250,8 @@ def _unreachable(record: RemoteJobRecord, node: str, error: Exception) -> JobSta
     known = last is not None and last.state is JobState.UNREACHABLE
     status = JobStatus(
         state=JobState.UNREACHABLE,
-        error=f"{error} What runs there goes on, and nothing is started anew by itself. "
-        f"If {node} will not come back: {Remedy.REMOVE_NODE.of(node=node)}",
+        error=f"{error} Its jobs there go on; none is restarted automatically. If {node} will not come back: "
+        f"{Remedy.REMOVE_NODE.of(node=node)}",
         started_at=last.started_at if last is not None else None,
         updated_at=last.updated_at if known and last is not None else now(),
     )

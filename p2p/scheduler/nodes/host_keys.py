@@ -56,7 +56,7 @@ def trust(node: Node, expected: str, known_hosts: Path) -> HostKey:
     key = offered(node)
     if fingerprint(key) != expected:
         raise NodeUnreachable(
-            f"{node.name} ({node.address}) shows {fingerprint(key)}, and not {expected}. Nothing is trusted."
+            f"{node.name} ({node.address}) shows {fingerprint(key)}; expected {expected}. The key was not trusted."
         )
     keys = _keys(known_hosts)
     with suppress(KeyError):

@@ -73,9 +73,7 @@ class Links:
         try:
             node = self.store.get(name)
         except UnknownName as error:
-            raise NodeUnreachable(
-                f"The node {name!r} was removed. Add it again to go on with what is there."
-            ) from error
+            raise NodeUnreachable(f"The node {name!r} was removed. Add it again to reach its jobs.") from error
         with self._lock:
             line = self._lines.get(name)
             if line is None or line.node != node:

@@ -161,14 +161,14 @@ def explain(node: Node, error: Exception) -> str:
     where = f"{node.name} ({node.address})"
     if isinstance(error, paramiko.BadHostKeyException):
         return (
-            f"{where} shows another host key than the one that was trusted: it was installed anew, or somebody is in "
-            f"between. If you know why it changed: {Remedy.TRUST_NODE.of(node=node.name)}"
+            f"{where} shows a different host key from the trusted one: it was reinstalled, or the connection is "
+            f"intercepted. If you know why it changed: {Remedy.TRUST_NODE.of(node=node.name)}"
         )
     if "not found in known_hosts" in str(error):
         return f"The host key of {where} is not trusted yet. Look at it with: {Remedy.TRUST_NODE.of(node=node.name)}"
     if isinstance(error, paramiko.AuthenticationException | paramiko.PasswordRequiredException):
         return (
-            f"{where} does not let us in: {error} Name a key that it accepts when the node is added; "
-            "one with a passphrase must be in the agent."
+            f"{where} refuses the login: {error} Add the node again with a key that it accepts; a key with a "
+            "passphrase must be in the SSH agent."
         )
     return f"{where} does not answer: {str(error) or type(error).__name__}"

@@ -160,7 +160,7 @@ def checked_path(directory: Path, name: str) -> Path:
     plain = name.isprintable() and "\\" not in name and len(name) <= MAX_NAME
     own = name in OWN - {"output.log"} or name.endswith(PART)
     if not plain or own or any(part in ("", ".", "..") for part in parts):
-        raise EnvironmentProblem(f"The node offers a file of the name {name[:200]!r}, which is not taken.")
+        raise EnvironmentProblem(f"Refused a file from the node, named {name[:200]!r}, which is not taken.")
     path = directory
     for part in parts:
         path = path / part

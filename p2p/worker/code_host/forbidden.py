@@ -1,9 +1,9 @@
 """Forbidden names in generated code, with reasons."""
 
-_FILES = "No files can be read or written: what it may know comes in its arguments."
+_FILES = "No files can be read or written: all inputs come as arguments."
 _TEXT_AS_CODE = "Write the computation itself."
 _NO_SCOPES = "Use variables, or a dict of your own."
-_NOBODY = "Nobody is there to answer."
+_NOBODY = "There is no input to read."
 
 BUILTINS = {
     "open": _FILES,

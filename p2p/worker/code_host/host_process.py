@@ -141,14 +141,14 @@ class HostProcess:
         try:
             size = shared_memory.write_question(self._inbox, operation, fields, arrays)
         except ValueError as error:
-            raise HostFailed(f"cannot be asked so much at once: {error}") from error
+            raise HostFailed(f"cannot take so much input at once: {error}") from error
         try:
             self._socket.send(HostMessage(MessageKind.QUESTION, self._number, size).packed())
             return self._answer(self._receive(limit_s))
         except OSError as error:
             raise self._failed(self._ended()) from error
         except (ValueError, OverflowError, KeyError, TypeError) as error:
-            raise self._failed(f"answered nonsense: {one_line(str(error))}") from error
+            raise self._failed(f"sent an invalid answer: {one_line(str(error))}") from error
 
     def _await_start(self) -> None:
         """Wait once for its confinement.
@@ -164,7 +164,7 @@ class HostProcess:
             self.close()
             raise EnvironmentProblem(f"The process for generated code did not start: it {error}.") from error
         if message.kind is not MessageKind.READY:
-            raise EnvironmentProblem("The process for generated code did not start as it should.")
+            raise EnvironmentProblem("The process for generated code did not start correctly.")
         self._ready = True
 
     def _receive(self, limit_s: float) -> HostMessage:
@@ -201,7 +201,7 @@ class HostProcess:
             ValueError: it is no answer to this question.
         """
         if message.number != self._number or message.kind not in (MessageKind.ANSWER, MessageKind.REFUSAL):
-            raise ValueError("a message nobody asked for")
+            raise ValueError("an unexpected message")
         fields = without_controls(shared_memory.read_text(self._outbox, message.text_bytes))
         if message.kind is MessageKind.REFUSAL:
             kind = one_line(str(fields["kind"]))

@@ -53,12 +53,12 @@ class _Copier:
 
     def _container(self, value: Any, place: str, depth: int) -> JsonValue:
         if depth > self._limits.max_depth:
-            raise CodeFailed(f"{place} lies deeper than {self._limits.max_depth} dicts and lists inside each other.")
+            raise CodeFailed(f"{place} is nested deeper than {self._limits.max_depth} dicts and lists.")
         if not isinstance(value, dict):
             return [self.copy(item, f"{place}[{i}]", depth) for i, item in enumerate(value)]
         for name in value:
             if not isinstance(name, str):
-                raise CodeFailed(f"{place} has {_kind(name)} as a name; expected text.")
+                raise CodeFailed(f"{place} has {_kind(name)} as a key; expected text.")
             self._count()
         return {
             self._text(name, "a name"): self.copy(item, f"{place}[{name!r}]", depth) for name, item in value.items()

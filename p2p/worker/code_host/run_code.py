@@ -22,7 +22,7 @@ IMPORTS = (
     "numpy",
 )
 """What the code may import."""
-GATE = Gate(IMPORTS, "what it may know comes in its argument")
+GATE = Gate(IMPORTS, "all inputs come in its argument")
 _LINE = re.compile(r"line (\d+): (.*)", re.DOTALL)
 
 
@@ -74,7 +74,7 @@ def violations(source: str) -> tuple[Violation, ...]:
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
     except SyntaxError as error:
-        return (Violation(error.lineno, f"not valid Python: {error.msg}", "Write it anew."),)
+        return (Violation(error.lineno, f"not valid Python: {error.msg}", "Rewrite it."),)
     except (ValueError, RecursionError, MemoryError) as error:
-        return (Violation(None, f"not valid Python: {error or 'it is nested too deeply'}", "Write it anew."),)
+        return (Violation(None, f"not valid Python: {error or 'it is nested too deeply'}", "Rewrite it."),)
     return GATE.violations(tree)

@@ -71,7 +71,10 @@ def open_source(run_dir: Path, step: int) -> Source:
         raise InvalidInput(f"{run_dir} holds no readable configuration and environment: it cannot be exported.")
     evaluation, trajectories, video = _reported(run, step) or _selected(run, step) or (None, {}, run_dir)
     if evaluation is None:
-        raise InvalidInput(f"No rollout of checkpoint {step} of {run.iteration_id} was recorded: nothing to check by.")
+        raise InvalidInput(
+            f"No rollout of checkpoint {step} of {run.iteration_id} was recorded: there is nothing to check the "
+            "export against."
+        )
     judgment = IterationRecord(run_dir.parent).read_judgment()
     judged = judgment is not None and (judgment.run_id, judgment.best_checkpoint) == (run.iteration_id, step)
     return Source(

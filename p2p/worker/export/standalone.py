@@ -155,7 +155,7 @@ def main(arguments: list[str] | None = None) -> int:
     episode = report["episode"]
     formats = [check["format"] for check in report["checks"]]
     parser = argparse.ArgumentParser(description="Replay the recorded episode of this policy.")
-    parser.add_argument("--format", choices=formats, default=formats[0], help="which of the exported files acts")
+    parser.add_argument("--format", choices=formats, default=formats[0], help="exported file to run")
     chosen = parser.parse_args(arguments).format
     recorded = episode["gymnasium_return"]
     replayed = play(episode, OPENERS[chosen](HERE))
@@ -163,7 +163,7 @@ def main(arguments: list[str] | None = None) -> int:
     same = difference <= TOLERANCE * max(1.0, abs(recorded))
     print(f"{episode['env_id']}, seed {episode['seed']}, {episode['steps']} steps, acted by {chosen}")
     print(f"Gymnasium's return: recorded {recorded:.6f}, replayed {replayed:.6f}, difference {difference:.3g}")
-    print(f"The trained reward of the recorded episode was {episode['trained_return']:.6f}; to compute it takes p2p.")
+    print(f"The trained reward of the recorded episode was {episode['trained_return']:.6f}; computing it needs p2p.")
     return 0 if same or chosen in FLOAT32 else 1
 
 

@@ -40,7 +40,7 @@ def _difference(name: str, act: Act, source: Source) -> float:
     found = max(_share(act(observations) - expected, source), _share(single - expected[:1], source))
     if not found <= LIMIT:
         raise P2PError(
-            f"The {name} file does not act as the policy: actions differ by up to {found:.3g} of their range on "
+            f"The {name} file does not reproduce the policy: actions differ by up to {found:.3g} of their range on "
             f"{len(observations)} recorded observations, more than {LIMIT:g}. Nothing was exported."
         )
     return found

@@ -26,11 +26,10 @@ LIMIT_PER_ROW_S = 0.005
 PROOF_FACTOR = 10.0
 
 _TOO_SLOW = (
-    "did not come to an end within {:.0f} s on a few hundred transitions. "
-    "Look for a loop without an end, or for very slow code."
+    "did not finish within {:.0f} s on a few hundred transitions. Look for an endless loop, or for very slow code."
 )
 
-_NO_REPORT = "it answered something that is no report."
+_NO_REPORT = "it returned an invalid report."
 ROUNDING = 1e-9
 MAX_ISSUES = 64
 MAX_TEXT = MAX_MESSAGE
@@ -185,7 +184,7 @@ class HostedReward:
             raise InvalidReward(what) from failure
         except ValidationError as error:
             self.close()
-            raise InvalidReward("the reward's description is none.") from error
+            raise InvalidReward("the reward's description is invalid.") from error
 
 
 def _checked(answer: HostAnswer, steps: RecordedSteps, names: tuple[str, ...]) -> _Evaluated:
@@ -209,7 +208,7 @@ def _said(answer: HostAnswer) -> _Evaluated:
     try:
         said = _Evaluated.model_validate(answer.fields)
     except ValidationError as error:
-        raise StepFailed("the reward answered something that is no evaluation") from error
+        raise StepFailed("the reward returned an invalid evaluation") from error
     if len(set(said.names)) < len(said.names) or any(
         len(name) > MAX_NAME or not name.isprintable() for name in said.names
     ):

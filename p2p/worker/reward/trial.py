@@ -136,7 +136,9 @@ class Trial:
             instance = self._fresh()
             again = [self._call(instance, one, step)[0] for step, one in enumerate(episodes[0], start=1)]
             if again != self._totals[: len(again)]:
-                self._note("random", "It is not deterministic: the same episode gave other rewards the second time.")
+                self._note(
+                    "random", "It is not deterministic: the same episode gave different rewards the second time."
+                )
             self._batch = _try_batch(self._reward, recording)
         except _Refused as refusal:
             issues.append(refusal.issue)
@@ -201,7 +203,7 @@ class Trial:
                 self._note(
                     "sum",
                     f"The terms do not sum to the total: {sum(terms.values()):.6g} against {total:.6g} at step {step}. "
-                    "Return sum(terms.values()), and make a term of whatever else is to count.",
+                    "Return sum(terms.values()), and return every other contribution as a term.",
                     return_line(self._reward.source),
                     mend=True,
                 )
@@ -231,7 +233,7 @@ class Trial:
         try:
             return self._reward.fresh()
         except FAILURES as error:
-            raise _Refused(f"could not be made anew for another episode: {error}", line_of(error)) from error
+            raise _Refused(f"could not be created again for another episode: {error}", line_of(error)) from error
 
     def _note(self, kind: str, message: str, line: int | None = None, mend: bool = False) -> None:
         """Keep the newest warning of a kind."""
@@ -283,9 +285,7 @@ def _number(value: Any, what: str, step: int) -> float:
         raise _Refused(f"{what} is {_kind(value)} at step {step}; expected a float. Use float(…) or a reduction.")
     number = float(value)
     if math.isfinite(number) and abs(number) > LARGEST:
-        raise _Refused(
-            f"{what} is {number:.3g} at step {step}, so large that no mean of it can be told; scale it down."
-        )
+        raise _Refused(f"{what} is {number:.3g} at step {step}, too large to average; scale it down.")
     if not math.isfinite(number):
         raise _Refused(f"{what} is {number} at step {step}; a reward must be finite. Guard divisions, roots and logs.")
     return number

@@ -9,7 +9,7 @@ from p2p.worker.code_host.gate import Gate, Violation, too_long
 from p2p.worker.code_host.interruption import REWARD_FILE
 from p2p.worker.reward_source.docstring import with_raw_docstrings
 
-GATE = Gate(ALLOWED_IMPORTS, "what it may know of the simulation comes in `info`")
+GATE = Gate(ALLOWED_IMPORTS, "the state of the simulation comes in `info`")
 
 
 def parse(source: str) -> ast.Module:

@@ -59,7 +59,7 @@ def require_strength(level: SandboxLevel) -> None:
         raise EnvironmentProblem(
             f"This machine cannot confine generated code well: its sandbox level is {level}, and at least "
             f"{SandboxLevel.LANDLOCK} is needed. Missing: {'; '.join(probe().missing)}. "
-            f"To run it all the same: --allow-weak-sandbox, or {ALLOW_WEAK}=1."
+            f"To run it anyway: --allow-weak-sandbox, or {ALLOW_WEAK}=1."
         )
 
 

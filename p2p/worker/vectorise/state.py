@@ -287,7 +287,7 @@ def _hidden(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute) and node.attr == "random":
         return "draws random numbers"
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-    return f"uses {name}, which can change things out of sight" if name in FORBIDDEN else ""
+    return f"uses {name}, which can have hidden side effects" if name in FORBIDDEN else ""
 
 
 def _parameters(function: Function) -> set[str]:

@@ -95,7 +95,7 @@ def test_a_folder_that_cannot_be_measured_is_refused_with_what_it_should_hold(
         return capsys.readouterr().err
 
     (tmp_path / "empty").mkdir()
-    assert "is no folder" in said(tmp_path / "nothing")
+    assert "is not a folder" in said(tmp_path / "nothing")
     assert "ant-v5/walk_to_the_left.py" in said(tmp_path / "empty")
     (tmp_path / "typo" / "swimer-v5").mkdir(parents=True)
     (tmp_path / "typo" / "swimer-v5" / "swim_forward.py").write_text(TEXT)

@@ -55,7 +55,7 @@ def test_code_that_leaves_the_gate_behind_can_still_do_nothing(tmp_path, monkeyp
         ("return 1.0", "returned a float; expected a dict"),
         ("return {'x': float('nan')}", r"the result\['x'\] is nan; expected a finite number"),
         ("return {'x': object}", "is a type; expected"),
-        ("return {1: 2.0}", "has a int as a name"),
+        ("return {1: 2.0}", "has a int as a key"),
         ("return {'x': 'a' * 3000}", "3000 characters, of 2000 at most"),
         ("return {'x': np.zeros(5000)}", "more than 1000 values"),
         ("return {'x': [[[[[1]]]]]}", "deeper than 4"),

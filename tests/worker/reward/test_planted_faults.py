@@ -69,7 +69,7 @@ FAULTS = {
         reward(term("speed", '0.02 * info["x_velocity"]'), term("alive", "1.0")),
         4,
         "Standing still earns 1 per step",
-        "Make bonuses for merely being there smaller, here 'alive'",
+        "Reduce the terms that pay for nothing, here 'alive'",
     ),
     "stand-still trap": (
         CHEETAH,
@@ -92,7 +92,7 @@ FAULTS = {
         reward(SPEED, EFFORT, term("record", '5.0 if info["x_velocity"] > 500.0 else 0.0')),
         5,
         "'record' was 0 at every step",
-        "pay for coming nearer",
+        "pay for progress",
     ),
 }
 

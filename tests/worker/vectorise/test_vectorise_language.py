@@ -114,7 +114,7 @@ def test_a_number_that_all_rows_share_is_repeated():
         ("x = np.linalg.det(obs[:4].reshape(2, 2))", "line 5: uses np.det, which has no form for many rows"),
         ("x = np.vectorize(abs)(obs).sum()", "line 5: uses a numpy function that has no form for many rows"),
         ("t = obs[0]\ndel t\nx = 0.0", "line 6: deletes something"),
-        ('x = setattr(info, "a", 1)', "line 5: uses setattr, which can change things out of sight"),
+        ('x = setattr(info, "a", 1)', "line 5: uses setattr, which can have hidden side effects"),
         ("x = obs[:2]", "line 6: raised TypeError"),
     ],
 )

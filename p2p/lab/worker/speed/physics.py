@@ -32,7 +32,7 @@ def step(run: Run, watch: Stopwatch) -> SpeedMeasurement:
     simulation = training.simulation
     if not isinstance(simulation, BatchSimulation):
         raise EnvironmentProblem(
-            f"The physics of {run.spec.env_id} cannot be told apart: it runs as {simulation.engine}."
+            f"The physics of {run.spec.env_id} cannot be measured apart: it runs as {simulation.engine}."
         )
     watch.ready()
     while not watch.lap(steps):
