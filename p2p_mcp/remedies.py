@@ -44,6 +44,8 @@ TOOLS = {
     Remedy.TRUST_NODE: "the user, in a terminal: p2p nodes trust {node}",
     Remedy.PREPARE_NODE: "the user, in a terminal: p2p nodes bootstrap {node}",
     Remedy.REMOVE_NODE: "the user, in a terminal: p2p nodes remove {node} --abandon",
+    Remedy.CHECK_CLUSTER: "the user, in a terminal: p2p clusters check {cluster}",
+    Remedy.REMOVE_CLUSTER: "the user, in a terminal: p2p clusters remove {cluster}",
 }
 """What only a person may do is said as a command for the user."""
 

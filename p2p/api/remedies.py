@@ -49,6 +49,8 @@ CALLS = {
     Remedy.TRUST_NODE: "in a terminal: p2p nodes trust {node}",
     Remedy.PREPARE_NODE: "in a terminal: p2p nodes bootstrap {node}",
     Remedy.REMOVE_NODE: "in a terminal: p2p nodes remove {node} --abandon",
+    Remedy.CHECK_CLUSTER: "in a terminal: p2p clusters check {cluster}",
+    Remedy.REMOVE_CLUSTER: "in a terminal: p2p clusters remove {cluster}",
 }
 
 

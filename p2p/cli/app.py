@@ -166,6 +166,7 @@ class Commands(LazyGroup):
             "Measure p2p itself: speed, confinement, presets, learners, and how often its judges are right.",
         ),
         LazyCommand("models", "p2p.cli.models:models", "Language models on this machine, served by vLLM."),
+        LazyCommand("clusters", "p2p.cli.clusters:clusters", "Clusters that trainings run on: Slurm, Ray, Kubernetes."),
         LazyCommand("nodes", "p2p.cli.nodes:nodes", "Other machines to train on, over SSH."),
     )
 

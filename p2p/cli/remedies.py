@@ -42,6 +42,8 @@ COMMANDS = {
     Remedy.TRUST_NODE: "p2p nodes trust {node}",
     Remedy.PREPARE_NODE: "p2p nodes bootstrap {node}",
     Remedy.REMOVE_NODE: "p2p nodes remove {node} --abandon",
+    Remedy.CHECK_CLUSTER: "p2p clusters check {cluster}",
+    Remedy.REMOVE_CLUSTER: "p2p clusters remove {cluster}",
 }
 
 

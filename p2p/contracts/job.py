@@ -1,6 +1,7 @@
 """Jobs: their process, status, and what they wait for."""
 
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
@@ -142,6 +143,8 @@ class JobStatus(Contract):
     """Directories of the jobs that have what it waits for."""
     place: int | None = None
     """Place among those that wait for the same on this machine, from 1; None when it does not wait."""
+    interrupted: bool = False
+    """True for a lost job that the scheduler of a cluster ended for reasons of its own: submitted again, it goes on."""
 
     @property
     def over_a_limit(self) -> bool:
@@ -158,3 +161,20 @@ class Capacity(Contract):
     """Of all its machines together, at least 1."""
     cores_per_run: int
     """That one job could use, at least 1."""
+
+
+class Capabilities(Contract):
+    """What a backend can do, and what it cannot."""
+
+    here: bool
+    """Whether its jobs run on this machine, and share its cores and memory with everything else."""
+    takes: Literal["", "nodes", "cluster"] = ""
+    """What its name may be followed by, as in "ssh:attic" and "slurm:lab"."""
+    keys: bool = False
+    """Whether a job can be given API keys."""
+    at_once: bool = False
+    """Whether `submit` returns at the end of the job."""
+    copies: bool = False
+    """Whether a job runs in a copy of its directory on another machine; else every machine sees the directory."""
+    variables: tuple[str, ...] = ()
+    """Environment variables that reaching it needs; the processes of sessions are given them."""

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent, Understanding
-from p2p.contracts.job import Capacity, JobSpec, JobStatus
+from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobStatus
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.reward import CandidatePlace, Revision, RewardDraft, RewardReport, TermStatistics
 from p2p.contracts.training import TrainConfig
@@ -126,6 +126,11 @@ class CandidateAuthor(Protocol):
 
 class Backend(Protocol):
     """Runs jobs."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do, and what it cannot; known of the class."""
+        ...
 
     def capacity(self, job_memory_mb: int) -> Capacity:
         """Number of jobs of so much memory [MiB] at a time."""

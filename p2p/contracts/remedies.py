@@ -92,6 +92,10 @@ class Remedy(StrEnum):
     """Install what p2p needs on `node`."""
     REMOVE_NODE = "remove_node"
     """Forget `node`, with the jobs that are there."""
+    CHECK_CLUSTER = "check_cluster"
+    """Run a job of a second on `cluster`."""
+    REMOVE_CLUSTER = "remove_cluster"
+    """Forget `cluster`."""
 
     def of(self, **arguments: object) -> str:
         """The remedy inside a message, such as `Remedy.RESUME.of(session="session_1")`.

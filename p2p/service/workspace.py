@@ -90,10 +90,12 @@ class Workspace:
 
         return NodeStore(self.settings.nodes_dir)
 
-    def agent_socket(self) -> tuple[str, ...]:
-        """Variable with the SSH agent's socket, if the driver needs it to reach a node."""
-        wanted = any(node.allow_agent for node in self.node_store.all().values())
-        return ("SSH_AUTH_SOCK",) if wanted else ()
+    def variables_to_reach(self, backend: str) -> tuple[str, ...]:
+        """Environment variables that a driver needs to reach its backend, and the SSH agent if a node does."""
+        from p2p.scheduler.backends.by_directory import variables_of
+
+        agent = any(node.allow_agent for node in self.node_store.all().values())
+        return (*variables_of(backend), *(["SSH_AUTH_SOCK"] if agent else []))
 
     def author(self, name: str) -> "Author":
         """Author by name; the built-in author writes the criteria of a given reward."""

@@ -15,6 +15,7 @@ from p2p.store.clock import now
 OWN = {
     *(layout.STATUS, layout.HANDLE, layout.LOCK, layout.CANCEL, layout.OUTPUT_LOG),
     *(layout.REMOTE, layout.MIRROR_LOCK),
+    *(layout.PLACED, layout.PLACED_LOCK, layout.SCHEDULER_LOG),
 }
 """Files in a job's directory that are no input of the job."""
 PART = ".part"

@@ -9,7 +9,8 @@ from p2p.contracts.protocols import Backend
 from p2p.store.iterations import IterationRecord
 
 RETRIES = 2
-"""How often a run that was killed from outside is started again. One that failed by itself is not, until a resume."""
+"""How often a run that was killed from outside is started again. One that failed by itself is not, until a resume; one
+that a cluster's scheduler interrupted always is, if it got further than at its last start."""
 
 
 class Trainer:
@@ -28,6 +29,7 @@ class Trainer:
     def train(self, runs: Sequence[IterationRecord], poll_s: float = 0.2) -> None:
         """Return when every run has completed or failed."""
         tries = {run.path: 0 for run in runs}
+        reached = {run.path: 0 for run in runs}
         while True:
             states = {run.path: self._status(run) for run in runs}
             waiting = [run for run in runs if self._startable(states[run.path], tries[run.path])]
@@ -35,7 +37,10 @@ class Trainer:
             if not waiting and not running:
                 return
             for run in waiting[: max(0, self.max_parallel - len(running))]:
-                tries[run.path] += 1
+                status = states[run.path]
+                before, reached[run.path] = reached[run.path], _learned(run)
+                if status is None or not status.interrupted or reached[run.path] <= before:
+                    tries[run.path] += 1
                 self.backend.submit(self.job, run.path)
             self.tick()
             time.sleep(poll_s)
@@ -55,3 +60,9 @@ class Trainer:
             return tries == 0
         killed = status.state in (JobState.LOST, JobState.CANCELLED) or status.signal is not None
         return killed or tries == 0
+
+
+def _learned(run: IterationRecord) -> int:
+    """Rollouts that a run will not have to make again."""
+    point = run.read_resume_point()
+    return point.rollouts if point is not None else 0

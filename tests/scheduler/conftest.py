@@ -1,9 +1,12 @@
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from slurm_lab import HAS_SLURM, NO_SLURM, SlurmLab
 from ssh_lab import HAS_SSHD, NO_SSHD, Lab
 
+from p2p.contracts.cluster import Cluster
 from p2p.scheduler.backends.local import LocalBackend
 
 
@@ -30,6 +33,31 @@ def lab(one_lab: Lab) -> Iterator[Lab]:
     yield one_lab
     one_lab.make_good()
     end_jobs(one_lab.root)
+
+
+@pytest.fixture(scope="session")
+def one_slurm() -> Iterator[SlurmLab]:
+    if not HAS_SLURM:
+        pytest.skip(NO_SLURM)
+    made = SlurmLab(Path(tempfile.mkdtemp(prefix="slurm-")))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def slurm(one_slurm: SlurmLab, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlurmLab]:
+    """A real Slurm, whose daemons may be killed."""
+    for name in ("SLURM_CONF", "PATH", "LD_LIBRARY_PATH"):
+        if name in one_slurm.environment:
+            monkeypatch.setenv(name, one_slurm.environment[name])
+    yield one_slurm
+    one_slurm.make_good()
+
+
+@pytest.fixture
+def slurm_cluster(slurm: SlurmLab) -> Cluster:
+    assert slurm
+    return Cluster(name="slurm", kind="slurm", settle_s=1.0)
 
 
 def end_jobs(root: Path) -> None:

@@ -10,7 +10,7 @@ from p2p.contracts.job import JobSpec
 T = TypeVar("T")
 
 
-def until(condition: Callable[[], T], seconds: float = 15.0) -> T:
+def until(condition: Callable[[], T], seconds: float = 30.0) -> T:
     """The first true value of `condition`."""
     deadline = time.monotonic() + seconds
     while not (value := condition()):

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TextIO
 
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.resources import JOB_MEMORY_MB, cores
@@ -37,6 +37,8 @@ _ONE_AT_A_TIME = threading.RLock()
 
 class InlineBackend:
     """Runs `{python} -m MODULE …` in this process, any other command in a child of it; `submit` waits for the end."""
+
+    capabilities = Capabilities(here=True, keys=True, at_once=True)
 
     def __init__(self) -> None:
         self._local = LocalBackend()

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
-from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
 from p2p.scheduler.machine_queue import place_of
 from p2p.scheduler.processes import ask_for_the_end, is_supervised, kill, unsupervised
@@ -31,6 +31,8 @@ LOG_CHUNK = 1 << 20
 
 class LocalBackend:
     """Stateless backend for this machine: every answer is read from the job's directory."""
+
+    capabilities = Capabilities(here=True, keys=True)
 
     def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
         """Number of jobs of this memory [MiB] that fit on this machine at a time."""

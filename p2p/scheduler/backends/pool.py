@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput, NodeUnreachable, UnknownName
-from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobState, JobStatus
 from p2p.contracts.protocols import Backend
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.backends.ssh import SSHBackend
@@ -27,6 +27,8 @@ class PoolBackend:
         where: names of the machines, with commas; None for this one, which is called "local", and every prepared node.
         store: the nodes that p2p knows.
     """
+
+    capabilities = Capabilities(here=False, takes="nodes", keys=True)
 
     def __init__(self, where: str | None = None, store: NodeStore | None = None) -> None:
         self.where = where

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable, P2PError, StorageProblem
-from p2p.contracts.job import Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobState, JobStatus
 from p2p.contracts.node import Node, RemoteJob
 from p2p.contracts.remedies import Remedy
 from p2p.scheduler.backends.local import LocalBackend
@@ -42,6 +42,8 @@ class SSHBackend:
         where: name of the node that jobs are submitted to; None where there is only one.
         store: the nodes that p2p knows.
     """
+
+    capabilities = Capabilities(here=False, takes="nodes", copies=True)
 
     def __init__(self, where: str | None = None, store: NodeStore | None = None) -> None:
         self.where = where

@@ -16,6 +16,7 @@ from p2p.contracts.session import SessionStatus
 from p2p.scheduler import resources
 from p2p.service.jobs import packages
 from p2p.service.jobs.worker_jobs import probe_directory, run_to_end
+from p2p.service.machines.clusters import list_clusters
 from p2p.service.machines.sandbox_check import sandbox_check
 from p2p.service.progress.listing import list_rows
 from p2p.service.workspace import Workspace
@@ -43,7 +44,7 @@ def check_setup(ws: Workspace) -> SetupReport:
         _writable(directory),
         *_interrupted(ws),
     ]
-    return SetupReport(checks=(*checks, *_keys(), *_config_file(), *_nodes(ws)))
+    return SetupReport(checks=(*checks, *_keys(), *_config_file(), *_nodes(ws), *_clusters(ws)))
 
 
 def require_training(ws: Workspace) -> None:
@@ -81,6 +82,17 @@ def _nodes(ws: Workspace) -> Iterator[SetupCheck]:
     if nodes := ws.node_store.all():
         names = ", ".join(name if node.facts else f"{name} (not prepared)" for name, node in sorted(nodes.items()))
         yield SetupCheck(name="nodes", level=CheckLevel.OK, found=f"{names}; to ask them: {Remedy.CHECK_NODES.of()}")
+
+
+def _clusters(ws: Workspace) -> Iterator[SetupCheck]:
+    """Check of the known clusters, whose schedulers are not asked."""
+    for view in list_clusters(ws):
+        yield SetupCheck(
+            name="cluster",
+            level=CheckLevel.WARNING if view.problem else CheckLevel.OK,
+            found=f"{view.backend}; {view.problem or 'to run a job there of a second:'}",
+            remedy=Remedy.CHECK_CLUSTER.of(cluster=view.cluster.name),
+        )
 
 
 def _renderer(ws: Workspace) -> SetupCheck:

@@ -110,7 +110,7 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
         spec = JobSpec(
             argv=(*TRAINING, "--job-id", ticket.job_id, "--runs-dir", str(ws.runs.path)),
             env=job_settings(ws) | {"P2P_BACKEND": backend} | SINGLE_THREAD,
-            secrets=ws.agent_socket(),
+            secrets=ws.variables_to_reach(backend),
         )
         ws.background.submit(in_turn(ws, record, spec, trains_here=backend == "local"), job.path)
     return get_job(ws, ticket.job_id)

@@ -175,7 +175,7 @@ def start_driver(ws: Workspace, record: SessionRecord, job_id: str | None = None
     command = (*DRIVER, "--session-id", record.session_id)
     env = SINGLE_THREAD if job_id is None else SINGLE_THREAD | job_settings(ws)
     env = env | {"P2P_BACKEND": ws.backend_of(session)}
-    needed = (*ws.agent_socket(), *model_variables(session))
+    needed = (*ws.variables_to_reach(ws.backend_of(session)), *model_variables(session))
     status = record.read_status()
     if status is None or status.status is SessionStatus.PENDING:  # before it, for it may die before its first word
         record.set_status(SessionStatus.RUNNING)

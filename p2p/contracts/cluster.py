@@ -1,0 +1,73 @@
+"""Clusters: machines behind a scheduler of their own, which decides where and when a job runs."""
+
+from pydantic import Field, JsonValue
+
+from p2p.contracts.base import Contract
+from p2p.contracts.node import NODE_NAME, NodeState
+
+
+class Cluster(Contract):
+    """A scheduler, and what each run is given by it (`clusters.json`)."""
+
+    name: str = Field(pattern=NODE_NAME.pattern)
+    kind: str
+    """Backend: "slurm", "ray" or "k8s"."""
+    options: dict[str, JsonValue] = {}
+    """What only this kind of scheduler knows, such as a partition or a namespace."""
+    python: str | None = None
+    """Interpreter on the cluster's machines that has p2p; None takes the one that runs p2p here."""
+    setup: tuple[str, ...] = ()
+    """Lines of a shell that come before it, such as "module load python/3.11"."""
+    wrapper: str = ""
+    """Words of a shell before the interpreter, such as "apptainer exec --nv p2p.sif"."""
+    memory_mb: int = Field(default=4000, ge=500)
+    """Memory asked for, for each run [MiB]."""
+    cores: int = Field(default=1, ge=1)
+    """Cores of each run."""
+    gpus: int = Field(default=0, ge=0)
+    """GPUs of each run."""
+    time_limit_min: int | None = Field(default=None, ge=1)
+    """Longest time of one run [min]; a run that reaches it is submitted again and goes on. None takes the cluster's."""
+    max_runs: int = Field(default=1000, ge=1)
+    """Runs that are handed to the scheduler at a time; it decides how many of them run."""
+    settle_s: float = Field(default=5.0, ge=0.0, le=600.0)
+    """How long a shared file system may take to show what was written on another machine [s]."""
+
+    @property
+    def backend(self) -> str:
+        """What `--backend` calls it: "slurm:lab", or "slurm" for one with default settings."""
+        return self.kind if self.name == self.kind else f"{self.kind}:{self.name}"
+
+
+class ClusterView(Contract):
+    """A cluster, and how it stands."""
+
+    cluster: Cluster
+    backend: str
+    """What `--backend` calls it."""
+    state: NodeState | None = None
+    """None when its scheduler was not asked."""
+    problem: str = ""
+    """What it lacks, and what to do."""
+    sandbox: str | None = None
+    """How far its machines confine a training; None before it was checked."""
+    jobs: int = 0
+    """Jobs of this runs directory that are there and have not ended."""
+
+
+class PlacedJob(Contract):
+    """How a job was handed to a scheduler (`placed.json` in the job's directory)."""
+
+    backend: str
+    """As a person calls it: "slurm", "slurm:lab"."""
+    token: str = Field(pattern=r"^[0-9a-f]{8}$")
+    """Of this submission: a start that belongs to an earlier one does nothing."""
+    cores: int = Field(ge=1)
+    submitted: bool = False
+    """Whether the scheduler has confirmed that it has the job."""
+    cancelled: bool = False
+    """Whether a person wanted its end; what a scheduler interrupts begins again."""
+    over_since: float | None = None
+    """When the scheduler was first seen to have let it go [s since 1970]; None while it has it."""
+    ended: bool = False
+    """Whether `status.json` holds what was concluded from that."""

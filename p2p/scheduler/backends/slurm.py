@@ -1,0 +1,192 @@
+"""Jobs in the queue of Slurm, by the commands of the cluster's own installation: sbatch, squeue, scancel.
+
+`sacct` is not needed: `status.json` outlives what the controller remembers (`MinJobAge`).
+"""
+
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from p2p.contracts.base import Contract
+from p2p.contracts.errors import EnvironmentProblem, NodeUnreachable
+from p2p.contracts.job import LIMIT_BROKEN, Capabilities
+from p2p.scheduler.backends.placed import Ending, Phase, PlacedBackend, Placement, Report
+
+ASK_S = (1.0, 10.0)
+"""How often the queue is asked for at most, for all jobs at once: the first while jobs change, up to the second when
+nothing has changed for a while [s]."""
+SILENT_S = 30.0
+"""Patience with one command."""
+GRACE_S = 60
+"""How long before its time is up a job is told, at most [s]."""
+
+WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
+INTERRUPTED = {"TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "REVOKED"}
+OVER = INTERRUPTED | {"CANCELLED", "COMPLETED", "FAILED", "OUT_OF_MEMORY"}
+"""States of sbatch(1) and squeue(1); in any other a job runs, or is about to begin or to end."""
+HELD = "It is held. To let it run: scontrol release "
+OUT_OF_MEMORY = (
+    f"{LIMIT_BROKEN} it took more memory than it had asked for, {{memory}} MiB. "
+    "Give the runs of this cluster more with --memory-mb."
+)
+
+SILENCE = re.compile(
+    r"unable to contact slurm controller|connection refused|timed out|zero bytes were transmitted|"
+    r"communication connection failure|slurm backup controller",
+    re.IGNORECASE,
+)
+"""Of an error that says that the controller does not answer."""
+FULL = re.compile(r"(max|grp)\w*(submit|jobs)|temporarily (unable|unavailable)", re.IGNORECASE)
+"""Of a refusal that ends when other jobs do: QOSMaxSubmitJobPerUserLimit, AssocGrpSubmitJobsLimit …"""
+
+
+class SlurmOptions(Contract):
+    """What only Slurm knows; each as sbatch(1) describes it."""
+
+    partition: str | None = None
+    account: str | None = None
+    qos: str | None = None
+    constraint: str | None = None
+    extra: tuple[str, ...] = ()
+    """Further options of sbatch, such as "--nice=100"."""
+
+
+@dataclass
+class _Queue:
+    """What the controller said last of all jobs of this user, by name."""
+
+    jobs: dict[str, Report] = field(default_factory=dict)
+    asked: float = float("-inf")
+    changed: float = float("-inf")
+
+
+_QUEUE = _Queue()
+"""One for all backends of this process: they ask the same controller."""
+
+
+class SlurmBackend(PlacedBackend):
+    """Backend "slurm", or "slurm:NAME" for a cluster that was added."""
+
+    capabilities: ClassVar = Capabilities(here=False, takes="cluster", variables=("SLURM_CONF",))
+    Options = SlurmOptions
+    options: SlurmOptions
+
+    def require_client(self) -> None:
+        """Refuse where the commands of Slurm are missing.
+
+        Raises:
+            EnvironmentProblem: they are not on the PATH.
+        """
+        if shutil.which("sbatch") is None:
+            raise EnvironmentProblem(
+                "This machine has no sbatch, so it cannot reach Slurm. Run p2p on a login node of the cluster."
+            )
+
+    def enqueue(self, placement: Placement) -> str:
+        """Submit a batch script by sbatch.
+
+        Raises:
+            NodeUnreachable: the controller does not answer.
+            EnvironmentProblem: it refuses the job.
+        """
+        limit_min = self.cluster.time_limit_min
+        grace_s = min(GRACE_S, limit_min * 60 // 4) if limit_min else GRACE_S
+        named = {
+            "job-name": placement.name,
+            "chdir": placement.directory,
+            "output": placement.log,
+            "open-mode": "append",
+            "cpus-per-task": placement.cores,
+            "mem": f"{placement.memory_mb}M",
+            "signal": f"B:TERM@{grace_s}",
+            "export": "PATH,HOME,USER,LANG",
+            "time": limit_min,
+            "gres": f"gpu:{self.cluster.gpus}" if self.cluster.gpus else None,
+            **self.options.model_dump(exclude={"extra"}),
+        }
+        options = [f"--{name}={value}" for name, value in named.items() if value is not None]
+        script = f"#!/bin/sh\n{placement.command}\n"
+        try:
+            _run("sbatch", "--parsable", "--requeue", *options, *self.options.extra, stdin=script)
+        except NodeUnreachable:
+            raise
+        except EnvironmentProblem as error:
+            if FULL.search(str(error)):
+                return str(error)
+            raise
+        _QUEUE.changed = time.monotonic()
+        return ""
+
+    def report(self, name: str) -> Report:
+        """What the controller says of a job, from one answer about all jobs that is at most seconds old.
+
+        Raises:
+            NodeUnreachable: the controller does not answer.
+        """
+        now = time.monotonic()
+        least, most = ASK_S
+        if now - _QUEUE.asked > min(most, max(least, (now - _QUEUE.changed) / 10)):
+            self._ask()
+        return _QUEUE.jobs.get(name, Report(Phase.OVER, "Slurm does not know the job any more"))
+
+    def end(self, name: str) -> None:
+        """Cancel a job by scancel.
+
+        Raises:
+            NodeUnreachable: the controller does not answer.
+        """
+        _run("scancel", f"--name={name}")
+        _QUEUE.asked = float("-inf")
+
+    def _ask(self) -> None:
+        before = _QUEUE.jobs
+        jobs = {}
+        for line in _run("squeue", "--me", "--noheader", "--states=all", "--format=%j|%T|%r|%i").splitlines():
+            name, state, reason, number = line.strip().split("|")
+            jobs[name] = self._word(state, reason, number)
+        _QUEUE.asked = time.monotonic()
+        _QUEUE.jobs = jobs
+        if jobs != before:
+            _QUEUE.changed = _QUEUE.asked
+
+    def _word(self, state: str, reason: str, number: str) -> Report:
+        if state in WAITING:
+            held = f"{reason}. {HELD}{number}" if "held" in reason.lower() else reason
+            return Report(Phase.WAITING, "" if reason == "None" else held)
+        if state not in OVER:
+            return Report(Phase.RUNNING)
+        if state in INTERRUPTED:
+            return Report(Phase.OVER, state, Ending.INTERRUPTED)
+        if state == "CANCELLED":
+            return Report(Phase.OVER, state, Ending.CANCELLED)
+        if state == "OUT_OF_MEMORY":
+            return Report(Phase.OVER, OUT_OF_MEMORY.format(memory=self.cluster.memory_mb), Ending.FAILED)
+        return Report(Phase.OVER, state if reason == "None" else f"{state} ({reason})")
+
+
+def _run(command: str, *options: str, stdin: str = "") -> str:
+    """Run a command of Slurm; return what it prints.
+
+    Raises:
+        NodeUnreachable: the controller does not answer.
+        EnvironmentProblem: the command is missing, or refuses.
+    """
+    try:
+        done = subprocess.run(
+            (command, *options), input=stdin, capture_output=True, text=True, timeout=SILENT_S, check=False
+        )
+    except FileNotFoundError as error:
+        raise EnvironmentProblem(
+            f"This machine has no {command}, so it cannot reach Slurm. Run p2p on a login node of the cluster."
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise NodeUnreachable(f"Slurm's controller gave {command} no answer within {SILENT_S:.0f} s.") from error
+    if done.returncode:
+        said = done.stderr.strip() or f"exit code {done.returncode}"
+        if SILENCE.search(said):
+            raise NodeUnreachable(f"Slurm's controller does not answer: {said}")
+        raise EnvironmentProblem(f"Slurm's {command} refuses: {said}")
+    return done.stdout

@@ -1,0 +1,156 @@
+"""A real Slurm of one machine: controller and node are processes, and all their files are in one directory."""
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from job_helpers import until
+
+UNPACKED = Path(sys.prefix, "slurm")
+"""Where `make test` puts Slurm when the machine has none."""
+PLACES = [Path("/usr/sbin"), Path("/usr/bin"), UNPACKED / "usr/sbin", UNPACKED / "usr/bin"]
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
+
+
+def program(name: str) -> Path | None:
+    """A program of Slurm."""
+    return next((place / name for place in PLACES if (place / name).exists()), None)
+
+
+MISSING = [name for name in PROGRAMS if program(name) is None]
+HAS_SLURM = not MISSING
+NO_SLURM = f"this machine has no {', '.join(MISSING)} (Debian: slurmctld slurmd slurm-client munge)"
+START_S = 60.0
+
+
+def libraries() -> Path:
+    return next(iter(UNPACKED.glob("usr/lib/*/libmunge.so.2")), UNPACKED / "usr/lib/libmunge.so.2").parent
+
+
+class SlurmLab:
+    """One controller, one node with `cores` cores that are only counted.
+
+    Args:
+        place: Where everything is kept; its path is short, since it holds sockets.
+        cores: What the node says it has.
+    """
+
+    def __init__(self, place: Path, cores: int = 8) -> None:
+        self.place = place
+        self.environment = os.environ | {"SLURM_CONF": str(place / "slurm.conf")}
+        if UNPACKED.exists():
+            self.environment["LD_LIBRARY_PATH"] = f"{libraries()}:{libraries() / 'slurm-wlm'}"
+            self.environment["PATH"] = f"{UNPACKED / 'usr/bin'}:{os.environ['PATH']}"
+        self.daemons: dict[str, subprocess.Popen[bytes]] = {}
+        for name in ("state", "spool", "munge"):
+            (place / name).mkdir()
+        self._configure(cores)
+        self.start("munged")
+        until(lambda: (place / "munge/socket").exists(), START_S)
+        self.start("slurmctld")
+        self.start("slurmd")
+        until(lambda: "idle" in self.run("sinfo", "--noheader", "--format=%T"), START_S)
+
+    def _configure(self, cores: int) -> None:
+        key = self.place / "munge/key"
+        key.write_bytes(secrets.token_bytes(1024))
+        key.chmod(0o600)
+        with socket.socket() as one, socket.socket() as other:
+            one.bind(("127.0.0.1", 0))
+            other.bind(("127.0.0.1", 0))
+            ports = one.getsockname()[1], other.getsockname()[1]
+        plugins = next(iter(UNPACKED.glob("usr/lib/*/slurm-wlm")), None)
+        user = subprocess.check_output(["id", "-un"], text=True).strip()
+        host = socket.gethostname()
+        lines = f"""
+            ClusterName=test
+            SlurmctldHost={host}(127.0.0.1)
+            SlurmctldPort={ports[0]}
+            SlurmdPort={ports[1]}
+            AuthType=auth/munge
+            AuthInfo=socket={self.place}/munge/socket
+            CredType=cred/munge
+            SlurmUser={user}
+            SlurmdUser={user}
+            StateSaveLocation={self.place}/state
+            SlurmdSpoolDir={self.place}/spool
+            SlurmctldPidFile={self.place}/slurmctld.pid
+            SlurmdPidFile={self.place}/slurmd.pid
+            SlurmdParameters=config_overrides
+            ProctrackType=proctrack/linuxproc
+            TaskPlugin=task/none
+            SelectType=select/cons_tres
+            SelectTypeParameters=CR_Core_Memory
+            SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
+            JobAcctGatherType=jobacct_gather/none
+            AccountingStorageType=accounting_storage/none
+            JobCompType=jobcomp/none
+            MpiDefault=none
+            ReturnToService=2
+            SlurmdTimeout=30
+            MessageTimeout=10
+            KillWait=5
+            MinJobAge=300
+            JobRequeue=1
+            {f"PluginDir={plugins}" if plugins else ""}
+            NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory=1000000 State=UNKNOWN
+            PartitionName=debug Nodes={host} Default=YES MaxTime=INFINITE State=UP
+            PartitionName=closed Nodes={host} MaxTime=INFINITE State=DOWN
+        """
+        (self.place / "slurm.conf").write_text("\n".join(line.strip() for line in lines.splitlines()) + "\n")
+
+    def start(self, name: str) -> None:
+        """Start a daemon; it stays a child of ours."""
+        munge = self.place / "munge"
+        options = {
+            "munged": [
+                *("--foreground", "--force", f"--key-file={munge}/key", f"--socket={munge}/socket"),
+                *(f"--pid-file={munge}/pid", f"--log-file={munge}/log", f"--seed-file={munge}/seed"),
+            ],
+            "slurmctld": ["-D", "-f", f"{self.place}/slurm.conf"],
+            "slurmd": ["-D", "-f", f"{self.place}/slurm.conf"],
+        }[name]
+        with (self.place / f"{name}.log").open("ab") as log:
+            self.daemons[name] = subprocess.Popen(
+                [str(program(name)), *options], env=self.environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def kill(self, name: str) -> None:
+        """Kill a daemon as a power cut would."""
+        self.daemons[name].kill()
+        self.daemons[name].wait()
+
+    def make_good(self) -> None:
+        """End all jobs, and start the daemons that a test has killed."""
+        for name, daemon in self.daemons.items():
+            if daemon.poll() is not None:
+                self.start(name)
+        until(lambda: self.run("sinfo", "--noheader", "--format=%T"), START_S)
+        self.run("scancel", "--me")
+
+    def run(self, *command: str) -> str:
+        """What a command of Slurm prints; empty where it fails."""
+        words = [str(program(command[0])), *command[1:]]
+        return subprocess.run(words, env=self.environment, capture_output=True, text=True, check=False).stdout
+
+    def number(self, name: str) -> str:
+        """Slurm's number of a job by its name."""
+        return self.run("squeue", "--noheader", "--states=all", f"--name={name}", "--format=%i").strip()
+
+    def close(self) -> None:
+        """End all jobs and daemons."""
+        self.run("scancel", "--me")
+        for name in ("slurmd", "slurmctld", "munged"):
+            daemon = self.daemons[name]
+            daemon.send_signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                daemon.wait(10)
+            daemon.kill()
+            daemon.wait()
+        shutil.rmtree(self.place, ignore_errors=True)
