@@ -79,13 +79,13 @@ class EventKind(StrEnum):
     JOB = "job"
     """A training it waits for has moved."""
     PROBLEM = "problem"
-    """Something went wrong and is dealt with."""
+    """A problem that is being handled."""
     WISH = "wish"
-    """A person's line has reached it."""
+    """A line typed by a person has reached it."""
 
 
 class JobProgress(Contract):
-    """A training that an agent waits for, as the tools tell of it."""
+    """A training that an agent waits for, as the tools report it."""
 
     job_id: str
     iteration: int | None = None
@@ -116,11 +116,11 @@ class TranscriptEntry(Contract):
     """UTC, ISO 8601."""
     text: str = ""
     message: Message | None = None
-    """Of either side; a line stands in the place of each picture."""
+    """Message of either side, with a line of text in place of each picture."""
     request: AgentRequest | None = None
     """At a start: what was asked for."""
     spending: Spending = Spending()
-    """Up to here."""
+    """Spending so far."""
 
 
 class AgentEnding(StrEnum):

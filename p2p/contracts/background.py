@@ -31,11 +31,11 @@ class StartTraining(Contract):
     total_timesteps: int | None = Field(default=None, ge=1)
     """Environment steps of each run."""
     priority: Priority | None = None
-    """Of its runs, and of those of the session's next iterations; runs that go on already keep theirs."""
+    """Priority of its runs and of later iterations; runs under way keep theirs."""
     backend: str | None = None
-    """Where the runs are trained, and those of the session's next iterations."""
+    """Backend of its runs and of later iterations."""
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
-    """Two starts with the same key are one: the second returns the job of the first."""
+    """A second start with the same key returns the job of the first."""
 
     def digest(self) -> str:
         """Digest of all that is said; fields left alone do not count, so that new ones change none of it."""
@@ -48,7 +48,7 @@ class TrainingRequest(Contract):
     job_id: Identifier
     start: StartTraining
     configs: dict[str, TrainConfig] | None = None
-    """Configuration of each run that this comes to, by the run's name; None in a request of an earlier version."""
+    """Resulting configuration of each run, by the run's name; None in a request of an earlier version."""
 
 
 class JobTicket(Contract):

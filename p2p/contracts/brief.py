@@ -14,7 +14,7 @@ class DraftReport(Contract):
     """A reward that was handed in, and what trying it on real transitions showed."""
 
     iteration: int
-    """The one it was handed in for."""
+    """Iteration it was submitted for."""
     report: RewardReport
     source: str
     """Worth reading when somebody else wrote it."""
@@ -53,7 +53,7 @@ class AttemptLine(Contract):
 
 
 class Suggestion(Contract):
-    """What the built-in author would change; it is taken by handing in no source."""
+    """What the built-in author would change; used when no source is submitted."""
 
     based_on: int
     diagnosis: str
@@ -66,7 +66,7 @@ class RevisionBrief(Contract):
 
     session_id: str
     iteration: int
-    """The one it is about."""
+    """Iteration it is about."""
     best_iteration: int | None
     """The best so far; its reward is the one to change."""
     iterations_left: int

@@ -115,7 +115,7 @@ class Ambiguous(InvalidInput):
     """
 
     def __init__(self, question: str) -> None:
-        super().__init__(f"{question} Say it in the sentence, and start again.")
+        super().__init__(f"{question} Answer in the sentence, and start again.")
         self.question = question
 
 

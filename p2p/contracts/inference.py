@@ -236,7 +236,7 @@ class ModelReply(Contract):
 
 
 class LanguageModel(Protocol):
-    """Whoever answers requests: a provider's model, or one that is also counted and written down."""
+    """Anything that answers requests: a provider's model, or one whose calls are also counted and logged."""
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """Ask for one answer.
@@ -446,11 +446,11 @@ class ServedModel(Contract):
     model: str
     port: int
     key: str = Field(repr=False)
-    """What it wants to be shown; made for it, and good for nothing else."""
+    """API key generated for this server alone."""
     pid: int
     """Leader of its process group."""
     began: str
-    """When that process began, which tells it from a later one of the same number."""
+    """Start time of that process, to tell it from a later one with the same id."""
     log: str
     """File its output goes to."""
     started_at: str

@@ -50,9 +50,9 @@ class Statistic(StrEnum):
     PERCENTILE = "percentile"
     """The value that `percent` of the values do not exceed; linear between neighbours."""
     STEADINESS = "steadiness"
-    """Least of the means of the window's last five sixths, one by one, as a share of the window's mean: 1 at a constant
-    value, 0 where one of them has none of it, negative where one has the other sign. The first sixth is for starting.
-    0 where the window's mean is 0."""
+    """Smallest mean among the window's last five sixths, divided by the window's mean: 1 for a constant value, 0 where
+    the mean of one sixth is 0, negative where it has the other sign. The first sixth is left out, for starting. 0
+    where the window's mean is 0."""
     RATE = "rate"
     """Change per second from the first to the last value; 0 for a single value."""
     COUNT_EVENTS = "count_events"
@@ -257,7 +257,9 @@ class Intent(Contract):
         seen: set[str] = set()
         for criterion in self.criteria:
             if criterion.after is not None and criterion.after not in seen:
-                raise ValueError(f"{criterion.key!r} comes after {criterion.after!r}, which is not an earlier one")
+                raise ValueError(
+                    f"{criterion.key!r} comes after {criterion.after!r}, which is not an earlier criterion"
+                )
             if criterion.key in seen:
                 raise ValueError(f"two criteria are called {criterion.key!r}")
             seen.add(criterion.key)
@@ -340,7 +342,7 @@ class Tightening(Contract):
     by: str = Field(min_length=1, max_length=100)
     """Who made them stricter."""
     why: str = Field(min_length=1, max_length=500)
-    """What met the criteria and was not what was meant."""
+    """What met the criteria without being what was meant."""
     before: Intent
     after: Intent
     at: str

@@ -114,7 +114,7 @@ class JobSpec(Contract):
     group: str | None = None
     """Directory of the session that it works for, with all that it starts: its trainings wait in its place."""
     niceness: int = Field(default=0, ge=0, le=19)
-    """How far it gives way to other processes, as nice(1) counts."""
+    """Niceness, as of nice(1): a larger one gives way to other processes."""
 
 
 LIMIT_BROKEN = "The job was ended:"

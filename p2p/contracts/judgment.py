@@ -81,7 +81,7 @@ class Observation(Contract):
     prompt_hash: str | None = Field(default=None, max_length=64)
     """Of the instructions that were given, see `hash_of`."""
     fallback: str = Field(default="", max_length=500)
-    """What had to be done otherwise than usual, in words; empty where nothing had to."""
+    """What differed from the usual procedure, in words; empty where nothing did."""
 
 
 def hash_of(*texts: str) -> str:
@@ -270,7 +270,7 @@ class Provenance(Contract):
     fps: float | None = None
     """Of the video they were shown [1/s]; None without one."""
     fallback: str = ""
-    """What had to be done otherwise than usual, in words."""
+    """What differed from the usual procedure, in words."""
 
 
 class Judgment(Contract):

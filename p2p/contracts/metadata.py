@@ -10,4 +10,4 @@ class EntityMetadata(Contract):
     starred: bool = False
     tags: tuple[str, ...] = ()
     deleted_at: str | None = None
-    """UTC, ISO 8601; a session that has it lies in the trash."""
+    """UTC, ISO 8601; only of a session in the trash."""

@@ -271,18 +271,18 @@ class CandidatePlace(Contract):
 
 
 class CandidateState(StrEnum):
-    """What became of one of them."""
+    """State of one candidate."""
 
     TRAINED = "trained"
     """It had its short training."""
     FAILED = "failed"
-    """Its short training reached no end."""
+    """Its short training did not finish."""
     NO_ROOM = "no room"
     """The cap on environment steps had no room for its short training beside the trainings of the iteration."""
     ACCEPTED = "accepted"
-    """It could be trained, and there was no other to compare it with."""
+    """It could be trained, but there was no other to compare it with."""
     REFUSED = "refused"
-    """Its check refused it, also after its author had mended it."""
+    """Its check refused it, even after its author had repaired it."""
     UNWRITTEN = "unwritten"
     """The model gave no answer that could be used."""
 

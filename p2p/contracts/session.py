@@ -118,7 +118,7 @@ class NewSession(Contract):
     seed: int = Field(default=1, ge=0, lt=100, description="Seed of the session.")
     """Its runs use 10 x seed, 10 x seed + 1 …"""
     n_seeds: SeedCount = 2
-    max_iterations: int = Field(default=3, ge=1, le=100, description="Rewards tried at most.")
+    max_iterations: int = Field(default=3, ge=1, le=100, description="Most rewards to try.")
     pass_threshold: PassThreshold = 0.8
     n_report_rollouts: int = Field(default=50, ge=10, le=1000, description="Rollouts that are judged.")
     config: dict[str, object] = {}
@@ -134,9 +134,9 @@ class NewSession(Contract):
     model: str = ""
     """`provider:model` that works for the session; empty means the author, where it is one."""
     light_model: str = ""
-    """`provider:model` for small tasks; empty means the same."""
+    """`provider:model` for small tasks; empty means `model`."""
     judge_model: str = ""
-    """`provider:model` that looks at the pictures of each iteration; empty means that nobody does in its loop."""
+    """`provider:model` that looks at the pictures of each iteration; empty: no model looks."""
     judge_author: str = ""
     """`provider:model` that writes code for criteria without a predicate; empty leaves them all to eyes."""
     candidates: int = Field(
@@ -145,8 +145,8 @@ class NewSession(Contract):
         le=MAX_CANDIDATES,
         description="Rewards a model writes for each iteration; short trainings choose.",
     )
-    reward_only: bool = Field(default=False, description="Leave the hyperparameters alone.")
-    """Then nobody tries variants of them."""
+    reward_only: bool = Field(default=False, description="Do not change the hyperparameters.")
+    """No variants of them are trained either."""
     stop_when_clear: bool = Field(
         default=False, description="End a training at the second checkpoint in a row that clearly passes."
     )
@@ -155,7 +155,7 @@ class NewSession(Contract):
         default="low",
         description="low gives way to other processes; normal is for machines that are never idle.",
     )
-    """Of its trainings; on such a machine a low one gets next to nothing."""
+    """Priority of its trainings; on a machine that is never idle, a low one gets almost no processor time."""
     effort: Effort = Field(default="medium", description="How hard the models think.")
     price: Price | None = None
     """Of a `model` that the price table does not know."""
@@ -166,8 +166,8 @@ class NewSession(Contract):
     def _variants_need_hyperparameters(self) -> Self:
         if self.reward_only and self.n_configs > len(self.configs):
             raise ValueError(
-                f"{self.n_configs} configurations are variants of the hyperparameters, and reward_only has none "
-                "of them changed: ask for one of the two, or name the configurations yourself in configs"
+                f"{self.n_configs} configurations are variants of the hyperparameters, and reward_only "
+                "forbids changing them: choose one of the two, or give the configurations in configs"
             )
         return self
 
@@ -178,17 +178,17 @@ class NewSession(Contract):
 
 
 class ExtendSession(Contract):
-    """What is wanted of a session that goes on as another one; empty leaves what it was."""
+    """Changes for a session that extends another one; an empty field keeps the earlier value."""
 
     USUAL_ITERATIONS: ClassVar[int] = 3
-    """Rewards tried at most, where the earlier session had fewer and nothing is said."""
+    """Most rewards to try, where the earlier session had fewer and nothing is given."""
 
     wish: str = ""
     """Read by whoever writes the next reward."""
     criteria: tuple[Criterion, ...] = ()
     """Stricter ones, by key, and new ones."""
     max_iterations: int | None = Field(
-        default=None, ge=1, le=100, description="Rewards tried at most, the first included."
+        default=None, ge=1, le=100, description="Most rewards to try, the first included."
     )
     author: str = ""
     """`provider:model` that writes from now on."""
@@ -220,10 +220,10 @@ class StatusRecord(Contract):
 
 
 class MetadataChange(Contract):
-    """What is to be changed of what a person added to a session; None leaves it."""
+    """Changes to what a person added to a session; None keeps a field."""
 
     alias: str | None = None
-    """Empty: it has none any more."""
+    """An empty one removes it."""
     starred: bool | None = None
     add_tags: tuple[str, ...] = ()
     remove_tags: tuple[str, ...] = ()
@@ -329,7 +329,7 @@ class SessionView(Contract):
     waiting: Waiting | None = None
     """What the whole session waits for; None while any part of it goes on."""
     by_caller: bool = False
-    """True where its caller asks for each step: between two of them no process is there, and none is missing."""
+    """True where the caller asks for each step: between two steps no process is expected."""
     iteration: int
     step: str
     """"intent", "reward", "train", "judge", "revise" or "done"."""

@@ -248,7 +248,7 @@ class IterationAggregation(Contract):
     best_checkpoint: int
     configs: dict[str, ConfigAggregate]
     by_checkpoints: bool = False
-    """Whether it was made of the checkpoints of runs that ended early; a training that goes on makes another."""
+    """Whether it was made of the checkpoints of runs that ended early; a resumed training makes another."""
     looks: tuple[CheckpointLook, ...] = ()
     """The checkpoints that eyes looked at, to choose the best; empty where selection rollouts alone chose it."""
 

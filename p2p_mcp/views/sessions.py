@@ -81,7 +81,7 @@ class ManagedSession(Answer):
     starred: bool
     tags: tuple[str, ...]
     deleted_at: str | None
-    """Since when it lies in the trash; null when it does not."""
+    """When it was moved to the trash; null when it is not there."""
     next_step: str
 
 

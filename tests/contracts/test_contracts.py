@@ -39,7 +39,7 @@ def test_two_sessions_of_the_same_training_seed_are_judged_on_different_starts()
 
 def test_criteria_of_a_sequence_refer_to_earlier_ones() -> None:
     Intent(prompt="a, then b", env_id="x", criteria=(_criterion("a"), _criterion("b", after="a")))
-    with pytest.raises(ValidationError, match="not an earlier one"):
+    with pytest.raises(ValidationError, match="not an earlier criterion"):
         Intent(prompt="b", env_id="x", criteria=(_criterion("b", after="a"), _criterion("a")))
     with pytest.raises(ValidationError, match="two criteria"):
         Intent(prompt="a", env_id="x", criteria=(_criterion("a"), _criterion("a")))

@@ -235,7 +235,7 @@ async def test_a_client_sets_what_a_terminal_can(connect: Connect, ws: Workspace
         fixed = await call("create_session", intent="run forward", reward_only=True)
         assert ws.record(fixed["session_id"]).read_session().reward_only
         refusals = {
-            "ask for one of the two": {"n_configs": 2, "reward_only": True},
+            "choose one of the two": {"n_configs": 2, "reward_only": True},
             "Language models write several": {"candidates": 3},
             "Caps: dollars, tokens, calls": {"caps": {"euros": 5}},
             "P2P_NO_SUCH": {"judge_author": "P2P_NO_SUCH:model"},
