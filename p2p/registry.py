@@ -18,6 +18,8 @@ BACKENDS: dict[str, str] = {
     "slurm": "p2p.scheduler.backends.slurm:SlurmBackend",
     "ssh": "p2p.scheduler.backends.ssh:SSHBackend",
 }
+PLACES: dict[str, str] = {"pool": "NODE,…", "slurm": "CLUSTER", "ssh": "NODE"}
+"""What may follow the name of a backend, after a colon."""
 PROVIDERS: dict[str, str] = {
     "anthropic": "p2p.inference.providers.anthropic:AnthropicModel",
     "gemini": "p2p.inference.providers.gemini:GeminiModel",
@@ -35,6 +37,11 @@ _EXTRA_OF = {
     "openai": "openai",
     "paramiko": "ssh",
 }
+
+
+def backend_forms() -> list[str]:
+    """The backends as they are named in an option: "local", "ssh[:NODE]"."""
+    return [f"{name}[:{PLACES[name]}]" if name in PLACES else name for name in BACKENDS]
 
 
 def load(kind: str, registry: Mapping[str, str], name: str) -> Any:

@@ -19,14 +19,14 @@ class Settings(Contract):
     runs_dir: Path = Path("runs")
     """Where sessions are kept (`P2P_RUNS_DIR`)."""
     backend: str = "local"
-    """Where trainings run (`P2P_BACKEND`): local, ssh:NODE, or pool; inline runs every job in this process."""
+    """Backend that trainings run on (`P2P_BACKEND`), as `--backend` names it; inline runs each job in this process."""
     nodes_dir: Path | None = None
     """Where nodes and their host keys are kept (`P2P_NODES_DIR`); None means beside the configuration file."""
     max_parallel: int | None = Field(default=None, ge=1)
     """Trainings at a time (`P2P_MAX_PARALLEL`); None means one per usable core."""
 
     allow_weak_sandbox: bool = False
-    """Run generated code also where this machine cannot confine it well (`P2P_ALLOW_WEAK_SANDBOX`)."""
+    """Run generated code even where this machine cannot confine it fully (`P2P_ALLOW_WEAK_SANDBOX`)."""
 
     max_jobs: int = Field(default=1, ge=1)
     """Background jobs at a time (`P2P_MAX_JOBS`); others wait for their turn."""

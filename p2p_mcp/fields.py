@@ -9,6 +9,7 @@ from p2p.contracts.background import StartTraining
 from p2p.contracts.docstrings import description_of
 from p2p.contracts.intent import MOST_CRITERIA, Criterion
 from p2p.contracts.session import NewSession, Priority
+from p2p.registry import backend_forms
 
 
 def argument(model: type[BaseModel], name: str, description: str | None = None) -> FieldInfo:
@@ -44,7 +45,7 @@ IdempotencyKey = Annotated[
 ]
 Backend = Annotated[
     str | None,
-    Field(max_length=80, description='"local", "ssh:NODE" (see list_nodes) or "pool", kept; null: as before.'),
+    Field(max_length=80, description=f"{', '.join(backend_forms())} (see list_nodes); kept; null: as before."),
 ]
 PriorityChoice = Annotated[
     Priority | None,

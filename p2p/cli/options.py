@@ -10,11 +10,13 @@ from p2p.cli.completion import complete_environment, complete_session
 from p2p.cli.counts import steps
 from p2p.cli.interrupts import loading
 from p2p.contracts.errors import StorageProblem
+from p2p.registry import backend_forms
 
 if TYPE_CHECKING:
     from p2p.service.workspace import Workspace
 
 TRAINING, JUDGING = "What is trained", "How it is judged"
+BACKENDS = "|".join(backend_forms())
 
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print exactly one JSON object on stdout; everything else goes to stderr.")
@@ -87,8 +89,8 @@ BackendName = Annotated[
     str | None,
     typer.Option(
         "--backend",
-        metavar="local|inline|ssh:NODE|pool",
-        help="Where to train; `p2p nodes` lists other machines.",
+        metavar=BACKENDS,
+        help="Where to train; `p2p nodes` and `p2p clusters` list other machines.",
         show_default="P2P_BACKEND, or this machine",
         rich_help_panel=TRAINING,
     ),
@@ -98,8 +100,8 @@ BackendFromNowOn = Annotated[
     str | None,
     typer.Option(
         "--backend",
-        metavar="local|inline|ssh:NODE|pool",
-        help="Where to train from now on; `p2p nodes` lists other machines.",
+        metavar=BACKENDS,
+        help="Where to train from now on; `p2p nodes` and `p2p clusters` list other machines.",
         show_default="where it was",
         rich_help_panel=TRAINING,
     ),

@@ -205,7 +205,7 @@ class Session(NewSession):
     created_at: str
     """UTC, ISO 8601."""
     backend: str = ""
-    """Where its trainings run, as last said: "local", "inline", "ssh:NODE", "pool"; empty where nobody has kept it."""
+    """Backend that its trainings run on, as last chosen; empty where none was kept."""
     extends: Extension | None = None
     """The session it goes on from; None where it began with a sentence or a reward."""
 

@@ -9,7 +9,7 @@ from job_helpers import is_running, pid_in, shell, until
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import Capabilities, JobSpec, JobState, JobStatus
 from p2p.contracts.protocols import Backend
-from p2p.registry import BACKENDS, load
+from p2p.registry import BACKENDS, PLACES, load
 from p2p.scheduler.backends.by_directory import open_backend
 from p2p.store.nodes import NodeStore
 
@@ -191,3 +191,7 @@ def test_a_directory_without_a_job_is_named(backend: Backend, jobs: Path, questi
     for place in (jobs / "absent", jobs, jobs / "file"):
         with pytest.raises(InvalidInput, match=f"{place.name} is not a job"):
             getattr(backend, question)(place)
+
+
+def test_exactly_the_backends_that_take_machines_say_so_in_their_form(kind: str) -> None:
+    assert (kind in PLACES) == bool(CAPABILITIES[kind].takes)

@@ -117,7 +117,7 @@ def require_backend(name: str) -> tuple[str, str | None]:
     """
     kind, _, where = name.partition(":")
     if kind not in registry.BACKENDS or (where and not _kind(kind).capabilities.takes):
-        raise UnknownName("backend", name, [*registry.BACKENDS, "ssh:NODE", "pool:local,NODE", "slurm:CLUSTER"])
+        raise UnknownName("backend", name, registry.backend_forms())
     return kind, where or None
 
 
