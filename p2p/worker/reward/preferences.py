@@ -1,7 +1,7 @@
 """Pay of a reward for known motions, and the motions' scores by the criteria."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,29 +14,15 @@ from p2p.contracts.training import Rollout
 from p2p.worker.engine.frame import Frame
 from p2p.worker.engine.simulation import Simulation
 from p2p.worker.engine.vec_env import Block
+from p2p.worker.reward.evaluator import RewardEvaluator
 from p2p.worker.reward.inputs import RewardInputs, asked_by
 from p2p.worker.reward.motions import TrialMotion
-
-Floats = NDArray[np.float64]
-
-
-class Evaluator(Protocol):
-    """Computes rewards of blocks."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the terms, known after the first block."""
-        ...
-
-    def evaluate(self, block: Block) -> Floats:
-        """Total and terms of every row, shape (T * n, 1 + n_terms)."""
-        ...
 
 
 def pay(
     motions: Sequence[TrialMotion],
     simulation: Simulation,
-    evaluator: Evaluator,
+    evaluator: RewardEvaluator,
     intent: Intent,
     alive: NDArray[np.bool_] | None = None,
 ) -> list[Paid]:
