@@ -15,7 +15,7 @@ from p2p.contracts.training import TrainConfig
 from p2p.registry import naming_extras
 from p2p.service.jobs.worker_jobs import raise_failure, wait, worker_job
 from p2p.service.training.environments import describe_environment
-from p2p.service.training.plan import run_configs
+from p2p.service.training.plan import first_config
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord, save_inputs
 from p2p.training.speeds import STEPS_PER_SECOND
@@ -86,7 +86,7 @@ def probe_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
     Raises:
         InvalidConfig: what the reward asks for cannot be trained.
     """
-    whole = run_configs(session, draft)[next(iter(session.configs)), session.seeds[0]]
+    whole = first_config(session, draft)
     rollout = whole.n_envs * whole.n_steps
     wanted = min(whole.total_timesteps, PROBE_S * STEPS_PER_SECOND.get(session.env_id, USUAL_PACE))
     steps = rollout * max(NUM_EVALS, math.ceil(wanted / rollout))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from p2p.contracts.reward import Candidate, CandidateState, RewardDraft, RewardReport
 from p2p.contracts.session import NewSession
 from p2p.contracts.training import RunResult, RunSummary, TrainConfig
-from p2p.service.training.plan import base_config, run_configs
+from p2p.service.training.plan import base_config, first_config, run_configs
 
 SHARE = 0.1
 """Of the steps of one training of the session."""
@@ -42,7 +42,7 @@ def trial_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
     Raises:
         InvalidConfig: what the candidate asks for cannot be trained.
     """
-    whole = run_configs(session, draft)[next(iter(session.configs)), session.seeds[0]]
+    whole = first_config(session, draft)
     rollout = whole.n_envs * whole.n_steps
     wanted = SHARE * base_config(session, RewardDraft(source="")).total_timesteps
     steps = rollout * max(1, math.ceil(wanted / rollout))

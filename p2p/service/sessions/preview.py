@@ -7,7 +7,7 @@ from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Preview, Understanding
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession
-from p2p.service.training.plan import base_config, run_configs
+from p2p.service.training.plan import run_configs
 from p2p.store.sessions import RunsDirectory
 from p2p.training.speeds import STEPS_PER_SECOND
 
@@ -47,8 +47,9 @@ def preview_of(
         runs: Earlier trainings, which tell how fast this machine is.
         slots: Trainings that run at a time.
     """
-    config = base_config(request, draft or RewardDraft(source=""))
-    n_runs = len(run_configs(request, draft or RewardDraft(source="")))
+    configs = run_configs(request, draft or RewardDraft(source=""))
+    config = next(iter(configs.values()))
+    n_runs = len(configs)
     speed, source = _speed(runs, request.env_id)
     rounds = -(-n_runs // max(1, min(slots, n_runs)))
     not_judged = []

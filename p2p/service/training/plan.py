@@ -52,6 +52,16 @@ def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
     return _config(session, draft, {})
 
 
+def first_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
+    """The session's first configuration at its first training seed.
+
+    Raises:
+        InvalidConfig: a key is misspelt or a value is out of range.
+    """
+    _check_names(session.configs)
+    return _config(session, draft, {**next(iter(session.configs.values())), "seed": session.seeds[0]})
+
+
 def run_configs(
     session: NewSession, draft: RewardDraft, start: StartTraining | None = None
 ) -> dict[tuple[str, int], TrainConfig]:
