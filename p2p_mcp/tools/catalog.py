@@ -107,7 +107,7 @@ def describe_environment(ws: Workspace, env_id: EnvironmentId) -> Annotated[Call
 
 
 def check_setup(ws: Workspace) -> Annotated[CallToolResult, SetupAnswer]:
-    """Look at python, packages, renderer, cores, memory, disk and keys of the machine that trains.
+    """Check Python, packages, renderer, cores, memory, disk and keys of the machine that trains.
 
     Call it when a training cannot be started, or before the first one.
     """

@@ -47,7 +47,7 @@ JudgeAuthor = Annotated[
 ]
 CapsGiven = Annotated[
     dict[str, float | None] | None,
-    Field(description="Most that is spent: dollars, tokens, calls, minutes, environment_steps; null lifts one."),
+    Field(description="Limits on dollars, tokens, calls, minutes, environment_steps; null removes one."),
 ]
 USUAL = NewSession()
 MAX_ITERATIONS = 5

@@ -20,7 +20,7 @@ Action = Annotated[
     Field(description="delete: into the trash, where no list shows it; rename: give it the alias in `value`."),
 ]
 Value = Annotated[
-    str, Field(max_length=64, description="For rename the alias, good wherever an id is; for tag and untag the tag.")
+    str, Field(max_length=64, description="For rename the alias, usable in place of the id; for tag and untag the tag.")
 ]
 Iterations = Annotated[
     int | None, argument(ExtendSession, "max_iterations", "How many rewards may be tried; alone, with those so far.")

@@ -49,7 +49,7 @@ def check_reward(
     source: Source,
     session_id: Annotated[SessionId | None, Field(description="Whose environment; or give `environment`.")] = None,
     environment: Annotated[EnvironmentId | None, Field(description="Gymnasium id, without a session.")] = None,
-    probe: Annotated[bool, Field(description="Train it for some seconds too: what is learnt with it?")] = False,
+    probe: Annotated[bool, Field(description="Also train it for some seconds, and return what was learnt.")] = False,
 ) -> CheckAnswer:
     """Try a reward on real transitions without keeping it. write_reward does the same and keeps it."""
     place = session_id or environment

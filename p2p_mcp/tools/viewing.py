@@ -51,7 +51,7 @@ def view_rollout(
     slow_motion: SlowMotion = USUAL.slow_motion,
     path_of: PathOf = None,
     width: Annotated[int, argument(ViewRequest, "width", "Of single moments and video [px].")] = USUAL.width,
-    plain: Annotated[bool, Field(description="Video without time, speed and coloured limbs.")] = False,
+    plain: Annotated[bool, Field(description="Draw no time, speed or coloured limbs into the video.")] = False,
 ) -> Annotated[CallToolResult, ViewAnswer]:
     """Look at a recorded rollout again: other camera, other part, a body's path, or below another iteration's.
 

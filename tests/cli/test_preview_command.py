@@ -14,7 +14,7 @@ def test_criteria_says_what_a_sentence_is_judged_by_and_keeps_nothing(runs_dir: 
     shown = capsys.readouterr().out
     assert "Moves forward at 1 m/s or more" in shown
     assert "Does not leave the floor" in shown
-    assert "No direction is said to move: forward." in shown
+    assert "No direction is given to move: forward." in shown
     assert "motor effort" in shown.split("Not judged:")[1]
     assert not runs_dir.exists()
 

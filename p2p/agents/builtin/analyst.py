@@ -94,7 +94,7 @@ def _recommendations(history: SessionHistory, best: Attempt) -> Iterator[str]:
     missed = [criterion for criterion in best.judgment.criteria if criterion.required and not criterion.met]
     if missed:
         worst = min(missed, key=lambda criterion: criterion.met_share)
-        yield f"The criterion that is missed most is {worst.title!r}: reward it more, or more densely."
+        yield f"What is missing most is {worst.title!r}: reward it more, or more densely."
     if best.judgment.vetoed:
         said = best.judgment.observation
         exploit = said.suspected_exploit.strip() if said is not None else ""

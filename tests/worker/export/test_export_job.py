@@ -133,7 +133,7 @@ def test_a_file_that_acts_otherwise_is_refused(make_checkpoint, tmp_path):
     episode = recorded_episode(source, describe_interface(source))
     other = replace(source.policy, biases=(*source.policy.biases[:-1], source.policy.biases[-1] + 1e-3))
     save_onnx(other, {}, tmp_path / "policy.onnx")
-    with pytest.raises(P2PError, match=r"The onnx file does not act as the policy: .* by up to 0\.0005"):
+    with pytest.raises(P2PError, match=r"The onnx file does not reproduce the policy: .* by up to 0\.0005"):
         check_format("onnx", (tmp_path / "policy.onnx",), source, episode)
 
 
