@@ -1,11 +1,11 @@
 """The one queue of this machine, where jobs wait for their turn and for cores, across sessions and runs directories.
 
-    queue/<when>_<pid>  a ticket: locked (flock) by a job that waits, it says what is asked for; names sort by arrival
+    queue/<when>_<pid>  an entry: locked (flock) by a job that waits, it says what is asked for; names sort by arrival
     core_<n>            locked by the job that owns core n; holds the job's directory, and its group
     <line>_<n>          the same for a place of a line, of which only a few jobs have one at a time: `film`, and
                         `turn_<digest>`, the background jobs of one runs directory
 
-A job gets all that it asks for at once. The oldest ticket goes first, and nobody overtakes it, but one that lacks a
+A job gets all that it asks for at once. The oldest entry goes first, and nobody overtakes it, but one that lacks a
 place of its line holds up its own line alone. A background job keeps its place in the queue for the trainings that it
 begins with: they need not wait for cores a second time.
 
@@ -37,14 +37,14 @@ LINE_POLL_S = 0.5
 """For those that wait for a place of a line: it is held for minutes, and many may wait for it."""
 CORES = "cores"
 LONGEST = 1 << 14
-"""Bytes of a ticket; a longer one is none of ours."""
+"""Bytes of an entry; p2p writes none that is longer."""
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 """For levels above ours, which we may not be allowed to list; macOS has no O_PATH."""
 _ENTER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _OTHERS_WRITE = 0o022
 
 
-class Ticket(NamedTuple):
+class QueueEntry(NamedTuple):
     """What a job asks for."""
 
     holder: str
@@ -86,13 +86,14 @@ def admit(
         False when it was given up.
 
     Raises:
-        OSError: the machine never has so many cores; or the place of the locks cannot be written, or is not ours.
+        OSError: the machine never has so many cores; or the directory of locks cannot be written, or belongs to
+            another user.
     """
     owned = spec.get("cores") or 0
     if owned > len(usable):
         raise OSError(f"it asks for {owned} cores, and this machine has {len(usable)}")
     line = spec.get("line") or ""
-    ticket = Ticket(
+    entry = QueueEntry(
         holder=holder,
         cores=owned or spec.get("cores_ahead") or 0,
         owns=bool(owned),
@@ -101,7 +102,7 @@ def admit(
         group=group,
     )
     with _opened() as (_, place), _opened_queue(place) as queue:
-        taken = _wait(place, queue, ticket, usable, queued, unwanted)
+        taken = _wait(place, queue, entry, usable, queued, unwanted)
     if taken is None:
         return False
     if taken and sys.platform == "linux" and len(usable) == len(os.sched_getaffinity(0)):  # a share is of no core
@@ -112,24 +113,24 @@ def admit(
 def _wait(
     place: int,
     queue: int,
-    ticket: Ticket,
+    entry: QueueEntry,
     usable: Sequence[int],
     queued: Callable[..., None],
     unwanted: Callable[[], bool],
 ) -> Sequence[int] | None:
     """Wait in the queue; return the cores taken, or None if given up."""
-    reserved = [name for name, other in _waiting(queue) if other.reserves and other.group == ticket.group]
-    when = min(reserved).partition("_")[0] if reserved and ticket.group and ticket.cores else None
+    reserved = [name for name, other in _waiting(queue) if other.reserves and other.group == entry.group]
+    when = min(reserved).partition("_")[0] if reserved and entry.group and entry.cores else None
     told = None
-    with _in_queue(queue, ticket, when) as name:
+    with _in_queue(queue, entry, when) as name:
         while True:
             older = list(_waiting(queue, name))
-            is_next = not any(_goes_first(place, queue, other, ticket) for _, other in older)
-            if is_next and (taken := _take(place, queue, ticket, usable)) is not None:
-                if ticket.cores and not ticket.owns:
-                    _enter(queue, ticket._replace(line="", reserves=True), name.partition("_")[0])
+            is_next = not any(_goes_first(place, queue, other, entry) for _, other in older)
+            if is_next and (taken := _take(place, queue, entry, usable)) is not None:
+                if entry.cores and not entry.owns:
+                    _enter(queue, entry._replace(line="", reserves=True), name.partition("_")[0])
                 return taken
-            if (found := _lacking(place, queue, ticket, older)) != told:
+            if (found := _lacking(place, queue, entry, older)) != told:
                 told = found
                 queued(lacks=found[0], waits_for=found[1])
             time.sleep(POLL_S if found[0] == CORES else LINE_POLL_S)
@@ -144,8 +145,8 @@ def withdraw(group: str) -> None:
         OSError: as `directory`.
     """
     with _opened() as (_, place), _opened_queue(place) as queue:
-        for name, ticket in _waiting(queue):
-            if ticket.reserves and ticket.group == group:
+        for name, entry in _waiting(queue):
+            if entry.reserves and entry.group == group:
                 with suppress(FileNotFoundError):
                     os.unlink(name, dir_fd=queue)
 
@@ -157,17 +158,17 @@ def place_of(holder: str) -> int | None:
         OSError: as `directory`.
     """
     with _opened() as (_, place), _opened_queue(place) as queue:
-        older = list[Ticket]()
-        for _, ticket in _waiting(queue):
-            if ticket.holder == holder and not ticket.reserves:
-                in_line = _lacking(place, queue, ticket, [("", other) for other in older])[0] != CORES
+        older = list[QueueEntry]()
+        for _, entry in _waiting(queue):
+            if entry.holder == holder and not entry.reserves:
+                in_line = _lacking(place, queue, entry, [("", other) for other in older])[0] != CORES
                 return 1 + sum(
-                    other.line == ticket.line
+                    other.line == entry.line
                     if in_line
                     else bool(other.cores and not other.reserves and _has_turn(place, queue, other))
                     for other in older
                 )
-            older.append(ticket)
+            older.append(entry)
     return None
 
 
@@ -212,7 +213,7 @@ def _opened() -> Iterator[tuple[Path, int]]:
         finally:
             os.close(place)
         return
-    raise OSError(f"no place for the locks of cores ({'; '.join(failures)}); choose another one with {PLACE}")
+    raise OSError(f"no directory for the locks of cores ({'; '.join(failures)}); choose one with {PLACE}")
 
 
 def _home_place() -> Path:
@@ -285,20 +286,20 @@ def _fault_above(level: int, trusted: set[int]) -> str | None:
 
 @contextmanager
 def _opened_queue(place: int) -> Iterator[int]:
-    """Descriptor of the directory of tickets, which belongs to us."""
+    """Descriptor of the directory of entries, which belongs to us."""
     queue = _open_level(place, QUEUE, _ENTER)
     try:
         if fault := _make_private(queue):
-            raise PermissionError(f"{QUEUE} in the place of the locks {fault}; choose another place with {PLACE}")
+            raise PermissionError(f"{QUEUE} in the directory of locks {fault}; choose another directory with {PLACE}")
         yield queue
     finally:
         os.close(queue)
 
 
 @contextmanager
-def _in_queue(queue: int, ticket: Ticket, when: str | None) -> Iterator[str]:
-    """Hold a ticket while the block runs; yield its name."""
-    name, lock = _enter(queue, ticket, when)
+def _in_queue(queue: int, entry: QueueEntry, when: str | None) -> Iterator[str]:
+    """Hold an entry while the block runs; yield its name."""
+    name, lock = _enter(queue, entry, when)
     try:
         yield name
     finally:
@@ -307,14 +308,14 @@ def _in_queue(queue: int, ticket: Ticket, when: str | None) -> Iterator[str]:
         os.close(lock)
 
 
-def _enter(queue: int, ticket: Ticket, when: str | None = None) -> tuple[str, int]:
-    """Put a ticket into the queue, with the arrival `when` or now; return its name, and the lock that keeps it."""
+def _enter(queue: int, entry: QueueEntry, when: str | None = None) -> tuple[str, int]:
+    """Put an entry into the queue, with the arrival `when` or now; return its name, and the lock that keeps it."""
     arrival = when or f"{time.monotonic_ns():020d}"  # since the machine's start, for every process alike
-    name = f"{arrival}_{os.getpid()}{'_reserves' if ticket.reserves else ''}"
+    name = f"{arrival}_{os.getpid()}{'_reserves' if entry.reserves else ''}"
     lock = os.open(f".{name}", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=queue)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)  # nobody else knows the file
-        os.write(lock, json.dumps(ticket._asdict()).encode())
+        os.write(lock, json.dumps(entry._asdict()).encode())
         os.rename(f".{name}", name, src_dir_fd=queue, dst_dir_fd=queue)  # seen by others only when it is whole
     except OSError:
         os.close(lock)
@@ -322,11 +323,11 @@ def _enter(queue: int, ticket: Ticket, when: str | None = None) -> tuple[str, in
     return name, lock
 
 
-def _waiting(queue: int, before: str | None = None) -> Iterator[tuple[str, Ticket]]:
-    """Live tickets, the oldest first, up to that named `before`; those of dead processes are removed.
+def _waiting(queue: int, before: str | None = None) -> Iterator[tuple[str, QueueEntry]]:
+    """Live entries, the oldest first, up to that named `before`; those of dead processes are removed.
 
     Raises:
-        FileNotFoundError: somebody has removed the ticket `before`.
+        FileNotFoundError: the entry `before` was removed.
     """
     for name in sorted(name for name in os.listdir(queue) if name[0].isdigit()):
         if name == before:
@@ -337,47 +338,47 @@ def _waiting(queue: int, before: str | None = None) -> Iterator[tuple[str, Ticke
             else:
                 yield name, _parse(os.pread(lock, LONGEST, 0))
     if before is not None:
-        raise FileNotFoundError(f"somebody has removed {before} from its queue in the place of the locks")
+        raise FileNotFoundError(f"{before} was removed from the queue in the directory of locks")
 
 
-def _parse(text: bytes) -> Ticket:
-    """Ticket as it was written; one of an earlier version says nothing, and asks for a core."""
+def _parse(text: bytes) -> QueueEntry:
+    """Entry as it was written; one of an earlier version says nothing, and asks for a core."""
     try:
-        return Ticket(**json.loads(text))
+        return QueueEntry(**json.loads(text))
     except (ValueError, TypeError):
-        return Ticket("", cores=1)
+        return QueueEntry("", cores=1)
 
 
-def _goes_first(place: int, queue: int, older: Ticket, ticket: Ticket) -> bool:
-    """Whether an older ticket has to be served before `ticket`."""
-    if older.line and older.line == ticket.line:
+def _goes_first(place: int, queue: int, older: QueueEntry, entry: QueueEntry) -> bool:
+    """Whether an older entry has to be served before `entry`."""
+    if older.line and older.line == entry.line:
         return True
-    if older.reserves and older.group == ticket.group:
+    if older.reserves and older.group == entry.group:
         return False
-    return bool(older.cores and ticket.cores) and _has_turn(place, queue, older)
+    return bool(older.cores and entry.cores) and _has_turn(place, queue, older)
 
 
-def _has_turn(place: int, queue: int, ticket: Ticket) -> bool:
-    """Whether a ticket needs no place of a line, or one is free for it."""
-    return not ticket.line or _free_seat(place, queue, ticket) is not None
+def _has_turn(place: int, queue: int, entry: QueueEntry) -> bool:
+    """Whether an entry needs no place of a line, or one is free for it."""
+    return not entry.line or _free_seat(place, queue, entry) is not None
 
 
-def _seats(ticket: Ticket) -> tuple[str, ...]:
+def _seats(entry: QueueEntry) -> tuple[str, ...]:
     """Names of the locks of a line's places."""
-    return tuple(f"{ticket.line}_{number}" for number in range(ticket.places))
+    return tuple(f"{entry.line}_{number}" for number in range(entry.places))
 
 
-def _free_seat(place: int, queue: int, ticket: Ticket) -> str | None:
-    """A place of the ticket's line that it may have, first that of its own group; None if all are taken."""
+def _free_seat(place: int, queue: int, entry: QueueEntry) -> str | None:
+    """A place of the entry's line that it may have, first that of its own group; None if all are taken."""
     free = []
-    for name in _seats(ticket):
+    for name in _seats(entry):
         last = ""
         with suppress(FileNotFoundError), _regular(place, name, os.O_RDONLY) as lock:
             if not _is_free(lock):
                 continue
             last = _written(lock)[1]
-        if last in ("", ticket.group) or not _is_at_work(place, queue, last):
-            free.append((last != ticket.group, name))
+        if last in ("", entry.group) or not _is_at_work(place, queue, last):
+            free.append((last != entry.group, name))
     return min(free)[1] if free else None
 
 
@@ -387,20 +388,20 @@ def _is_at_work(place: int, queue: int, group: str) -> bool:
         with suppress(OSError), _regular(place, name, os.O_RDONLY) as lock:
             if _written(lock)[1] == group and not _is_free(lock):
                 return True
-    return any(ticket.group == group and ticket.owns and not ticket.line for _, ticket in _waiting(queue))
+    return any(entry.group == group and entry.owns and not entry.line for _, entry in _waiting(queue))
 
 
 def _lacking(
-    place: int, queue: int, ticket: Ticket, older: Sequence[tuple[str, Ticket]]
+    place: int, queue: int, entry: QueueEntry, older: Sequence[tuple[str, QueueEntry]]
 ) -> tuple[str, tuple[str, ...]]:
-    """What a ticket waits for, "cores" or the kind of its line, and the directories of those that have it."""
-    in_line = ticket.line and (
-        not ticket.cores
-        or _free_seat(place, queue, ticket) is None
-        or any(other.line == ticket.line for _, other in older)
+    """What an entry waits for, "cores" or the kind of its line, and the directories of those that have it."""
+    in_line = entry.line and (
+        not entry.cores
+        or _free_seat(place, queue, entry) is None
+        or any(other.line == entry.line for _, other in older)
     )
     if in_line:
-        return ticket.line.partition("_")[0], _holders(place, _seats(ticket))
+        return entry.line.partition("_")[0], _holders(place, _seats(entry))
     return CORES, _holders(place, _core_names(place))
 
 
@@ -424,25 +425,25 @@ def _holders(place: int, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in found if name))
 
 
-def _take(place: int, queue: int, ticket: Ticket, usable: Sequence[int]) -> Sequence[int] | None:
-    """Take all that a ticket asks for until this process ends, and return its cores; None if some of it is not free."""
-    seat = _free_seat(place, queue, ticket) if ticket.line else None
-    if ticket.line and seat is None:
+def _take(place: int, queue: int, entry: QueueEntry, usable: Sequence[int]) -> Sequence[int] | None:
+    """Take all that an entry asks for until this process ends, and return its cores; None if some of it is not free."""
+    seat = _free_seat(place, queue, entry) if entry.line else None
+    if entry.line and seat is None:
         return None
     seats = _lock(place, [seat] if seat else [], 1 if seat else 0)
     cores = {f"core_{core}": core for core in usable}
-    owned = _lock(place, cores, ticket.cores)
+    owned = _lock(place, cores, entry.cores)
     if seats is None or owned is None:
         for lock in ((seats or {}) | (owned or {})).values():
             os.close(lock)
         return None
-    if not ticket.owns:
+    if not entry.owns:
         for lock in owned.values():
             os.close(lock)
         owned = {}
     for lock in (seats | owned).values():
         os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{ticket.holder}\n{ticket.group}".encode(), 0)
+        os.pwrite(lock, f"{entry.holder}\n{entry.group}".encode(), 0)
     return [cores[name] for name in owned]
 
 
@@ -486,7 +487,7 @@ def _open_regular(place: int, name: str, flags: int) -> int:
     if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink <= 1:
         return descriptor
     os.close(descriptor)
-    raise PermissionError(f"{name} in the place of the locks is no file of ours")
+    raise PermissionError(f"{name} in the directory of locks is not a file of this user")
 
 
 def _is_free(lock: int) -> bool:

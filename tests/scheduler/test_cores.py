@@ -204,12 +204,12 @@ def test_a_turn_is_taken_while_trainings_of_a_killed_job_run_and_free_for_its_ow
     reaches(other, JobState.RUNNING)
 
 
-def test_a_ticket_of_an_earlier_version_says_nothing_and_waits_for_cores(jobs: Path) -> None:
+def test_an_entry_of_an_earlier_version_says_nothing_and_waits_for_cores(jobs: Path) -> None:
     first = owner(jobs / "first", 1)
     reaches(first, JobState.RUNNING)
     old = machine_queue.directory() / f"queue/{0:020d}_1"
-    with old.open("w") as ticket:
-        fcntl.flock(ticket, fcntl.LOCK_EX)
+    with old.open("w") as entry:
+        fcntl.flock(entry, fcntl.LOCK_EX)
         second = owner(jobs / "second", ALL)
         reaches(second, JobState.QUEUED)
         assert backend.status(second).place == 2
