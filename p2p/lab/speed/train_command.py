@@ -1,5 +1,7 @@
 """`p2p bench train`: how fast a training is."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -50,18 +52,30 @@ def train(
 
     It is held against stable-baselines3 on Gymnasium's environments, and against the physics alone.
     """
-    chosen = chosen_cases(case)
-    ws = open_workspace(runs_dir)
+    cases = chosen_cases(case)
     output = Output(as_json)
+    plan = plan_of(repetitions, seconds, parallel, assignments)
+    with prepared_benchmark(runs_dir, plan, output) as benchmark:
+        report = benchmark.run(cases)
+    output.result(report, table(report))
+
+
+def plan_of(repetitions: int, seconds: float, parallel: int | None, assignments: list[str] | None) -> MeasurementPlan:
+    """What is measured, from the options of a command."""
     changes = canonical_names(read_config(None, assignments or (), None))
-    plan = MeasurementPlan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
+    return MeasurementPlan(repetitions=repetitions, parallel=parallel, seconds=seconds, changes=changes)
+
+
+@contextmanager
+def prepared_benchmark(runs_dir: Path | None, plan: MeasurementPlan, output: Output) -> Iterator[ThroughputBenchmark]:
+    """Benchmark in a temporary directory; each measurement is printed to the console."""
+    ws = open_workspace(runs_dir)
 
     def progress(line: str) -> None:
         output.console.print(line, markup=False, soft_wrap=True)
 
     with TemporaryDirectory(prefix="p2p-bench-", ignore_cleanup_errors=True) as root:
-        report = ThroughputBenchmark(ws, Path(root), plan, progress).run(chosen)
-    output.result(report, table(report))
+        yield ThroughputBenchmark(ws, Path(root), plan, progress)
 
 
 def chosen_cases(names: list[str] | None) -> list[ThroughputCase]:
