@@ -8,10 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from p2p import registry
-from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.training import TrainConfig
-from p2p.store.evaluations import CheckpointRecord
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import load_policy
 from p2p.worker.engine.environment import make_environment
@@ -42,13 +39,9 @@ def film_runs(job_dir: Path) -> None:
         places = [(step, label) for step in steps for label in LABELS]
         film(spec, model, [(record.trajectory(*place), record.video(*place)) for place in places])
         if find_spec("stable_baselines3") is not None:
-            _save_for_sb3([checkpoints[step] for step in steps], config, spec)
-
-
-def _save_for_sb3(checkpoints: list[CheckpointRecord], config: TrainConfig, spec: EnvSpec) -> None:
-    save = registry.load("format", WRITERS, "sb3")
-    env = make_environment(spec, config.env_kwargs)
-    spaces = env.observation_space, env.action_space
-    for checkpoint in checkpoints:
-        policy = load_policy(checkpoint.policy_path)
-        save(policy, config, spaces, checkpoint.model_path, checkpoint.normalizer_path, checkpoint.step)
+            save = registry.load("format", WRITERS, "sb3")
+            env = make_environment(spec, config.env_kwargs)
+            spaces = env.observation_space, env.action_space
+            for checkpoint in [checkpoints[step] for step in steps]:
+                policy = load_policy(checkpoint.policy_path)
+                save(policy, config, spaces, checkpoint.model_path, checkpoint.normalizer_path, checkpoint.step)

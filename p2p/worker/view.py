@@ -43,7 +43,15 @@ def view(job_dir: Path) -> None:
     if request is None:
         raise InvalidInput(f"{job_dir} holds no readable request that names rollouts to show.")
     rollouts = [_open(job_dir, recorded, request.view) for recorded in request.rollouts]
-    _write_sheet(record, rollouts, ViewCamera(request.view.camera))
+    camera = ViewCamera(request.view.camera)
+    if len(rollouts) == 1:
+        (only,) = rollouts
+        page = compose_sheet(only.shown, only.frames, only.title, camera)
+    else:
+        columns = zip(*((viewed.title, viewed.shown, viewed.frames) for viewed in rollouts), strict=True)
+        titles, shown, frames = map(list, columns)
+        page = compose_comparison(titles, shown, frames, camera)
+    save_sheet(record.sheet_path, page)
     notes = _write_frames(record, rollouts, request.view)
     note = "; ".join(viewed.frames.note for viewed in rollouts)
     video = None
@@ -79,27 +87,15 @@ def _open(job_dir: Path, recorded: RecordedFile, view: ViewRequest) -> Viewed:
         )
     shown = whole.part(int(inside[0]), int(inside[-1]) + 1)
     frames = choose_frames(shown.features, spec.dt, spec.rest_height)
-    return Viewed(
-        recorded.title, RecordedStates(*(arrays[name] for name in STATES)), shown, _renamed(frames, whole, shown)
-    )
-
-
-def _renamed(frames: KeyFrames, whole: ShownRollout, shown: ShownRollout) -> KeyFrames:
-    """Moments with the ends of a part renamed, since they are not those of the episode."""
+    # Moments with the ends of a part renamed, since they are not those of the episode.
     names = {"start": "part begins" if shown.times[0] > whole.times[0] else "start"}
     names["end"] = "part ends" if shown.times[-1] < whole.times[-1] else "end"
-    return replace(frames, words=tuple(names.get(word, word) for word in frames.words))
-
-
-def _write_sheet(record: ViewRecord, rollouts: list[Viewed], camera: ViewCamera) -> None:
-    if len(rollouts) == 1:
-        (only,) = rollouts
-        page = compose_sheet(only.shown, only.frames, only.title, camera)
-    else:
-        columns = zip(*((viewed.title, viewed.shown, viewed.frames) for viewed in rollouts), strict=True)
-        titles, shown, frames = map(list, columns)
-        page = compose_comparison(titles, shown, frames, camera)
-    save_sheet(record.sheet_path, page)
+    return Viewed(
+        recorded.title,
+        RecordedStates(*(arrays[name] for name in STATES)),
+        shown,
+        replace(frames, words=tuple(names.get(word, word) for word in frames.words)),
+    )
 
 
 def _write_frames(record: ViewRecord, rollouts: list[Viewed], view: ViewRequest) -> tuple[FrameNote, ...]:

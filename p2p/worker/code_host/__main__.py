@@ -33,7 +33,11 @@ def main(arguments: list[str]) -> None:
     name, parent, *descriptors = arguments
     for number in (signal.SIGINT, signal.SIGTERM):  # they are the worker's to answer, and this process ends with it
         signal.signal(number, signal.SIG_IGN)
-    _die_with(int(parent))
+    # Be killed when the worker ends.
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != int(parent):  # it ended before
+            os._exit(1)
     connection, inbox, outbox = (int(descriptor) for descriptor in descriptors)
     control = socket.socket(fileno=connection)
     shared = shared_memory.open_box(inbox, writable=False), shared_memory.open_box(outbox, writable=True)
@@ -49,15 +53,6 @@ def main(arguments: list[str]) -> None:
     os.close(silence)
     strict.forbid_all()
     serve(control, shared[0], shared[1], service)
-
-
-def _die_with(parent: int) -> None:
-    """Be killed when the worker ends."""
-    if sys.platform != "linux":
-        return
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it ended before
-        os._exit(1)
 
 
 if __name__ == "__main__":

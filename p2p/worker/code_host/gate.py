@@ -53,7 +53,11 @@ class Gate:
     def violations(self, tree: ast.Module) -> tuple[Violation, ...]:
         """All violations, in the order of their lines."""
         found: list[Violation] = []
-        scope = Scope(self._modules, self._modules.named_in(tree), *_plainly_used(tree))
+        bases = [node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+        called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        called += [argument for node in ast.walk(tree) if _is_by_name(node) for argument in node.args[:1]]
+        names = self._modules.named_in(tree)
+        scope = Scope(self._modules, names, frozenset(map(id, bases)), frozenset(map(id, called)))
         for count, node in enumerate(ast.walk(tree)):
             if count >= MAX_NODES:
                 found.append(Violation(None, f"has more than {MAX_NODES:,} parts", "Write it shorter."))
@@ -105,14 +109,6 @@ def too_long(source: str) -> tuple[Violation, ...]:
         return ()
     reason = f"has {len(source):,} characters, of {MAX_CHARACTERS:,} at most"
     return (Violation(None, reason, "Write it shorter."),)
-
-
-def _plainly_used(tree: ast.Module) -> tuple[frozenset[int], frozenset[int]]:
-    """Ids of the nodes followed by an attribute, and of the called ones."""
-    bases = [node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    called += [argument for node in ast.walk(tree) if _is_by_name(node) for argument in node.args[:1]]
-    return frozenset(map(id, bases)), frozenset(map(id, called))
 
 
 def _is_by_name(node: ast.AST) -> TypeGuard[ast.Call]:

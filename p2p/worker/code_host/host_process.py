@@ -237,15 +237,13 @@ class HostProcess:
         if code == -signal.SIGKILL:
             return "was ended without an answer by SIGKILL, as happens when memory runs out"
         if code < 0:
-            return f"ended its process without an answer, by {_signal_name(-code)}"
+            number = -code
+            try:
+                name = signal.Signals(number).name
+            except ValueError:
+                name = f"signal {number}"
+            return f"ended its process without an answer, by {name}"
         return f"ended its process without an answer, with exit code {code}"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _environment() -> dict[str, str]:

@@ -19,6 +19,31 @@ class Entry(NamedTuple):
     frame: str
 
 
+_OF_CENTRAL_POINT = "velocity of the point of the body that is at the robot's centre of mass"
+_OF_A_BODY = {
+    # About the robot's centre of mass, along the world's axes.
+    "cinert": [
+        *(
+            (ij, "inertia about the robot's centre of mass", "kg m^2", "world")
+            for ij in ("xx", "yy", "zz", "xy", "xz", "yz")
+        ),
+        *((f"m{axis}", "mass times offset from the robot's centre of mass", "kg m", "world") for axis in "xyz"),
+        ("m", "mass", "kg", "-"),
+    ],
+    # The linear part is not the velocity of the body.
+    "cvel": [
+        *((f"w{axis}", "angular velocity", "rad/s", "world") for axis in "xyz"),
+        *((f"v{axis}", _OF_CENTRAL_POINT, "m/s", "world") for axis in "xyz"),
+    ],
+    # The torque comes first.
+    "cfrc_ext": [
+        *((f"t{axis}", "contact torque about the robot's centre of mass", "N m", "world") for axis in "xyz"),
+        *((f"f{axis}", "contact force", "N", "world") for axis in "xyz"),
+    ],
+}
+"""MuJoCo's arrays with a row per body: name of the array -> part, quantity, unit and frame of each column."""
+
+
 def describe_observation(env: Any) -> tuple[Dimension, ...]:
     """Entries of the observation of a Gymnasium MuJoCo environment with its current settings.
 
@@ -42,16 +67,20 @@ def _from_structure(model: mujoco.MjModel, env: Any) -> Iterator[Entry]:
     clipped = ", clipped to [-10, 10]" if type(env).__name__ in _CLIPS_VELOCITY else ""
     yield from _positions(model)[structure.get("skipped_qpos", 0) :]
     yield from _velocities(model, clipped)
-    bodies = range(1, model.nbody)
-    if structure.get("cinert"):
-        yield from (entry for body in bodies for entry in _inertia(name_of(model, "body", body)))
-    if structure.get("cvel"):
-        yield from (entry for body in bodies for entry in _spatial_velocity(name_of(model, "body", body)))
-    if structure.get("qfrc_actuator"):
-        yield from _actuator_forces(model)[6:]
-    if structure.get("cfrc_ext"):
-        clip = "" if not hasattr(env, "_contact_force_range") else _range_words(env._contact_force_range)
-        yield from (entry for body in bodies for entry in _external_force(name_of(model, "body", body), clip))
+    bodies = [name_of(model, "body", body) for body in range(1, model.nbody)]
+    for field in ("cinert", "cvel", "qfrc_actuator", "cfrc_ext"):
+        if not structure.get(field):
+            continue
+        if field == "qfrc_actuator":
+            forces = [(one, "N" if one.unit == "m/s" else "N m") for one in _velocities(model)[6:]]
+            yield from (Entry(f"{field}[{one.name}]", "actuator force", unit, one.frame) for one, unit in forces)
+            continue
+        clip = ""
+        if field == "cfrc_ext" and hasattr(env, "_contact_force_range"):
+            clip = _range_words(env._contact_force_range)
+        for body in bodies:
+            for part, quantity, unit, frame in _OF_A_BODY[field]:
+                yield Entry(f"{field}[{body}].{part}", quantity + clip, unit, frame)
 
 
 def _from_values(model: mujoco.MjModel, env: Any) -> Iterator[Entry]:
@@ -67,21 +96,27 @@ def _range_words(limits: tuple[float, float]) -> str:
 
 
 def _positions(model: mujoco.MjModel) -> list[Entry]:
-    return [entry for joint in range(model.njnt) for entry in _joint_position(model, joint)]
-
-
-def _joint_position(model: mujoco.MjModel, joint: int) -> list[Entry]:
-    name = name_of(model, "joint", joint)
-    kind = int(model.jnt_type[joint])
-    if kind == FREE:
-        places = [Entry(f"{name}.{axis}", "position", "m", "world") for axis in "xyz"]
-        return places + [Entry(f"{name}.q{part}", f"quaternion {part}", "1", "world") for part in "wxyz"]
-    if kind == BALL:
-        return [Entry(f"{name}.q{part}", f"quaternion {part}", "1", "joint") for part in "wxyz"]
-    if kind == HINGE:
-        return [Entry(name, "angle" + _turn_words(model, joint), "rad", "joint")]
-    along = _world_axis(model, joint)
-    return [Entry(name, "position" + _offset_words(model, joint, along), "m", "joint" if along is None else "world")]
+    found: list[Entry] = []
+    for joint in range(model.njnt):
+        name = name_of(model, "joint", joint)
+        kind = int(model.jnt_type[joint])
+        if kind == FREE:
+            found += [Entry(f"{name}.{axis}", "position", "m", "world") for axis in "xyz"]
+        if kind in (FREE, BALL):
+            frame = "world" if kind == FREE else "joint"
+            found += [Entry(f"{name}.q{part}", f"quaternion {part}", "1", frame) for part in "wxyz"]
+        elif kind == HINGE:
+            found.append(Entry(name, "angle" + _turn_words(model, joint), "rad", "joint"))
+        elif (along := _world_axis(model, joint)) is None:
+            found.append(Entry(name, "position", "m", "joint"))
+        else:
+            # Such a slide reads a displacement: its difference from the coordinate.
+            body = int(model.jnt_bodyid[joint])
+            offset = round(float(model.body_pos[body, along] - model.qpos0[model.jnt_qposadr[joint]]), 6)
+            minus = f" minus {offset:g}" if offset else ""
+            quantity = f"position, {'xyz'[along]} of {name_of(model, 'body', body)}{minus}"
+            found.append(Entry(name, quantity, "m", "world"))
+    return found
 
 
 def _world_axis(model: mujoco.MjModel, joint: int) -> int | None:
@@ -89,15 +124,6 @@ def _world_axis(model: mujoco.MjModel, joint: int) -> int | None:
     if model.body_parentid[model.jnt_bodyid[joint]] != 0 or int(model.jnt_type[joint]) != SLIDE:
         return None
     return next((at for at in range(3) if model.jnt_axis[joint, at] == 1.0), None)
-
-
-def _offset_words(model: mujoco.MjModel, joint: int, along: int | None) -> str:
-    """Such a slide reads a displacement; return its difference from the coordinate, in words."""
-    if along is None:
-        return ""
-    body = int(model.jnt_bodyid[joint])
-    offset = round(float(model.body_pos[body, along] - model.qpos0[model.jnt_qposadr[joint]]), 6)
-    return f", {'xyz'[along]} of {name_of(model, 'body', body)}" + (f" minus {offset:g}" if offset else "")
 
 
 def _turn_words(model: mujoco.MjModel, joint: int) -> str:
@@ -112,54 +138,20 @@ def _turn_words(model: mujoco.MjModel, joint: int) -> str:
 
 
 def _velocities(model: mujoco.MjModel, suffix: str = "") -> list[Entry]:
-    return [entry for joint in range(model.njnt) for entry in _joint_velocity(model, joint, suffix)]
-
-
-def _joint_velocity(model: mujoco.MjModel, joint: int, suffix: str) -> list[Entry]:
-    name = name_of(model, "joint", joint)
-    kind = int(model.jnt_type[joint])
-    turning = "angular velocity" + suffix
-    if kind == FREE:
-        linear = [Entry(f"{name}.v{axis}", "velocity" + suffix, "m/s", "world") for axis in "xyz"]
-        return linear + [Entry(f"{name}.w{axis}", turning, "rad/s", "body") for axis in "xyz"]
-    if kind == BALL:
-        return [Entry(f"{name}.w{axis}", turning, "rad/s", "body") for axis in "xyz"]
-    if kind == HINGE:
-        return [Entry(name, "angular velocity" + _turn_words(model, joint) + suffix, "rad/s", "joint")]
-    along = _world_axis(model, joint)
-    return [Entry(name, "velocity" + suffix, "m/s", "joint" if along is None else "world")]
-
-
-def _inertia(body: str) -> Iterator[Entry]:
-    """MuJoCo's `cinert`: about the robot's centre of mass, along the world's axes."""
-    for axes in ("xx", "yy", "zz", "xy", "xz", "yz"):
-        yield Entry(f"cinert[{body}].{axes}", "inertia about the robot's centre of mass", "kg m^2", "world")
-    for axis in "xyz":
-        yield Entry(f"cinert[{body}].m{axis}", "mass times offset from the robot's centre of mass", "kg m", "world")
-    yield Entry(f"cinert[{body}].m", "mass", "kg", "-")
-
-
-def _spatial_velocity(body: str) -> Iterator[Entry]:
-    """MuJoCo's `cvel`: its linear part is not the velocity of the body."""
-    for axis in "xyz":
-        yield Entry(f"cvel[{body}].w{axis}", "angular velocity", "rad/s", "world")
-    for axis in "xyz":
-        quantity = "velocity of the point of the body that is at the robot's centre of mass"
-        yield Entry(f"cvel[{body}].v{axis}", quantity, "m/s", "world")
-
-
-def _actuator_forces(model: mujoco.MjModel) -> list[Entry]:
-    units = {"m/s": "N", "rad/s": "N m"}
-    return [Entry(f"qfrc_actuator[{e.name}]", "actuator force", units[e.unit], e.frame) for e in _velocities(model)]
-
-
-def _external_force(body: str, clip: str) -> Iterator[Entry]:
-    """MuJoCo's `cfrc_ext`: the torque comes first."""
-    torque = "contact torque about the robot's centre of mass" + clip
-    for axis in "xyz":
-        yield Entry(f"cfrc_ext[{body}].t{axis}", torque, "N m", "world")
-    for axis in "xyz":
-        yield Entry(f"cfrc_ext[{body}].f{axis}", "contact force" + clip, "N", "world")
+    found: list[Entry] = []
+    for joint in range(model.njnt):
+        name = name_of(model, "joint", joint)
+        kind = int(model.jnt_type[joint])
+        if kind == FREE:
+            found += [Entry(f"{name}.v{axis}", "velocity" + suffix, "m/s", "world") for axis in "xyz"]
+        if kind in (FREE, BALL):
+            found += [Entry(f"{name}.w{axis}", "angular velocity" + suffix, "rad/s", "body") for axis in "xyz"]
+        elif kind == HINGE:
+            found.append(Entry(name, "angular velocity" + _turn_words(model, joint) + suffix, "rad/s", "joint"))
+        else:
+            frame = "joint" if _world_axis(model, joint) is None else "world"
+            found.append(Entry(name, "velocity" + suffix, "m/s", frame))
+    return found
 
 
 def _points(body: str, axes: str = "xyz") -> list[Entry]:

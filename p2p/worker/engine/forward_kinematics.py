@@ -130,7 +130,9 @@ class _BatchReader:
         self._qvel = self._batch.component(mujoco.mjtState.mjSTATE_QVEL)
         self._ctrl = self._batch.component(mujoco.mjtState.mjSTATE_CTRL)
         self._warmstart = self._batch.component(mujoco.mjtState.mjSTATE_WARMSTART)
-        self._fields = [_flat_matrices(self._batch.output(name)) for name in fields]
+        outputs = [self._batch.output(name) for name in fields]
+        # Rotation matrices by rows, as MjData holds them in Python.
+        self._fields = [out.reshape(*out.shape[:2], 9) if out.shape[2:] == (3, 3) else out for out in outputs]
 
     def read(self, qpos: Floats, qvel: Floats | None, ctrl: Floats | None = None) -> list[Floats]:
         """The fields, each of shape (B, ...)."""
@@ -178,8 +180,3 @@ class _LoopReader:
             for target, field in zip(found, self._fields, strict=True):
                 target[index] = field
         return found
-
-
-def _flat_matrices(field: Floats) -> Floats:
-    """Rotation matrices by rows, as MjData holds them in Python."""
-    return field.reshape(*field.shape[:2], 9) if field.shape[2:] == (3, 3) else field

@@ -34,7 +34,15 @@ class GymSimulation:
         self.spec = spec
         self.n = n
         self.engine = f"gymnasium: {reason}"
-        self._blank = _numbers_of_a_step(make())
+        # The numeric entries of an environment's info, found by one step: name -> NaNs of its shape.
+        probe = make()
+        probe.reset(seed=0)
+        _, _, _, _, info = probe.step(np.zeros(probe.action_space.shape, dtype=np.float32))
+        probe.close()
+        values = {name: np.asarray(value) for name, value in info.items()}
+        self._blank = {
+            name: np.full(value.shape, np.nan) for name, value in values.items() if value.dtype.kind in "fiub"
+        }
         envs = self._envs = [make() for _ in range(n)]
         self._episodes = [EpisodeRecord(env) for env in envs]
         self.model = envs[0].model
@@ -114,12 +122,3 @@ class GymSimulation:
             terminated=np.array(terminated, dtype=np.bool_),
             probes=probes,
         )
-
-
-def _numbers_of_a_step(env: Any) -> dict[str, Floats]:
-    """The numeric entries of an environment's info, found by one step: name -> NaNs of its shape."""
-    env.reset(seed=0)
-    _, _, _, _, info = env.step(np.zeros(env.action_space.shape, dtype=np.float32))
-    env.close()
-    values = {name: np.asarray(value) for name, value in info.items()}
-    return {name: np.full(value.shape, np.nan) for name, value in values.items() if value.dtype.kind in "fiub"}

@@ -1,7 +1,6 @@
 """Verb `export`: write a checkpoint in other libraries' formats, with proof that they act alike."""
 
 import platform
-from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -48,6 +47,13 @@ def export(job_dir: Path) -> None:
     if ExportFormat.SB3 in request.formats:
         written["sb3-predict"] = written["sb3"]
     written["numpy"] = (package.policy_path,)
+    libraries = [*PACKAGES, *(name for item in request.formats for name in LIBRARIES[item])]
+    versions = {"python": platform.python_version(), "p2p": p2p.__version__}
+    for name in libraries:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "unknown"
     report = ExportReport(
         run_id=source.run.iteration_id,
         checkpoint=source.step,
@@ -55,17 +61,7 @@ def export(job_dir: Path) -> None:
         checks=tuple(check_format(name, files, source, episode) for name, files in written.items()),
         trained_returns=statistics([rollout.episode_return for rollout in source.evaluation.rollouts]),
         gymnasium_returns=statistics(gymnasium_returns(source)),
-        versions=_versions([*PACKAGES, *(name for item in request.formats for name in LIBRARIES[item])]),
+        versions=versions,
     )
     package.save_card(model_card(source, interface, request, report))
     package.save_report(report)
-
-
-def _versions(packages: Sequence[str]) -> dict[str, str]:
-    found = {"python": platform.python_version(), "p2p": p2p.__version__}
-    for name in packages:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found

@@ -84,23 +84,20 @@ def _model(policy: NumpyPolicy, config: TrainConfig, spaces: Spaces, steps: int)
         model._setup_model()  # without model.seed, which would seed Python's and numpy's generators too
     model.seed = config.seed
     model.num_timesteps = steps
-    model.policy.load_state_dict(model.policy.state_dict() | _parameters(policy))
+    # Policy arrays under the names of stable-baselines3's modules.
+    arrays = _network("mlp_extractor.policy_net", "action_net", policy.weights, policy.biases)
+    if policy.value_weights:
+        arrays |= _network("mlp_extractor.value_net", "value_net", policy.value_weights, policy.value_biases)
+    if policy.log_std is not None:
+        arrays["log_std"] = policy.log_std
+    tensors = {name: torch.tensor(array, dtype=torch.float32) for name, array in arrays.items()}
+    model.policy.load_state_dict(model.policy.state_dict() | tensors)
     return model
 
 
 def _widths(weights: tuple[Floats, ...]) -> list[int]:
     """Of the hidden layers."""
     return [weight.shape[1] for weight in weights[:-1]]
-
-
-def _parameters(policy: NumpyPolicy) -> dict[str, torch.Tensor]:
-    """Policy arrays under the names of stable-baselines3's modules."""
-    arrays = _network("mlp_extractor.policy_net", "action_net", policy.weights, policy.biases)
-    if policy.value_weights:
-        arrays |= _network("mlp_extractor.value_net", "value_net", policy.value_weights, policy.value_biases)
-    if policy.log_std is not None:
-        arrays["log_std"] = policy.log_std
-    return {name: torch.tensor(array, dtype=torch.float32) for name, array in arrays.items()}
 
 
 def _network(hidden: str, last: str, weights: tuple[Floats, ...], biases: tuple[Floats, ...]) -> dict[str, Floats]:

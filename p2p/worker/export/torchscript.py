@@ -2,8 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -52,14 +51,8 @@ class Actor(torch.nn.Module):
 
 def save_torchscript(policy: NumpyPolicy, metadata: Mapping[str, str], path: Path) -> None:
     """Write a policy as TorchScript; `metadata` is `metadata.json` among the archive's extra files."""
-    with replacing(path) as temporary, _deprecated():
+    with replacing(path) as temporary, warnings.catch_warnings():
+        # TorchScript is finished and stays loadable, which torch says with every call from 2.9 on.
+        warnings.filterwarnings("ignore", r".*torch\.jit", DeprecationWarning)
         module = torch.jit.script(Actor(policy).eval())
         torch.jit.save(module, str(temporary), _extra_files={METADATA: json.dumps(dict(metadata), indent=2)})
-
-
-@contextmanager
-def _deprecated() -> Iterator[None]:
-    """TorchScript is finished and stays loadable, which torch says with every call from 2.9 on."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r".*torch\.jit", DeprecationWarning)
-        yield

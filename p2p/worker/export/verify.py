@@ -8,7 +8,7 @@ from p2p.contracts.errors import P2PError
 from p2p.contracts.work import FormatCheck, RecordedEpisode
 from p2p.worker.export.replayed_episodes import trained_return
 from p2p.worker.export.source import Source
-from p2p.worker.export.standalone import OPENERS, Act, play
+from p2p.worker.export.standalone import OPENERS, play
 
 LIMIT = 1e-5
 """Most an action may differ, as a share of its range."""
@@ -21,29 +21,25 @@ def check_format(name: str, files: tuple[Path, ...], source: Source, episode: Re
         P2PError: they act otherwise than the policy.
     """
     act = OPENERS[name](files[0].parent)
-    return FormatCheck(
-        format=name,
-        files=tuple(path.name for path in files),
-        n_observations=len(source.observations),
-        max_difference=_difference(name, act, source),
-        trained_return=trained_return(source, act),
-        gymnasium_return=play(episode.model_dump(), act),
-    )
-
-
-def _difference(name: str, act: Act, source: Source) -> float:
-    """Largest difference of the actions on the recorded observations, all at once and one by one."""
+    # Largest difference of the actions on the recorded observations, all at once and one by one.
     observations = source.observations
     policy = source.policy
     expected = policy.act(observations)
     single = act(observations[:1])
-    found = max(_share(act(observations) - expected, source), _share(single - expected[:1], source))
-    if not found <= LIMIT:
+    difference = max(_share(act(observations) - expected, source), _share(single - expected[:1], source))
+    if not difference <= LIMIT:
         raise P2PError(
-            f"The {name} file does not reproduce the policy: actions differ by up to {found:.3g} of their range on "
+            f"The {name} file does not reproduce the policy: actions differ by up to {difference:.3g} of their range on "
             f"{len(observations)} recorded observations, more than {LIMIT:g}. Nothing was exported."
         )
-    return found
+    return FormatCheck(
+        format=name,
+        files=tuple(path.name for path in files),
+        n_observations=len(source.observations),
+        max_difference=difference,
+        trained_return=trained_return(source, act),
+        gymnasium_return=play(episode.model_dump(), act),
+    )
 
 
 def _share(difference: np.ndarray, source: Source) -> float:

@@ -58,6 +58,15 @@ class Kinematics:
         top = rows.geom_xpos[:, self._shapes.geoms, 2].max(axis=1) if len(self._shapes.geoms) else np.zeros(len(qpos))
         low, feet, foot_height, touching, trunk = self._floor.read(heights)
         angle, tip = self._poles.read(rows.xmat, rows.geom_xpos, rows.geom_xmat)
+        if not len(self._dofs):
+            joint_speed = np.zeros(len(qvel))
+        else:
+            joint_speed = np.asarray(np.abs(np.take(qvel, self._dofs, axis=1)).mean(axis=1))
+        if len(self._reach) != 2:
+            distance = np.zeros(len(rows.xpos))
+        else:
+            gap = rows.xpos[:, self._reach[0], :2] - rows.xpos[:, self._reach[1], :2]
+            distance = np.sqrt(gap[:, 0] ** 2 + gap[:, 1] ** 2)
         return States(
             position=rows.xpos[:, self._torso].copy(),
             quaternion=multiply(rows.xquat[:, self._torso], self._upright),
@@ -67,22 +76,11 @@ class Kinematics:
             foot_height=foot_height,
             touching=touching,
             trunk=trunk,
-            joint_speed=self._joint_speed(qvel),
-            target_distance=self._distance(rows.xpos),
+            joint_speed=joint_speed,
+            target_distance=distance,
             pole_angle=angle,
             pole_height=tip,
         )
-
-    def _joint_speed(self, qvel: Floats) -> Floats:
-        if not len(self._dofs):
-            return np.zeros(len(qvel))
-        return np.asarray(np.abs(np.take(qvel, self._dofs, axis=1)).mean(axis=1))
-
-    def _distance(self, xpos: Floats) -> Floats:
-        if len(self._reach) != 2:
-            return np.zeros(len(xpos))
-        gap = xpos[:, self._reach[0], :2] - xpos[:, self._reach[1], :2]
-        return np.sqrt(gap[:, 0] ** 2 + gap[:, 1] ** 2)
 
 
 class GeomHeights:

@@ -130,10 +130,14 @@ class PartReader:
         self._turned = conjugate(multiply(np.repeat(turn, model.nbody, axis=0), data.xquat))
         self._heights = GeomHeights(model, self._torso)
         self._floor = Floor(model, self._torso, (), ())
-        self._geoms = {
-            name: self._robot_geoms(name)
-            for name in (parts_of(spec, PartKind.TOUCHING) if quantities & {"contact", "clearance", "slip"} else ())
-        }
+        self._geoms: dict[str, list[int]] = {}
+        """Places of each part's geoms among the robot's."""
+        geoms = self._heights.geoms
+        for name in parts_of(spec, PartKind.TOUCHING) if quantities & {"contact", "clearance", "slip"} else ():
+            if name in self._bodies:
+                self._geoms[name] = np.flatnonzero(model.geom_bodyid[geoms] == self._bodies[name]).tolist()
+            else:
+                self._geoms[name] = [list(geoms).index(index_of(model, "geom", name))]
 
     def read(self, qpos: Floats, qvel: Floats, ctrl: Floats) -> Features:
         """Name -> values, shape (B,), at joint positions (B, nq), velocities (B, nv) and controls (B, nu)."""
@@ -160,7 +164,13 @@ class PartReader:
             return np.asarray(np.linalg.norm(rows.fields["cfrc_ext"][:, self._bodies[name], 3:], axis=1))
         if quantity in ("position_x", "position_y", "height"):
             return self._point(name, rows)[:, {"position_x": 0, "position_y": 1, "height": 2}[quantity]].copy()
-        velocity = self._velocity(name, rows)
+        if name == COM:
+            velocity = rows.fields["subtree_linvel"][:, self._root]
+        else:
+            body = self._bodies.get(name)
+            if body is None:
+                body = int(self._model.geom_bodyid[index_of(self._model, "geom", name)])
+            velocity = rows.velocity(body, self._point(name, rows))
         if quantity == "speed":
             return np.asarray(np.hypot(velocity[:, 0], velocity[:, 1]))
         return velocity[:, _AXES[quantity[-1]]].copy()
@@ -182,14 +192,6 @@ class PartReader:
             return rows.fields["xpos"][:, self._bodies[name]]
         return rows.fields["geom_xpos"][:, index_of(self._model, "geom", name)]
 
-    def _velocity(self, name: str, rows: "_ComputedStates") -> Floats:
-        if name == COM:
-            return rows.fields["subtree_linvel"][:, self._root]
-        body = self._bodies.get(name)
-        if body is None:
-            body = int(self._model.geom_bodyid[index_of(self._model, "geom", name)])
-        return rows.velocity(body, self._point(name, rows))
-
     def _on_the_floor(self, quantity: str, name: str, rows: "_ComputedStates") -> Floats:
         """Contact, clearance and slip of a part: of the geom of it that is lowest."""
         own = self._geoms[name]
@@ -209,13 +211,6 @@ class PartReader:
             velocity = rows.velocity(int(self._model.geom_bodyid[index]), self._heights.support(geom, centre, rotation))
             slip = np.where(lowest == k, np.hypot(velocity[:, 0], velocity[:, 1]), slip)
         return np.asarray(np.where(touching > 0.0, slip, 0.0))
-
-    def _robot_geoms(self, name: str) -> list[int]:
-        """Places of a part's geoms among the robot's."""
-        geoms = self._heights.geoms
-        if name in self._bodies:
-            return np.flatnonzero(self._model.geom_bodyid[geoms] == self._bodies[name]).tolist()
-        return [list(geoms).index(index_of(self._model, "geom", name))]
 
 
 class _ComputedStates:

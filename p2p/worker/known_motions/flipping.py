@@ -26,39 +26,30 @@ FLIP_HEIGHT = 0.6
 
 def recipes(robot: Robot) -> list[Recipe]:
     """All recipes for one robot."""
-    return (_flips() if robot.asks("flip") else []) + (_rolls() if robot.asks("roll") else [])
-
-
-def _flips() -> list[Recipe]:
-    found = [Recipe("jump without turning", _flipping(0.0))]
-    for turns in (0.5, 1.0, 2.0):
+    found: list[Recipe] = []
+    if robot.asks("flip"):
+        found.append(Recipe("jump without turning", _flipping(0.0)))
+        for turns in (0.5, 1.0, 2.0):
+            for way, words in ((1.0, "backward"), (-1.0, "forward")):
+                found.append(Recipe(f"flip {turns:g} {words}", _flipping(way * turns)))
         for way, words in ((1.0, "backward"), (-1.0, "forward")):
-            found.append(Recipe(f"flip {turns:g} {words}", _flipping(way * turns)))
-    for way, words in ((1.0, "backward"), (-1.0, "forward")):
+            found += [
+                Recipe(f"flip {words}, and fall at once", _flip_without_landing(way)),
+                Recipe(f"flip {words} one and a half times, onto the back", _flipping(1.5 * way)),
+                Recipe(f"flip {words} half way, and undo it", _undone(way)),
+                Recipe(f"turn over {words}, half in the air and half on the floor", _half_in_the_air(way)),
+                Recipe(f"turn over {words} on the floor", _tumbling(way, 1.0)),
+                Recipe(f"turn over {words} on the floor in 0.4 s", _tumbling(way, 1.0, seconds=0.4)),
+                Recipe(f"turn over {words} on a vibrating back", _tumbling(way, 1.0, flicker=0.015)),
+                Recipe(f"turn over {words} in two steps", _turned_in_two_steps(way)),
+            ]
+    if robot.asks("roll"):
         found += [
-            Recipe(f"flip {words}, and fall at once", _flip_without_landing(way)),
-            Recipe(f"flip {words} one and a half times, onto the back", _flipping(1.5 * way)),
-            Recipe(f"flip {words} half way, and undo it", _undone(way)),
-            Recipe(f"turn over {words}, half in the air and half on the floor", _half_in_the_air(way)),
-            Recipe(f"turn over {words} on the floor", _tumbling(way, 1.0)),
-            Recipe(f"turn over {words} on the floor in 0.4 s", _tumbling(way, 1.0, seconds=0.4)),
-            Recipe(f"turn over {words} on a vibrating back", _tumbling(way, 1.0, flicker=0.015)),
-            Recipe(f"turn over {words} in two steps", _turned_in_two_steps(way)),
+            Recipe("roll over", _rolling(1.0)),
+            Recipe("roll half way over", _rolling(0.5)),
+            Recipe("roll over the wrong way", _rolling(-1.0)),
+            Recipe("turn over in the air in place of rolling", _roll_in_the_air),
         ]
-    return found
-
-
-def _flip_kinds(robot: Robot, turns: float) -> dict[str, ClaimKind | None]:
-    """Kind of an aerial flip with landing for all flip sentences; half a turn is no flip."""
-    found: dict[str, ClaimKind | None] = {}
-    for asked in (a for a in robot.asked if a.skill == "flip"):
-        done = turns * asked.way
-        if turns == 0.0:
-            found[asked.sentence] = NEGATIVE
-        elif done == asked.low:
-            found[asked.sentence] = POSITIVE
-        else:
-            found[asked.sentence] = UNCLEAR if done == 2.0 else NEAR_MISS
     return found
 
 
@@ -67,7 +58,17 @@ def _flipping(turns: float) -> Callable[[Robot, Random], Scene]:
         start = rng.uniform(1.1, 1.6)
         lasting = (FLIP_S + 0.4 * max(0.0, abs(turns) - 1.0)) * rng.uniform(0.95, 1.15)
         height = FLIP_HEIGHT * rng.uniform(0.9, 1.2)
-        kinds = _flip_kinds(robot, turns) | every(robot, ("jump",), UNCLEAR)
+        # Kind of an aerial flip with landing for all flip sentences; half a turn is no flip.
+        flips: dict[str, ClaimKind | None] = {}
+        for asked in (a for a in robot.asked if a.skill == "flip"):
+            done = turns * asked.way
+            if turns == 0.0:
+                flips[asked.sentence] = NEGATIVE
+            elif done == asked.low:
+                flips[asked.sentence] = POSITIVE
+            else:
+                flips[asked.sentence] = UNCLEAR if done == 2.0 else NEAR_MISS
+        kinds = flips | every(robot, ("jump",), UNCLEAR)
         parameters = {"turns": turns, "start": start, "lasting": lasting, "height": height}
         return Scene(lambda m: flip(m, turns, start, lasting, height), parameters, kinds)
 
@@ -161,15 +162,6 @@ def _turned_in_two_steps(way: float) -> Callable[[Robot, Random], Scene]:
         return Scene(build, {"turns": way, "at": at, "height": 0.3}, kinds)
 
     return make
-
-
-def _rolls() -> list[Recipe]:
-    return [
-        Recipe("roll over", _rolling(1.0)),
-        Recipe("roll half way over", _rolling(0.5)),
-        Recipe("roll over the wrong way", _rolling(-1.0)),
-        Recipe("turn over in the air in place of rolling", _roll_in_the_air),
-    ]
 
 
 def _turned(robot: Robot, motion: Motion, turns: float, start: float, seconds: float) -> Motion:

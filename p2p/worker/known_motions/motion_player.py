@@ -73,7 +73,15 @@ class MotionPlayer:
         self._kinematics = Kinematics(self.model, spec)
         self._free = FREE in self.model.jnt_type
         self._flat = "height" not in spec.feature_names
-        self._rest = self._settled() if settles else self.model.qpos0.copy()
+        self._rest = self.model.qpos0.copy()
+        if settles:
+            data = mujoco.MjData(self.model)
+            data.qpos[:] = self.model.qpos0
+            mujoco.mj_step(self.model, data, nstep=round(SETTLE_S / self.model.opt.timestep))
+            self._rest = np.array(data.qpos)
+            self._rest[:2] = self.model.qpos0[:2]
+            if self._free:
+                self._rest[3:7] = self.model.qpos0[3:7]
         self._first = 7 if self._free else 3
         self._crouch = crouch
         self._joints = {joint.name: joint.qpos_index for joint in spec.joints if joint.kind in ("hinge", "slide")}
@@ -84,7 +92,11 @@ class MotionPlayer:
     def play(self, motion: Motion) -> Played:
         """States, actions and features of a motion; the robot's lowest point is `lift` above its resting height."""
         if motion.limp is not None:
-            return self._let_go(motion)
+            # Simulate from the usual start with a little noise.
+            rng = np.random.default_rng(motion.limp)
+            start = self.model.qpos0 + rng.uniform(-NOISE, NOISE, self.model.nq)
+            idle = np.zeros((len(motion.t) - 1, self.spec.action_dim))
+            return self.measured(*self.simulate(start, rng.uniform(-NOISE, NOISE, self.model.nv), idle), idle)
         qpos, waves = self._posed(motion)
         still = np.zeros((len(qpos), self.model.nv))
         if not self._flat:
@@ -227,23 +239,6 @@ class MotionPlayer:
             velocities.append(data.qvel.copy())
         return np.array(positions), np.array(velocities)
 
-    def _let_go(self, motion: Motion) -> Played:
-        """Simulate from the usual start with a little noise."""
-        rng = np.random.default_rng(motion.limp)
-        start = self.model.qpos0 + rng.uniform(-NOISE, NOISE, self.model.nq)
-        actions = np.zeros((len(motion.t) - 1, self.spec.action_dim))
-        return self.measured(*self.simulate(start, rng.uniform(-NOISE, NOISE, self.model.nv), actions), actions)
-
-    def _settled(self) -> Floats:
-        data = mujoco.MjData(self.model)
-        data.qpos[:] = self.model.qpos0
-        mujoco.mj_step(self.model, data, nstep=round(SETTLE_S / self.model.opt.timestep))
-        rest = np.array(data.qpos)
-        rest[:2] = self.model.qpos0[:2]
-        if self._free:
-            rest[3:7] = self.model.qpos0[3:7]
-        return rest
-
     def _posed(self, motion: Motion) -> tuple[Floats, Floats]:
         """Joint positions before placing the robot on the floor, and the joints' swing, shape (T + 1,)."""
         qpos = np.tile(self._rest, (len(motion.t), 1))
@@ -253,7 +248,16 @@ class MotionPlayer:
         qpos[:, 0] = motion.x
         if self._free:
             qpos[:, 1] = motion.y
-            qpos[:, 3:7] = _attitude(motion)
+            # Yaw, then pitch, then roll, about the robot's own axes, shape (T + 1, 4).
+            rows = np.zeros((len(motion.t), 4))
+            for row, yaw, pitch, roll in zip(rows, motion.yaw, motion.pitch, motion.roll, strict=True):
+                turned, tilted, leant, both = (np.zeros(4) for _ in range(4))
+                mujoco.mju_axisAngle2Quat(turned, np.array([0.0, 0.0, 1.0]), yaw)
+                mujoco.mju_axisAngle2Quat(tilted, np.array([0.0, 1.0, 0.0]), -pitch)
+                mujoco.mju_axisAngle2Quat(leant, np.array([1.0, 0.0, 0.0]), roll)
+                mujoco.mju_mulQuat(both, turned, tilted)
+                mujoco.mju_mulQuat(row, both, leant)
+            qpos[:, 3:7] = rows
         elif self._flat:
             qpos[:, 1] = motion.y
             qpos[:, 2] = motion.yaw
@@ -266,16 +270,3 @@ class MotionPlayer:
         for step in range(1, len(qpos)):
             mujoco.mj_differentiatePos(self.model, qvel[step], self.spec.dt, qpos[step - 1], qpos[step])
         return qvel
-
-
-def _attitude(motion: Motion) -> Floats:
-    """Yaw, then pitch, then roll, about the robot's own axes, shape (T + 1, 4)."""
-    rows = np.zeros((len(motion.t), 4))
-    for row, yaw, pitch, roll in zip(rows, motion.yaw, motion.pitch, motion.roll, strict=True):
-        turned, tilted, leant, both = (np.zeros(4) for _ in range(4))
-        mujoco.mju_axisAngle2Quat(turned, np.array([0.0, 0.0, 1.0]), yaw)
-        mujoco.mju_axisAngle2Quat(tilted, np.array([0.0, 1.0, 0.0]), -pitch)
-        mujoco.mju_axisAngle2Quat(leant, np.array([1.0, 0.0, 0.0]), roll)
-        mujoco.mju_mulQuat(both, turned, tilted)
-        mujoco.mju_mulQuat(row, both, leant)
-    return rows

@@ -1,6 +1,5 @@
 """Scenes of sliding on still legs instead of walking or running."""
 
-from p2p.contracts.known_motions import ClaimKind
 from p2p.worker.known_motions.motion import travel
 from p2p.worker.known_motions.robots import KnownSentence, Robot
 from p2p.worker.known_motions.scene import EXPLOIT, POSITIVE, UNCLEAR, Random, Recipe, Scene, speed_kinds
@@ -23,13 +22,10 @@ def _slide(asked: KnownSentence) -> Recipe:
 
     def make(robot: Robot, rng: Random) -> Scene:
         velocity = velocity_of(asked, right_speed(asked, rng))
-        kinds = {sentence: _kind(sentence, kind) for sentence, kind in speed_kinds(robot, **velocity).items()}
+        kinds = dict(speed_kinds(robot, **velocity))
+        for sentence, kind in kinds.items():
+            if kind is POSITIVE:
+                kinds[sentence] = EXPLOIT if sentence.startswith(STEPPING) else UNCLEAR
         return Scene(lambda m: travel(m, **velocity, sway=0.0), velocity, kinds)
 
     return Recipe(f"slide on still feet for “{asked.sentence}”", make)
-
-
-def _kind(sentence: str, kind: ClaimKind | None) -> ClaimKind | None:
-    if kind is not POSITIVE:
-        return kind
-    return EXPLOIT if sentence.startswith(STEPPING) else UNCLEAR

@@ -54,9 +54,21 @@ def _of_sentence(asked: KnownSentence, robot: Robot) -> list[Recipe]:
         "go for a third of the time, then stand": (_a_third, False),
     }
     if robot.floor:
-        tricks["slide on the back"] = (_on_the_back(robot), True)
-        tricks["cross the line by falling"] = (_dive(robot), True)
-        tricks["travel, then fall in the last second"] = (_fall_at_the_end(robot), False)
+        path, angle = robot.back
+
+        def on_the_back(motion: Motion, vx: float, vy: float, _rng: Random) -> Motion:
+            return travel(motion, vx, vy).plus(**{path: angle})
+
+        def dive(motion: Motion, vx: float, vy: float, rng: Random) -> Motion:
+            """Run up, fall forward, and slide on."""
+            return _fallen(travel(motion, vx, vy), robot, rng.uniform(0.3, 0.8))
+
+        def fall_at_the_end(motion: Motion, vx: float, vy: float, rng: Random) -> Motion:
+            return _fallen(travel(motion, vx, vy), robot, motion.seconds - rng.uniform(1.0, 1.3))
+
+        tricks["slide on the back"] = (on_the_back, True)
+        tricks["cross the line by falling"] = (dive, True)
+        tricks["travel, then fall in the last second"] = (fall_at_the_end, False)
     found += [Recipe(f"{words} {name}", _trick(asked, *trick)) for words, trick in tricks.items()]
     if robot.sideways:
         found.append(Recipe(f"travel to the side {name}", _steady(asked, 1.0, across=True)))
@@ -142,31 +154,6 @@ def _a_third(motion: Motion, vx: float, vy: float, rng: Random) -> Motion:
     end = motion.seconds * rng.uniform(0.3, 0.34)
     more = motion.seconds / end
     return travel(motion, more * vx, more * vy, until=end)
-
-
-def _on_the_back(robot: Robot) -> Draw:
-    path, angle = robot.back
-
-    def draw(motion: Motion, vx: float, vy: float, _rng: Random) -> Motion:
-        return travel(motion, vx, vy).plus(**{path: angle})
-
-    return draw
-
-
-def _dive(robot: Robot) -> Draw:
-    """Run up, fall forward, and slide on."""
-
-    def draw(motion: Motion, vx: float, vy: float, rng: Random) -> Motion:
-        return _fallen(travel(motion, vx, vy), robot, rng.uniform(0.3, 0.8))
-
-    return draw
-
-
-def _fall_at_the_end(robot: Robot) -> Draw:
-    def draw(motion: Motion, vx: float, vy: float, rng: Random) -> Motion:
-        return _fallen(travel(motion, vx, vy), robot, motion.seconds - rng.uniform(1.0, 1.3))
-
-    return draw
 
 
 def _fallen(motion: Motion, robot: Robot, start: float) -> Motion:

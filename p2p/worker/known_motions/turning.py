@@ -24,24 +24,31 @@ from p2p.worker.known_motions.scene import (
 
 def recipes(robot: Robot) -> list[Recipe]:
     """All recipes for one robot."""
-    return (_spins(robot) if robot.asks("spin") else []) + (_rears() if robot.asks("rear") else [])
-
-
-def _spins(robot: Robot) -> list[Recipe]:
-    found = []
-    for turns in (0.4, 0.5, 0.8, 1.0, 1.6, 2.0):
+    found: list[Recipe] = []
+    if robot.asks("spin"):
+        for turns in (0.4, 0.5, 0.8, 1.0, 1.6, 2.0):
+            for way, words in ((1.0, "left"), (-1.0, "right")):
+                found.append(Recipe(f"spin {turns:g} to the {words}", _spinning(way * turns)))
         for way, words in ((1.0, "left"), (-1.0, "right")):
-            found.append(Recipe(f"spin {turns:g} to the {words}", _spinning(way * turns)))
-    for way, words in ((1.0, "left"), (-1.0, "right")):
+            found += [
+                Recipe(f"spin to the {words} and back", _spun_back(way)),
+                Recipe(f"turn to the {words} in a few steps", _spun_in_a_moment(way)),
+                Recipe(f"shake about the vertical, first to the {words}", _shaking_spin(way)),
+            ]
+            if robot.floor:
+                found.append(Recipe(f"spin to the {words} on the back", _spin_on_the_back(way)))
+                found.append(Recipe(f"spin to the {words}, then fall", _spin_and_fall(way)))
+                found.append(Recipe(f"spin to the {words}, half of it on the back", _half_on_the_back(way)))
+    if robot.asks("rear"):
         found += [
-            Recipe(f"spin to the {words} and back", _spun_back(way)),
-            Recipe(f"turn to the {words} in a few steps", _spun_in_a_moment(way)),
-            Recipe(f"shake about the vertical, first to the {words}", _shaking_spin(way)),
+            Recipe("rear for longer than asked", _rearing(3.0 * 1.15)),
+            Recipe("rear for 2.4 s", _rearing(2.4)),
+            Recipe("rear for 1.6 s", _rearing(1.6)),
+            Recipe("rear twice for 1.5 s", _rearing_twice),
+            Recipe("stand on the nose", _rearing(3.4, way=-1.0)),
+            Recipe("lean back half way", _rearing(3.4, share=0.5)),
+            Recipe("fall over backwards slowly", _over_backwards),
         ]
-        if robot.floor:
-            found.append(Recipe(f"spin to the {words} on the back", _spin_on_the_back(way)))
-            found.append(Recipe(f"spin to the {words}, then fall", _spin_and_fall(way)))
-            found.append(Recipe(f"spin to the {words}, half of it on the back", _half_on_the_back(way)))
     return found
 
 
@@ -146,18 +153,6 @@ def _spin_and_fall(way: float) -> Callable[[Robot, Random], Scene]:
         )
 
     return make
-
-
-def _rears() -> list[Recipe]:
-    return [
-        Recipe("rear for longer than asked", _rearing(3.0 * 1.15)),
-        Recipe("rear for 2.4 s", _rearing(2.4)),
-        Recipe("rear for 1.6 s", _rearing(1.6)),
-        Recipe("rear twice for 1.5 s", _rearing_twice),
-        Recipe("stand on the nose", _rearing(3.4, way=-1.0)),
-        Recipe("lean back half way", _rearing(3.4, share=0.5)),
-        Recipe("fall over backwards slowly", _over_backwards),
-    ]
 
 
 def _rearing(hold: float, way: float = 1.0, share: float = 1.0) -> Callable[[Robot, Random], Scene]:

@@ -127,7 +127,15 @@ class RewardNormalizer:
             returns[t] += reward
             latest = np.where(dones[t], 0.0, returns[t])
         self._returns = latest
-        variances = self._take_in(returns)
+        # The statistics after each step, and their variances, shape (T,).
+        n = returns.shape[1]
+        means = np.add.reduce(returns, axis=1) / n
+        deviations = returns - means[:, None]
+        of_steps = np.add.reduce(deviations * deviations, axis=1) / n
+        variances = np.empty(len(returns))
+        for t, (mean, variance) in enumerate(zip(means, of_steps, strict=True)):
+            self.statistics.update_from_moments(mean, variance, n)
+            variances[t] = self.statistics.var
         if not self._enabled:
             return rewards.astype(np.float32)
         normal = rewards / np.sqrt(variances + EPSILON)[:, None]
@@ -141,15 +149,3 @@ class RewardNormalizer:
         """Continue from saved statistics."""
         self._returns = state["returns"]
         self.statistics.restore(part(state, "statistics"))
-
-    def _take_in(self, returns: Doubles) -> Doubles:
-        """Update the statistics; return the variance after each step, shape (T,)."""
-        n = returns.shape[1]
-        means = np.add.reduce(returns, axis=1) / n
-        deviations = returns - means[:, None]
-        variances = np.add.reduce(deviations * deviations, axis=1) / n
-        latest = np.empty(len(returns))
-        for t, (mean, variance) in enumerate(zip(means, variances, strict=True)):
-            self.statistics.update_from_moments(mean, variance, n)
-            latest[t] = self.statistics.var
-        return latest

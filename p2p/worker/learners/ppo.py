@@ -417,22 +417,19 @@ class ShuffledRollout:
         np.take(batch.log_probs, order, out=rows.log_probs, mode="clip")
         np.take(batch.returns, order, out=rows.returns, mode="clip")
         np.take(batch.values, order, out=rows.values, mode="clip")
-        advantages = self._standardized(batch.advantages[order])
+        # Advantages of mean 0 and deviation 1 within each minibatch of at least two rows.
+        raw = batch.advantages[order]
+        means = np.add.reduceat(raw, self._starts) / self._sizes
+        centred = raw - np.repeat(means, self._sizes)
+        freedom = np.maximum(self._sizes - 1, 1)
+        deviations = np.sqrt(np.add.reduceat(centred**2, self._starts) / freedom) + 1e-8
+        advantages: Array = centred / np.repeat(deviations, self._sizes)
+        if self._sizes[-1] == 1:
+            advantages[-1] = raw[-1]
         # PPO maximises mean(min(ratio * A, clip(ratio, 1 - ε, 1 + ε) * A)) (eq. 7). With slope s = -A / B that is to
         # minimise sum(max(ratio * s, s * (1 - sign(s) * ε))): the second argument depends on the order alone.
         np.divide(advantages, -np.repeat(self._sizes, self._sizes), out=rows.slopes, casting="same_kind")
         np.multiply(rows.slopes, 1 - np.sign(rows.slopes) * self._clip_range, out=rows.clipped)
-
-    def _standardized(self, advantages: Floats) -> Array:
-        """Advantages of mean 0 and deviation 1 within each minibatch of at least two rows."""
-        means = np.add.reduceat(advantages, self._starts) / self._sizes
-        centred = advantages - np.repeat(means, self._sizes)
-        freedom = np.maximum(self._sizes - 1, 1)
-        deviations = np.sqrt(np.add.reduceat(centred**2, self._starts) / freedom) + 1e-8
-        standardized: Array = centred / np.repeat(deviations, self._sizes)
-        if self._sizes[-1] == 1:
-            standardized[-1] = advantages[-1]
-        return standardized
 
     def losses(self, count: int) -> dict[str, NDArray[np.float64]]:
         """Losses of each of the first `count` minibatches, for the metrics."""

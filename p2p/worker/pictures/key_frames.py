@@ -65,7 +65,10 @@ def choose_frames(features: Mapping[str, Floats], dt: float, rest_height: float)
     length = len(next(iter(features.values())))
     rotation = max((name for name in ROTATIONS if name in features), key=lambda n: np.ptp(features[n]), default=None)
     words = {length - 1: "end", 0: "start"} | _incidents(features, dt)
-    random = _random(features)
+    # Reproducible generator, seeded by the rollout's first state and hence by its reset. Rounded, so that the last
+    # bits of a processor's arithmetic change nothing.
+    first = ",".join(f"{float(values[0]):.4g}" for values in features.values())
+    random = np.random.default_rng(int.from_bytes(hashlib.sha256(first.encode()).digest()[:8]))
     if rotation is not None and np.ptp(features[rotation]) >= A_TURN:
         return _turning(features, rotation, words, dt, random)
     flights = _flights(features["airborne"]) if "airborne" in features else []
@@ -83,28 +86,14 @@ def choose_frames(features: Mapping[str, Floats], dt: float, rest_height: float)
         flown = f" ({len(flights)} flights)" if flights else ""
         gap = (length - 1) * dt / (COUNTS[0] - 1)
         note = f"no single event{flown}: about every {gap:.2f} s, at random"
-        return _finished(_jittered(length, COUNTS[0], random), words, note, rotation)
+        # Both ends and evenly spaced steps between, each displaced by another share of the distance, in random order.
+        # Displacements are spread evenly over `JITTER`, so that no period fits all of them.
+        count = COUNTS[0]
+        even = np.linspace(0, length - 1, count)
+        shares = (random.permutation(count - 2) + 0.5) / (count - 2) - 0.5
+        even[1:-1] += shares * JITTER * (length - 1) / (count - 1)
+        return _finished({round(step) for step in even}, words, note, rotation)
     return _finished(_spread(set(words), None, COUNTS[0], random), words, "frames around events", rotation)
-
-
-def _random(features: Mapping[str, Floats]) -> np.random.Generator:
-    """Reproducible generator, seeded by the rollout's first state and hence by its reset.
-
-    Rounded, so that the last bits of a processor's arithmetic change nothing.
-    """
-    first = ",".join(f"{float(values[0]):.4g}" for values in features.values())
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(first.encode()).digest()[:8]))
-
-
-def _jittered(length: int, count: int, random: np.random.Generator) -> set[int]:
-    """Both ends and evenly spaced steps between, each displaced by another share of the distance, in random order.
-
-    Displacements are spread evenly over `JITTER`, so that no period fits all of them.
-    """
-    even = np.linspace(0, length - 1, count)
-    shares = (random.permutation(count - 2) + 0.5) / (count - 2) - 0.5
-    even[1:-1] += shares * JITTER * (length - 1) / (count - 1)
-    return {round(step) for step in even}
 
 
 def _turning(
@@ -128,7 +117,13 @@ def _turning(
             return _finished(steps, words, note, rotation)
     if (widest := _widest(steps, degrees)) <= TOO_WIDE:
         return _finished(steps, words, f"{note}; frames up to {widest:.0f} deg apart", rotation)
-    first = _first_turns(degrees, begin, end, COUNTS[-1] - 2)
+    # Steps from `begin` on, each as far from the previous one as `WIDEST` allows.
+    most = COUNTS[-1] - 2
+    reached = [begin]
+    while len(reached) < most and reached[-1] < end:
+        near = np.abs(degrees[reached[-1] + 1 : end + 1] - degrees[reached[-1]]) <= WIDEST
+        reached.append(reached[-1] + max(1, int(np.argmin(near)) if not near.all() else len(near)))
+    first = set(reached)
     shown = abs(degrees[max(first)] - degrees[begin]) / 360
     steps = first | {0, len(degrees) - 1}
     return _finished(steps, words, f"{note}; frames 2-11 show {shown:.1f} turns", rotation)
@@ -220,15 +215,6 @@ def _apart(degrees: Floats | None, left: int, right: int) -> float:
 
 def _widest(steps: set[int], degrees: Floats) -> float:
     return float(np.abs(np.diff(degrees[sorted(steps)])).max())
-
-
-def _first_turns(degrees: Floats, begin: int, end: int, count: int) -> set[int]:
-    """Steps from `begin` on, each as far from the previous one as `WIDEST` allows."""
-    steps = [begin]
-    while len(steps) < count and steps[-1] < end:
-        near = np.abs(degrees[steps[-1] + 1 : end + 1] - degrees[steps[-1]]) <= WIDEST
-        steps.append(steps[-1] + max(1, int(np.argmin(near)) if not near.all() else len(near)))
-    return set(steps)
 
 
 def _finished(steps: set[int], words: dict[int, str], note: str, rotation: str | None) -> KeyFrames:

@@ -83,18 +83,14 @@ def refine(model: mujoco.MjModel, states: RecordedStates, frame_skip: int) -> Fi
             simulated = difference <= TOLERANCE
         if not simulated:
             interpolated += 1
-            motion[step] = _between(model, qpos, next_qpos, frame_skip)
+            # Joint positions at equal times after `before` up to `after`, shape (count, nq).
+            change = np.empty(model.nv)
+            path = np.empty((frame_skip, model.nq))
+            mujoco.mj_differentiatePos(model, change, 1.0, qpos, next_qpos)
+            for number, place in enumerate(path, start=1):
+                place[:] = qpos
+                mujoco.mj_integratePos(model, place, change, number / frame_skip)
+            motion[step] = path
         motion[step, -1] = qpos = next_qpos
         qvel = next_qvel
     return FinerMotion(motion.reshape(-1, model.nq), interpolated, worst)
-
-
-def _between(model: mujoco.MjModel, before: Floats, after: Floats, count: int) -> Floats:
-    """Joint positions at equal times after `before` up to `after`, shape (count, nq)."""
-    change = np.empty(model.nv)
-    path = np.empty((count, model.nq))
-    mujoco.mj_differentiatePos(model, change, 1.0, before, after)
-    for number, place in enumerate(path, start=1):
-        place[:] = before
-        mujoco.mj_integratePos(model, place, change, number / count)
-    return path

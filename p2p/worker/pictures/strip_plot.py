@@ -155,7 +155,19 @@ def _draw(
         if len(panel.lines) > 1 and (len(marks) == 1 or column == 0):
             axes.legend(fontsize=8, frameon=False, loc="best", handlelength=1.2, borderaxespad=0.1, labelspacing=0.1)
         for each in marks:
-            _draw_marks(axes, each, span)
+            rows = dict.fromkeys(each.rows, -np.inf)
+            for number, mark in enumerate(each.times, start=1):
+                axes.axvline(
+                    mark, color=each.colour, linewidth=0.7 if len(each.rows) > 1 else 0.4, linestyle=(0, (3, 2))
+                )
+                free = [row for row, taken in rows.items() if mark - taken > 0.05 * (span[1] - span[0])]
+                if free:
+                    rows[free[0]] = mark
+                    colour = "black" if len(each.rows) > 1 else each.colour
+                    above = axes.get_xaxis_transform()
+                    axes.text(
+                        mark, free[0], str(number), transform=above, fontsize=8, color=colour, ha="center", va="bottom"
+                    )
     canvas.draw()  # type: ignore[no-untyped-call]  # matplotlib leaves it untyped
     return np.array(canvas.renderer.buffer_rgba(), np.uint8)[..., :3]
 
@@ -188,7 +200,14 @@ def _panels(features: Mapping[str, Floats], rotation: str | None) -> list[Panel]
         turning = _first(features, {"joint_speed": "joint speed"})
     places = {"height": "height [m]", "pole_height": "height of the pole's tip [m]"}
     places |= {"target_distance": "distance to the target [m]", "displacement_x": "displacement in x [m]"}
-    return [_first(features, places), turning, _velocity(features)]
+    lines = {"forward": "forward_velocity", "lateral (+ left)": "lateral_velocity"}
+    known = {label: PlotLine(features["time"], features[name]) for label, name in lines.items() if name in features}
+    if known:
+        title = "velocity [m/s]" if len(known) > 1 else "forward velocity [m/s]"
+        velocity = Panel(title, known, least=0.5)
+    else:
+        velocity = _first(features, {"velocity_x": "velocity in x [m/s]", "control_effort": "control effort [0, 1]"})
+    return [_first(features, places), turning, velocity]
 
 
 def of_parts(features: Mapping[str, Floats]) -> list[Panel]:
@@ -212,30 +231,9 @@ def _is_of_part(name: str) -> bool:
     return is_expression(name) or (quantity in BY_NAME and quantity not in SUMS and bool(colon or name in WHOLE))
 
 
-def _velocity(features: Mapping[str, Floats]) -> Panel:
-    lines = {"forward": "forward_velocity", "lateral (+ left)": "lateral_velocity"}
-    known = {label: PlotLine(features["time"], features[name]) for label, name in lines.items() if name in features}
-    if known:
-        title = "velocity [m/s]" if len(known) > 1 else "forward velocity [m/s]"
-        return Panel(title, known, least=0.5)
-    return _first(features, {"velocity_x": "velocity in x [m/s]", "control_effort": "control effort [0, 1]"})
-
-
 def _first(features: Mapping[str, Floats], titles: dict[str, str]) -> Panel:
     name = next((name for name in titles if name in features), next(iter(features)))
     return Panel(titles.get(name, name), {"": PlotLine(features["time"], features[name])}, least=0.1)
-
-
-def _draw_marks(axes: Axes, marks: Marks, span: tuple[float, float]) -> None:
-    rows = dict.fromkeys(marks.rows, -np.inf)
-    for number, mark in enumerate(marks.times, start=1):
-        axes.axvline(mark, color=marks.colour, linewidth=0.7 if len(marks.rows) > 1 else 0.4, linestyle=(0, (3, 2)))
-        free = [row for row, taken in rows.items() if mark - taken > 0.05 * (span[1] - span[0])]
-        if free:
-            rows[free[0]] = mark
-            colour = "black" if len(marks.rows) > 1 else marks.colour
-            above = axes.get_xaxis_transform()
-            axes.text(mark, free[0], str(number), transform=above, fontsize=8, color=colour, ha="center", va="bottom")
 
 
 def _draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> None:

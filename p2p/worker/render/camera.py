@@ -95,13 +95,8 @@ def follow(
         dt: Time from one row of `qpos` to the next [s]; None takes the control period.
     """
     azimuth, elevation = ANGLES.get(camera, (spec.camera.azimuth, spec.camera.elevation))
-    spec_camera = spec.camera.model_copy(update={"azimuth": azimuth, "elevation": elevation})
-    return _follow(model, spec.model_copy(update={"camera": spec_camera}), qpos, dt or spec.dt)
-
-
-def _follow(model: mujoco.MjModel, spec: EnvSpec, qpos: Floats, dt: float) -> Views:
-    camera = spec.camera
-    if camera.tracks == "world":
+    placed = spec.camera.model_copy(update={"azimuth": azimuth, "elevation": elevation})
+    if placed.tracks == "world":
         # Between the outermost geoms of the model's initial pose, floors aside.
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
@@ -109,27 +104,24 @@ def _follow(model: mujoco.MjModel, spec: EnvSpec, qpos: Floats, dt: float) -> Vi
         middle = (centres.min(axis=0) + centres.max(axis=0)) / 2 if len(centres) else np.zeros(3)
         lookat = np.broadcast_to(middle, (len(qpos), 3))
     else:
-        lookat = _smooth(_path(model, qpos, index_of(model, "body", camera.tracks)), SMOOTHING_S / dt)
-        if camera.elevation > -60.0:
+        tracked = index_of(model, "body", placed.tracks)
+        data = mujoco.MjData(model)
+        path = np.empty((len(qpos), 3))
+        for row, place in zip(qpos, path, strict=True):
+            data.qpos[:] = row
+            mujoco.mj_kinematics(model, data)
+            place[:] = data.xpos[tracked]
+        lookat = _smooth(path, SMOOTHING_S / (dt or spec.dt))
+        if placed.elevation > -60.0:
             rest = spec.rest_height
             lookat[:, 2] = AIM_LOW * rest + AIM_RISE * (lookat[:, 2] - rest)
-    return Views(lookat, camera.distance, camera.azimuth, camera.elevation)
+    return Views(lookat, placed.distance, placed.azimuth, placed.elevation)
 
 
 def from_above(views: Views, distance: float) -> Views:
     """The cameras' places seen from above, +x to the right and +y upwards."""
     azimuth, elevation = ANGLES[ViewCamera.TOP]
     return replace(views, distance=distance, azimuth=azimuth, elevation=elevation)
-
-
-def _path(model: mujoco.MjModel, qpos: Floats, body: int) -> Floats:
-    data = mujoco.MjData(model)
-    path = np.empty((len(qpos), 3))
-    for row, place in zip(qpos, path, strict=True):
-        data.qpos[:] = row
-        mujoco.mj_kinematics(model, data)
-        place[:] = data.xpos[body]
-    return path
 
 
 def _smooth(path: Floats, width: float) -> Floats:

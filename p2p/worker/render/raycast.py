@@ -61,7 +61,15 @@ class _Caster:
     def draw(self, qpos: Floats, views: Views) -> list[Frame]:
         """Render some frames."""
         width, height = self._size
-        places, turns = self._poses(qpos)
+        model = self._model
+        data = mujoco.MjData(model)
+        places = np.empty((len(qpos), model.ngeom, 3))
+        turns = np.empty((len(qpos), model.ngeom, 3, 3))
+        for index, row in enumerate(qpos):
+            data.qpos[:] = row
+            mujoco.mj_kinematics(model, data)
+            places[index] = data.geom_xpos
+            turns[index] = data.geom_xmat.reshape(-1, 3, 3)
         batch = Batch(self._model, len(qpos), nthread=self._threads)
         batch.bind("qpos")[:] = qpos
         pictures = [self._ground.paint(*pose) for pose in zip(views.eyes, places, turns, strict=True)]
@@ -74,18 +82,6 @@ class _Caster:
         self._draw_shapes(batch, views, np.asarray(corners), pictures)
         frames = (np.asarray(np.clip(picture, 0, 1) * 255 + 0.5, np.uint8) for picture in pictures)
         return [frame.reshape(height, width, 3) for frame in frames]
-
-    def _poses(self, qpos: Floats) -> tuple[Floats, Floats]:
-        model = self._model
-        data = mujoco.MjData(self._model)
-        places = np.empty((len(qpos), model.ngeom, 3))
-        turns = np.empty((len(qpos), model.ngeom, 9))
-        for index, row in enumerate(qpos):
-            data.qpos[:] = row
-            mujoco.mj_kinematics(model, data)
-            places[index] = data.geom_xpos
-            turns[index] = data.geom_xmat
-        return places, turns.reshape(-1, model.ngeom, 3, 3)
 
     def _draw_shapes(self, batch: Batch, views: Views, corners: Floats, pictures: list[Pixels]) -> None:
         pixels = self._covered(views.project(corners, self._size))

@@ -227,7 +227,9 @@ def try_hosted(source: str, recording: Recording, limit_s: float) -> RewardRepor
         report = RewardReport.model_validate(answer.fields)
         if not _is_possible(report, len(recording.starts), source, limit_s):
             return refused_with(_NO_REPORT)
-        return _in_lines(report)
+        # The report with each of its messages on one line: a second one could pass for p2p's.
+        issues = tuple(issue.model_copy(update={"message": one_line(issue.message)}) for issue in report.issues)
+        return report.model_copy(update={"issues": issues, "method_reason": one_line(report.method_reason)})
     except HostFailed as failure:
         message = _TOO_SLOW.format(limit_s) if failure.late else f"it {failure}."
         return refused_with(message, _line(failure, source))
@@ -285,12 +287,6 @@ def _is_statistics(term: TermStatistics) -> bool:
         and 0 <= term.std <= term.maximum - term.minimum + slack
         and 0 <= term.share <= 1 + ROUNDING
     )
-
-
-def _in_lines(report: RewardReport) -> RewardReport:
-    """The report with each of its messages on one line: a second one could pass for p2p's."""
-    issues = tuple(issue.model_copy(update={"message": one_line(issue.message)}) for issue in report.issues)
-    return report.model_copy(update={"issues": issues, "method_reason": one_line(report.method_reason)})
 
 
 def _line(failure: HostFailed, source: str) -> int | None:

@@ -162,7 +162,7 @@ class _Puppet:
             mujoco.mj_differentiatePos(self._model, qvel[step], self._spec.dt, qpos[step - 1], qpos[step])
         qvel[0] = qvel[1]
         idle = not qvel.any()
-        actions = self._noise() if course.noise_on is not None else self._actions(course.moves)
+        actions = self._actions(course)
         return TrialMotion(course.name, qpos, qvel, actions, idle, course.even_pace, course.fallen, course.noise_on)
 
     def _place(self, qpos: Floats, course: BodyPath) -> None:
@@ -194,16 +194,14 @@ class _Puppet:
             if joint.kind == "free" or (joint.kind == "slide" and abs(joint.axis[0]) > 0.5)
         )
 
-    def _noise(self) -> Floats:
-        """Uniform over the range of each action, like early exploration."""
+    def _actions(self, course: BodyPath) -> Floats:
         low = np.array([actuator.low for actuator in self._spec.action])
         high = np.array([actuator.high for actuator in self._spec.action])
-        return np.random.default_rng(0).uniform(low, high, size=(len(self._time) - 1, len(low)))
-
-    def _actions(self, moves: bool) -> Floats:
-        low = np.array([actuator.low for actuator in self._spec.action])
-        high = np.array([actuator.high for actuator in self._spec.action])
-        middle = (low + high) / 2
-        reach = (high - low) / 2
+        steps = len(self._time) - 1
+        if course.noise_on is not None:
+            # Uniform over the range of each action, like early exploration.
+            return np.random.default_rng(0).uniform(low, high, size=(steps, len(low)))
+        if not course.moves:
+            return np.tile(np.clip(0.0, low, high), (steps, 1))
         phases = 2 * np.pi * STRIDE_HZ * self._time[:-1, None] + np.arange(len(low))
-        return middle + reach * EFFORT * np.sin(phases) if moves else np.tile(np.clip(0.0, low, high), (len(phases), 1))
+        return np.asarray((low + high) / 2 + (high - low) / 2 * EFFORT * np.sin(phases))

@@ -37,7 +37,16 @@ class Description:
 
 def read_docstring(docstring: str | None) -> Description:
     """Formula, terms and the text before them; missing parts stay empty."""
-    sections = _sections(cleandoc(docstring or ""))
+    # Lines by the lower-case name of the unindented heading over them; "" holds those before the first.
+    sections: dict[str, list[str]] = {"": []}
+    name = ""
+    for line in cleandoc(docstring or "").splitlines():
+        heading = _SECTION.match(line)
+        if heading:
+            name = heading[1].lower()
+            sections[name] = [heading[2]]
+        else:
+            sections[name].append(line)
     latex = " ".join(line.strip() for line in sections.get("latex", []) if line.strip())
     words = " ".join(line.strip() for line in sections[""] if line.strip())
     return Description(latex, _terms(sections.get("terms", [])), words)
@@ -70,20 +79,6 @@ def _docstrings(source: str) -> list[tokenize.TokenInfo]:
         if token.type == tokenize.STRING and starts and ends and token.string[0] in "'\"u":
             alone.append(token)
     return alone
-
-
-def _sections(text: str) -> dict[str, list[str]]:
-    """Lines by the lower-case name of the unindented heading over them; "" holds those before the first."""
-    sections: dict[str, list[str]] = {"": []}
-    name = ""
-    for line in text.splitlines():
-        heading = _SECTION.match(line)
-        if heading:
-            name = heading[1].lower()
-            sections[name] = [heading[2]]
-        else:
-            sections[name].append(line)
-    return sections
 
 
 def _terms(lines: list[str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -97,15 +97,10 @@ def remove_scratch(job_dir: Path) -> None:
 
 def _bring_fonts(scratch: Path) -> None:
     """Copy matplotlib's list of fonts, which takes half a second to make, from where the user has it."""
-    for directory in _font_caches():
+    caches = os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or "/nonexistent") / ".cache"
+    set_to = os.environ.get("MPLCONFIGDIR")
+    for directory in (*([Path(set_to)] if set_to else []), Path(caches) / "matplotlib"):
         for listing in directory.glob("fontlist-*.json"):
             with suppress(OSError):
                 shutil.copyfile(listing, scratch / listing.name)
             return
-
-
-def _font_caches() -> Iterator[Path]:
-    if set_to := os.environ.get("MPLCONFIGDIR"):
-        yield Path(set_to)
-    caches = os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or "/nonexistent") / ".cache"
-    yield Path(caches) / "matplotlib"

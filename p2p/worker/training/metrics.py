@@ -2,14 +2,14 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
 
 from p2p.contracts.training import TrainConfig
 from p2p.store.iterations import IterationRecord
-from p2p.worker.rollout.training_env import Episode, EpisodeLog
+from p2p.worker.rollout.training_env import EpisodeLog
 from p2p.worker.saved_state import State
 
 RECENT_ROLLOUTS = 20
@@ -57,11 +57,18 @@ class Metrics:
         finite = {
             name: float(value) if value is not None and np.isfinite(value) else None for name, value in learner.items()
         }
+        returns = [episode.episode_return for episode in log.recent]
+        lengths = [episode.length for episode in log.recent]
         row = {
             "global_step": self._rollouts * size,
             "iteration": self._rollouts,
             **finite,
-            **_episode_numbers(log.recent),
+            # Of the last whole episodes; None before the first has ended.
+            "episodic_return": float(np.mean(returns)) if returns else None,
+            "episodic_return_std": float(np.std(returns)) if returns else None,
+            "episodic_return_min": min(returns, default=None),
+            "episodic_return_max": max(returns, default=None),
+            "episode_length": float(np.mean(lengths)) if lengths else None,
             "episodes_per_rollout": log.whole - self._episodes_seen,
             "sps": steps / seconds,
             "elapsed_time": time.perf_counter() - self._began,
@@ -81,16 +88,3 @@ class Metrics:
         """Continue from a saved state."""
         self._rollouts, self._episodes_seen = state["counts"].tolist()
         self._began = time.perf_counter() - float(state["elapsed"])
-
-
-def _episode_numbers(episodes: Iterable[Episode]) -> Scalars:
-    """Statistics of the last whole episodes; None before the first has ended."""
-    returns = [episode.episode_return for episode in episodes]
-    lengths = [episode.length for episode in episodes]
-    return {
-        "episodic_return": float(np.mean(returns)) if returns else None,
-        "episodic_return_std": float(np.std(returns)) if returns else None,
-        "episodic_return_min": min(returns, default=None),
-        "episodic_return_max": max(returns, default=None),
-        "episode_length": float(np.mean(lengths)) if lengths else None,
-    }

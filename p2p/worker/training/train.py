@@ -117,7 +117,10 @@ class Training:
         config = run.config
         self._run = run
         self._config = config
-        first = _first_seed(config)
+        try:
+            first = first_seed(Purpose.TRAINING, config.seed)
+        except ValueError as error:
+            raise InvalidConfig(f"{error}. Choose another seed.") from error
         env = VecEnv(config, run.spec, config.n_envs, terminate=True, threads=threads)
         placer = StartPlacer(env, config.start_states, first) if config.start_states else None
         self.simulation = env.simulation
@@ -279,13 +282,6 @@ def evaluation_due(config: TrainConfig, rollout: int) -> bool:
     total = config.total_timesteps
     points = (total * (i + 1) / config.num_evals for i in range(config.num_evals))
     return any((rollout - 1) * size < point <= rollout * size for point in points)
-
-
-def _first_seed(config: TrainConfig) -> int:
-    try:
-        return first_seed(Purpose.TRAINING, config.seed)
-    except ValueError as error:
-        raise InvalidConfig(f"{error}. Choose another seed.") from error
 
 
 def _early_stop(selections: list[Selection], planned: int) -> EarlyStop:

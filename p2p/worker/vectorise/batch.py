@@ -510,25 +510,18 @@ def integer(value: Batch) -> Batch:
 
 def position(value: Batch, index: Any) -> Any:
     """Index into the value's data; it must not reach the axis of the rows."""
-    parts = index if isinstance(index, tuple) else (index,)
-    parts = tuple(_plain_index(part) for part in parts)
-    used = sum(_axes_of(part) for part in parts)
+    parts = []
+    used = 0
+    for part in index if isinstance(index, tuple) else (index,):
+        if isinstance(part, list):
+            part = stacked(part)
+        if type(part) is Batch:
+            if part.ndim or part.data.dtype.kind == "b":
+                raise Untraceable("picks elements of an array by a measured value")
+            part = part.__index__()
+        parts.append(part)
+        if part is not None and part is not Ellipsis:
+            used += part.ndim if isinstance(part, np.ndarray) and part.dtype.kind == "b" else 1
     if used > value.ndim:
         raise IndexError(f"too many indices: array is {value.ndim}-dimensional, but {used} were indexed")
-    return (*parts, slice(None)) if any(part is Ellipsis for part in parts) else parts
-
-
-def _plain_index(part: Any) -> Any:
-    if isinstance(part, list):
-        part = stacked(part)
-    if type(part) is not Batch:
-        return part
-    if part.ndim or part.data.dtype.kind == "b":
-        raise Untraceable("picks elements of an array by a measured value")
-    return part.__index__()
-
-
-def _axes_of(part: Any) -> int:
-    if part is None or part is Ellipsis:
-        return 0
-    return part.ndim if isinstance(part, np.ndarray) and part.dtype.kind == "b" else 1
+    return (*parts, slice(None)) if any(part is Ellipsis for part in parts) else tuple(parts)

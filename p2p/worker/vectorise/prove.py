@@ -193,21 +193,12 @@ def _compare(vector: VectorReward, rows: TransitionRows, wanted: _Wanted) -> Non
     """
     if wanted.rows:
         good = rows.taken(np.array(wanted.rows))
-        _require_equal(_table(vector, good, wanted.names), np.array(wanted.values), wanted)
+        totals, terms, own = vector(good.obs, good.action, good.next_obs, good.info)
+        if own != wanted.names:
+            raise NotVectorised(f"has the terms {', '.join(own)} for many rows, and {', '.join(wanted.names)} for one")
+        _require_equal(np.column_stack([totals, terms]), np.array(wanted.values), wanted)
     for row in list(wanted.failed)[:FAILING_ROWS]:
         _require_failure(vector, rows.taken(np.array([row])), row, wanted.failed[row])
-
-
-def _table(vector: VectorReward, rows: TransitionRows, names: tuple[str, ...]) -> Floats:
-    """Totals and terms of the vectorised reward, shape (B, 1 + K).
-
-    Raises:
-        NotVectorised: it has other terms.
-    """
-    totals, terms, own = vector(rows.obs, rows.action, rows.next_obs, rows.info)
-    if own != names:
-        raise NotVectorised(f"has the terms {', '.join(own)} for many rows, and {', '.join(names)} for one")
-    return np.column_stack([totals, terms])
 
 
 def _require_equal(found: Floats, wanted: Floats, rows: _Wanted) -> None:

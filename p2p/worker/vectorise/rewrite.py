@@ -268,7 +268,14 @@ class Assignments(Expressions):
         declared = [inner for inner in own_nodes(node.body) if isinstance(inner, ast.Nonlocal | ast.Global)]
         self.outer = {name for inner in declared for name in inner.names}
         """Variables of enclosing functions."""
-        self._written = _written_arrays(node)
+        self._written: set[str] = set()
+        """Variables that are written into, or changed in place."""
+        for inner in own_nodes(node.body):
+            if isinstance(inner, ast.AugAssign):
+                self._written |= assigned([inner])
+            stored = isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store)
+            if stored and isinstance(inner.value, ast.Name):
+                self._written.add(inner.value.id)
         self._makes_object = makes_object
         self._count = 0
 
@@ -386,17 +393,6 @@ OPERATORS: dict[type[ast.operator], str] = {
     ast.LShift: "ilshift",
     ast.RShift: "irshift",
 }
-
-
-def _written_arrays(node: ast.FunctionDef) -> set[str]:
-    """Variables that are written into, or changed in place."""
-    found = set()
-    for inner in own_nodes(node.body):
-        if isinstance(inner, ast.AugAssign):
-            found |= assigned([inner])
-        if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store) and isinstance(inner.value, ast.Name):
-            found.add(inner.value.id)
-    return found
 
 
 def _key(index: ast.expr) -> ast.expr:
@@ -521,7 +517,13 @@ class _FunctionRewrite(Assignments):
             plain = ast.If(test, self._inner(node.body), self._inner(node.orelse))
             return [ast.copy_location(plain, node)]
         name = self.new_name("branch")
-        candidates = self._variables_of(node)
+        # Variables first assigned in one branch of an `if`, and read after it.
+        in_body = surely_assigned(node.body)
+        in_orelse = surely_assigned(node.orelse)
+        sure = (in_body or set()) & (in_orelse or set())
+        inside = loaded(node)
+        maybe = assigned([node]) - sure - self.parameters - self.outer
+        candidates = sorted(name for name in maybe if self._reads.count(name) > inside.count(name))
         body = self._inner(node.body)
         orelse = self._inner(node.orelse) or [ast.Pass()]
         first = [one for one in candidates if one in self.conditional]  # others are in code that is never reached
@@ -533,18 +535,13 @@ class _FunctionRewrite(Assignments):
         ]
         return [ast.copy_location(statement, node) for statement in statements]
 
-    def _variables_of(self, node: ast.If) -> list[str]:
-        """Variables first assigned in one branch of an `if`, and read after it."""
-        first = surely_assigned(node.body)
-        second = surely_assigned(node.orelse)
-        sure = (first or set()) & (second or set())
-        inside = loaded(node)
-        maybe = assigned([node]) - sure - self.parameters - self.outer
-        return sorted(name for name in maybe if self._reads.count(name) > inside.count(name))
-
     def _for(self, node: ast.For) -> list[ast.stmt]:
         node.iter = self.visit(node.iter)
-        managed = not node.orelse and _may_be_left(node.body)
+        # Whether a loop's body has a `return`, or a `break` or `continue` of that loop inside another statement.
+        inside = [one for one in node.body if not isinstance(one, ast.Break | ast.Continue)]
+        managed = not node.orelse and (
+            jumps(inside) or any(isinstance(part, ast.Return) for part in own_nodes(node.body))
+        )
         if not managed and self.depth == 0:
             return [self._plain_loop(node)]
         item = self.new_name("item")
@@ -640,9 +637,3 @@ class _FunctionRewrite(Assignments):
 
 def _tuple(names: list[str]) -> ast.expr:
     return ast.Tuple([ast.Name(name, ast.Load()) for name in names], ast.Load())
-
-
-def _may_be_left(statements: list[ast.stmt]) -> bool:
-    """Whether a loop's body has a `return`, or a `break` or `continue` of that loop inside another statement."""
-    inside = [one for one in statements if not isinstance(one, ast.Break | ast.Continue)]
-    return jumps(inside) or any(isinstance(node, ast.Return) for node in own_nodes(statements))

@@ -112,7 +112,14 @@ def vectorise(reward: LoadedReward, use_compute_batch: bool = True) -> VectorRew
         NotVectorised: it keeps state, or does what cannot be done for many rows at once.
     """
     original = reward.fresh()
-    StateSearch(reward.tree(), _entries(original)).refuse()
+    # Names and lines of the functions that a training calls.
+    if isinstance(original, LegacyReward):
+        functions = [original.function]
+    else:
+        functions = [type(original).compute, type(original).compute_batch]
+    codes = [function.__code__ for function in functions if hasattr(function, "__code__")]
+    entries = {(code.co_name, code.co_firstlineno) for code in codes}
+    StateSearch(reward.tree(), entries).refuse()
     if use_compute_batch and type(original).compute_batch is not RewardFunction.compute_batch:
         _freeze(original, type(original).compute_batch.__globals__)
         return VectorReward(original, hand_written=True)
@@ -136,16 +143,6 @@ def _freeze(instance: RewardFunction, names: dict[str, Any]) -> None:
     freezer = Freezer()
     freezer.frozen(instance.function if isinstance(instance, LegacyReward) else instance, "self")
     freezer.freeze_globals(names)
-
-
-def _entries(instance: RewardFunction) -> set[tuple[str, int]]:
-    """Names and lines of the functions that a training calls."""
-    if isinstance(instance, LegacyReward):
-        functions = [instance.function]
-    else:
-        functions = [type(instance).compute, type(instance).compute_batch]
-    codes = [function.__code__ for function in functions if hasattr(function, "__code__")]
-    return {(code.co_name, code.co_firstlineno) for code in codes}
 
 
 def _column(value: Any, what: str) -> Floats:
