@@ -38,13 +38,9 @@ class ProcessorStopwatch:
         """
         before = self._spent
         self._spent = processor_seconds(self._pid)
-        if before is None or self._spent is None:
+        if before is None or self._spent is None or not _is_starved(self._pid):
             return waited_s
-        try:
-            state = Path(f"/proc/{self._pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
-        except (OSError, IndexError):
-            return waited_s
-        return min(waited_s, self._spent - before) if state in STARVED else waited_s
+        return min(waited_s, self._spent - before)
 
 
 def processor_seconds(pid: int) -> float | None:
@@ -53,6 +49,13 @@ def processor_seconds(pid: int) -> float | None:
         return time.clock_gettime((~pid << 3) | PROCESS_CLOCK)
     except (OSError, OverflowError):
         return None
+
+
+def _is_starved(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] in STARVED
+    except (OSError, IndexError):
+        return False
 
 
 class Idleness:

@@ -167,9 +167,8 @@ class PartReader:
         if name == COM:
             velocity = rows.fields["subtree_linvel"][:, self._root]
         else:
-            body = self._bodies.get(name)
-            if body is None:
-                body = int(self._model.geom_bodyid[index_of(self._model, "geom", name)])
+            of_geom = name not in self._bodies
+            body = int(self._model.geom_bodyid[index_of(self._model, "geom", name)]) if of_geom else self._bodies[name]
             velocity = rows.velocity(body, self._point(name, rows))
         if quantity == "speed":
             return np.asarray(np.hypot(velocity[:, 0], velocity[:, 1]))

@@ -73,7 +73,7 @@ class MotionPlayer:
         self._kinematics = Kinematics(self.model, spec)
         self._free = FREE in self.model.jnt_type
         self._flat = "height" not in spec.feature_names
-        self._rest = self.model.qpos0.copy()
+        self._rest: Floats = self.model.qpos0.copy()
         if settles:
             data = mujoco.MjData(self.model)
             data.qpos[:] = self.model.qpos0

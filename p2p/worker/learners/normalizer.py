@@ -128,7 +128,7 @@ class RewardNormalizer:
             latest = np.where(dones[t], 0.0, returns[t])
         self._returns = latest
         # The statistics after each step, and their variances, shape (T,).
-        n = returns.shape[1]
+        n = rewards.shape[1]
         means = np.add.reduce(returns, axis=1) / n
         deviations = returns - means[:, None]
         of_steps = np.add.reduce(deviations * deviations, axis=1) / n

@@ -273,9 +273,9 @@ class Assignments(Expressions):
         for inner in own_nodes(node.body):
             if isinstance(inner, ast.AugAssign):
                 self._written |= assigned([inner])
-            stored = isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store)
-            if stored and isinstance(inner.value, ast.Name):
-                self._written.add(inner.value.id)
+            stored = inner.value if isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store) else None
+            if isinstance(stored, ast.Name):
+                self._written.add(stored.id)
         self._makes_object = makes_object
         self._count = 0
 
