@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 
 from p2p.benchmark.table_place import TablePlace
 from p2p.cli.formats import short_path
@@ -59,16 +58,19 @@ def attack(  # noqa: PLR0913  typer reads one parameter per option
     found = search(ws, pairs, tries, seed, lambda text: output.console.print(text, markup=False))
     seconds = time.monotonic() - begun
     if place is not None:
-        place.write(_markdown(found, seconds))
+        head = "| robot | sentence | pass | pass and are wrong | first at try | in what |\n|---|---|---|---|---|---|"
+        rows = [f"| {' | '.join(_cells(each))} |" for each in found]
+        place.write("\n".join([head, *rows, "", _setting(found, seconds)]))
     films = []
     if film and len(found) == 1:
         films = [
             f"{each.clip.clip_id}  {each.clip.motion}: {short_path(ws.runs.path / each.video)}"
             for each in film_attack(ws, found[0])
         ]
-    output.result(
-        {"attacks": [each.model_dump(mode="json") for each in found]}, _shown(found), *films, _setting(found, seconds)
-    )
+    made = table("robot", "sentence", "passes", "wrong", "first at", "in what", right=("passes", "wrong", "first at"))
+    for each in found:
+        made.add_row(*_cells(each))
+    output.result({"attacks": [each.model_dump(mode="json") for each in found]}, made, *films, _setting(found, seconds))
     if any(each.wrong_passes for each in found):
         raise typer.Exit(NOT_PASSED)
 
@@ -81,13 +83,6 @@ def _pairs(sentence: str | None, env: str | None, everything: bool) -> tuple[tup
     return ((env, sentence),)
 
 
-def _shown(found: list[Attack]) -> RenderableType:
-    made = table("robot", "sentence", "passes", "wrong", "first at", "in what", right=("passes", "wrong", "first at"))
-    for each in found:
-        made.add_row(*_cells(each))
-    return made
-
-
 def _cells(each: Attack) -> tuple[str, ...]:
     return (
         each.env_id,
@@ -97,12 +92,6 @@ def _cells(each: Attack) -> tuple[str, ...]:
         "–" if each.first_at is None else f"{each.first_at:,}",
         "; ".join(f"{words} ({count})" for words, count in each.by_wrong.items()) or "–",
     )
-
-
-def _markdown(found: list[Attack], seconds: float) -> str:
-    head = "| robot | sentence | pass | pass and are wrong | first at try | in what |\n|---|---|---|---|---|---|"
-    rows = [f"| {' | '.join(_cells(each))} |" for each in found]
-    return "\n".join([head, *rows, "", _setting(found, seconds)])
 
 
 def _setting(found: list[Attack], seconds: float) -> str:

@@ -43,7 +43,11 @@ def markdown(calibration: Calibration) -> str:
 def what_remains(calibration: Calibration) -> str:
     """What is still judged wrongly, as tables of a document: by change, then by sentence."""
     parts = []
-    for judge, words in _both(calibration):
+    judged = [
+        *((judge, "clips that criteria are mended on") for judge in calibration.judges),
+        *((judge, "clips never looked at") for judge in calibration.never_looked_at),
+    ]
+    for judge, words in judged:
         families = [
             f"| {family} | {_share(rates.false_passes)} | {_share(rates.false_fails)} |"
             for family, rates in judge.by_mutation.items()
@@ -60,13 +64,6 @@ def what_remains(calibration: Calibration) -> str:
             parts += ["| robot | sentence | wrong passes | wrong fails |", "|---|---|---|---|", *sentences, ""]
         parts += [f"No error on {right} of {len(judge.by_sentence)} sentences.", ""]
     return "\n".join([*parts, _setting(calibration)])
-
-
-def _both(calibration: Calibration) -> list[tuple[JudgeCalibration, str]]:
-    return [
-        *((judge, "clips that criteria are mended on") for judge in calibration.judges),
-        *((judge, "clips never looked at") for judge in calibration.never_looked_at),
-    ]
 
 
 def _row(judge: JudgeCalibration, clips: str) -> str:

@@ -46,11 +46,20 @@ class ClipCodeJudge:
         Raises:
             BudgetExceeded: writing the function would cost more than it may.
         """
-        function, cost = self._function(recording.clip.env_id, intent)
+        pair = (recording.clip.env_id, intent.prompt)
+        cost = 0.0
+        if pair not in self._functions:
+            self._functions[pair], cost = self._write(recording.clip.env_id, intent)
+        function = self._functions[pair]
         if not function.source:
             reason = " ".join(function.problems) or function.decomposition.reason
             return ClipVerdict(passed=None, score=None, cost_usd=cost, reason=reason[:200])
-        said = self._findings(recording, intent, function.source)[recording.index]
+        clip = recording.clip
+        self._times[clip.clip_id, intent.prompt] += 1
+        turn = clip.env_id, intent.prompt, self._times[clip.clip_id, intent.prompt]
+        if turn not in self._said:
+            self._said[turn] = self._call(function.source, recording.source.features)
+        said = self._said[turn][recording.index]
         if isinstance(said, str):
             return ClipVerdict(passed=None, score=None, cost_usd=cost, reason=said[:200])
         findings = {KEY: (said,)}
@@ -62,18 +71,3 @@ class ClipCodeJudge:
         )
         decided = judgment.verdict is not Verdict.NO_VERDICT
         return ClipVerdict(passed=judgment.passed if decided else None, score=judgment.intent_score, cost_usd=cost)
-
-    def _function(self, env_id: str, intent: Intent) -> tuple[JudgeFunction, float]:
-        pair = (env_id, intent.prompt)
-        cost = 0.0
-        if pair not in self._functions:
-            self._functions[pair], cost = self._write(env_id, intent)
-        return self._functions[pair], cost
-
-    def _findings(self, recording: ClipRecording, intent: Intent, source: str) -> Said:
-        clip = recording.clip
-        self._times[clip.clip_id, intent.prompt] += 1
-        turn = clip.env_id, intent.prompt, self._times[clip.clip_id, intent.prompt]
-        if turn not in self._said:
-            self._said[turn] = self._call(source, recording.source.features)
-        return self._said[turn]

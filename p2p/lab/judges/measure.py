@@ -1,7 +1,7 @@
 """Ask judges about every claim of every clip, and count how often they are right."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,7 @@ from p2p.contracts.intent import Intent
 from p2p.contracts.known_motions import Claim
 from p2p.lab.contracts.calibration import Calibration, ClipVerdict, HeldOut, JudgeCalibration
 from p2p.lab.judges.by_hand import written_by_hand
-from p2p.lab.judges.clip_recording import CalibratedJudge, ClipRecording, RecordedClips, read_clips
+from p2p.lab.judges.clip_recording import CalibratedJudge, ClipRecording, read_clips
 from p2p.lab.judges.predicate_judge import PredicateJudge
 from p2p.lab.judges.tally import JudgedClaim, tally
 
@@ -64,8 +64,16 @@ def calibrate(
     sources = [read_clips(directory) for directory in directories]
     first = sources[0].record.read_clips()
     assert first is not None, "it has been read already"
-    questions = list(_questions(sources, intents))
-    asked = _evenly(questions, limit)
+    questions = [
+        Question(recording, claim, intent)
+        for source in sources
+        for recording in source.recordings()
+        for claim in recording.clip.claims
+        if (intent := intents.get((recording.clip.env_id, claim.sentence))) is not None
+    ]
+    asked = questions
+    if limit is not None and len(questions) > limit:  # evenly spaced
+        asked = [questions[round(index * len(questions) / limit)] for index in range(limit)]
     reports, apart = [], []
     for judge in loaded:
         measured, held = _measure(judge, asked, held_out)
@@ -86,21 +94,6 @@ def calibrate(
         never_looked_at=tuple(apart),
         seconds=time.monotonic() - begun,
     )
-
-
-def _questions(sources: Sequence[RecordedClips], intents: Intents) -> Iterator[Question]:
-    for source in sources:
-        for recording in source.recordings():
-            for claim in recording.clip.claims:
-                if (intent := intents.get((recording.clip.env_id, claim.sentence))) is not None:
-                    yield Question(recording, claim, intent)
-
-
-def _evenly(questions: Sequence[Question], limit: int | None) -> list[Question]:
-    """Thin questions to `limit`, evenly spaced."""
-    if limit is None or len(questions) <= limit:
-        return list(questions)
-    return [questions[round(index * len(questions) / limit)] for index in range(limit)]
 
 
 def _measure(

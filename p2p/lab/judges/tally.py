@@ -50,6 +50,10 @@ def tally(judge: str, answers: Sequence[JudgedClaim]) -> JudgeCalibration:
     robots = dict.fromkeys(answer.clip.env_id for answer in answers)
     trained = [answer for answer in answers if answer.clip.trained]
     of_robot = {name: [a for a in answers if a.clip.env_id == name] for name in robots}
+    of_family = {family: [a for a in answers if a.clip.mutation == family] for family in MutationFamily}
+    of_sentence: dict[tuple[str, str], list[JudgedClaim]] = {}
+    for answer in answers:
+        of_sentence.setdefault((answer.clip.env_id, answer.claim.sentence), []).append(answer)
     return JudgeCalibration(
         judge=judge,
         verdicts={kind: dict(Counter(answer.word for answer in found)) for kind, found in of_kind.items()},
@@ -57,8 +61,11 @@ def tally(judge: str, answers: Sequence[JudgedClaim]) -> JudgeCalibration:
         costly=_share(costly, lambda a: a.verdict.passed is True),
         false_fails=_share(of_kind[ClaimKind.POSITIVE], lambda a: a.verdict.passed is not True),
         by_robot={name: _share(found, lambda a: not a.right) for name, found in of_robot.items()},
-        by_sentence=_by_sentence(answers),
-        by_mutation=_by_mutation(answers),
+        by_sentence=tuple(
+            SentenceRates(env_id=env_id, sentence=sentence, **_errors(found))
+            for (env_id, sentence), found in of_sentence.items()
+        ),
+        by_mutation={family: Rates(**_errors(found)) for family, found in of_family.items() if found},
         trained=_share(trained, lambda a: not a.right) if trained else None,
         auroc=auroc(_scores(answers, holds=True), _scores(answers, holds=False)),
         score_variance=None,
@@ -69,24 +76,6 @@ def tally(judge: str, answers: Sequence[JudgedClaim]) -> JudgeCalibration:
         scores={kind: _histogram(found) for kind, found in of_kind.items()},
         mistakes=tuple(_mistake(answer) for answer in answers if not answer.right)[:MOST_MISTAKES],
     )
-
-
-def _by_sentence(answers: Sequence[JudgedClaim]) -> tuple[SentenceRates, ...]:
-    groups: dict[tuple[str, str], list[JudgedClaim]] = {}
-    for answer in answers:
-        groups.setdefault((answer.clip.env_id, answer.claim.sentence), []).append(answer)
-    return tuple(
-        SentenceRates(env_id=env_id, sentence=sentence, **_errors(found))
-        for (env_id, sentence), found in groups.items()
-    )
-
-
-def _by_mutation(answers: Sequence[JudgedClaim]) -> dict[MutationFamily, Rates]:
-    groups: dict[str, list[JudgedClaim]] = {}
-    for answer in answers:
-        if answer.clip.mutation is not None:
-            groups.setdefault(answer.clip.mutation, []).append(answer)
-    return {family: Rates(**_errors(groups[family])) for family in MutationFamily if family in groups}
 
 
 def _errors(answers: Sequence[JudgedClaim]) -> dict[str, Share]:

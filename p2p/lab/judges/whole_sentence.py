@@ -9,7 +9,11 @@ LONGEST_TITLE = 80
 def whole(intent: Intent) -> Intent:
     """The same sentence with a single criterion that no predicate decides; what it means is told in words alone."""
     titles = {criterion.key: criterion.title for criterion in intent.criteria}
-    lines = [_told(criterion, titles) for criterion in intent.criteria]
+    lines = []
+    for one in intent.criteria:
+        after = f" (after “{titles[one.after]}”)" if one.after is not None else ""
+        wish = "" if one.required else " (welcome, and not required)"
+        lines.append(f"- {one.title}{after}{wish}. {one.description}")
     criterion = Criterion(
         key=KEY,
         title=intent.prompt[:LONGEST_TITLE],
@@ -18,9 +22,3 @@ def whole(intent: Intent) -> Intent:
         predicate=None,
     )
     return intent.model_copy(update={"criteria": (criterion,)})
-
-
-def _told(criterion: Criterion, titles: dict[str, str]) -> str:
-    after = f" (after “{titles[criterion.after]}”)" if criterion.after is not None else ""
-    wish = "" if criterion.required else " (welcome, and not required)"
-    return f"- {criterion.title}{after}{wish}. {criterion.description}"

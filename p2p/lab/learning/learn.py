@@ -136,13 +136,10 @@ def _learned(config: TrainConfig, run: IterationRecord) -> Learned:
     if summary is None or returns is None:
         status = run.read_status()
         raise TrainingFailed(f"{run.path} did not reach its end: {last_line(status.error if status else None)}")
-    return Learned(config, returns.returns, summary, _curve(run))
-
-
-def _curve(run: IterationRecord) -> tuple[float, ...]:
     rows, _ = run.parse_scalars()
     quarters = (rows[(len(rows) * (i + 1)) // QUARTERS - 1] for i in range(QUARTERS))
-    return tuple(math.nan if row["episodic_return"] is None else row["episodic_return"] for row in quarters)
+    curve = tuple(math.nan if row["episodic_return"] is None else row["episodic_return"] for row in quarters)
+    return Learned(config, returns.returns, summary, curve)
 
 
 def table(rows: Mapping[str, Sequence[Learned]]) -> str:

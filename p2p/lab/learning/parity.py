@@ -22,15 +22,12 @@ def table(rows: Mapping[str, Sequence[Learned]], env_ids: Sequence[str]) -> str:
 
 
 def _row(rows: Mapping[str, Sequence[Learned]], env_id: str, learner: str) -> str:
-    mine, theirs = (_intervals(rows[row_name(env_id, name)]) for name in (learner, *_other(learner)))
+    others = [name for name in LEARNERS if name != learner]
+    mine, theirs = (_intervals(rows[row_name(env_id, name)]) for name in (learner, *others))
     shared = sum(max(a[0], b[0]) <= min(a[1], b[1]) for a, b in zip(mine, theirs, strict=True))
     means = [fmean(values) for values in _quarters(rows[row_name(env_id, learner)])]
     cells = [f"{number(mean)} [{number(low)}, {number(high)}]" for mean, (low, high) in zip(means, mine, strict=True)]
     return f"| {' | '.join([env_id, learner, *cells, f'{shared} of {len(mine)}'])} |"
-
-
-def _other(learner: str) -> tuple[str, ...]:
-    return tuple(name for name in LEARNERS if name != learner)
 
 
 def _intervals(runs: Sequence[Learned]) -> list[tuple[float, float]]:

@@ -161,7 +161,9 @@ class ThroughputBenchmark:
         name = f"{case.name}_{repetition + 1}_{subject}"
         records = [MeasurementRecord(self._root / f"{name}_{copy + 1}") for copy in range(self.parallel)]
         for copy, record in enumerate(records):
-            self._prepare(record, case, subject, seed=copy + 1)
+            config = self._baseline(case) if subject == "baseline" else self._config(case)
+            spec = describe_environment(self._ws, case.env_id)
+            save_inputs(record.run, REWARD, spec, config.model_copy(update={"seed": (copy + 1)}))
             beside = tuple(f"../{other.path.name}" for other in records if other is not record)
             record.save_request(MeasureRequest(subject=subject, seconds=self._plan.seconds, beside=beside))
         for record in records:
@@ -170,11 +172,6 @@ class ThroughputBenchmark:
         measured = tuple(self._result(record) for record in records)
         self._tick(f"{case.name}, repetition {repetition + 1}, {subject}: {speed(measured):,.0f} steps/s")
         return measured
-
-    def _prepare(self, record: MeasurementRecord, case: ThroughputCase, subject: Subject, seed: int) -> None:
-        config = self._baseline(case) if subject == "baseline" else self._config(case)
-        spec = describe_environment(self._ws, case.env_id)
-        save_inputs(record.run, REWARD, spec, config.model_copy(update={"seed": seed}))
 
     def _config(self, case: ThroughputCase) -> TrainConfig:
         steps = describe_environment(self._ws, case.env_id).max_episode_steps

@@ -20,7 +20,13 @@ def legend(report: ThroughputReport) -> str:
     first = report.rows[0]
     settings: dict[str, list[str]] = {}
     for row in report.rows:
-        settings.setdefault(_settings(row), []).append(row.case)
+        config = row.config.model_dump()
+        shared = ", ".join(f"{name} {config[name]}" for name in COMPARED)
+        setting = (
+            f"environments x steps of a rollout {row.config.n_envs} x {row.config.n_steps}, "
+            f"baseline {row.baseline_n_envs} x {row.baseline_n_steps}, {shared}"
+        )
+        settings.setdefault(setting, []).append(row.case)
     what = " ".join(f"{', '.join(cases)}: {text}." for text, cases in settings.items())
     return (
         f"Median [smallest, largest] of {len(first.repetitions)} interleaved repetitions of {report.seconds:g} s; "
@@ -28,15 +34,6 @@ def legend(report: ThroughputReport) -> str:
         "within a repetition. Peak memory is of all processes of a job together: with ours, the reward's too. "
         "Baseline: stable-baselines3's PPO with VecNormalize on Gymnasium's DummyVecEnv, "
         f"the same reward in a wrapper that is called at every step. {what}"
-    )
-
-
-def _settings(row: ThroughputRow) -> str:
-    config = row.config.model_dump()
-    shared = ", ".join(f"{name} {config[name]}" for name in COMPARED)
-    return (
-        f"environments x steps of a rollout {row.config.n_envs} x {row.config.n_steps}, "
-        f"baseline {row.baseline_n_envs} x {row.baseline_n_steps}, {shared}"
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from p2p.contracts.training import Purpose, StandardReturns, TrainConfig, first_seed
+from p2p.contracts.training import Purpose, StandardReturns, first_seed
 from p2p.store.iterations import IterationRecord
 from p2p.store.policy import load_policy
 from p2p.worker.engine.vec_env import VecEnv
@@ -36,7 +36,9 @@ def learn(job_dir: Path) -> None:
 
 def standard_returns(run: Run, policy: Policy, seeds: range) -> tuple[float, ...]:
     """Undiscounted return of one episode per seed, all at once."""
-    config = _standard(run.config, run.spec.max_episode_steps)
+    config = run.config.model_copy(
+        update={"max_episode_steps": run.spec.max_episode_steps, "terminate_when_unhealthy": True}
+    )
     env = VecEnv(config, run.spec, len(seeds), terminate=True)
     frame = env.reset(range(env.n), seeds)
     going_on = np.ones(env.n, dtype=np.bool_)
@@ -50,7 +52,3 @@ def standard_returns(run: Run, policy: Policy, seeds: range) -> tuple[float, ...
         env.take_block()
     env.close()
     return tuple(returns.tolist())
-
-
-def _standard(config: TrainConfig, steps: int) -> TrainConfig:
-    return config.model_copy(update={"max_episode_steps": steps, "terminate_when_unhealthy": True})

@@ -92,31 +92,18 @@ def wrongs(robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> list[Wr
     """All respects in which a motion may be wrong, the worst first."""
     found = list(_BY_SKILL[asked.skill](robot, asked, seen))
     if robot.floor and asked.skill not in ("flip", "roll", "rear"):
-        found += _posture(asked, seen)
+        found += [
+            Wrong("lies at the end", _from(float(np.max(seen.course.up[seen.last(LIES_S)])), LIES)),
+            Wrong("leans by more than 60° or lies", float(np.mean(seen.course.up < 0.5)) / DOWN_SHARE),
+        ]
+        if asked.skill != "crawl":
+            found.append(Wrong("rests on its trunk", float(np.mean(seen.trunk)) / TRUNK_SHARE))
     return sorted(found, key=lambda wrong: -wrong.how_much)
-
-
-def _posture(asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
-    yield Wrong("lies at the end", _from(float(np.max(seen.course.up[seen.last(LIES_S)])), LIES))
-    yield Wrong("leans by more than 60° or lies", float(np.mean(seen.course.up < 0.5)) / DOWN_SHARE)
-    if asked.skill != "crawl":
-        yield Wrong("rests on its trunk", float(np.mean(seen.trunk)) / TRUNK_SHARE)
 
 
 def _from(value: float, limit: float) -> float:
     """1 at a limit, more below it."""
     return max(0.0, 1.0 + (limit - value))
-
-
-def _speed(asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
-    vx, vy = seen.course.velocity
-    along, across = (vy, vx) if asked.sideways else (vx, vy)
-    speed = along * asked.way
-    yield Wrong("goes the other way" if speed < 0 else "too slow", max(0.0, 0.8 * asked.low / max(speed, 1e-6)))
-    if np.isfinite(asked.high):
-        yield Wrong("too fast", max(0.0, speed / (1.25 * asked.high)))
-    yield Wrong("goes to the side", abs(across) / max(abs(along), 1e-6))
-    yield Wrong("stands for part of the time", _standing_share(seen, 1 if asked.sideways else 0, along) / STANDS)
 
 
 def _standing_share(seen: SimulatedMotion, axis: int, mean_speed: float) -> float:
@@ -128,7 +115,14 @@ def _standing_share(seen: SimulatedMotion, axis: int, mean_speed: float) -> floa
 
 
 def _move(_robot: Robot, asked: KnownSentence, seen: SimulatedMotion) -> Iterator[Wrong]:
-    yield from _speed(asked, seen)
+    vx, vy = seen.course.velocity
+    along, across = (vy, vx) if asked.sideways else (vx, vy)
+    speed = along * asked.way
+    yield Wrong("goes the other way" if speed < 0 else "too slow", max(0.0, 0.8 * asked.low / max(speed, 1e-6)))
+    if np.isfinite(asked.high):
+        yield Wrong("too fast", max(0.0, speed / (1.25 * asked.high)))
+    yield Wrong("goes to the side", abs(across) / max(abs(along), 1e-6))
+    yield Wrong("stands for part of the time", _standing_share(seen, 1 if asked.sideways else 0, along) / STANDS)
     if asked.sentence.startswith(DRIVEN):
         swing = float(np.max(np.std(seen.course.joints, axis=0)))
         yield Wrong("its joints do not move", MOTIONLESS / max(swing, 1e-6))

@@ -254,7 +254,14 @@ def _motors_off(base: BaseClip, rng: Random) -> Mutant | None:
     """Switch the motors off and let physics go on: half way, or before the one thing that is asked for."""
     if not base.robot.floor:
         return None  # a swimmer coasts on, at up to half of its speed for seconds
-    at = _off_at(base, rng)
+    found = events(base.motion)
+    if travels(base) or not found:
+        at = float(base.seconds * rng.uniform(0.3, 0.5))
+    elif np.ptp(base.motion.yaw) or "hold" in base.scene.parameters:
+        start, end = found[0]
+        at = float(base.dt * (start + (end - start) * rng.uniform(0.2, 0.4)))
+    else:
+        at = float(base.dt * found[0][0] * rng.uniform(0.5, 0.9))
     step = round(at / base.dt)
     played = base.played
     actions = np.where((np.arange(len(played.actions)) >= step)[:, None], 0.0, played.actions)
@@ -263,16 +270,6 @@ def _motors_off(base: BaseClip, rng: Random) -> Mutant | None:
     if not (np.isfinite(qpos).all() and np.isfinite(qvel).all() and np.abs(qvel).max() < 100.0):
         return None  # the scripted state was no state of this body
     return Mutant(base.stage.measured(qpos, qvel, actions), {"off_at": at})
-
-
-def _off_at(base: BaseClip, rng: Random) -> float:
-    found = events(base.motion)
-    if travels(base) or not found:
-        return float(base.seconds * rng.uniform(0.3, 0.5))
-    if np.ptp(base.motion.yaw) or "hold" in base.scene.parameters:
-        start, end = found[0]
-        return float(base.dt * (start + (end - start) * rng.uniform(0.2, 0.4)))
-    return float(base.dt * found[0][0] * rng.uniform(0.5, 0.9))
 
 
 # Beginning and end --------------------------------------------------------------------------------------------------

@@ -112,17 +112,15 @@ def _leans_far(base: BaseClip, rng: Random) -> Mutant | None:
 
 def _leans_a_little(base: BaseClip, rng: Random) -> Mutant | None:
     """Lean by 3 to 7 degrees all the time; nothing where some feet stand before others, for it would lift them."""
-    if not base.robot.floor or _feet_apart(base) > 0.1:
+    if not base.robot.floor:
+        return None
+    spec = base.stage.spec
+    bodies = {geom.body for geom in spec.geoms if geom.name in spec.morphology.feet}
+    places = [body.rest_position[0] for body in spec.bodies if body.name in bodies]
+    if np.ptp(places) > 0.1:
         return None
     angle = rng.uniform(0.05, 0.12) * rng.choice([-1.0, 1.0])
     return Mutant(base.stage.play(base.motion.plus(pitch=angle)), {"angle": float(angle)})
-
-
-def _feet_apart(base: BaseClip) -> float:
-    """How far the foremost foot stands before the hindmost [m]."""
-    spec = base.stage.spec
-    bodies = {geom.body for geom in spec.geoms if geom.name in spec.morphology.feet}
-    return float(np.ptp([body.rest_position[0] for body in spec.bodies if body.name in bodies]))
 
 
 def _falls_late(base: BaseClip, rng: Random) -> Mutant | None:
