@@ -23,7 +23,17 @@ def analyze(record: SessionRecord, intent: Intent, attempts: tuple[Attempt, ...]
     """
     history = SessionHistory(record, attempts)
     best = best_of(attempts)
-    rows = [_row(attempt) for attempt in attempts]
+    rows = []
+    for attempt in attempts:
+        judgment = attempt.judgment
+        cells = (
+            str(attempt.number),
+            str(attempt.based_on or "–"),
+            score_in_words(judgment.intent_score),
+            share_in_words(judgment.success_rate),
+            ", ".join(judgment.failure_tags) or "nothing",
+        )
+        rows.append(f"| {' | '.join(cells)} |")
     table = "\n".join(["| iteration | made from | score | success | what failed |", "|---|---|---|---|---|", *rows])
     lessons = "\n".join(f"- {one.text} (iteration {one.learned_at})" for one in history.lineage.lessons)
     text = f"# {intent.prompt}\n\n{_outcome(best)}\n\n{table}\n"
@@ -44,18 +54,6 @@ def _outcome(best: Attempt) -> str:
         f"{share_in_words(judgment.success_rate or 0)} of {judgment.n_rollouts} rollouts"
     )
     return f"Best: iteration {best.number}, {judgment.verdict} ({reached})."
-
-
-def _row(attempt: Attempt) -> str:
-    judgment = attempt.judgment
-    cells = (
-        str(attempt.number),
-        str(attempt.based_on or "–"),
-        score_in_words(judgment.intent_score),
-        share_in_words(judgment.success_rate),
-        ", ".join(judgment.failure_tags) or "nothing",
-    )
-    return f"| {' | '.join(cells)} |"
 
 
 def _findings(history: SessionHistory, attempts: Sequence[Attempt], best: Attempt) -> Iterator[str]:

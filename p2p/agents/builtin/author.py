@@ -71,7 +71,18 @@ class BuiltinAuthor:
         eyes = any(criterion.key == EYES_KEY for criterion in intent.criteria)
         understood = _understand(intent.prompt, env, partly=eyes)
         plans = understood.plans
-        recipe = _recipe(plans)
+        # Merge the steps' recipes: training steps add up; the first with start states sets them.
+        recipe: dict[str, object] = {}
+        for plan in reversed(plans):
+            recipe.update(plan.recipe)
+        steps = [plan.recipe["total_timesteps"] for plan in plans]
+        recipe["total_timesteps"] = min(MAX_STEPS, sum(step for step in steps if isinstance(step, int)))
+        recipe["terminate_when_unhealthy"] = all(plan.recipe.get("terminate_when_unhealthy", False) for plan in plans)
+        judged = seconds_of(plans)
+        if len(plans) > 1:
+            recipe["episode_s"] = judged
+        else:
+            recipe.setdefault("episode_s", min(judged, max(TRAINED_S, plans[0].seconds)))
         return RewardDraft(
             source=compose(intent.prompt, plans, understood.body),
             config_changes=recipe,
@@ -100,7 +111,12 @@ class _Understood:
 
     def intent(self, prompt: str) -> Intent:
         """Intent with its criteria."""
-        criteria = _after_the_step_before(criteria_of(self.skills, self.plans), self.plans)
+        criteria = criteria_of(self.skills, self.plans)
+        last = next((c for c in reversed(criteria) if c.key.startswith(self.plans[-1].main.key)), None)
+        if len(self.plans) > 1 and last is not None and last.after is not None:
+            # In a sequence, qualities are those of the last step.
+            after = {"after": last.after}
+            criteria = tuple(c.model_copy(update=after) if c.key in QUALITY_KEYS else c for c in criteria)
         return Intent(
             prompt=prompt,
             env_id=self.body.env_id,
@@ -171,27 +187,3 @@ def _assumed(skills: Sequence[Skill], body: RobotFacts) -> Iterator[str]:
 
 
 _TAKEN = {"move": "forward", "flip": "backward"}
-
-
-def _after_the_step_before(criteria: tuple[Criterion, ...], plans: tuple[Plan, ...]) -> tuple[Criterion, ...]:
-    """In a sequence, apply qualities to the last step."""
-    last = next((c for c in reversed(criteria) if c.key.startswith(plans[-1].main.key)), None)
-    if len(plans) == 1 or last is None or last.after is None:
-        return criteria
-    return tuple(c.model_copy(update={"after": last.after}) if c.key in QUALITY_KEYS else c for c in criteria)
-
-
-def _recipe(plans: tuple[Plan, ...]) -> dict[str, object]:
-    """Merge the steps' recipes: training steps add up; the first with start states sets them."""
-    merged: dict[str, object] = {}
-    for plan in reversed(plans):
-        merged.update(plan.recipe)
-    steps = [plan.recipe["total_timesteps"] for plan in plans]
-    merged["total_timesteps"] = min(MAX_STEPS, sum(step for step in steps if isinstance(step, int)))
-    merged["terminate_when_unhealthy"] = all(plan.recipe.get("terminate_when_unhealthy", False) for plan in plans)
-    judged = seconds_of(plans)
-    if len(plans) > 1:
-        merged["episode_s"] = judged
-    else:
-        merged.setdefault("episode_s", min(judged, max(TRAINED_S, plans[0].seconds)))
-    return merged

@@ -37,8 +37,15 @@ def compose(prompt: str, plans: Sequence[Plan], body: RobotFacts) -> str:
     definitions = {name: text for plan in plans for name, text in plan.definitions.items()}
     compute = _compute(summands, definitions, plans)
     class_name = "Then".join(re.sub(r"\W", "", plan.label) for plan in plans)
+    text = prompt.replace("\\", "").replace('"', "'").strip()
+    imports = [f'"""{text[:1].upper()}{text[1:]}"""', ""]
+    if "np." in compute:
+        imports += ["import numpy as np", ""]
+    if "tolerance(" in compute:
+        imports.append("from p2p.rewards.tolerance import tolerance")
+    header = "\n".join([*imports, "from p2p.training.reward_function import RewardFunction", "", ""])
     parts = [
-        _header(prompt, compute),
+        header,
         f"class {class_name}(RewardFunction):",
         indent(_docstring(plans), "    "),
         "",
@@ -51,29 +58,11 @@ def compose(prompt: str, plans: Sequence[Plan], body: RobotFacts) -> str:
     return re.sub(r"[ \t]+\n", "\n", "\n".join(parts)) + "\n"
 
 
-def _header(prompt: str, compute: str) -> str:
-    text = prompt.replace("\\", "").replace('"', "'").strip()
-    imports = [f'"""{text[:1].upper()}{text[1:]}"""', ""]
-    if "np." in compute:
-        imports += ["import numpy as np", ""]
-    if "tolerance(" in compute:
-        imports.append("from p2p.rewards.tolerance import tolerance")
-    return "\n".join([*imports, "from p2p.training.reward_function import RewardFunction", "", ""])
-
-
 def _docstring(plans: Sequence[Plan]) -> str:
     first, *rest = (plan.summary for plan in plans)
     if not rest:
         return f'"""{first}."""'
     return "\n".join([f'"""{first};', *(f"then {text[:1].lower()}{text[1:]};" for text in rest)])[:-1] + '.\n"""'
-
-
-def _description(plans: Sequence[Plan]) -> str:
-    """The docstring as an expression."""
-    lines = _docstring(plans).strip('"\n').split("\n")
-    if len(lines) == 1:
-        return f'"{lines[0]}"'
-    return "(\n" + "\n".join(f'        "{line}{" " if line.endswith(";") else ""}"' for line in lines) + "\n    )"
 
 
 def _without_clashes(plans: Sequence[Plan]) -> list[Plan]:
@@ -83,23 +72,25 @@ def _without_clashes(plans: Sequence[Plan]) -> list[Plan]:
     for position, plan in enumerate(plans, start=1):
         for name, text in plan.definitions.items():
             if seen.setdefault(name, text) != text:
-                plan = _with_renamed(plan, name, f"{name}_{position}")
+                new = f"{name}_{position}"
+                word = re.compile(rf"(?<![\"\w]){name}(?![\"\w])")
+                terms = tuple(replace(term, expression=word.sub(new, term.expression)) for term in plan.terms)
+                definitions = {new if k == name else k: word.sub(new, v) for k, v in plan.definitions.items()}
+                plan = replace(plan, terms=terms, definitions=definitions)
         found.append(plan)
     return found
-
-
-def _with_renamed(plan: Plan, old: str, new: str) -> Plan:
-    word = re.compile(rf"(?<![\"\w]){old}(?![\"\w])")
-    terms = tuple(replace(term, expression=word.sub(new, term.expression)) for term in plan.terms)
-    definitions = {new if name == old else name: word.sub(new, text) for name, text in plan.definitions.items()}
-    return replace(plan, terms=terms, definitions=definitions)
 
 
 def _summands(plans: Sequence[Plan]) -> list[Summand]:
     """Pay terms of all steps throughout; number different terms of the same name."""
     if len(plans) == 1:
         return [Summand(term, None) for term in plans[0].terms]
-    shared = _shared(plans)
+    # Terms of all steps, each with its largest weight.
+    shared = []
+    for term in plans[0].terms:
+        alike = [other for plan in plans for other in plan.terms if _same(term, other)]
+        if len(alike) == len(plans):
+            shared.append(max(alike, key=lambda term: term.weight))
     found = [Summand(term, None) for term in shared]
     taken = {term.name for term in shared} | {"progress"}
     for phase, plan in zip(_PHASES, plans, strict=False):
@@ -115,16 +106,6 @@ def _summands(plans: Sequence[Plan]) -> list[Summand]:
             found.append(Summand(replace(term, name=name), phase))
     progress = Term("progress", PROGRESS, "self.phase", r"\phi", "steps of the sequence that are done")
     return [*found, Summand(progress, None)]
-
-
-def _shared(plans: Sequence[Plan]) -> list[Term]:
-    """Terms of all steps, each with its largest weight."""
-    found = []
-    for term in plans[0].terms:
-        shared = [other for plan in plans for other in plan.terms if _same(term, other)]
-        if len(shared) == len(plans):
-            found.append(max(shared, key=lambda term: term.weight))
-    return found
 
 
 def _same(one: Term, other: Term) -> bool:
@@ -174,14 +155,10 @@ def _summand(summand: Summand) -> str:
     weight = f'{sign}w["{term.name}"]' if not gate else f'{gate}{sign}w["{term.name}"]'
     if term.expression == "1.0":
         return weight
-    return f"{weight} * {_factor(term.expression.replace('{margin}', f'm[{chr(34)}{term.name}{chr(34)}]'))}"
-
-
-def _factor(expression: str) -> str:
-    """The expression, in brackets if a product would tear it apart."""
+    expression = term.expression.replace("{margin}", f'm["{term.name}"]')
     top = ast.parse(expression, mode="eval").body
-    loose = isinstance(top, ast.BinOp) and isinstance(top.op, ast.Add | ast.Sub)
-    return f"({expression})" if loose else expression
+    torn_apart = isinstance(top, ast.BinOp) and isinstance(top.op, ast.Add | ast.Sub)
+    return f"{weight} * ({expression})" if torn_apart else f"{weight} * {expression}"
 
 
 def _state(plans: Sequence[Plan]) -> list[str]:
@@ -236,10 +213,18 @@ def advance(self, info):
 
 def _properties(summands: Sequence[Summand], plans: Sequence[Plan], body: RobotFacts) -> str:
     texts = "\n".join(f'        "{s.term.name}": "{s.term.description}",' for s in summands)
+    # The docstring as an expression.
+    lines = _docstring(plans).strip('"\n').split("\n")
+    if len(lines) == 1:
+        description = f'"{lines[0]}"'
+    else:
+        description = (
+            "(\n" + "\n".join(f'        "{line}{" " if line.endswith(";") else ""}"' for line in lines) + "\n    )"
+        )
     return (
         f"@property\ndef latex(self):\n    return {_latex(summands, body)}\n\n"
         f"@property\ndef terms(self):\n    return {{\n{texts}\n    }}\n\n"
-        f"@property\ndef description(self):\n    return {_description(plans)}"
+        f"@property\ndef description(self):\n    return {description}"
     )
 
 

@@ -101,7 +101,13 @@ def skill_of(said: Sequence[Said], body: RobotFacts) -> Skill:
             _read_quantity(draft, phrase.mark, before)
         else:
             _READERS[phrase.mark.kind](draft, phrase.mark, phrase.text)
-            _read_also(draft, phrase.mark, phrase.text)
+            for also in phrase.mark.also:
+                if also in _SWITCHES:
+                    setattr(draft, also, True)
+                elif also == "smooth":
+                    draft.manners.add(Manner.SMOOTH)
+                else:
+                    draft.qualities.setdefault(also, phrase.text)
         before = phrase.text
     _settle_course(draft, body)
     name = _name(draft, body)
@@ -130,16 +136,6 @@ def _read_direction(draft: Draft, mark: Mark, text: str) -> None:
     direction = mark.value if mark.kind is Kind.DIRECTION else mark.direction
     if isinstance(direction, Direction):
         draft.directions.setdefault(direction, text)
-
-
-def _read_also(draft: Draft, mark: Mark, text: str) -> None:
-    for name in mark.also:
-        if name in _SWITCHES:
-            setattr(draft, name, True)
-        elif name == "smooth":
-            draft.manners.add(Manner.SMOOTH)
-        else:
-            draft.qualities.setdefault(name, text)
 
 
 _SWITCHES = ("fastest", "very")
@@ -359,23 +355,19 @@ def _resolve(name: str, draft: Draft, body: RobotFacts) -> str:
             "'turn' needs an angle, such as 'turn left 90 degrees' or 'turn around'.", Refusal.VAGUE, ("turn",)
         )
     if name == "posture":
-        _check_posture(draft)
+        words = draft.level or draft.highest or draft.length is not None or _HEADS_HELD & set(draft.qualities)
+        if not words and not draft.manners & {Manner.UPRIGHT, Manner.NO_FALL}:
+            raise UnknownPhrase(
+                "The sentence does not say what to hold: 'low', 'high', 'at 0.5 m', 'upright'.", Refusal.VAGUE
+            )
+        if draft.pace is not None or draft.repeatedly:
+            raise UnknownPhrase("Holding a posture has no pace and no number of times.", Refusal.CONFLICT)
     return name
 
 
 def _travels(draft: Draft) -> bool:
     said = (draft.direction, draft.pace, draft.speed, draft.fastest or None, draft.circle or draft.diagonal or None)
     return any(value is not None for value in said) and Manner.IN_PLACE not in draft.manners
-
-
-def _check_posture(draft: Draft) -> None:
-    words = draft.level or draft.highest or draft.length is not None or _HEADS_HELD & set(draft.qualities)
-    if not words and not draft.manners & {Manner.UPRIGHT, Manner.NO_FALL}:
-        raise UnknownPhrase(
-            "The sentence does not say what to hold: 'low', 'high', 'at 0.5 m', 'upright'.", Refusal.VAGUE
-        )
-    if draft.pace is not None or draft.repeatedly:
-        raise UnknownPhrase("Holding a posture has no pace and no number of times.", Refusal.CONFLICT)
 
 
 _BELONGS: dict[str, Callable[[Draft, str], bool]] = {

@@ -1,7 +1,7 @@
 """Parse a sentence into skills; every word must be accounted for."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from p2p.agents.builtin.meaning import Said, skill_of
@@ -88,7 +88,16 @@ def read(sentence: str, body: RobotFacts, *, partly: bool = False) -> Reading:
 
 def _read(sentence: str, body: RobotFacts, partly: bool) -> Reading:
     pieces = _swallowed(_pieces(tokens(sentence)))
-    _check_robot(pieces, body)
+    # Refuse a sentence that names another robot than the environment's.
+    for piece in pieces:
+        if isinstance(piece.mark, Mark) and piece.kind is Kind.ROBOT:
+            names = piece.mark.value if isinstance(piece.mark.value, tuple) else ()
+            if body.env_id.partition("-")[0] not in names:
+                raise UnknownPhrase(
+                    f"{piece.text!r} is not the robot of {body.env_id}. For it, choose {names[0]}-v5.",
+                    Refusal.CONFLICT,
+                    (piece.text,),
+                )
     steps = _steps(pieces)
     rest = tuple(explained(part) for part in _open(steps))
     if rest and not partly:
@@ -165,19 +174,6 @@ def _swallowed(pieces: Sequence[Piece]) -> list[Piece]:
     return found
 
 
-def _check_robot(pieces: Iterable[Piece], body: RobotFacts) -> None:
-    """Refuse a sentence that names another robot than the environment's."""
-    for piece in pieces:
-        if isinstance(piece.mark, Mark) and piece.kind is Kind.ROBOT:
-            names = piece.mark.value if isinstance(piece.mark.value, tuple) else ()
-            if body.env_id.partition("-")[0] not in names:
-                raise UnknownPhrase(
-                    f"{piece.text!r} is not the robot of {body.env_id}. For it, choose {names[0]}-v5.",
-                    Refusal.CONFLICT,
-                    (piece.text,),
-                )
-
-
 def _steps(pieces: Sequence[Piece]) -> list[list[Piece]]:
     """Split at "then" and synonyms; drop empty steps."""
     steps: list[list[Piece]] = [[]]
@@ -186,22 +182,18 @@ def _steps(pieces: Sequence[Piece]) -> list[list[Piece]]:
             steps.append([])
         else:
             steps[-1].append(piece)
-    said = _landed([step for step in steps if any(_says_something(piece) for piece in step)])
+    # Merge a step about landing alone into the previous one: "jump, then land softly".
+    parts = [step for step in steps if any(_says_something(piece) for piece in step)]
+    said: list[list[Piece]] = []
+    for step in parts:
+        lands = all(not _says_something(piece) or _is_landing(piece.mark) for piece in step)
+        if said and lands:
+            said[-1] = [*said[-1], *step]
+        else:
+            said.append(step)
     if not said:
         raise UnknownPhrase("The sentence names nothing that the robot can do.", Refusal.VAGUE)
     return said
-
-
-def _landed(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
-    """Merge a step about landing alone into the previous one: "jump, then land softly"."""
-    found: list[list[Piece]] = []
-    for step in steps:
-        lands = all(not _says_something(piece) or _is_landing(piece.mark) for piece in step)
-        if found and lands:
-            found[-1] = [*found[-1], *step]
-        else:
-            found.append(step)
-    return found
 
 
 def _is_landing(mark: Mark | NumberWithUnit | None) -> bool:
@@ -215,15 +207,12 @@ def _carried(steps: Sequence[list[Piece]]) -> list[list[Piece]]:
         bare = not any(piece.verb for piece in step)
         says = any(piece.kind in _CARRIES or isinstance(piece.mark, NumberWithUnit) for piece in step)
         if found and bare and says:
-            verbs = [Piece(p.text, _without_way(p.mark)) for p in found[-1] if p.verb and isinstance(p.mark, Mark)]
+            verbs = [
+                Piece(p.text, replace(p.mark, direction=None)) for p in found[-1] if p.verb and isinstance(p.mark, Mark)
+            ]
             step = [*verbs, *step]
         found.append(step)
     return found
-
-
-def _without_way(mark: Mark) -> Mark:
-    """Meaning of a verb without its direction."""
-    return Mark(mark.kind, mark.value, None, mark.also, mark.verb)
 
 
 def _says_something(piece: Piece) -> bool:

@@ -69,7 +69,10 @@ def not_understood(error: UnknownPhrase, sentence: str, body: RobotFacts) -> Unk
     """
     near = error.suggestions
     hint = f" Did you mean {' and '.join(repr(word) for word in near)}?" if near else ""
-    known = "; ".join(_nearest_examples(sentence, body)) or "nothing yet"
+    # Example sentences with most words in common.
+    said = set(sentence.lower().split())
+    offered = [text for line in examples(body) for text in line.split(", ")]
+    known = "; ".join(sorted(offered, key=lambda text: -len(said & set(text.split())))[:SHOWN]) or "nothing yet"
     return UnknownPhrase(
         f"{error}{hint}\n"
         f"Nothing was trained. What to do next in {body.env_id}:\n"
@@ -89,10 +92,3 @@ def examples(body: RobotFacts) -> tuple[str, ...]:
     """One line of example sentences for each skill of the robot."""
     found = (kind() for kind in TEMPLATES.values())
     return tuple(", ".join(t.examples(body)) for t in found if t.refusal(body) is None)
-
-
-def _nearest_examples(sentence: str, body: RobotFacts) -> list[str]:
-    """Example sentences with most words in common."""
-    said = set(sentence.lower().split())
-    offered = [text for line in examples(body) for text in line.split(", ")]
-    return sorted(offered, key=lambda text: -len(said & set(text.split())))[:SHOWN]

@@ -66,9 +66,21 @@ def reward_proposals(intent: Intent, attempt: Attempt, source: str) -> Iterator[
             continue
         serving = terms_reading(source, features_read(miss.criterion.predicate))
         yield from _cheaper_fines(miss, attempt, source, serving)
-        yield from _heavier(miss, attempt, source, serving)
-        yield from _sharper(miss, source, serving)
-        yield from _new_term(miss, source)
+        shares = {term.name: term.share for term in attempt.terms}
+        for name in serving:
+            if shares.get(name, 0.0) < DOMINANT:
+                for factor in (2.0, 4.0):
+                    yield from _scaled(source, "weights", name, factor, f"it serves what is missing: {miss.text}")
+        # Narrow the partial credit of a nearly met criterion.
+        if miss.score.score >= CLOSE:
+            for name in serving:
+                yield from _scaled(source, "margins", name, 0.5, f"being near it is paid too well: {miss.text}")
+        term = remedy(miss.criterion)
+        changed = add_term(source, term) if term else None
+        if term and changed:
+            reason = f"no other term pays for it directly: {miss.text}"
+            change = Change(kind="reward", name=term.name, old=None, new=term.weight * term.sign, reason=reason)
+            yield ProposedChange(change, source=changed)
 
 
 def config_proposals(intent: Intent, attempt: Attempt) -> Iterator[ProposedChange]:
@@ -114,31 +126,6 @@ def _cheaper_fines(miss: Missed, attempt: Attempt, source: str, serving: tuple[s
         if term.mean < 0 and term.share > COSTLY and term.name not in serving:
             why = f"{term.name!r} takes {term.share:.0%} of the reward, and {miss.text}"
             yield from _scaled(source, "weights", term.name, 0.5, why)
-
-
-def _heavier(miss: Missed, attempt: Attempt, source: str, serving: tuple[str, ...]) -> Iterator[ProposedChange]:
-    shares = {term.name: term.share for term in attempt.terms}
-    for name in serving:
-        if shares.get(name, 0.0) < DOMINANT:
-            for factor in (2.0, 4.0):
-                yield from _scaled(source, "weights", name, factor, f"it serves what is missing: {miss.text}")
-
-
-def _sharper(miss: Missed, source: str, serving: tuple[str, ...]) -> Iterator[ProposedChange]:
-    """Narrow the partial credit of a nearly met criterion."""
-    if miss.score.score < CLOSE:
-        return
-    for name in serving:
-        yield from _scaled(source, "margins", name, 0.5, f"being near it is paid too well: {miss.text}")
-
-
-def _new_term(miss: Missed, source: str) -> Iterator[ProposedChange]:
-    term = remedy(miss.criterion)
-    changed = add_term(source, term) if term else None
-    if term and changed:
-        reason = f"no other term pays for it directly: {miss.text}"
-        change = Change(kind="reward", name=term.name, old=None, new=term.weight * term.sign, reason=reason)
-        yield ProposedChange(change, source=changed)
 
 
 def _scaled(source: str, table: str, name: str, factor: float, reason: str) -> Iterator[ProposedChange]:

@@ -75,7 +75,12 @@ def criteria_of(skills: Sequence[Skill], plans: Sequence[Plan]) -> tuple[Criteri
     before: str | None = None
     for index, plan in enumerate(plans):
         last = index == len(plans) - 1
-        main = _renamed(plan.main, found).model_copy(update={"after": before})
+        key = plan.main.key
+        number = 2
+        while key in found:
+            key = f"{plan.main.key}_{number}"
+            number = number + 1
+        main = plan.main.model_copy(update={"key": key, "after": before})
         found[main.key] = main
         for guard in plan.guards:
             kept = _guard(guard, skills, last, before)
@@ -170,12 +175,3 @@ def _guard(guard: Criterion, skills: Sequence[Skill], last: bool, before: str | 
     if guard.key in _OF_THE_LAST_STEP or (guard.key == "stays_upright" and names & _TURNED_OVER):
         return guard.model_copy(update={"after": before}) if last else None
     return guard
-
-
-def _renamed(criterion: Criterion, taken: dict[str, Criterion]) -> Criterion:
-    key = criterion.key
-    number = 2
-    while key in taken:
-        key = f"{criterion.key}_{number}"
-        number = number + 1
-    return criterion.model_copy(update={"key": key})

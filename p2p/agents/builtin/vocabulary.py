@@ -621,12 +621,6 @@ _PHRASES: tuple[tuple[Mark, str], ...] = (
 )
 
 
-def _forms(verb: str) -> tuple[str, ...]:
-    """Forms of a verb: plain, with -s and with -ing."""
-    third = verb + ("es" if verb.endswith(("s", "x", "sh", "ch", "do", "go")) else "s")
-    return verb, third, _gerund(verb)
-
-
 def _words(phrase: str) -> tuple[str, ...]:
     """A phrase as split by `tokens`."""
     return tuple(with_feet([canonical(word) for word in phrase.split()]))
@@ -638,7 +632,9 @@ def _lexicon() -> dict[tuple[str, ...], Mark]:
         verb = replace(mark, verb=mark.kind is not Kind.FILLER)
         for phrase in phrases.split(" / "):
             first, *rest = _words(phrase)
-            for form in _forms(first):
+            # Forms of a verb: plain, with -s and with -ing.
+            third = first + ("es" if first.endswith(("s", "x", "sh", "ch", "do", "go")) else "s")
+            for form in (first, third, _gerund(first)):
                 found.setdefault((form, *rest), verb)
             _go_on(found, verb, (_gerund(first), *rest))
     for mark, phrases in _PHRASES:

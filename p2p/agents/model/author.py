@@ -37,7 +37,10 @@ class ModelAuthor:
 
     def __init__(self, models: SessionModels, record: SessionRecord, limits: AuthorLimits) -> None:
         number = max((iteration.number for iteration in record.iteration_records()), default=1)
-        repairer = Role(models.for_role("reward_author", number), sample=_times_given_up(record))
+        # How often the session ended for lack of a repair; after a resume the request must be new.
+        ends = (event for event in record.events.read() if event.event is EventName.SESSION_ERROR)
+        given_up = sum(event.data.get("status") == SessionStatus.INVALID_CODE for event in ends)
+        repairer = Role(models.for_role("reward_author", number), sample=given_up)
         elicitor, author, reviewer, reviser = (Role(models.for_role(name, number)) for name in ROLES)
         self._roles = Roles(elicitor, author, reviewer, reviser, repairer)
         self._models = models
@@ -109,9 +112,3 @@ class ModelAuthor:
 
     def _reviewed(self, intent: Intent, env: EnvSpec, draft: RewardDraft) -> RewardDraft:
         return reward_author.review_reward(self._roles.reviewer, intent, env, self._constraints, draft)
-
-
-def _times_given_up(record: SessionRecord) -> int:
-    """How often the session ended for lack of a repair; after a resume the request must be new."""
-    ends = (event for event in record.events.read() if event.event is EventName.SESSION_ERROR)
-    return sum(event.data.get("status") == SessionStatus.INVALID_CODE for event in ends)

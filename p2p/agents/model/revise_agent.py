@@ -14,7 +14,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import Intent
 from p2p.contracts.protocols import Attempt, AuthorLimits
-from p2p.contracts.reward import Change, ConfigVariant, Revision
+from p2p.contracts.reward import Change, Revision
 from p2p.prompts import render
 from p2p.store.sessions import SessionRecord
 from p2p.training.tuning import BOUNDS
@@ -87,6 +87,13 @@ def revise(role: Role, situation: Situation) -> Revision:
         question = render("reward_edit", plan=wanted, source=source)
         source = role.ask(RoleQuestion(_system(situation, history), question), EditedReward).source
     config = {**base.config_changes, **plan.config_changes}
+    # Configurations trained beside the plan's.
+    limits = situation.limits
+    variation = Variation(
+        planned_config(base.config, plan.config_changes), limits.n_variants, base.pinned, limits.taken
+    )
+    told = plan.model_dump(mode="json", include={"diagnosis", "changes", "config_changes"})
+    variants = propose_variants(role, variation, told)
     return Revision(
         based_on=plan.based_on,
         diagnosis=plan.diagnosis,
@@ -94,18 +101,8 @@ def revise(role: Role, situation: Situation) -> Revision:
         changes=_changes(plan, base)[:2],
         source=source,
         config_changes={name: value for name, value in config.items() if value is not None},
-        variants=_variants(role, situation, plan, base),
+        variants=variants,
     )
-
-
-def _variants(role: Role, situation: Situation, plan: RevisionPlan, base: Attempt) -> tuple[ConfigVariant, ...]:
-    """Configurations trained beside the plan's."""
-    limits = situation.limits
-    variation = Variation(
-        planned_config(base.config, plan.config_changes), limits.n_variants, base.pinned, limits.taken
-    )
-    told = plan.model_dump(mode="json", include={"diagnosis", "changes", "config_changes"})
-    return propose_variants(role, variation, told)
 
 
 def _plan(role: Role, situation: Situation, history: SessionHistory) -> RevisionPlan:

@@ -157,7 +157,8 @@ class _Lookup:
 
     def judgment(self, arguments: OneIteration) -> dict[str, Any]:
         attempt = self._history.attempt(arguments.iteration)
-        history = [self._history.attempt(n) for n in range(1, arguments.iteration + 1) if self._known(n)]
+        known = {row["iteration"] for row in self._history.scores()["iterations"]}
+        history = [self._history.attempt(n) for n in range(1, arguments.iteration + 1) if n in known]
         shown = attempt.judgment.model_dump(mode="json", exclude={"rollouts"})
         return {**shown, "failure_tag_history": tag_history(history)}
 
@@ -188,17 +189,14 @@ class _Lookup:
         self._record.save_lineage(lineage.model_copy(update={"lessons": lessons}))
         return in_words(lessons)
 
-    def _known(self, number: int) -> bool:
-        return number in {row["iteration"] for row in self._history.scores()["iterations"]}
-
 
 def _tool(name: str, description: str, arguments: type[Contract], handler: Callable[[Any], object]) -> Tool:
-    return Tool(name, description, arguments, lambda given: _text(handler(given)))
+    def answer(given: Any) -> str:
+        found = handler(given)
+        text = found if isinstance(found, str) else json.dumps(found, default=_plain)
+        return text if len(text) <= MAX_RESULT else f"{text[:MAX_RESULT]} … cut; ask for less"
 
-
-def _text(answer: object) -> str:
-    text = answer if isinstance(answer, str) else json.dumps(answer, default=_plain)
-    return text if len(text) <= MAX_RESULT else f"{text[:MAX_RESULT]} … cut; ask for less"
+    return Tool(name, description, arguments, answer)
 
 
 def _plain(value: object) -> object:

@@ -60,7 +60,12 @@ class Variation:
 
     def problems(self, proposals: Proposals) -> list[str]:
         """Problems for the model to fix."""
-        found = [problem for proposal in proposals.variants if (problem := self._problem(proposal))]
+        found = []
+        for proposal in proposals.variants:
+            try:
+                self._config(proposal)
+            except InvalidConfig as error:
+                found.append(f"{proposal.directive}: {error}")
         given = [proposal.directive for proposal in proposals.variants]
         if sorted(given) != sorted(self.directives):
             found.append(f"Give one variant for each of {', '.join(self.directives)}; got {', '.join(given)}.")
@@ -69,13 +74,6 @@ class Variation:
             alike = [name for name, config in zip(given, configs, strict=True) if configs.count(config) > 1]
             found += [f"The variants {', '.join(alike)} are the same."] if alike else []
         return found
-
-    def _problem(self, proposal: VariantProposal) -> str:
-        try:
-            self._config(proposal)
-        except InvalidConfig as error:
-            return f"{proposal.directive}: {error}"
-        return ""
 
     def _config(self, proposal: VariantProposal) -> TrainConfig:
         return varied(self.base, proposal.config_changes, self.pinned)
