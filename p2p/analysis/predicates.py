@@ -71,7 +71,15 @@ def measure(intent: Intent, features: Features, dt: float) -> tuple[Measurement,
         InvalidInput: a predicate reads a feature that is not in `features` (`UnknownName`), the features differ in
             length, or `dt` is not positive.
     """
-    _check(intent, features, dt)
+    if not dt > 0:
+        raise InvalidInput(f"dt must be a positive number of seconds, got {dt}.")
+    for criterion in intent.criteria:
+        for name in criterion.predicate.names() if criterion.predicate is not None else ():
+            if name not in features:
+                raise UnknownName(f"feature in criterion {criterion.key!r}:", name, features)
+    lengths = {name: np.shape(values) for name, values in features.items()}
+    if any(shape != (rollout_length(features),) for shape in lengths.values()):
+        raise InvalidInput(f"Features of one rollout must all have shape (T,) with the same T, got {lengths}.")
     measured: dict[str, Measurement] = {}
     for criterion in intent.criteria:
         earlier = measured[criterion.after] if criterion.after else None
@@ -317,15 +325,3 @@ _OF_PHASES: dict[Statistic, Callable[[Phases, float], Floats]] = {
 def _finite(measure: Measure, features: Features, window: slice) -> bool:
     names = {bound.feature for bound in measure.where} | ({measure.feature} if measure.feature else set())
     return all(bool(np.isfinite(features[name][window]).all()) for name in names)
-
-
-def _check(intent: Intent, features: Features, dt: float) -> None:
-    if not dt > 0:
-        raise InvalidInput(f"dt must be a positive number of seconds, got {dt}.")
-    for criterion in intent.criteria:
-        for name in criterion.predicate.names() if criterion.predicate is not None else ():
-            if name not in features:
-                raise UnknownName(f"feature in criterion {criterion.key!r}:", name, features)
-    lengths = {name: np.shape(values) for name, values in features.items()}
-    if any(shape != (rollout_length(features),) for shape in lengths.values()):
-        raise InvalidInput(f"Features of one rollout must all have shape (T,) with the same T, got {lengths}.")

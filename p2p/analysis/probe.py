@@ -19,7 +19,22 @@ def probed_criteria(at_steps: Sequence[Sequence[CriterionScore]]) -> tuple[Probe
     Args:
         at_steps: Scores at each checkpoint, the untrained policy first; the same criteria in the same order.
     """
-    return tuple(_criterion(scores) for scores in zip(*at_steps, strict=True))
+    found = []
+    for scores in zip(*at_steps, strict=True):
+        first, last = scores[0], scores[-1]
+        probed = ProbedCriterion(
+            key=last.key,
+            title=last.title,
+            unit=last.unit,
+            wanted=needed(last.comparison, last.threshold, last.upper, last.unit),
+            weight=last.weight,
+            values=tuple(score.value for score in scores),
+            met_shares=tuple(score.met_share for score in scores),
+            met=last.met,
+            approached=None if first.met else _approached(first, last),
+        )
+        found.append(probed)
+    return tuple(found)
 
 
 def probe_warnings(probe: RewardProbe) -> tuple[str, ...]:
@@ -60,21 +75,6 @@ def _opposite(probe: RewardProbe) -> str:
         for one in goals
     )
     return f"what was asked for got worse ({told}): the reward is earned by the opposite, or by something else"
-
-
-def _criterion(scores: Sequence[CriterionScore]) -> ProbedCriterion:
-    first, last = scores[0], scores[-1]
-    return ProbedCriterion(
-        key=last.key,
-        title=last.title,
-        unit=last.unit,
-        wanted=needed(last.comparison, last.threshold, last.upper, last.unit),
-        weight=last.weight,
-        values=tuple(score.value for score in scores),
-        met_shares=tuple(score.met_share for score in scores),
-        met=last.met,
-        approached=None if first.met else _approached(first, last),
-    )
 
 
 def _approached(first: CriterionScore, last: CriterionScore) -> float:

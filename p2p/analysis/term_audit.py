@@ -36,10 +36,10 @@ def _dominant(terms: Sequence[TermStatistics], paid: Sequence[Paid]) -> Iterator
     sizes = {term.name: math.hypot(term.mean, term.std) for term in terms}
     shares = _shares(sizes)
     shown = _shares({name: sum(abs(motion.terms.get(name, 0.0)) for motion in paid) for name in sizes})
+    # Without those that are never positive: such terms are meant to be small.
+    meant = {term.name for term in terms if term.minimum >= -ACTIVE or term.maximum > ACTIVE}
     for term in terms:
-        drowned = [
-            other.name for other in terms if other is not term and not _is_price(other) and sizes[other.name] > ACTIVE
-        ]
+        drowned = [name for name in sizes if name != term.name and name in meant and sizes[name] > ACTIVE]
         least = min(shares[term.name], shown[term.name]) if paid else shares[term.name]
         if drowned and least > DOMINANT_SHARE:
             yield (
@@ -79,8 +79,3 @@ def _constant(terms: Sequence[TermStatistics], paid: Sequence[Paid]) -> Iterator
 def _shares(sizes: dict[str, float]) -> dict[str, float]:
     total = sum(sizes.values())
     return {name: size / total if total > 0 else 0.0 for name, size in sizes.items()}
-
-
-def _is_price(term: TermStatistics) -> bool:
-    """Whether the term is never positive: such a term is meant to be small."""
-    return term.minimum < -ACTIVE and term.maximum <= ACTIVE

@@ -58,7 +58,11 @@ def dynamics(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
         if len(values := _series(training, name)):
             numbers[name] = float(values.mean())
     numbers |= _policy(training)
-    numbers |= _value_function(training)
+    if len(explained := _series(training, "explained_variance")):
+        numbers["explained_variance"] = _last_fifth(explained)
+    loss = _series(training, "value_loss")
+    if len(loss) >= ENOUGH_ROWS and (early := float(np.median(loss[: len(loss) // 2]))) > 0:
+        numbers["value_loss_growth"] = float(np.median(loss[-_fifth(loss) :])) / early
     numbers |= _returns(_series(training, "episodic_return"))
     for name in sorted({key for row in training for key in row if key.startswith(PREFIX)}):
         if len(values := _series(training, name)):
@@ -117,16 +121,6 @@ def _policy(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         numbers["policy_std"] = _last_fifth(std)
         if std[0] > 0:
             numbers["policy_std_ratio"] = _last_fifth(std) / float(std[0])
-    return numbers
-
-
-def _value_function(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    numbers: dict[str, float] = {}
-    if len(explained := _series(rows, "explained_variance")):
-        numbers["explained_variance"] = _last_fifth(explained)
-    loss = _series(rows, "value_loss")
-    if len(loss) >= ENOUGH_ROWS and (early := float(np.median(loss[: len(loss) // 2]))) > 0:
-        numbers["value_loss_growth"] = float(np.median(loss[-_fifth(loss) :])) / early
     return numbers
 
 

@@ -31,8 +31,11 @@ def window_steps(window: Window, features: Features, dt: float, begin: int) -> s
         A slice with start < stop, or None when there are no such steps.
     """
     end = rollout_length(features)
-    start = _first(all_hold(window.after, features), begin) if window.after else begin
-    if start is None or start >= end:
+    start = begin
+    if window.after:
+        steps = np.flatnonzero(all_hold(window.after, features)[begin:])
+        start = begin + int(steps[0]) if len(steps) else end
+    if start >= end:
         return None
     if window.within_s is not None:
         end = min(end, start + max(1, round(window.within_s / dt)))
@@ -74,8 +77,3 @@ def ends(claim: Bound | Predicate) -> tuple[float, float]:
 def rollout_length(features: Features) -> int:
     """Number of samples T."""
     return len(next(iter(features.values()), ()))
-
-
-def _first(flags: Flags, begin: int) -> int | None:
-    steps = np.flatnonzero(flags[begin:])
-    return begin + int(steps[0]) if len(steps) else None

@@ -75,7 +75,13 @@ class JudgeAuthor:
             return JudgeFunction(key=criterion.key, decomposition=plan)
         words = plan.model_dump_json(indent=1)
         written = self._role.ask(self._asked(criterion, "implement", decomposition=words), WrittenJudge)
-        source = self._attacked(criterion, words, written.source)
+        source = written.source
+        for _ in range(MAX_REVIEWS):
+            asked = self._asked(criterion, "loopholes", decomposition=words, source=source)
+            found = self._role.ask(asked, Attacked, _unfinished)
+            if found.approved or found.source == source:
+                break
+            source = found.source
         return self._mended(criterion, plan, source, self._validate(source))
 
     def repair(self, criterion: Criterion, function: JudgeFunction, problem: str) -> JudgeFunction:
@@ -96,15 +102,6 @@ class JudgeAuthor:
             problems = self._validate(source)
         usable = "" if problems else source
         return JudgeFunction(key=criterion.key, decomposition=plan, source=usable, problems=tuple(problems))
-
-    def _attacked(self, criterion: Criterion, plan: str, source: str) -> str:
-        for _ in range(MAX_REVIEWS):
-            asked = self._asked(criterion, "loopholes", decomposition=plan, source=source)
-            found = self._role.ask(asked, Attacked, _unfinished)
-            if found.approved or found.source == source:
-                break
-            source = found.source
-        return source
 
     def _asked(self, criterion: Criterion, stage: str, **values: str) -> RoleQuestion:
         facts = {"decomposition": "", "source": "", "problems": "", **values}

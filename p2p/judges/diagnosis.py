@@ -10,7 +10,6 @@ from p2p.contracts.intent import (
     Criterion,
     Intent,
     Measure,
-    Predicate,
     Sampling,
     Statistic,
     score_in_words,
@@ -97,19 +96,16 @@ def _line(criterion: Criterion, result: CriterionScore | None, n_rollouts: int) 
     optional = "" if criterion.required else ", optional"
     met = round(result.met_share * n_rollouts)
     interval = _interval(result.comparison, result.threshold, result.upper)
-    wanted = f"{_claim(criterion.predicate)} wanted {interval}{_unit(result)}"
+    versus = criterion.predicate.versus
+    second = "" if versus is None else f", {_JOINED[versus.combination]} the {_measure(versus)}"
+    claim = _measure(criterion.predicate) + second
+    wanted = f"{claim} wanted {interval}{_unit(result)}"
     if result.value is None:
         found = "could not be measured in any rollout: what must come first did not happen, or a value was not finite"
     else:
         spread = "" if result.low is None else f" (95 % interval {result.low:.3g} to {result.high:.3g})"
         found = f"measured {result.value:.3g}{_unit(result)}{spread}"
     return f"{criterion.title} ({criterion.key}{optional}): met in {met} of {n_rollouts}{enough}; {wanted}, {found}."
-
-
-def _claim(predicate: Predicate) -> str:
-    versus = predicate.versus
-    second = "" if versus is None else f", {_JOINED[versus.combination]} the {_measure(versus)}"
-    return _measure(predicate) + second
 
 
 def _measure(measure: Measure) -> str:

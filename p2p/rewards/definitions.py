@@ -114,13 +114,11 @@ def features_of(base: TorsoFreedom, morphology: Morphology, floor: bool) -> tupl
         rows += [(name, unit, frame, text.format(**names)) for name, unit, frame, text in _TARGET]
     if floor:
         rows += [(f"contact_{foot}", "1", "-", f"1 while {foot} touches the floor.") for foot in morphology.feet]
-    return tuple(_feature(*row) for row in (*rows, *_CLOSING))
+    return tuple(
+        Feature(name=name, unit=unit, frame=frame, description=text) for name, unit, frame, text in (*rows, *_CLOSING)
+    )
 
 
 _ON_THE_FLOOR = frozenset(
     {"clearance", "airborne", "feet_down", "torso_contact", "highest_foot", "foot_idle_time", "time_since_step"}
 )
-
-
-def _feature(name: str, unit: str, frame: str, description: str) -> Feature:
-    return Feature(name=name, unit=unit, frame=frame, description=description)

@@ -63,7 +63,11 @@ class FeatureTracker:
         action = meter.scaled(actions)
         previous = np.concatenate([self._action, action[: -self._n]])
         change = np.where(first[:, None], 0.0, action - previous)
-        rotation, turned = _increments(before, after)
+        # Rotation over a step about the world's axes, and as roll, pitch and yaw; both of shape (B, 3) [rad].
+        rotation = rotation_vector(before.quaternion, after.quaternion)
+        roll = _about_horizontal(rotation, forward_axis(after.quaternion))
+        pitch = -_about_horizontal(rotation, left_axis(after.quaternion))
+        turned = np.stack([roll, pitch, rotation[:, 2]], axis=1)
         rows, self._sums = _accumulated(self._sums, before.position, (rotation, turned), after, starts)
         self._action = action[-self._n :]
         return meter.measure(before, after, turned, rows, action, change)
@@ -181,14 +185,6 @@ class _Meter:
         for formula in self._formulas:
             values.update(formula(sample))
         return {name: values[name] for name in self._names}
-
-
-def _increments(before: States, after: States) -> tuple[Floats, Floats]:
-    """Rotation over a step about the world's axes, and as roll, pitch and yaw; both of shape (B, 3) [rad]."""
-    rotation = rotation_vector(before.quaternion, after.quaternion)
-    roll = _about_horizontal(rotation, forward_axis(after.quaternion))
-    pitch = -_about_horizontal(rotation, left_axis(after.quaternion))
-    return rotation, np.stack([roll, pitch, rotation[:, 2]], axis=1)
 
 
 def _about_horizontal(rotation: Floats, axis: Floats) -> Floats:

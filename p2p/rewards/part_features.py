@@ -1,6 +1,7 @@
 """Features of parts by name, and what a set of names requires."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -94,7 +95,10 @@ def read_extra_features(names: Iterable[str], spec: "EnvSpec") -> ExtraFeatures:
     found = sorted(set(names) - set(spec.feature_names))
     texts = [name for name in found if is_expression(name)]
     units = all_units(spec) if texts else {}
-    expressions = [expression for text in texts if (expression := _expression(text, units)) is not None]
+    expressions = []
+    for text in texts:
+        with suppress(InvalidInput):  # refused where it was set; any text of a reward's source may look like one
+            expressions.append(parse_expression(text, units))
     read = {name for expression in expressions for name in expression.names}
     parts = [part for name in sorted({*found, *read}) if (part := part_feature(name, spec)) is not None]
     return ExtraFeatures(tuple(parts), tuple(expressions), frozenset(read & set(spec.feature_names)))
@@ -143,10 +147,3 @@ def names_for_code(spec: "EnvSpec") -> frozenset[str]:
 _CHANGING_UNITS = ("rate", "steadiness")
 _WHOLE = (PartKind.ROBOT, PartKind.WALKER)
 _SLIDING = {"joint_angle": "m", "joint_swing": "m", "joint_velocity": "m/s", "joint_torque": "N"}
-
-
-def _expression(text: str, units: dict[str, str]) -> Expression | None:
-    try:
-        return parse_expression(text, units)
-    except InvalidInput:
-        return None  # refused where it was set; any text of a reward's source may look like one

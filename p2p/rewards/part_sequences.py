@@ -107,16 +107,13 @@ class PartSequences:
                 if feature.name in self._columns:
                     spread = spreads["range" if feature.quantity == "pose_range" else "swing"]
                     found[feature.name][rows] = spread[:, self._columns[feature.name]].max(axis=1, initial=0.0)
+                elif feature.quantity in _OF_CONTACT:
+                    found[feature.name][rows] = self._of_contact(feature, old, new, first)
+                elif feature.quantity in _OF_ENERGY:
+                    found[feature.name][rows] = self._of_energy(feature, old, new, first)
                 else:
-                    found[feature.name][rows] = self._one(feature, old, new, first)
+                    found[feature.name][rows] = self._of_acceleration(feature, old, new, first)
         return found
-
-    def _one(self, feature: PartFeature, old: Features, new: Features, first: NDArray[np.bool_]) -> Floats:
-        if feature.quantity in _OF_CONTACT:
-            return self._of_contact(feature, old, new, first)
-        if feature.quantity in _OF_ENERGY:
-            return self._of_energy(feature, old, new, first)
-        return self._of_acceleration(feature, old, new, first)
 
     def _of_contact(self, feature: PartFeature, old: Features, new: Features, first: NDArray[np.bool_]) -> Floats:
         part = feature.part

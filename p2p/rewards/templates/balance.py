@@ -58,7 +58,7 @@ class Balance(Template):
         return Plan(
             label="BalancePoles" if double else "BalancePole",
             summary="Keeping the pole upright, with the cart near the middle",
-            terms=_double() if double else _single(),
+            terms=DOUBLE_TERMS if double else SINGLE_TERMS,
             main=main,
             guards=(near_middle,),
             recipe={"total_timesteps": body.budget("balance"), "terminate_when_unhealthy": True},
@@ -66,18 +66,16 @@ class Balance(Template):
         )
 
 
-def _single() -> tuple[Term, ...]:
-    return (
-        Term("alive", 1.0, "1.0", "1", "every step the pole is up"),
-        Term("lean", 2.5, 'info["pole_angle"]', r"|\theta|", "price of the pole's lean", sign=-1),
-        Term("off_centre", 0.1, 'abs(info["cart_position"])', "|x|", "price of leaving the middle", sign=-1),
-    )
+SINGLE_TERMS = (
+    Term("alive", 1.0, "1.0", "1", "every step the pole is up"),
+    Term("lean", 2.5, 'info["pole_angle"]', r"|\theta|", "price of the pole's lean", sign=-1),
+    Term("off_centre", 0.1, 'abs(info["cart_position"])', "|x|", "price of leaving the middle", sign=-1),
+)
 
 
-def _double() -> tuple[Term, ...]:
-    return (
-        Term("alive", 1.0, "1.0", "1", "every step the poles are up"),
-        Term("sag", 2.0, '1.2 - info["pole_height"]', "(1.2 - h)", "price of a low tip", sign=-1),
-        Term("off_centre", 0.2, 'abs(info["cart_position"])', "|x|", "price of leaving the middle", sign=-1),
-        Term("wobble", 0.02, 'info["joint_speed"]', r"\overline{|\dot q|}", "price of turning joints", sign=-1),
-    )
+DOUBLE_TERMS = (
+    Term("alive", 1.0, "1.0", "1", "every step the poles are up"),
+    Term("sag", 2.0, '1.2 - info["pole_height"]', "(1.2 - h)", "price of a low tip", sign=-1),
+    Term("off_centre", 0.2, 'abs(info["cart_position"])', "|x|", "price of leaving the middle", sign=-1),
+    Term("wobble", 0.02, 'info["joint_speed"]', r"\overline{|\dot q|}", "price of turning joints", sign=-1),
+)

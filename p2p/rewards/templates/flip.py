@@ -111,9 +111,9 @@ class Flip(Template):
                 _trunk_off_the_floor(target, signed),
                 *((_ends(body, stage, signed, judged, exact),) if stage.last else ()),
                 _in_the_air(turns),
-                *((_flies(),) if stage.alone else ()),
+                *((_FLIES,) if stage.alone else ()),
                 _not_from_its_back(target, signed),
-                _not_on_its_back(),
+                _NOT_ON_ITS_BACK,
                 *place,
             ),
             definitions=_done(body, stage, signed) if exact else {},
@@ -184,10 +184,6 @@ def _main(target: float, signed: float, counted: bool) -> Criterion:
     )
 
 
-def _turned(target: float, signed: float) -> Bound:
-    return at_least("pitch_turns", target) if signed > 0 else at_most("pitch_turns", target)
-
-
 def _trunk_off_the_floor(target: float, signed: float) -> Criterion:
     """Stops a bounce on the back or head from passing as a turn in the air."""
     way = 1.0 if signed > 0 else -1.0
@@ -205,7 +201,8 @@ def _trunk_off_the_floor(target: float, signed: float) -> Criterion:
 
 def _lands(body: RobotFacts, target: float, signed: float, asked: bool) -> Criterion:
     where = (at_least("feet_down", 0.5), *on_its_feet(body, LANDING_UP))
-    window = Window(after=(_turned(target, signed),), within_s=LANDING_S)
+    turned = at_least("pitch_turns", target) if signed > 0 else at_most("pitch_turns", target)
+    window = Window(after=(turned,), within_s=LANDING_S)
     held = LANDED_S if asked else TOUCHED_S
     return Criterion(
         key="lands_on_feet",
@@ -233,15 +230,14 @@ def _off_the_floor() -> tuple[Bound, ...]:
     return at_least("airborne", 0.5), at_least("clearance", CLEAR)
 
 
-def _flies() -> Criterion:
-    """Stops a simulation glitch that turns the robot within two steps from passing."""
-    return Criterion(
-        key="flies",
-        title="Is in the air for as long as a turn takes",
-        description=f"For {FLIGHT_S:g} s without a break its lowest point is {CLEAR:g} m above the floor.",
-        category=Category.DYNAMICS,
-        predicate=on_steps(Statistic.LONGEST_HOLD, _off_the_floor(), Band(FLIGHT_S), margin=FLIGHT_S),
-    )
+_FLIES = Criterion(
+    key="flies",
+    title="Is in the air for as long as a turn takes",
+    description=f"For {FLIGHT_S:g} s without a break its lowest point is {CLEAR:g} m above the floor.",
+    category=Category.DYNAMICS,
+    predicate=on_steps(Statistic.LONGEST_HOLD, _off_the_floor(), Band(FLIGHT_S), margin=FLIGHT_S),
+)
+"""Stops a simulation glitch that turns the robot within two steps from passing."""
 
 
 def _not_from_its_back(target: float, signed: float) -> Criterion:
@@ -258,13 +254,12 @@ def _not_from_its_back(target: float, signed: float) -> Criterion:
     )
 
 
-def _not_on_its_back() -> Criterion:
-    return Criterion(
-        key="not_on_its_back",
-        title="Does not roll or lie on its back",
-        description=f"Its trunk touches the floor while upside down in at most {ROLLING_SHARE:.0%} of the steps.",
-        category=Category.STABILITY,
-        predicate=on_steps(
-            Statistic.FRACTION, (at_least("torso_contact", 0.5), at_most("up", 0.0)), below(ROLLING_SHARE), margin=0.3
-        ),
-    )
+_NOT_ON_ITS_BACK = Criterion(
+    key="not_on_its_back",
+    title="Does not roll or lie on its back",
+    description=f"Its trunk touches the floor while upside down in at most {ROLLING_SHARE:.0%} of the steps.",
+    category=Category.STABILITY,
+    predicate=on_steps(
+        Statistic.FRACTION, (at_least("torso_contact", 0.5), at_most("up", 0.0)), below(ROLLING_SHARE), margin=0.3
+    ),
+)

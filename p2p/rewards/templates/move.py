@@ -63,7 +63,9 @@ class Move(Template):
         pacing = _pacing(params, body, direction)
         gait = params.gait or "move"
         band = height_band(params, body) if gait != "crawl" else Band(0.0, body.low)
-        definitions = {**gate(body), **_height_definition(band)}
+        definitions = {**gate(body)}
+        if band is not None:
+            definitions["held"] = f'tolerance(info["height"], {number(band.low)}, {number(band.high)}, 0.35)'
         seconds = params.duration_s or STEP_S
         distance = SIGN[direction] * round(0.8 * min(pacing.judged.low, 2.0) * seconds, 2)
         steps = body.budget("move")
@@ -133,7 +135,13 @@ def _pacing(params: Params, body: RobotFacts, direction: Direction) -> Pacing:
         aim = Band(round(0.95 * params.speed, 3), round(1.05 * params.speed, 3))
         return Pacing(judged, aim, margin=round(max(1.0, params.speed), 3))
     if params.speed_range is not None:
-        return _bounded(*params.speed_range)
+        low, high = params.speed_range
+        if high == inf:
+            return Pacing(Band(low), Band(round(1.1 * low, 3)), margin=round(max(1.0, low), 3))
+        low = low or round(0.25 * high, 3)  # "at most" still requires movement
+        inner = round(0.2 * (high - low), 3)
+        aim = Band(round(low + inner, 3), round(high - inner, 3))
+        return Pacing(Band(low, high), aim, margin=round(max(1.0, high), 3))
     gait = params.gait or "move"
     if params.pace is None and gait == "crawl":
         return body.crawl
@@ -151,15 +159,6 @@ def _pacing(params: Params, body: RobotFacts, direction: Direction) -> Pacing:
     if params.pace is None and gait in ("move", "hop", "swim", "trot"):
         return Pacing(Band(found.judged.low), found.aim, found.margin, found.top, found.scale)
     return found
-
-
-def _bounded(low: float, high: float) -> Pacing:
-    """A bounded speed; "at most" still requires movement."""
-    if high == inf:
-        return Pacing(Band(low), Band(round(1.1 * low, 3)), margin=round(max(1.0, low), 3))
-    low = low or round(0.25 * high, 3)
-    inner = round(0.2 * (high - low), 3)
-    return Pacing(Band(low, high), Band(round(low + inner, 3), round(high - inner, 3)), margin=round(max(1.0, high), 3))
 
 
 def _velocity(direction: Direction) -> str:
@@ -188,7 +187,11 @@ def _terms(direction: Direction, pacing: Pacing, body: RobotFacts, band: Band | 
     found = [Term(direction.value, body.main_weight, gated + credit, latex, described, margin=margin)]
     if band:
         found.append(Term("height", 0.3, "upright * held", r"U\,H", "holding the torso at the height asked for"))
-    found += [*trunk(body), *_idle_legs(body, gait)]
+    found += trunk(body)
+    if gait in STEPPING_GAITS and body.has("foot_idle_time"):  # every leg takes part
+        price = 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)'
+        latex = r"\mathrm{clip}(t_f - 0.5, 0, 1.5)"
+        found.append(Term("idle_leg", 0.2, price, latex, "price of a leg that rests", sign=-1))
     return found
 
 
@@ -213,20 +216,6 @@ def _line(direction: Direction, body: RobotFacts, stage: Stage) -> list[Term]:
         price = 'np.clip(abs(info["yaw_turns"]), 0.0, 0.5)'
         found.append(Term("heading", 0.3, price, r"|\psi|", "price of turning away from its heading", sign=-1))
     return found
-
-
-def _idle_legs(body: RobotFacts, gait: str) -> tuple[Term, ...]:
-    """Term that makes every leg take part, if the gait requires it."""
-    if gait not in STEPPING_GAITS or not body.has("foot_idle_time"):
-        return ()
-    price = 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)'
-    return (Term("idle_leg", 0.2, price, r"\mathrm{clip}(t_f - 0.5, 0, 1.5)", "price of a leg that rests", sign=-1),)
-
-
-def _height_definition(band: Band | None) -> dict[str, str]:
-    if band is None:
-        return {}
-    return {"held": f'tolerance(info["height"], {number(band.low)}, {number(band.high)}, 0.35)'}
 
 
 def _main(direction: Direction, pacing: Pacing, stage: Stage, distance: float) -> Criterion:

@@ -119,7 +119,7 @@ def guards(
             )
             found.append(gets_on)
     if gait in ("hop", "gallop"):
-        found += [_leaves_the_ground(), _keeps_hopping()]
+        found += [_LEAVES_THE_GROUND, _KEEPS_HOPPING]
     if band is not None:
         found.append(keeps_height(band))
     return found
@@ -197,28 +197,30 @@ def _bends(what: str, names: tuple[str, ...], share: float = BUSY_SHARE) -> tupl
     return (criterion,)
 
 
-def _leaves_the_ground() -> Criterion:
-    where = (at_least("airborne", 0.5), at_least("clearance", FLIGHT_CLEARANCE))
-    return Criterion(
-        key="flight_phases",
-        title="Leaves the ground again and again",
-        description=f"There are at least {FLIGHTS} phases in which nothing touches the floor and the lowest point is "
-        f"{FLIGHT_CLEARANCE:g} m above it.",
-        category=Category.GAIT,
-        predicate=on_steps(Statistic.COUNT, where, Band(FLIGHTS), margin=FLIGHTS),
-    )
+_LEAVES_THE_GROUND = Criterion(
+    key="flight_phases",
+    title="Leaves the ground again and again",
+    description=f"There are at least {FLIGHTS} phases in which nothing touches the floor and the lowest point is "
+    f"{FLIGHT_CLEARANCE:g} m above it.",
+    category=Category.GAIT,
+    predicate=on_steps(
+        Statistic.COUNT,
+        (at_least("airborne", 0.5), at_least("clearance", FLIGHT_CLEARANCE)),
+        Band(FLIGHTS),
+        margin=FLIGHTS,
+    ),
+)
 
 
-def _keeps_hopping() -> Criterion:
-    return Criterion(
-        key="keeps_hopping",
-        title="Hops to the end",
-        description="In each of the last five sixths of the episode it is in the air for at least "
-        f"{STEADY:.0%} of the share of the whole.",
-        category=Category.GAIT,
-        predicate=on_feature(Statistic.STEADINESS, "airborne", Band(STEADY), "1", margin=1.0),
-        weight=GUARD,
-    )
+_KEEPS_HOPPING = Criterion(
+    key="keeps_hopping",
+    title="Hops to the end",
+    description="In each of the last five sixths of the episode it is in the air for at least "
+    f"{STEADY:.0%} of the share of the whole.",
+    category=Category.GAIT,
+    predicate=on_feature(Statistic.STEADINESS, "airborne", Band(STEADY), "1", margin=1.0),
+    weight=GUARD,
+)
 
 
 def keeps_height(band: Band, settle: float = 0.7) -> Criterion:

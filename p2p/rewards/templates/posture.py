@@ -60,10 +60,20 @@ class Posture(Template):
         )
         steady = body.terminates and params.level is not HeightLevel.LOW and params.height is None
         recipe = {"total_timesteps": body.budget("posture"), "terminate_when_unhealthy": steady}
+        u = gate_latex(body)
+        if band is None:
+            credit = 'upright * tolerance(info["up"], 0.95, 1.0, {margin})'
+            term = Term(
+                "upright", 1.0, credit, rf"{u}\mathrm{{tol}}(u_z; 0.95, 1)", "holding the torso upright", margin=0.5
+            )
+        else:
+            credit = f'upright * tolerance(info["height"], {number(band.low)}, {number(band.high)}, {{margin}})'
+            latex = rf"{u}\mathrm{{tol}}(z; {band.low:g}, {band.high:g})"
+            term = Term("height", 1.0, credit, latex, "holding the torso at the height asked for", margin=0.35)
         return Plan(
             label=label,
             summary=f"Holding the torso {'upright' if band is None else _words(band)}",
-            terms=(*alive(body), _term(body, band), *trunk(body), effort(max(body.effort, 0.1))),
+            terms=(*alive(body), term, *trunk(body), effort(max(body.effort, 0.1))),
             main=main,
             guards=(
                 *_upright_guard(body, params, band),
@@ -76,18 +86,6 @@ class Posture(Template):
             seconds=hold + 1.5,
             judged_s=params.duration_s or body.judged_s,
         )
-
-
-def _term(body: RobotFacts, band: Band | None) -> Term:
-    u = gate_latex(body)
-    if band is None:
-        credit = 'upright * tolerance(info["up"], 0.95, 1.0, {margin})'
-        return Term(
-            "upright", 1.0, credit, rf"{u}\mathrm{{tol}}(u_z; 0.95, 1)", "holding the torso upright", margin=0.5
-        )
-    credit = f'upright * tolerance(info["height"], {number(band.low)}, {number(band.high)}, {{margin}})'
-    latex = rf"{u}\mathrm{{tol}}(z; {band.low:g}, {band.high:g})"
-    return Term("height", 1.0, credit, latex, "holding the torso at the height asked for", margin=0.35)
 
 
 def _bound(band: Band) -> Bound:

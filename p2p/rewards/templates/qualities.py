@@ -71,7 +71,8 @@ def with_qualities(plan: Plan, skill: Skill, body: RobotFacts, stage: Stage) -> 
 def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: RobotFacts, stage: Stage) -> Plan:
     use = Use(quality.text.replace("%", value), value, skill, plan, body, stage)
     if quality.skills and skill.name not in quality.skills:
-        raise use.conflict(f"it says how to {_listed(sorted(quality.skills))}")
+        meant = " or ".join(name.replace("_", " ") for name in sorted(quality.skills))
+        raise use.conflict(f"it says how to {meant}")
     if skill.params.gait in quality.gaits_not:
         raise use.conflict(f"to {skill.params.gait} is to do that")
     if not stage.last or (quality.alone and not stage.alone):
@@ -84,10 +85,6 @@ def _with(plan: Plan, quality: Quality, value: str, skill: Skill, body: RobotFac
         terms=(*(t for t in plan.terms if t.name not in added.without), *added.terms),
         summary=plan.summary + (f", {added.summary}" if added.summary else ""),
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " or ".join(name.replace("_", " ") for name in names)
 
 
 def _no_jump(use: Use) -> Addition:
@@ -415,7 +412,9 @@ def _circle(use: Use) -> Addition:
     use.need("yaw_turns", "forward_velocity", "displacement")
     sign, side = (-1, "right") if use.value == "right" else (1, "left")
     words = "either side" if use.value == EITHER else f"the {side}"
-    slow = round(0.5 * _slowest(use.plan.main.predicate), 3)
+    main = use.plan.main.predicate
+    ends = [end for end in (main.threshold, main.upper) if end is not None] if main is not None else []
+    slow = round(0.5 * min((abs(end) for end in ends), default=0.2), 3)
     onward = use.plan.main.model_copy(
         update={
             "key": "moves_along_heading",
@@ -450,11 +449,6 @@ def _circle(use: Use) -> Addition:
              f"turning {side}"),
     )  # fmt: skip
     return Addition((rounds, out), pay, without=drop, main=onward, summary=f"in a circle to {words}")
-
-
-def _slowest(main: Predicate | None) -> float:
-    ends = [end for end in (main.threshold, main.upper) if end is not None] if main is not None else []
-    return min((abs(end) for end in ends), default=0.2)
 
 
 _MOVE = frozenset({"move"})
