@@ -25,7 +25,15 @@ from p2p.settings import Settings
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the chosen cases one after another. Exit code 0 if all passed, else 3."""
-    options = _parse(arguments)
+    parser = argparse.ArgumentParser(prog="python -m p2p.benchmark", description=__doc__)
+    parser.add_argument("--suite", choices=SUITES, default="basic")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    names = ", ".join(case.name for suite in SUITES.values() for case in suite)
+    parser.add_argument("--case", nargs="*", help=f"only these of the suite: {names}")
+    parser.add_argument("--runs-dir", type=Path, default=Path("runs/benchmark"))
+    parser.add_argument("--priority", choices=get_args(Priority), default="low", help="of the trainings")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="write the table between its `behaviour` markers")
+    options = parser.parse_args(arguments)
     try:
         place = TablePlace(options.table, "behaviour") if options.table is not None else None
     except (InvalidInput, OSError) as error:
@@ -35,7 +43,12 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = [case for case in SUITES[options.suite] if not options.case or case.name in options.case]
     try:
         with ws.runs.benchmarking():  # two that look for the same session both find none, and both make it
-            results = _run_all(ws, chosen, options)
+            results = []
+            for case in chosen:
+                for seed in options.seeds:
+                    results.append((case, _run(ws, case, seed, options.priority)))
+                    _, view = results[-1]
+                    print(f"{case.name} seed {seed}: {view.status}", file=sys.stderr, flush=True)
     except P2PError as error:
         print(in_commands(str(error)), file=sys.stderr)
         return error.exit_code
@@ -43,16 +56,6 @@ def main(arguments: list[str] | None = None) -> int:
     if place is not None:
         place.write(table(results))
     return 0 if all(view.status == "passed" for _, view in results) else 3
-
-
-def _run_all(ws: Workspace, chosen: list[Case], options: argparse.Namespace) -> list[tuple[Case, SessionView]]:
-    results = []
-    for case in chosen:
-        for seed in options.seeds:
-            results.append((case, _run(ws, case, seed, options.priority)))
-            _, view = results[-1]
-            print(f"{case.name} seed {seed}: {view.status}", file=sys.stderr, flush=True)
-    return results
 
 
 def _run(ws: Workspace, case: Case, seed: int, priority: Priority) -> SessionView:
@@ -68,18 +71,6 @@ def _run(ws: Workspace, case: Case, seed: int, priority: Priority) -> SessionVie
         time.sleep(1)
         view = view_session(ws, session_id)
     return view
-
-
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m p2p.benchmark", description=__doc__)
-    parser.add_argument("--suite", choices=SUITES, default="basic")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    names = ", ".join(case.name for suite in SUITES.values() for case in suite)
-    parser.add_argument("--case", nargs="*", help=f"only these of the suite: {names}")
-    parser.add_argument("--runs-dir", type=Path, default=Path("runs/benchmark"))
-    parser.add_argument("--priority", choices=get_args(Priority), default="low", help="of the trainings")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="write the table between its `behaviour` markers")
-    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -57,15 +57,36 @@ def description(spec: EnvSpec) -> list[RenderableType]:
         f"at most {spec.max_episode_steps} steps ({seconds:g} s) an episode, ends early {spec.termination}; "
         f"mass {spec.total_mass:.3g} kg, torso at {spec.rest_height:.3g} m in the initial pose"
     )
+    observation = table("index", "name", "quantity", "unit", "frame", title="Observation")
+    for entry in spec.observation:
+        observation.add_row(str(entry.index), Text(entry.name), entry.quantity, entry.unit, entry.frame)
+    actions = table("index", "name", "joint", "range", "unit", "gear", title="Action")
+    for actuator in spec.action:
+        between = f"{actuator.low:g} … {actuator.high:g}"
+        actions.add_row(
+            str(actuator.index), Text(actuator.name), Text(actuator.joint), between, actuator.unit, f"{actuator.gear:g}"
+        )
+    info = table("key", "random rollout gave", title="Gymnasium's info")
+    for key in spec.info:
+        info.add_row(Text(key.name), f"{key.low:g} … {key.high:g}")
+    features = table(
+        "name",
+        "unit",
+        "frame",
+        "what it is",
+        title="Features, by the same names in rewards, criteria and prompts",
+    )
+    for feature in spec.features:
+        features.add_row(feature.name, feature.unit, feature.frame, Text(feature.description))
     return [
         Text(spec.env_id, style="bold"),
         Text(spec.description),
         Text(facts),
         "",
-        _observation(spec),
-        _actions(spec),
-        _info(spec),
-        _features(spec),
+        observation,
+        actions,
+        info,
+        features,
     ]
 
 
@@ -75,41 +96,6 @@ def _shortened(config: TrainConfig) -> list[RenderableType]:
         return []
     settings = ", ".join(f"{name}={value}" for name, value in config.env_kwargs.items())
     return ["", Text(f"p2p trains with {settings}: `obs` ends where these entries would begin.")]
-
-
-def _observation(spec: EnvSpec) -> Table:
-    made = table("index", "name", "quantity", "unit", "frame", title="Observation")
-    for item in spec.observation:
-        made.add_row(str(item.index), Text(item.name), item.quantity, item.unit, item.frame)
-    return made
-
-
-def _actions(spec: EnvSpec) -> Table:
-    made = table("index", "name", "joint", "range", "unit", "gear", title="Action")
-    for item in spec.action:
-        between = f"{item.low:g} … {item.high:g}"
-        made.add_row(str(item.index), Text(item.name), Text(item.joint), between, item.unit, f"{item.gear:g}")
-    return made
-
-
-def _info(spec: EnvSpec) -> Table:
-    made = table("key", "random rollout gave", title="Gymnasium's info")
-    for item in spec.info:
-        made.add_row(Text(item.name), f"{item.low:g} … {item.high:g}")
-    return made
-
-
-def _features(spec: EnvSpec) -> Table:
-    made = table(
-        "name",
-        "unit",
-        "frame",
-        "what it is",
-        title="Features, by the same names in rewards, criteria and prompts",
-    )
-    for item in spec.features:
-        made.add_row(item.name, item.unit, item.frame, Text(item.description))
-    return made
 
 
 def _summary(spec: EnvSpec) -> dict[str, object]:

@@ -13,7 +13,7 @@ from p2p.cli.output import Output
 from p2p.cli.run import read_source
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.reward import RewardProbe, RewardReport
+from p2p.contracts.reward import RewardProbe
 from p2p.service.progress.listing import find_session
 from p2p.service.rewards.submission import check_reward_source
 
@@ -47,15 +47,14 @@ def check(
     ws = open_workspace(runs_dir)
     place = find_session(ws, session) if session is not None else choose_environment(env, {})
     report = check_reward_source(ws, place, read_source(reward), probe=probe, prompt=sentence)
-    Output(as_json).result(report, *_lines(report))
-    if not report.accepted:
-        raise typer.Exit(InvalidInput.exit_code)
-
-
-def _lines(report: RewardReport) -> list[RenderableType]:
     verdict = "accepted" if report.accepted else "not accepted: no training is started with it"
     issues = [f"{issue.severity}: {issue.message}" for issue in report.issues]
-    return [f"The reward is {verdict}.", *issues, *([_learnt(report.probe)] if report.probe is not None else [])]
+    lines: list[RenderableType] = [f"The reward is {verdict}.", *issues]
+    if report.probe is not None:
+        lines.append(_learnt(report.probe))
+    Output(as_json).result(report, *lines)
+    if not report.accepted:
+        raise typer.Exit(InvalidInput.exit_code)
 
 
 def _learnt(probe: RewardProbe) -> Table:

@@ -30,7 +30,8 @@ class UsageError(Protocol):
 
 def run_command(words: list[str]) -> int:
     """Run one command; returns the exit code, see `p2p.cli.main`."""
-    words = _unaliased(words)
+    # `p2p judge calibrate` is `p2p calibrate`, and so is `attack`: after `p2p judge`, any other word is a session.
+    words = words[1:] if words[:1] == ["judge"] and words[1:2] in (["calibrate"], ["attack"]) else words
     as_json = "--json" in words
     try:
         _adopt_config_file()
@@ -57,11 +58,6 @@ def _adopt_config_file() -> None:
         from p2p.settings import adopt_config_file  # noqa: PLC0415  with pydantic, longer to import than typer
 
     adopt_config_file()
-
-
-def _unaliased(words: list[str]) -> list[str]:
-    """`p2p judge calibrate` is `p2p calibrate`, and so is `attack`: after `p2p judge`, any other word is a session."""
-    return words[1:] if words[:1] == ["judge"] and words[1:2] in (["calibrate"], ["attack"]) else words
 
 
 def _refuse_usage(error: UsageError, as_json: bool) -> int:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from p2p.cli.formats import duration
 from p2p.cli.tables import table
-from p2p.contracts.inference import Cost, SessionCosts
+from p2p.contracts.inference import SessionCosts
 from p2p.contracts.spending import Caps
 
 NUMBERS = ("calls", "read", "cached", "thought", "written", "dollars", "waited")
@@ -19,10 +19,11 @@ def costs(found: SessionCosts) -> list[RenderableType]:
     for cost in (*found.rows, found.total):
         usage = cost.usage
         style = "bold" if cost is found.total else ""
+        calls = f"{cost.calls} ({cost.failed} failed)" if cost.failed else str(cost.calls)
         made.add_row(
             cost.role,
             "" if cost.iteration is None else str(cost.iteration),
-            _calls(cost),
+            calls,
             f"{usage.input:,}",
             f"{usage.cached:,}",
             f"{usage.thinking:,}",
@@ -52,7 +53,3 @@ def caps(limits: Caps) -> Iterable[str]:
     for name, value in limits.model_dump().items():
         if value is not None:
             yield f"{value:,g} {name.replace('_', ' ')}"
-
-
-def _calls(cost: Cost) -> str:
-    return f"{cost.calls} ({cost.failed} failed)" if cost.failed else str(cost.calls)

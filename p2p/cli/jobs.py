@@ -47,16 +47,12 @@ def jobs(job: JobId = None, cancel: Cancel = False, as_json: AsJson = False, run
     job_id = find_job(ws, job)
     view = cancel_job(ws, job_id) if cancel else get_job(ws, job_id)
     log, _ = job_log(ws, job_id)
-    output.result(view, job_table((view,)), *_details(view, log))
-
-
-def _details(view: JobView, log: str) -> list[RenderableType]:
     parts: list[RenderableType] = [runs(view.runs)] if view.runs else []
     if view.waiting is not None:
         parts.append(Text(in_words(view.waiting), style="yellow"))
     if view.error:
         parts.append(Text(view.error, style="red"))
-    return [*parts, Text(end_of(log, LOG_TAIL), style="dim")]
+    output.result(view, job_table((view,)), *parts, Text(end_of(log, LOG_TAIL), style="dim"))
 
 
 def job_table(views: tuple[JobView, ...]) -> Table:

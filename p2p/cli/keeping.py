@@ -10,7 +10,7 @@ from p2p.cli.options import AsJson, RunsDir, SessionName, examples, open_workspa
 from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.session import MetadataChange, SessionView
+from p2p.contracts.session import MetadataChange
 from p2p.service.progress.listing import find_session
 from p2p.service.sessions.keeping import (
     delete_session,
@@ -81,15 +81,14 @@ def trash(
         removed = empty_trash(ws, chosen)
         output.result({"removed": list(removed)}, *(f"Removed {name}." for name in removed or ("nothing",)))
     else:
-        _show(list_trash(ws), output)
-
-
-def _show(views: tuple[SessionView, ...], output: Output) -> None:
-    made = table("session", "name", "sentence", "environment", "deleted", right=("session", "deleted"))
-    made.columns[0].justify = "left"
-    for view in views:
-        session = view.session
-        deleted = f"{age(view.metadata.deleted_at or session.created_at)} ago"
-        made.add_row(session.session_id, marks(view.metadata), session.prompt or "own reward", session.env_id, deleted)
-    found = {"sessions": [view.model_dump(mode="json") for view in views]}
-    output.result(found, made if views else "The trash is empty.")
+        views = list_trash(ws)
+        made = table("session", "name", "sentence", "environment", "deleted", right=("session", "deleted"))
+        made.columns[0].justify = "left"
+        for view in views:
+            session = view.session
+            deleted = f"{age(view.metadata.deleted_at or session.created_at)} ago"
+            made.add_row(
+                session.session_id, marks(view.metadata), session.prompt or "own reward", session.env_id, deleted
+            )
+        found = {"sessions": [view.model_dump(mode="json") for view in views]}
+        output.result(found, made if views else "The trash is empty.")

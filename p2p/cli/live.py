@@ -69,7 +69,11 @@ def _parts(view: SessionView, width: int, detail: Detail) -> Iterator[Renderable
     if view.runs:
         yield Text(plan_in_words(view), style="dim")
         yield _runs(view.runs, width)
-        yield from _troubles(view.runs)
+        # Why runs ended before their time, one line each.
+        badly = (run for run in view.runs if run.state in ENDED_BADLY)
+        yield from [
+            Text(f"{run.run_id} {run.state}: {in_commands(last_line(run.error))}", style="red") for run in badly
+        ]
         yield from hints(view.runs)[:1]
         yield ""
     if view.criteria:
@@ -168,17 +172,15 @@ def time_left(run: RunProgress) -> str:
     return duration(run.eta_s)
 
 
-def _troubles(runs: Iterable[RunProgress]) -> list[Text]:
-    """Why runs ended before their time, one line each."""
-    badly = (run for run in runs if run.state in ENDED_BADLY)
-    return [Text(f"{run.run_id} {run.state}: {in_commands(last_line(run.error))}", style="red") for run in badly]
-
-
 def _criteria(view: SessionView, width: int, detail: Detail) -> Table:
     """What is asked for and what each run has reached; of many runs, what they have reached together."""
     shown = [one for one in view.criteria if detail is not Detail.OPEN or not _met_by_all(one, view.runs)]
     wanted = [threshold(one) for one in shown]
-    columns = {name: [_measured(one, run) for one in shown] for name, run in _names(view.runs).items()}
+    # The runs by their names, without the configuration's where all have the same.
+    configs = {run.run_id.rpartition("seed_")[0] for run in view.runs}
+    prefix = configs.pop() if len(configs) == 1 else ""
+    named = {run.run_id.removeprefix(prefix): run for run in view.runs}
+    columns = {name: [_measured(one, run) for one in shown] for name, run in named.items()}
     rates = [share(run.success_rate) for run in view.runs]
     taken = max(map(len, ["needed", *wanted])) + GAP
     taken += sum(max([len(name), *(cell.cell_len for cell in cells)]) + GAP for name, cells in columns.items())
@@ -198,13 +200,6 @@ def _criteria(view: SessionView, width: int, detail: Detail) -> Table:
     if any(run.success_rate is not None for run in view.runs):
         table.add_row(Text("rollouts that do all of it", style="dim"), "", *rates)
     return table
-
-
-def _names(runs: Sequence[RunProgress]) -> dict[str, RunProgress]:
-    """The runs by their names, without the configuration's where all have the same."""
-    configs = {run.run_id.rpartition("seed_")[0] for run in runs}
-    prefix = configs.pop() if len(configs) == 1 else ""
-    return {run.run_id.removeprefix(prefix): run for run in runs}
 
 
 def _met(criterion: Criterion, run: RunProgress) -> bool | None:

@@ -34,6 +34,9 @@ def criteria(sentence: Sentence, env: EnvId = None, as_json: AsJson = False, run
 
 def preview_text(preview: Preview) -> list[RenderableType]:
     """All that a session would be, in words."""
+    configuration = ", ".join(
+        f"{name}={value}" for name, value in preview.config.items() if value not in (None, {}, [])
+    )
     return [
         _title(preview),
         *_judged(preview),
@@ -41,7 +44,7 @@ def preview_text(preview: Preview) -> list[RenderableType]:
         *_list("Rewarded:", (f"{term.name}: {term.description}" for term in preview.terms)),
         _heading("Trained:"),
         f"  {_training(preview)}",
-        f"  configuration: {_configuration(preview)}",
+        f"  configuration: {configuration}",
         f"  cost: {preview.cost}",
         *_list("Reward:", preview.reward.splitlines()),
         "Nothing was trained. To start it, leave out --dry-run.",
@@ -94,7 +97,3 @@ def _training(preview: Preview) -> str:
         f"{preview.n_runs} x {preview.total_timesteps:,} steps in episodes of {preview.training_episode_s:g} s, {time} "
         f"({preview.expected_from}), for each of at most {preview.max_iterations} rewards"
     )
-
-
-def _configuration(preview: Preview) -> str:
-    return ", ".join(f"{name}={value}" for name, value in preview.config.items() if value not in (None, {}, []))

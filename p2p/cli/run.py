@@ -289,7 +289,16 @@ def finish(
         view = follow(ws, session_id, output)
     except KeyboardInterrupt:
         with held_back():
-            _leave(ws, session_id, output, stop_on_exit)
+            # After Ctrl-C: the jobs go on, unless they were to stop with the terminal.
+            if stop_on_exit:
+                view = stop_session(ws, session_id)
+                text = f"Stopped {session_id}; finished work is kept. To go on: p2p resume {session_id}"
+            else:
+                view = view_session(ws, session_id)
+                text = going_on(session_id)
+            output.console.print(text, soft_wrap=True)
+            if output.as_json:
+                output.result(view)
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:  # whoever read has seen enough; the session is told where it is still read
         typer.echo(going_on(session_id), err=True)
@@ -322,19 +331,6 @@ def _settle_criteria(ws: Workspace, output: Output, session_id: str) -> None:
         else:
             return
     elicit_intent(ws, session_id)
-
-
-def _leave(ws: Workspace, session_id: str, output: Output, stop: bool) -> None:
-    """After Ctrl-C: the jobs go on, unless they were to stop with the terminal."""
-    if stop:
-        view = stop_session(ws, session_id)
-        text = f"Stopped {session_id}; finished work is kept. To go on: p2p resume {session_id}"
-    else:
-        view = view_session(ws, session_id)
-        text = going_on(session_id)
-    output.console.print(text, soft_wrap=True)
-    if output.as_json:
-        output.result(view)
 
 
 def going_on(session_id: str) -> str:

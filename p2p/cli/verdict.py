@@ -47,7 +47,17 @@ NEXT_STEPS = {
 
 def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = ()) -> list[RenderableType]:
     """All one wants to know about a session that has ended, or the little there is of one that has not."""
-    parts: list[RenderableType] = [heading(view), _headline(view)]
+    words, style = standing(view.status, view.by_caller)
+    who = f" to {NEXT_STEPS.get(view.step, 'go on')}" if view.by_caller else ""
+    resume = f"{who}. To let p2p go on by itself: p2p resume {view.session.session_id}"
+    words += "" if view.alive or view.status.finished else resume
+    count = max(view.iteration, len(view.history))
+    seconds = sum(line.elapsed_time_s for line in view.history)
+    spent = f" in {duration(seconds)}" if seconds else ""
+    saved = sum(line.steps_saved for line in view.history)
+    tried = f"{count} of {view.session.max_iterations} iterations{spent}{f', {saved:,} steps saved' if saved else ''}"
+    headline = Text(words, style=style).append(f"  {tried}", style="not bold default")
+    parts: list[RenderableType] = [heading(view), headline]
     if (origin := view.session.extends) is not None:
         parts.append(Text(f"goes on from iteration {origin.iteration} of {origin.session_id}", style="dim"))
     if view.waiting is not None:
@@ -80,8 +90,12 @@ def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableT
     """A judgment: one row per criterion, then the whole."""
     where = f"iteration {iteration}, " if iteration is not None else ""
     text = Text(str(judgment.verdict).replace("_", " "), style=f"bold {COLOURS[judgment.verdict]}")
+    if judgment.success_low is None or judgment.success_high is None:
+        interval = ""
+    else:
+        interval = f" [{share(judgment.success_low)}, {share(judgment.success_high)}]"
     text.append(
-        f"  {where}success {share(judgment.success_rate)}{_interval(judgment)} of {judgment.n_rollouts} rollouts, "
+        f"  {where}success {share(judgment.success_rate)}{interval} of {judgment.n_rollouts} rollouts, "
         f"score {score_in_words(judgment.intent_score)} (needs {score_in_words(judgment.pass_threshold)})",
         style="not bold default",
     )
@@ -159,25 +173,6 @@ def paths(view: SessionView, runs_dir: Path) -> list[str]:
     """Where what was made lies, one line each; none for what was not."""
     made = [(name.replace("_", " "), path) for name, path in view.artefacts if path is not None]
     return [f"{name:<15} {short_path(runs_dir / path)}" for name, path in made]
-
-
-def _headline(view: SessionView) -> Text:
-    words, style = standing(view.status, view.by_caller)
-    if not view.alive and not view.status.finished:
-        who = f" to {NEXT_STEPS.get(view.step, 'go on')}" if view.by_caller else ""
-        words += f"{who}. To let p2p go on by itself: p2p resume {view.session.session_id}"
-    count = max(view.iteration, len(view.history))
-    seconds = sum(line.elapsed_time_s for line in view.history)
-    spent = f" in {duration(seconds)}" if seconds else ""
-    saved = sum(line.steps_saved for line in view.history)
-    tried = f"{count} of {view.session.max_iterations} iterations{spent}{f', {saved:,} steps saved' if saved else ''}"
-    return Text(words, style=style).append(f"  {tried}", style="not bold default")
-
-
-def _interval(judgment: Judgment) -> str:
-    if judgment.success_low is None or judgment.success_high is None:
-        return ""
-    return f" [{share(judgment.success_low)}, {share(judgment.success_high)}]"
 
 
 def changed_settings(changes: Sequence[SettingsChange]) -> list[Text]:

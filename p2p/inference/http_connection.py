@@ -17,16 +17,12 @@ class DeadlinePassed(httpx2.TimeoutException):
 def http_client(access: Access) -> httpx2.Client:
     """HTTP client for a vendor's library; follows no redirects, which could leak the key."""
     timeout = httpx2.Timeout(access.silence_s, connect=access.connect_s)
-    transport = _Transport(access.silence_s, _proxy(access.base_url))
+    # The proxy that the environment names; None for a direct connection.
+    address = urlsplit(access.base_url or "https://")
+    direct = address.hostname and proxy_bypass(address.hostname)
+    proxy = None if direct else getproxies().get(address.scheme)
+    transport = _Transport(access.silence_s, proxy)
     return httpx2.Client(transport=transport, timeout=timeout, follow_redirects=False)
-
-
-def _proxy(base_url: str | None) -> str | None:
-    """Proxy for an address from the environment; None for a direct connection."""
-    address = urlsplit(base_url or "https://")
-    if address.hostname and proxy_bypass(address.hostname):
-        return None
-    return getproxies().get(address.scheme)
 
 
 class _Transport(httpx2.BaseTransport):

@@ -53,7 +53,12 @@ def ask_patiently(
                 return ask()
         except ModelProblem as problem:
             told(problem)
-            wait = _pause(problem, attempt, patience)
+            # Seconds to wait after an error.
+            if problem.retry_after_s is not None:
+                wait = problem.retry_after_s
+            else:
+                longest = min(patience.first_pause_s * 2.0 ** (attempt - 1), patience.longest_pause_s)
+                wait = longest * (0.5 + 0.5 * random.random())
             if not problem.transient or attempt == patience.attempts:
                 raise
             if time.monotonic() + wait >= deadline:
@@ -78,14 +83,6 @@ def beating(heartbeat: Callable[[], None], every_s: float = HEARTBEAT_S) -> Iter
     finally:
         ended.set()
         thread.join()
-
-
-def _pause(problem: ModelProblem, attempt: int, patience: Patience) -> float:
-    """Seconds to wait after an error."""
-    if problem.retry_after_s is not None:
-        return problem.retry_after_s
-    longest = min(patience.first_pause_s * 2.0 ** (attempt - 1), patience.longest_pause_s)
-    return longest * (0.5 + 0.5 * random.random())
 
 
 def _too_late(problem: ModelProblem, wait: float, patience: Patience) -> ModelProblem:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from p2p.contracts.inference import Message, ModelReply, ModelRequest, ReplyMalformed, RequestRejected, user
+from p2p.contracts.inference import Message, ModelRequest, ReplyMalformed, RequestRejected, user
 from p2p.inference.client import SessionModel
 
 M = TypeVar("M", bound=BaseModel)
@@ -62,7 +62,10 @@ def structured(
                     f"The answer of {reply.model} is not a valid {contract.__name__}, even after asking again: "
                     f"{problem}"
                 ) from problem
-            asked.append(_sent_back(asked[-1], reply, str(problem)))
+            last = asked[-1]
+            answer: Message = reply.message
+            messages = (*last.messages, answer, user(REPAIR.format(problem=str(problem))))
+            asked.append(last.model_copy(update={"messages": messages}))
         reply = model.ask(asked[-1])
 
 
@@ -79,7 +82,11 @@ def parse(text: str, contract: type[M], check: Callable[[M], None] = lambda _: N
             check(made)
         except ValidationError as error:
             if not _drop_unknown(value, error):
-                words = "; ".join(filter(None, [_in_words(error), _meaning(value, contract, check, error)]))
+                said = []
+                for problem in error.errors(include_url=False)[:MAX_PROBLEMS]:
+                    place = ".".join(map(str, problem["loc"])) or "the object"
+                    said.append(f"{place}: {problem['msg']} (was {str(problem['input'])[:80]})")
+                words = "; ".join(filter(None, [*said, _meaning(value, contract, check, error)]))
                 raise Unusable(words) from error
         except ValueError as error:
             raise Unusable(str(error)) from error
@@ -151,17 +158,3 @@ def _meaning(value: Any, contract: type[M], check: Callable[[M], None], error: V
     except (AttributeError, TypeError, LookupError):  # it reads a field that is not there
         return ""
     return ""
-
-
-def _in_words(error: ValidationError) -> str:
-    problems = error.errors(include_url=False)[:MAX_PROBLEMS]
-    return "; ".join(
-        f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']} (was {str(problem['input'])[:80]})"
-        for problem in problems
-    )
-
-
-def _sent_back(request: ModelRequest, reply: ModelReply, problem: str) -> ModelRequest:
-    answer: Message = reply.message
-    messages = (*request.messages, answer, user(REPAIR.format(problem=problem)))
-    return request.model_copy(update={"messages": messages})

@@ -114,17 +114,20 @@ def converse(model: SessionModel, request: ModelRequest, tools: Sequence[Tool], 
             return ToolLoopResult(reply, (*request.messages, reply.message), round_number - 1)
         stumbles = 0
         results = [_call(known, call) for call in reply.tool_calls]
-        request = _continued(request, reply, _told(results, max_rounds - round_number, model.what_is_left()))
-    return _final(model, request, max_rounds)
-
-
-def _final(model: SessionModel, request: ModelRequest, rounds: int) -> ToolLoopResult:
-    """Ask for the final answer, without tools."""
-    request = request.model_copy(update={"tool_choice": "none", "messages": _joined(request.messages, user(FINAL))})
-    reply = usable(model.complete(request))
+        # With the results, the remaining rounds and the caps are told when few are left.
+        rounds_left = max_rounds - round_number
+        left = model.what_is_left()
+        reminders = [f"Rounds of tools left: {rounds_left}."] if 0 < rounds_left <= FEW_ROUNDS else []
+        reminders += [left] if left else []
+        told = Message(role="user", parts=(*results, *(TextPart(text=line) for line in reminders)))
+        request = _continued(request, reply, told)
+    # Ask for the final answer, without tools.
+    messages = _joined(request.messages, user(FINAL))
+    last = request.model_copy(update={"tool_choice": "none", "messages": messages})
+    reply = usable(model.complete(last))
     if not reply.text.strip():
-        raise ReplyTruncated(f"{reply.model} used all its {rounds} rounds of tools without giving an answer.")
-    return ToolLoopResult(reply, (*request.messages, reply.message), rounds)
+        raise ReplyTruncated(f"{reply.model} used all its {max_rounds} rounds of tools without giving an answer.")
+    return ToolLoopResult(reply, (*last.messages, reply.message), max_rounds)
 
 
 def _call(known: dict[str, Tool], call: ToolCall) -> ToolResult:
@@ -163,13 +166,6 @@ def _short(text: str) -> str:
     return (
         text if len(text) <= MAX_RESULT else f"{text[:MAX_RESULT]}\n[cut: {len(text) - MAX_RESULT:,} more characters]"
     )
-
-
-def _told(results: Sequence[ToolResult], rounds_left: int, left: str) -> Message:
-    """Message with the results, and with remaining rounds and caps when few are left."""
-    reminders = [f"Rounds of tools left: {rounds_left}."] if 0 < rounds_left <= FEW_ROUNDS else []
-    reminders += [left] if left else []
-    return Message(role="user", parts=(*results, *(TextPart(text=line) for line in reminders)))
 
 
 def _after_stumble(reply: ModelReply) -> Message:

@@ -60,8 +60,16 @@ class VllmServer:
         """
         try:
             with self._log.open("ab") as output:
+                command = [
+                    *self._command,
+                    self.options.model,
+                    *("--host", HOST),
+                    *("--port", str(self.options.port)),
+                    *("--max-model-len", str(self.options.max_model_len)),
+                    *("--gpu-memory-utilization", str(self.options.gpu_memory_share)),
+                ]
                 self._process = subprocess.Popen(
-                    [*self._command, *_arguments(self.options)],
+                    command,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -187,16 +195,6 @@ def _get(port: int, key: str, path: str) -> bytes | None:
             return bytes(response.read())
     except (URLError, OSError):
         return None
-
-
-def _arguments(options: VllmOptions) -> list[str]:
-    return [
-        options.model,
-        *("--host", HOST),
-        *("--port", str(options.port)),
-        *("--max-model-len", str(options.max_model_len)),
-        *("--gpu-memory-utilization", str(options.gpu_memory_share)),
-    ]
 
 
 def _signal(pid: int, number: int) -> None:

@@ -12,7 +12,7 @@ ROOT = Path("/")
 
 def usable_cores(root: Path = ROOT) -> tuple[int, ...]:
     """Cores this process may run on, at most its control groups' quota rounded up."""
-    mine = _affinity()
+    mine = tuple(sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else range(os.cpu_count() or 1))
     quotas = [quota for group in control_groups(root, "cpu") if (quota := _quota(group))]
     return mine[: max(1, min([len(mine), *(int(-(-quota // 1)) for quota in quotas)]))]
 
@@ -41,10 +41,6 @@ def positive_number(file: Path) -> int | None:
     except (OSError, ValueError):
         return None
     return value if value > 0 else None
-
-
-def _affinity() -> tuple[int, ...]:
-    return tuple(sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else range(os.cpu_count() or 1))
 
 
 def _quota(group: Path) -> float | None:

@@ -68,7 +68,9 @@ def start(directory: Path) -> dict[str, Any]:
     with files.exclusive(directory / SUBMISSION_LOCK):
         newest = _submission(directory)
         if newest.number < asked["number"]:
-            _check(directory, asked["inputs"])
+            for name, digest in asked["inputs"].items():
+                if files.sha256(directory / name) != digest:
+                    raise InvalidInput(f"{name} was damaged on the way: its hash differs.")
             for name in (supervisor.STATUS, supervisor.HANDLE, supervisor.CANCEL):
                 files.remove(directory / name)
             newest = LatestStart(number=asked["number"])
@@ -120,16 +122,12 @@ def _submission(directory: Path) -> LatestStart:
     return files.read_model(directory / SUBMISSION, LatestStart) or LatestStart()
 
 
-def _check(directory: Path, inputs: Mapping[str, str]) -> None:
-    for name, digest in inputs.items():
-        if files.sha256(directory / name) != digest:
-            raise InvalidInput(f"{name} was damaged on the way: its hash differs.")
-
-
 def listing(directory: Path) -> dict[str, Any]:
     """Every file of the job with size and hash."""
     found = {}
-    for path in _regular_files(directory):
+    for path in (Path(folder, name) for folder, _, names in os.walk(directory) for name in sorted(names)):
+        if not path.is_file() or path.is_symlink() or path.suffix == PART:
+            continue
         name = path.relative_to(directory).as_posix()
         digest = files.sha256(path)
         if name not in NOT_SENT and digest is not None:
@@ -147,14 +145,6 @@ def _offer(directory: Path, offer: list[dict[str, Any]]) -> dict[str, Any]:
             begin = begun if begun <= entry["size"] else 0
             offer.append({"name": name, "begin": begin, "size": entry["size"]})
     return {"files": found, "sent": offer}
-
-
-def _regular_files(directory: Path) -> Iterator[Path]:
-    for folder, _, names in os.walk(directory):
-        for name in sorted(names):
-            path = Path(folder, name)
-            if path.is_file() and not path.is_symlink() and path.suffix != PART:
-                yield path
 
 
 def _contents(directory: Path, offer: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:

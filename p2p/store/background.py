@@ -91,7 +91,10 @@ class BackgroundDirectory:
         """Tickets of all jobs or of one session, newest first. They never change, so the index may answer."""
         index = Index(self._path.parent)
         known = index.entries(KIND)
-        names = self._names()
+        try:
+            names = {name for name in os.listdir(self._path) if re.fullmatch(layout.JOB_ID, name)}  # noqa: PTH208 - fast
+        except FileNotFoundError:
+            names = set()
         new = {name: ticket for name in names - known.keys() if (ticket := self.new(name).read_ticket()) is not None}
         fresh = {name: (ticket.session_id, ticket.model_dump_json()) for name, ticket in new.items()}
         index.save(KIND, fresh, known.keys() - names)
@@ -151,7 +154,11 @@ class BackgroundDirectory:
     def starting(self) -> Iterator[None]:
         """Serialise job starts across processes and threads."""
         files.make_directory(self._path)
-        handle = _open(self._path / layout.JOB_STARTING)
+        path = self._path / layout.JOB_STARTING
+        try:
+            handle = locks.open_lock(path)
+        except OSError as error:
+            raise files.storage_problem(path, error) from error
         try:
             locks.wait(handle, self._path / layout.JOB_STARTING, locks.STEP_PATIENCE_S)
             _STARTS.here = self._path
@@ -172,19 +179,6 @@ class BackgroundDirectory:
         except OSError:  # nobody ever started one here
             return False
         return False
-
-    def _names(self) -> set[str]:
-        try:
-            return {name for name in os.listdir(self._path) if re.fullmatch(layout.JOB_ID, name)}  # noqa: PTH208 - fast
-        except FileNotFoundError:
-            return set()
-
-
-def _open(path: Path) -> int:
-    try:
-        return locks.open_lock(path)
-    except OSError as error:
-        raise files.storage_problem(path, error) from error
 
 
 def _bound(path: Path) -> str | None:

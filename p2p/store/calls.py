@@ -37,7 +37,10 @@ class CallLedger:
         latest: dict[int, CallLine] = {}
         for line in files.read_models(self._path, CallLine):
             latest[line.number] = line
-        return tuple(self._recovered(line) for _, line in sorted(latest.items()))
+        for number, line in latest.items():
+            if line.state == "begun" and (record := self.read(number)) is not None:
+                latest[number] = record.line
+        return tuple(line for _, line in sorted(latest.items()))
 
     def write(self, record: CallRecord) -> None:
         """Save a call whole, without secrets and pictures."""
@@ -66,11 +69,6 @@ class CallLedger:
         for line in self.lines():
             if line.reusable and line.digest == digest:
                 self.append(line.model_copy(update={"reusable": False}))
-
-    def _recovered(self, line: CallLine) -> CallLine:
-        if line.state == "begun" and (record := self.read(line.number)) is not None:
-            return record.line
-        return line
 
     def _file(self, number: int) -> Path:
         return self._directory / layout.call_name(number)

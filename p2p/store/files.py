@@ -127,6 +127,14 @@ def append_line(path: Path, line: str, durable: bool = True) -> None:
         raise storage_problem(path, error) from error
 
 
+def size(path: Path) -> int:
+    """Length of a file in bytes; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def read_lines(path: Path, offset: int = 0) -> tuple[list[Any], int]:
     """JSON values of the complete lines from byte `offset` on, and the next offset; broken lines are skipped."""
     values: list[Any] = []

@@ -71,7 +71,7 @@ class ResumeRecord:
         arrays = load_arrays(path) if _digest(path) == point.digest else None
         if arrays is None:
             raise ValueError(f"{path.name} is damaged or missing")
-        if _size(self._run.scalars_path) < point.scalars_bytes:
+        if files.size(self._run.scalars_path) < point.scalars_bytes:
             raise ValueError("the metrics up to there are gone")
         for step in steps_of(point):
             if load_arrays(self._run.checkpoint(step).policy_path) is None:
@@ -121,13 +121,6 @@ def _digest(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def _bytes_on_disk(path: Path) -> int:

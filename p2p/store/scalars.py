@@ -33,7 +33,7 @@ class _Scalars:
 
     def read(self) -> tuple[Rows, Rows]:
         with self._lock:
-            if self._identity() != self._seen or self._size() < self._offset:
+            if self._identity() != self._seen or files.size(self._path) < self._offset:
                 self._begin()  # another training has taken its place
             rows, self._offset = files.read_lines(self._path, self._offset)
             self._training += [row for row in rows if row.get("type") != "eval"]
@@ -51,9 +51,3 @@ class _Scalars:
             return self._path.stat().st_ino
         except OSError:
             return None
-
-    def _size(self) -> int:
-        try:
-            return self._path.stat().st_size
-        except OSError:
-            return 0

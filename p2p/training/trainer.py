@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
@@ -31,7 +33,10 @@ class Trainer:
         tries = {run.path: 0 for run in runs}
         reached = {run.path: 0 for run in runs}
         while True:
-            states = {run.path: self._status(run) for run in runs}
+            states: dict[Path, JobStatus | None] = {run.path: None for run in runs}
+            for path in states:
+                with suppress(InvalidInput):
+                    states[path] = self.backend.status(path)
             waiting = [run for run in runs if self._startable(states[run.path], tries[run.path])]
             running = [state for state in states.values() if state is not None and not state.state.finished]
             if not waiting and not running:
@@ -44,12 +49,6 @@ class Trainer:
                 self.backend.submit(self.job, run.path)
             self.tick()
             time.sleep(poll_s)
-
-    def _status(self, run: IterationRecord) -> JobStatus | None:
-        try:
-            return self.backend.status(run.path)
-        except InvalidInput:
-            return None
 
     def _startable(self, status: JobStatus | None, tries: int) -> bool:
         if status is None:

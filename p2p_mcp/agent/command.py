@@ -120,7 +120,11 @@ def agent(  # noqa: PLR0913  typer reads one parameter per option
         "token_cap_given": True if max_tokens else None,
         "tools": tuple(name.strip() for name in tools.split(",") if name.strip()) if tools else None,
     }
-    request = _request(_earlier(ws, resume), sentence, resume, choices, caps)
+    # What the transcript was last asked for; the defaults without one.
+    entries = read_transcript(ws, find_transcript(ws, resume)) if resume else ()
+    requests = [entry.request for entry in entries if entry.request]
+    earlier = requests[-1] if requests else AgentRequest(model=ws.settings.agent_model)
+    request = _request(earlier, sentence, resume, choices, caps)
     if dry_run:
         from p2p_mcp.agent.dry_run import plan as plan_of  # noqa: PLC0415 - the server, for this command alone
 
@@ -128,13 +132,6 @@ def agent(  # noqa: PLR0913  typer reads one parameter per option
         output.result(plan, *plan_lines(plan))
         return
     _work(ws, request, output, stop_on_exit)
-
-
-def _earlier(ws: Workspace, resume: str | None) -> AgentRequest:
-    """What the transcript was last asked for; the defaults without one."""
-    entries = read_transcript(ws, find_transcript(ws, resume)) if resume else ()
-    requests = [entry.request for entry in entries if entry.request]
-    return requests[-1] if requests else AgentRequest(model=ws.settings.agent_model)
 
 
 def _request(
@@ -164,12 +161,10 @@ def _work(ws: Workspace, request: AgentRequest, output: Output, stop_on_exit: bo
             cancel_job(ws, job_id)
         report = report.model_copy(update={"running_jobs": ()})
     output.result(report, *ending_lines(report))
-    raise typer.Exit(_exit_code(report.ending))
-
-
-def _exit_code(ending: AgentEnding) -> int:
-    if ending is AgentEnding.PASSED:
-        return PASSED
-    if ending is AgentEnding.INTERRUPTED:
-        return INTERRUPTED
-    return EnvironmentProblem.exit_code if ending is AgentEnding.PROBLEM else NOT_PASSED
+    if report.ending is AgentEnding.PASSED:
+        code = PASSED
+    elif report.ending is AgentEnding.INTERRUPTED:
+        code = INTERRUPTED
+    else:
+        code = EnvironmentProblem.exit_code if report.ending is AgentEnding.PROBLEM else NOT_PASSED
+    raise typer.Exit(code)

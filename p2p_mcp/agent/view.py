@@ -8,7 +8,6 @@ from rich.status import Status
 from p2p.cli.formats import duration
 from p2p.contracts.agent import AgentEvent, AgentLimits, AgentPlan, AgentReport, EventKind, JobProgress, Spending
 from p2p.contracts.intent import score_in_words
-from p2p.contracts.spending import Price
 
 TENTH = 0.1
 
@@ -39,7 +38,10 @@ class AgentView:
     def show(self, event: AgentEvent) -> None:
         """Show one event."""
         if event.kind is EventKind.TEXT:
-            self._text(event.text)
+            if not self._in_text:
+                self._settle()
+                self._in_text = True
+            self._console.print(event.text, end="", soft_wrap=True, markup=False)
         elif event.kind is EventKind.JOB and event.job:
             self._job(event.job, event.spending)
         else:
@@ -51,12 +53,6 @@ class AgentView:
             return f"── {spent_in_words(event.spending, self._limits)}"
         marks = {EventKind.TOOL: "→", EventKind.RESULT: "←", EventKind.PROBLEM: "!", EventKind.WISH: "you:"}
         return f"{marks[event.kind]} {event.text}"
-
-    def _text(self, piece: str) -> None:
-        if not self._in_text:
-            self._settle()
-            self._in_text = True
-        self._console.print(piece, end="", soft_wrap=True, markup=False)
 
     def _job(self, job: JobProgress, spending: Spending) -> None:
         line = f"{job_in_words(job)} · {spent_in_short(spending, self._limits)}"
@@ -122,8 +118,13 @@ def ending_lines(report: AgentReport) -> list[str]:
 def plan_lines(plan: AgentPlan) -> list[str]:
     """What would be started."""
     limits = plan.limits
+    if plan.price is None:
+        priced = "price unknown: the tokens are capped, the dollars are not"
+    else:
+        rates = f"${plan.price.input:g} read and ${plan.price.output:g} written per million tokens"
+        priced = f"{rates} (prices of {plan.price_date})"
     return [
-        f"model      {plan.model}, effort {plan.effort}, {_price(plan.price, plan.price_date)}",
+        f"model      {plan.model}, effort {plan.effort}, {priced}",
         f"caps       {limits.turns} turns, {limits.tokens:,} tokens, ${limits.dollars:g}, {limits.minutes:g} minutes, "
         f"{limits.environment_steps:,} environment steps",
         f"first turn about {plan.first_request_tokens:,} tokens: instructions, {len(plan.tools)} tools and the task",
@@ -131,9 +132,3 @@ def plan_lines(plan: AgentPlan) -> list[str]:
         *(f"  {tool.name:22} {tool.description}" for tool in plan.tools),
         "Nothing was sent.",
     ]
-
-
-def _price(price: Price | None, date: str) -> str:
-    if price is None:
-        return "price unknown: the tokens are capped, the dollars are not"
-    return f"${price.input:g} read and ${price.output:g} written per million tokens (prices of {date})"

@@ -8,7 +8,6 @@ from p2p.contracts.inference import (
     Echo,
     ImagePart,
     Message,
-    ModelProblem,
     ModelReply,
     ModelRequest,
     Part,
@@ -81,7 +80,10 @@ class AnthropicModel:
                     finished = finished or event.type == "message_stop"
                     snapshot = stream.current_message_snapshot
         except anthropic.APIStatusError as error:
-            raise self._status_problem(error) from error
+            status = error.status_code if error.status_code >= 400 else 500
+            raise status_problem(
+                status, error.api_message or error.message, error.response.headers, self._name
+            ) from error
         except Exception as error:  # this library raises JSONDecodeError, AssertionError and others of its inside
             raise broken(error, self._name, _usage(snapshot) if snapshot else None) from error
         if snapshot is None:
@@ -164,11 +166,6 @@ class AnthropicModel:
             model=self._name,
             refusal=": ".join(said for said in (details.category, details.explanation) if said) if details else "",
         )
-
-    def _status_problem(self, error: anthropic.APIStatusError) -> ModelProblem:
-        # an error in the middle of a stream comes with the status 200 of its beginning
-        status = error.status_code if error.status_code >= 400 else 500
-        return status_problem(status, error.api_message or error.message, error.response.headers, self._name)
 
 
 def _picture(image: ImagePart) -> dict[str, Any]:

@@ -38,17 +38,24 @@ class ChatStream:
             tell_piece(delta.content or "")
             self.refusal += delta.refusal or ""
             for piece in delta.tool_calls or []:
-                self._add_call(piece)
+                index = piece.index if piece.index is not None else len(self._calls)
+                call = self._calls.setdefault(index, {"id": "", "name": "", "arguments": ""})
+                call["id"] = piece.id or call["id"]
+                if piece.function is not None:
+                    call["name"] = piece.function.name or call["name"]
+                    call["arguments"] += piece.function.arguments or ""
         if chunk.usage is not None:
-            self.usage = _usage(chunk.usage)
-
-    def _add_call(self, piece: Any) -> None:
-        index = piece.index if piece.index is not None else len(self._calls)
-        call = self._calls.setdefault(index, {"id": "", "name": "", "arguments": ""})
-        call["id"] = piece.id or call["id"]
-        if piece.function is not None:
-            call["name"] = piece.function.name or call["name"]
-            call["arguments"] += piece.function.arguments or ""
+            asked = chunk.usage.prompt_tokens_details
+            said = chunk.usage.completion_tokens_details
+            cached = count(asked.cached_tokens) if asked else 0
+            written = count(getattr(asked, "cache_write_tokens", 0)) if asked else 0
+            self.usage = Usage(
+                input=max(count(chunk.usage.prompt_tokens) - cached - written, 0),
+                output=count(chunk.usage.completion_tokens),
+                thinking=count(said.reasoning_tokens) if said else 0,
+                cache_read=cached,
+                cache_write_5m=written,
+            )
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -74,17 +81,3 @@ class ChatStream:
 def encode(arguments: dict[str, object]) -> str:
     """Encode a call's arguments as JSON text."""
     return json.dumps(arguments)
-
-
-def _usage(usage: Any) -> Usage:
-    asked = usage.prompt_tokens_details
-    said = usage.completion_tokens_details
-    cached = count(asked.cached_tokens) if asked else 0
-    written = count(getattr(asked, "cache_write_tokens", 0)) if asked else 0
-    return Usage(
-        input=max(count(usage.prompt_tokens) - cached - written, 0),
-        output=count(usage.completion_tokens),
-        thinking=count(said.reasoning_tokens) if said else 0,
-        cache_read=cached,
-        cache_write_5m=written,
-    )

@@ -11,7 +11,6 @@ from p2p.contracts.inference import (
     Echo,
     ImagePart,
     Message,
-    ModelProblem,
     ModelReply,
     ModelRequest,
     Part,
@@ -74,7 +73,9 @@ class GeminiModel:
             ):
                 begun = begun or bool(chunk.candidates or chunk.prompt_feedback or chunk.usage_metadata)
                 usage = _usage(chunk.usage_metadata) or usage
-                refusal = _blocked(chunk) or refusal
+                feedback = chunk.prompt_feedback
+                if feedback is not None and feedback.block_reason:
+                    refusal = str(feedback.block_reason.value)
                 candidate = chunk.candidates[0] if chunk.candidates else None
                 if candidate is not None:
                     new = (candidate.content.parts or []) if candidate.content else []
@@ -82,7 +83,11 @@ class GeminiModel:
                     parts += new
                     finish = candidate.finish_reason.value if candidate.finish_reason else finish
         except errors.APIError as error:
-            raise self._status_problem(error) from error
+            headers = getattr(error.response, "headers", None)
+            problem = status_problem(error.code or 500, str(error.message or error.status or ""), headers, self._name)
+            if problem.retry_after_s is None and (asked := RETRY_DELAY.search(str(error.details))):
+                problem.retry_after_s = float(asked[1])
+            raise problem from error
         except Exception as error:  # pydantic's, for what does not fit its types; JSON's; those of the connection
             raise broken(error, self._name, usage) from error
         if not begun:
@@ -121,13 +126,6 @@ class GeminiModel:
             return types.Content.model_validate(message.echo.content)
         parts = [piece for part in message.parts for piece in _parts(part)]
         return types.Content(role="model" if message.role == "assistant" else "user", parts=parts)
-
-    def _status_problem(self, error: errors.APIError) -> ModelProblem:
-        headers = getattr(error.response, "headers", None)
-        problem = status_problem(error.code or 500, str(error.message or error.status or ""), headers, self._name)
-        if problem.retry_after_s is None and (asked := RETRY_DELAY.search(str(error.details))):
-            problem.retry_after_s = float(asked[1])
-        return problem
 
 
 def _config(request: ModelRequest) -> types.GenerateContentConfig:
@@ -173,11 +171,6 @@ def _picture(image: ImagePart) -> types.Part:
 def _worth_keeping(part: Any) -> bool:
     """Whether a part is sent back: text, calls and signatures are; thoughts without a signature are not."""
     return bool(part.function_call or part.thought_signature or (part.text and not part.thought))
-
-
-def _blocked(chunk: Any) -> str:
-    feedback = chunk.prompt_feedback
-    return str(feedback.block_reason.value) if feedback is not None and feedback.block_reason else ""
 
 
 def _usage(usage: Any) -> Usage | None:

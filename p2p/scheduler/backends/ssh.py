@@ -99,7 +99,9 @@ class SSHBackend:
             with suppress(NodeUnreachable), self.links.to(node.name) as link:
                 environment(link)  # what a person must put right is said before anything is recorded
             remote = self.store.sealed(_placed(node, record, earlier))
-            record.begin(_as_here(spec), remote)
+            # Job with this machine's settings for all trainings; on a node it runs at normal priority.
+            decided = {name: value for name in DECIDED if (value := os.environ.get(name))}
+            record.begin(spec.model_copy(update={"env": decided | spec.env, "niceness": 0, "group": None}), remote)
             return self._look(record, remote)
 
     def status(self, directory: Path) -> JobStatus:
@@ -162,7 +164,19 @@ class SSHBackend:
                         raise
                     remote = record.read() or remote
         except (P2PError, OSError) as error:
-            return _unreachable(record, remote.node, error)
+            # Record that a job is out of reach, with the time of the first failure.
+            last = record.read_status()
+            known = last is not None and last.state is JobState.UNREACHABLE
+            status = JobStatus(
+                state=JobState.UNREACHABLE,
+                error=f"{error} Its jobs there go on; none is restarted automatically. If {remote.node} will not come "
+                f"back: {Remedy.REMOVE_NODE.of(node=remote.node)}",
+                started_at=last.started_at if last is not None else None,
+                updated_at=last.updated_at if known and last is not None else now(),
+            )
+            with suppress(StorageProblem):  # it may be this very disk that is full
+                record.save_status(status)
+            return status
         raise AssertionError("one of two tries returns or raises")
 
     def _step(self, record: RemoteJobRecord, job: RemoteJobHandle) -> JobStatus:
@@ -226,12 +240,6 @@ def _foreign(record: RemoteJobRecord) -> str:
     )
 
 
-def _as_here(spec: JobSpec) -> JobSpec:
-    """Job with this machine's settings for all trainings; on a node it runs at normal priority."""
-    decided = {name: value for name in DECIDED if (value := os.environ.get(name))}
-    return spec.model_copy(update={"env": decided | spec.env, "niceness": 0, "group": None})
-
-
 def _last(record: RemoteJobRecord) -> JobStatus:
     """Status at the last poll; a recorded end wins, since the remote copy may be gone by then."""
     status = record.read_status()
@@ -244,19 +252,3 @@ def _last(record: RemoteJobRecord) -> JobStatus:
     if status is None and remote is not None and remote.ended is not None:
         return remote.ended
     return status or JobStatus(state=JobState.QUEUED)
-
-
-def _unreachable(record: RemoteJobRecord, node: str, error: Exception) -> JobStatus:
-    """Record that a job is out of reach, with the time of the first failure."""
-    last = record.read_status()
-    known = last is not None and last.state is JobState.UNREACHABLE
-    status = JobStatus(
-        state=JobState.UNREACHABLE,
-        error=f"{error} Its jobs there go on; none is restarted automatically. If {node} will not come back: "
-        f"{Remedy.REMOVE_NODE.of(node=node)}",
-        started_at=last.started_at if last is not None else None,
-        updated_at=last.updated_at if known and last is not None else now(),
-    )
-    with suppress(StorageProblem):  # it may be this very disk that is full
-        record.save_status(status)
-    return status

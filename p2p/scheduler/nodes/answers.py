@@ -59,21 +59,18 @@ class AnswerCollector:
     def __call__(self, data: bytes) -> None:
         """Receive the next piece."""
         if not self._complete:
-            data = self._search(data)
+            # Look for the answer line; return the bytes after it.
+            self._line += data
+            while not self._complete and b"\n" in self._line:
+                line, _, self._line = self._line.partition(b"\n")
+                if line.startswith(MARK):
+                    self.value = json.loads(line.removeprefix(MARK))
+                    self._complete = True
+                    if self._rest is not None:
+                        self._rest.begin(self.value)
+            data = self._line if self._complete else b""
         if data and self._complete and self._rest is not None:
             self._rest.take(data)
-
-    def _search(self, data: bytes) -> bytes:
-        """Look for the answer line; return the bytes after it."""
-        self._line += data
-        while not self._complete and b"\n" in self._line:
-            line, _, self._line = self._line.partition(b"\n")
-            if line.startswith(MARK):
-                self.value = json.loads(line.removeprefix(MARK))
-                self._complete = True
-                if self._rest is not None:
-                    self._rest.begin(self.value)
-        return self._line if self._complete else b""
 
 
 def _live(done: threading.Event) -> None:

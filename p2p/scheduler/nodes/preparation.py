@@ -122,31 +122,24 @@ def _packages(root: Path, locks: Sequence[str], install: bool) -> str:
 def _pip(root: Path, words: Sequence[str]) -> None:
     command = [sys.executable, "-m", "pip"]
     if subprocess.run([*command, "--version"], capture_output=True).returncode:
-        command = [str(_own_pip(root)), "-m", "pip"]
+        # Interpreter with pip, where the system's has none.
+        place = root / "pip"
+        try:
+            venv.create(place, with_pip=True, symlinks=True)
+        except (subprocess.CalledProcessError, OSError) as error:
+            raise RuntimeError(
+                f"{sys.executable} has neither pip nor ensurepip. Install them (Debian: apt install python3-pip), or "
+                "name an interpreter that has the packages when the node is added."
+            ) from error
+        command = [str(place / "bin/python"), "-m", "pip"]
+    # Environment variables without those that redirect pip.
+    env = {name: value for name, value in os.environ.items() if name not in ("PIP_TARGET", "PIP_USER", "PYTHONPATH")}
     done = subprocess.run(
-        [*command, "--disable-pip-version-check", "--no-input", *words], capture_output=True, text=True, env=_pip_env()
+        [*command, "--disable-pip-version-check", "--no-input", *words], capture_output=True, text=True, env=env
     )
     if done.returncode:
         tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-5:])
         raise RuntimeError(f"pip could not install what p2p needs: {tail}")
-
-
-def _own_pip(root: Path) -> Path:
-    """Interpreter with pip, where the system's has none."""
-    place = root / "pip"
-    try:
-        venv.create(place, with_pip=True, symlinks=True)
-    except (subprocess.CalledProcessError, OSError) as error:
-        raise RuntimeError(
-            f"{sys.executable} has neither pip nor ensurepip. Install them (Debian: apt install python3-pip), or name "
-            "an interpreter that has the packages when the node is added."
-        ) from error
-    return place / "bin/python"
-
-
-def _pip_env() -> dict[str, str]:
-    """Environment variables without those that redirect pip."""
-    return {name: value for name, value in os.environ.items() if name not in ("PIP_TARGET", "PIP_USER", "PYTHONPATH")}
 
 
 @contextmanager

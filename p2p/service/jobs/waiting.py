@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from p2p.contracts.background import JobKind, JobTicket
+from p2p.contracts.background import JobKind
 from p2p.contracts.job import Holder, JobSpec, JobState, JobStatus, Waiting, WaitsFor
 from p2p.scheduler import machine_queue
 from p2p.service.jobs.time_left import training_time_left
@@ -101,12 +101,8 @@ def _time_left(directory: Path) -> float | None:
     ticket = BackgroundRecord(directory).read_ticket()
     if ticket is None:
         return _time_of_run(IterationRecord(directory))
-    return _time_of_job(_runs_dir(directory), ticket)
-
-
-def _time_of_job(runs_dir: Path, ticket: JobTicket) -> float | None:
-    """Remaining time of a job's trainings begun so far [s]."""
-    iterations = RunsDirectory(runs_dir).session(ticket.session_id).iteration_records()
+    # Remaining time of a job's trainings begun so far [s].
+    iterations = RunsDirectory(_runs_dir(directory)).session(ticket.session_id).iteration_records()
     if ticket.kind is JobKind.TRAINING:
         iterations = [iteration for iteration in iterations if iteration.number == ticket.iteration]
     runs = iterations[-1].runs() if iterations else []

@@ -2,7 +2,6 @@
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Evidence, Judgment, Observation, Verdict
-from p2p.contracts.work import ViewRequest
 from p2p.judges import agreement, synthesis
 from p2p.judges.evidence_pictures import CloserLook, EvidencePicture, EvidencePictures
 from p2p.service.judging.caller_judgment import chosen_iteration, judge_evidence, require_judgeable, submit_judgment
@@ -67,7 +66,14 @@ def _observe(ws: Workspace, record: SessionRecord, iteration: IterationRecord, e
     def more(wish: CloserLook) -> EvidencePicture:
         request = requested_view(wish)
         pictures = view_rollout(ws, record.session_id, iteration.number, request)
-        words = _in_words(iteration.number, request)
+        # Caption of a view, for the model that asked for it.
+        part = ""
+        if request.start_s is not None or request.end_s is not None:
+            end = "its end" if request.end_s is None else f"{request.end_s:g} s"
+            part = f", {request.start_s or 0:g} s to {end}"
+        other = f", iteration {request.compare_with} below" if request.compare_with is not None else ""
+        path = f", path of {request.path_of}" if request.path_of is not None else ""
+        words = f"Iteration {iteration.number}, {request.label} rollout, {request.camera} camera{part}{other}{path}"
         return keep_picture(ws, iteration, ws.runs.path / pictures.sheet.path, words, pictures.note)
 
     shown = EvidencePictures(
@@ -78,17 +84,6 @@ def _observe(ws: Workspace, record: SessionRecord, iteration: IterationRecord, e
     judge = VisionJudge(model, shown)
     observation = judge.look(evidence)
     return judge.look_again(evidence, observation) if agreement.apart(evidence.code, observation) else observation
-
-
-def _in_words(number: int, request: ViewRequest) -> str:
-    """Caption of a view, for the model that asked for it."""
-    part = ""
-    if request.start_s is not None or request.end_s is not None:
-        end = "its end" if request.end_s is None else f"{request.end_s:g} s"
-        part = f", {request.start_s or 0:g} s to {end}"
-    other = f", iteration {request.compare_with} below" if request.compare_with is not None else ""
-    path = f", path of {request.path_of}" if request.path_of is not None else ""
-    return f"Iteration {number}, {request.label} rollout, {request.camera} camera{part}{other}{path}"
 
 
 def _unseen(code: Judgment, why: str) -> Judgment:

@@ -11,7 +11,6 @@ from p2p.service.progress.lineage import record_iteration
 from p2p.service.rewards.authors import wishes_are_read
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
-from p2p.store.sessions import SessionRecord
 
 
 def outcome(ws: Workspace, session_id: str) -> SessionStatus | None:
@@ -34,33 +33,31 @@ def outcome(ws: Workspace, session_id: str) -> SessionStatus | None:
 def close(ws: Workspace, session_id: str, outcome: SessionStatus, error: str | None = None) -> Session:
     """Save the end of a session once; its status is written last and marks the rest complete."""
     record = ws.record(session_id)
-    ended = record.end(outcome, error, lambda: _tell_end(record, outcome, error))
+
+    def tell_end() -> None:
+        record_iteration(record, len(record.iteration_records()), outcome, error)
+        failed = outcome in (SessionStatus.ERROR, SessionStatus.INVALID_CODE)
+        history = record.read_history()
+        record.events.emit(
+            EventName.SESSION_ERROR if failed else EventName.SESSION_COMPLETED,
+            status=outcome,
+            best_score=history.best_score if history else None,
+            error=error,
+        )
+
+    ended = record.end(outcome, error, tell_end)
     if ended and outcome is not SessionStatus.CANCELLED:  # whoever stops a session wants the machine back
         with suppress(EnvironmentProblem):  # a session ends as it ended, with its videos or without
-            _film(ws, record)
+            # Start the job that films all checkpoints, latest iteration first; do not wait for it.
+            iterations = reversed(record.iteration_records())
+            runs = [run for iteration in iterations for run in iteration.runs() if run.read_summary() is not None]
+            if runs and not keeps_videos(ws):
+                message = (
+                    "The disk is nearly full: the videos of this session were left out, and its checkpoints are kept."
+                )
+                record.events.emit(EventName.GUARDRAIL, message=message)
+            elif runs:
+                names = tuple(f"../{run.path.relative_to(record.path)}" for run in runs)
+                IterationRecord(record.film_dir).save_film_request(FilmRequest(runs=names))
+                ws.background.submit(worker_job("film"), record.film_dir)
     return record.read_session()
-
-
-def _tell_end(record: SessionRecord, outcome: SessionStatus, error: str | None) -> None:
-    record_iteration(record, len(record.iteration_records()), outcome, error)
-    failed = outcome in (SessionStatus.ERROR, SessionStatus.INVALID_CODE)
-    history = record.read_history()
-    record.events.emit(
-        EventName.SESSION_ERROR if failed else EventName.SESSION_COMPLETED,
-        status=outcome,
-        best_score=history.best_score if history else None,
-        error=error,
-    )
-
-
-def _film(ws: Workspace, record: SessionRecord) -> None:
-    """Start the job that films all checkpoints, latest iteration first; do not wait for it."""
-    iterations = reversed(record.iteration_records())
-    runs = [run for iteration in iterations for run in iteration.runs() if run.read_summary() is not None]
-    if runs and not keeps_videos(ws):
-        message = "The disk is nearly full: the videos of this session were left out, and its checkpoints are kept."
-        record.events.emit(EventName.GUARDRAIL, message=message)
-    elif runs:
-        names = tuple(f"../{run.path.relative_to(record.path)}" for run in runs)
-        IterationRecord(record.film_dir).save_film_request(FilmRequest(runs=names))
-        ws.background.submit(worker_job("film"), record.film_dir)

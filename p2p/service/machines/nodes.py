@@ -118,14 +118,12 @@ def remove_node(ws: Workspace, name: str, abandon: bool = False) -> tuple[JobSta
             f"{len(live)} jobs have not ended on {name}, the first is {live[0].path}. "
             f"Wait for them, or give them up with: {Remedy.REMOVE_NODE.of(node=name)}"
         )
-    ended = tuple(_give_up(ws, record) for record in live)
+    ended = []
+    for record in live:
+        status = ws.backend.cancel(record.path)
+        ended.append(status if status.state.finished else record.give_up())
     ws.node_store.remove(name)
-    return ended
-
-
-def _give_up(ws: Workspace, record: RemoteJobRecord) -> JobStatus:
-    status = ws.backend.cancel(record.path)
-    return status if status.state.finished else record.give_up()
+    return tuple(ended)
 
 
 def _live_jobs(ws: Workspace, name: str) -> list[RemoteJobRecord]:

@@ -26,7 +26,19 @@ def serve_model(options: VllmOptions, heartbeat: Callable[[], None] = lambda: No
         EnvironmentProblem: vLLM is not installed, or it does not come to serve the model.
     """
     store = ServedModelStore()
-    _require_free(options.port)
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, options.port))
+        except PermissionError as error:
+            raise EnvironmentProblem(
+                f"Port {options.port} is not ours to use. Choose one above 1023, such as 8001."
+            ) from error
+        except OSError as error:
+            raise InvalidInput(
+                f"Something listens at port {options.port} already. See what p2p serves: {Remedy.LIST_SERVED.of()}; "
+                f"end it: {Remedy.STOP_SERVED.of()}; or choose another port, such as 8001."
+            ) from error
     server = VllmServer(options, store.log_of(options.port))
     server.start(heartbeat)
     pid = server.leave()
@@ -89,17 +101,3 @@ def _lives(server: ServedModel) -> bool:
 def _began(pid: int) -> str:
     """Start time of a process; empty if it does not exist."""
     return supervisor.processes().get(pid, (0, ""))[1]
-
-
-def _require_free(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except PermissionError as error:
-            raise EnvironmentProblem(f"Port {port} is not ours to use. Choose one above 1023, such as 8001.") from error
-        except OSError as error:
-            raise InvalidInput(
-                f"Something listens at port {port} already. See what p2p serves: {Remedy.LIST_SERVED.of()}; "
-                f"end it: {Remedy.STOP_SERVED.of()}; or choose another port, such as 8001."
-            ) from error

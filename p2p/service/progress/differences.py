@@ -66,7 +66,13 @@ def _reward_changes(
         come = described_after.keys() - described_before.keys()
         found |= {name: (described_before[name], None) for name in gone}
         found |= {name: (None, described_after[name]) for name in come}
-    found |= _numbers(old, new)
+    # Changed numbers in the tables of weights and margins, if the sources have them.
+    for table, label in (("weights", "{}"), ("margins", "{} margin")):
+        numbers_before = read_table(old, table)
+        numbers_after = read_table(new, table)
+        for name in numbers_before.keys() & numbers_after.keys():
+            if numbers_before[name] != numbers_after[name]:
+                found[label.format(name)] = (numbers_before[name], numbers_after[name])
     for name in first.keys() & second.keys() - found.keys():
         a = first[name].mean
         b = second[name].mean
@@ -77,18 +83,6 @@ def _reward_changes(
     moved = {name: abs(_share(first, name) - _share(second, name)) for name in found}
     ordered = sorted(found, key=lambda name: (-moved[name], name))
     return [Change(kind="reward", name=name, old=found[name][0], new=found[name][1], reason=reason) for name in ordered]
-
-
-def _numbers(old: str, new: str) -> dict[str, tuple[object, object]]:
-    """Changed numbers in the tables of weights and margins, if the sources have them."""
-    found: dict[str, tuple[object, object]] = {}
-    for table, label in (("weights", "{}"), ("margins", "{} margin")):
-        before = read_table(old, table)
-        after = read_table(new, table)
-        for name in before.keys() & after.keys():
-            if before[name] != after[name]:
-                found[label.format(name)] = (before[name], after[name])
-    return found
 
 
 def _described(report: RewardReport | None) -> dict[str, str]:

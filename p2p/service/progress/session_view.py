@@ -156,7 +156,12 @@ def remaining_s(runs: Sequence[RunProgress], parallel: int) -> float | None:
         None before the pace of every run under way is known: seeds of one reward may differ by a factor of five.
     """
     unfinished = [run for run in runs if run.state not in ENDED]
-    paces = [pace for run in runs if (pace := _seconds_per_step(run))]
+    paces = []  # seconds per step
+    for run in runs:
+        if run.eta_s and run.step < run.total_timesteps:
+            paces.append(run.eta_s / (run.total_timesteps - run.step))
+        elif run.steps_per_second and run.state in ENDED:
+            paces.append(1.0 / run.steps_per_second)
     if not unfinished or not (paces or all(run.eta_s for run in unfinished)):
         return None
     if any(run.state == JobState.RUNNING and run.waiting is None and run.eta_s is None for run in unfinished):
@@ -182,12 +187,6 @@ def _until_verdict_s(
     under_way = next((run for run in runs if run.eta_s is not None), runs[0])
     run = IterationRecord(iteration.path / under_way.run_id)
     return trained + judging_time(run, record.read_session().n_report_rollouts, check_s)
-
-
-def _seconds_per_step(run: RunProgress) -> float | None:
-    if run.eta_s and run.step < run.total_timesteps:
-        return run.eta_s / (run.total_timesteps - run.step)
-    return 1.0 / run.steps_per_second if run.steps_per_second and run.state in ENDED else None
 
 
 def job_status(directory: Path, backend: Backend) -> JobStatus | None:

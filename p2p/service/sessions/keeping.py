@@ -46,7 +46,19 @@ def edit_session(ws: Workspace, session_id: str, change: MetadataChange) -> Sess
                 raise InvalidInput(f"A session has at most {MAX_TAGS} tags, got {len(found)}.")
             changes["tags"] = found
         if change.alias is not None:
-            _require_free(ws, record, change.alias)
+            # Refuse an alias that is malformed or used by another session.
+            if change.alias and (not NAME.fullmatch(change.alias) or change.alias == "latest"):
+                raise InvalidInput(
+                    f"{change.alias[:80]!r} is not an alias: expected lower-case letters, digits, '_' and '-', "
+                    "at most 64, and not latest."
+                )
+            other = ws.runs.called(change.alias) if change.alias else None
+            if change.alias and ws.runs.session(change.alias).exists:
+                other = ws.runs.session(change.alias)
+            if other is not None and other.session_id != record.session_id:
+                raise InvalidInput(
+                    f"Another session is called {change.alias}: {other.session_id}. Choose another alias."
+                )
             changes["alias"] = change.alias
         record.update_metadata(**changes)
     return view(record, ws.backend)
@@ -193,17 +205,3 @@ def _busy_with(ws: Workspace, record: SessionRecord) -> str | None:
             return f"{ticket.job_id} is {state}"
     runs = [run for iteration in record.iteration_records() for run in all_runs(iteration)]
     return next((f"{run.iteration_id} still trains" for run in runs if is_live(ws, run.path)), None)
-
-
-def _require_free(ws: Workspace, record: SessionRecord, alias: str) -> None:
-    """Refuse an alias that is malformed or used by another session."""
-    if alias and (not NAME.fullmatch(alias) or alias == "latest"):
-        raise InvalidInput(
-            f"{alias[:80]!r} is not an alias: expected lower-case letters, digits, '_' and '-', at most 64, "
-            "and not latest."
-        )
-    other = ws.runs.called(alias) if alias else None
-    if alias and ws.runs.session(alias).exists:
-        other = ws.runs.session(alias)
-    if other is not None and other.session_id != record.session_id:
-        raise InvalidInput(f"Another session is called {alias}: {other.session_id}. Choose another alias.")

@@ -78,14 +78,23 @@ def _recorded(run: IterationRecord, step: int) -> bool:
 
 def _joined(results: Sequence[RunResult], best: RunResult) -> IterationAggregation:
     assert best.best_checkpoint is not None, "the best run has a checkpoint"
-    config_ids = list(dict.fromkeys(result.config_id for result in results))
+    configs = {}
+    for config_id in dict.fromkeys(result.config_id for result in results):
+        own = [r for r in results if r.config_id == config_id]
+        scores = [r.selection_score for r in own if r.status == "completed" and r.selection_score is not None]
+        returns = [r.final_return for r in own if r.final_return is not None]
+        configs[config_id] = ConfigAggregate(
+            mean_best_score=mean(scores) if scores else None,
+            std_best_score=stdev(scores) if len(scores) > 1 else None,
+            mean_final_return=mean(returns) if returns else None,
+            std_final_return=stdev(returns) if len(returns) > 1 else None,
+            per_seed=tuple(own),
+        )
     return IterationAggregation(
         best_config_id=best.config_id,
         best_run_id=best.run_id,
         best_checkpoint=best.best_checkpoint,
-        configs={
-            config_id: _config_aggregate([r for r in results if r.config_id == config_id]) for config_id in config_ids
-        },
+        configs=configs,
     )
 
 
@@ -142,17 +151,4 @@ def _merit(result: RunResult) -> tuple[float, float, float]:
         result.selection_success if result.selection_success is not None else -1.0,
         result.selection_score if result.selection_score is not None else -1.0,
         result.selection_return if result.selection_return is not None else float("-inf"),
-    )
-
-
-def _config_aggregate(results: list[RunResult]) -> ConfigAggregate:
-    completed = [r for r in results if r.status == "completed"]
-    scores = [r.selection_score for r in completed if r.selection_score is not None]
-    returns = [r.final_return for r in results if r.final_return is not None]
-    return ConfigAggregate(
-        mean_best_score=mean(scores) if scores else None,
-        std_best_score=stdev(scores) if len(scores) > 1 else None,
-        mean_final_return=mean(returns) if returns else None,
-        std_final_return=stdev(returns) if len(returns) > 1 else None,
-        per_seed=tuple(results),
     )

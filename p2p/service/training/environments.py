@@ -1,7 +1,6 @@
 """Environment facts and default configurations."""
 
 import re
-from pathlib import Path
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import P2PError, UnknownName
@@ -42,17 +41,13 @@ def describe_environment(ws: Workspace, env_id: str) -> EnvSpec:
     directory = ws.runs.environment_dir(env_id)
     record = IterationRecord(directory)
     if (spec := record.read_env_spec()) is None or spec.env_id != env_id:
-        _describe(ws, env_id, directory)
+        record.save_describe_request(DescribeRequest(env_id=env_id))
+        try:
+            run_to_end(ws.backend, "describe", directory)
+        except P2PError:
+            files.discard(directory)
+            raise
         spec = record.read_env_spec()
     if spec is None:
         raise UnknownName("environment", env_id, catalog.known())
     return spec
-
-
-def _describe(ws: Workspace, env_id: str, directory: Path) -> None:
-    IterationRecord(directory).save_describe_request(DescribeRequest(env_id=env_id))
-    try:
-        run_to_end(ws.backend, "describe", directory)
-    except P2PError:
-        files.discard(directory)
-        raise

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from p2p.contracts.background import StartTraining
-from p2p.contracts.errors import P2PError, TrainingFailed
+from p2p.contracts.errors import TrainingFailed
 from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import EventName, Session
 from p2p.contracts.training import IterationAggregation, TrainConfig
@@ -63,8 +63,16 @@ def train(ws: Workspace, session_id: str, number: int) -> IterationAggregation:
         checkpoints.look()
         aggregation = aggregate(runs)
         if aggregation is None:
-            raise _failure(number, runs)
-        _warn(record, number, runs)
+            # Error of an iteration without a finished run; of the runs' own kind if they all failed alike.
+            codes = {status.exit_code if (status := run.read_status()) is not None else None for run in runs}
+            kind = ERRORS.get(codes.pop(), TrainingFailed) if len(codes) == 1 else TrainingFailed
+            first = last_line(run_result(runs[0]).error)
+            raise kind(f"No run of iteration {number} reached its end. {runs[0].iteration_id}: {first}")
+        # Emit warnings about suspicious trainings.
+        for run in runs:
+            summary = run.read_summary()
+            for message in summary.warnings if summary is not None else ():
+                record.events.emit(EventName.GUARDRAIL, number, run_id=run.iteration_id, message=message)
         iteration.save_aggregation(aggregation)
         result |= {"num_runs": len(runs), "best_run_id": aggregation.best_run_id}
     return aggregation
@@ -79,21 +87,16 @@ def plan_runs(ws: Workspace, runs: Sequence[IterationRecord]) -> tuple[list[Trai
     configs = [config for run in runs if (config := run.read_config()) is not None]
     require_free_disk(ws)
     needed_mb = require_free_memory(ws, configs, describe_environment(ws, configs[0].env_id))
-    return configs, _cores_for(ws, len(runs), needed_mb)
-
-
-def _cores_for(ws: Workspace, n_runs: int, needed_mb: int) -> TrainingPlan:
-    """Cores in use: one per run; half of all cores if there are fewer runs than that.
-
-    The other half is for the trainings of another session, which would else wait for the end of these: a core is
-    owned by one run. They take all cores where there is memory for no further training.
-    """
+    # Cores in use: one per run; half of all cores if there are fewer runs than that. The other half is for the
+    # trainings of another session, which would else wait for the end of these: a core is owned by one run. They take
+    # all cores where there is memory for no further training.
+    n_runs = len(runs)
     there = ws.training_backend.capacity(max(JOB_MEMORY_MB, needed_mb))
     allowed = ws.settings.max_parallel or there.runs
     parallel = min(n_runs, allowed, max(there.cores, there.runs))  # more would only wait for a core
     share = there.cores // 2 if there.runs > parallel else there.cores
     usable = min(ws.settings.max_parallel or there.cores, share, parallel * there.cores_per_run)
-    return TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, usable))
+    return configs, TrainingPlan(n_runs=n_runs, parallel=parallel, cores=max(parallel, usable))
 
 
 def _prepare(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> list[IterationRecord]:
@@ -139,19 +142,3 @@ def settled_aggregation(iteration: IterationRecord) -> IterationAggregation | No
     if aggregation is not None and aggregation.by_checkpoints and iteration.read_judgment() is None:
         return None
     return aggregation
-
-
-def _failure(number: int, runs: list[IterationRecord]) -> P2PError:
-    """Error of an iteration without a finished run; of the runs' own kind if they all failed alike."""
-    codes = {status.exit_code if (status := run.read_status()) is not None else None for run in runs}
-    kind = ERRORS.get(codes.pop(), TrainingFailed) if len(codes) == 1 else TrainingFailed
-    first = last_line(run_result(runs[0]).error)
-    return kind(f"No run of iteration {number} reached its end. {runs[0].iteration_id}: {first}")
-
-
-def _warn(record: SessionRecord, number: int, runs: list[IterationRecord]) -> None:
-    """Emit warnings about suspicious trainings."""
-    for run in runs:
-        summary = run.read_summary()
-        for message in summary.warnings if summary is not None else ():
-            record.events.emit(EventName.GUARDRAIL, number, run_id=run.iteration_id, message=message)

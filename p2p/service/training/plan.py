@@ -1,7 +1,7 @@
 """Training configuration of each run."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -72,7 +72,15 @@ def run_configs(
     """
     start = start or StartTraining()
     configs = start.configs or session.configs
-    _check_names(configs)
+    # Refuse names that cannot be part of a directory name.
+    if not configs:
+        raise InvalidConfig("There must be one configuration at least, such as baseline.")
+    wrong = [name for name in configs if not _NAME.fullmatch(name)]
+    if wrong:
+        raise InvalidConfig(
+            "A configuration is called by lower-case letters, digits, '_' and '-', at most 40 of them, as baseline is; "
+            f"got {wrong[0][:80]!r}."
+        )
     steps = {} if start.total_timesteps is None else {"total_timesteps": start.total_timesteps}
     drafts = {config_id: (draft, fields) for config_id, fields in configs.items()}
     if start.configs is None:
@@ -92,18 +100,6 @@ def as_trained(draft: RewardDraft, config_id: str) -> RewardDraft:
         return draft
     changes = {**canonical_names(draft.config_changes), **variant.changes}
     return draft.model_copy(update={"config_changes": changes})
-
-
-def _check_names(configs: Collection[str]) -> None:
-    """Refuse names that cannot be part of a directory name."""
-    if not configs:
-        raise InvalidConfig("There must be one configuration at least, such as baseline.")
-    wrong = [name for name in configs if not _NAME.fullmatch(name)]
-    if wrong:
-        raise InvalidConfig(
-            "A configuration is called by lower-case letters, digits, '_' and '-', at most 40 of them, as baseline is; "
-            f"got {wrong[0][:80]!r}."
-        )
 
 
 def effective_config(session: NewSession, draft: RewardDraft, start: StartTraining | None = None) -> EffectiveConfig:
@@ -150,17 +146,13 @@ def _layers(
         ("training", canonical_names(fields)),
         ("session", {"env_id": session.env_id}),
     )
-    return (("preset", preset(session.env_id, _steps(_merged(chosen)))), *chosen)
+    # Length of the training; 0 for a non-number, which is refused later.
+    steps = _merged(chosen).get("total_timesteps", 0)
+    return (("preset", preset(session.env_id, steps if isinstance(steps, int) else 0)), *chosen)
 
 
 def _merged(layers: Iterable[tuple[str, dict[str, object]]]) -> dict[str, object]:
     return {name: value for _, fields in layers for name, value in fields.items()}
-
-
-def _steps(fields: dict[str, object]) -> int:
-    """Length of the training; 0 for a non-number, which is refused later."""
-    steps = fields.get("total_timesteps", 0)
-    return steps if isinstance(steps, int) else 0
 
 
 def parse_config(fields: dict[str, object]) -> TrainConfig:
