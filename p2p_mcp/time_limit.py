@@ -61,7 +61,13 @@ class TimeLimit:
             client = CLIENT.get()
             deadline = time.monotonic() + self._limit_s
             key = f"{client} {function.__name__} {args!r} {kwargs!r}"
-            work = self._left(key)
+            # Work that an earlier call with the same arguments has left; what is old and done is forgotten.
+            oldest = time.monotonic() - self._kept_s
+            for other, (left_at, earlier) in [*self._left_behind.items()]:
+                if earlier.done() and left_at < oldest:
+                    del self._left_behind[other]
+            known = self._left_behind.get(key)
+            work = known[1] if known is not None else None
             if work is None:
                 turn = await self._turn(client, function.__name__, deadline) if heavy and client else None
                 work = _started(lambda: function(*args, **kwargs))
@@ -107,15 +113,6 @@ class TimeLimit:
             self._turns.release()
 
         return give_back
-
-    def _left(self, key: str) -> Future[Any] | None:
-        """Work that an earlier call with the same arguments has left; what is old and done is forgotten."""
-        oldest = time.monotonic() - self._kept_s
-        for other, (left_at, work) in [*self._left_behind.items()]:
-            if work.done() and left_at < oldest:
-                del self._left_behind[other]
-        found = self._left_behind.get(key)
-        return found[1] if found is not None else None
 
 
 def _started(work: Callable[[], Any]) -> Future[Any]:

@@ -188,7 +188,10 @@ def _measure_one(criterion: Criterion, features: Features, dt: float, earlier: M
 def _measured(measure: Measure, features: Features, dt: float, begin: int) -> tuple[slice, Floats] | None:
     """The window and the statistic of its first 1, 2, … steps; None if it cannot be measured."""
     window = window_steps(measure.window, features, dt, begin)
-    if window is None or not _finite(measure, features, window):
+    if window is None:
+        return None
+    read = {bound.feature for bound in measure.where} | ({measure.feature} if measure.feature else set())
+    if not all(bool(np.isfinite(features[name][window]).all()) for name in read):
         return None
     phases = None
     if measure.where:
@@ -320,8 +323,3 @@ _OF_PHASES: dict[Statistic, Callable[[Phases, float], Floats]] = {
     Statistic.FRACTION: lambda phases, _dt: phases.steps() / np.arange(1, len(phases.flags) + 1),
     Statistic.LONGEST_HOLD: lambda phases, dt: phases.longest() * dt,
 }
-
-
-def _finite(measure: Measure, features: Features, window: slice) -> bool:
-    names = {bound.feature for bound in measure.where} | ({measure.feature} if measure.feature else set())
-    return all(bool(np.isfinite(features[name][window]).all()) for name in names)

@@ -34,27 +34,26 @@ def rollout_numbers(report: Path, label: str, features: Sequence[Feature]) -> tu
     found = [index for index, rollout in enumerate(evaluation.rollouts) if rollout.label == label]
     if not found or found[0] >= len(recorded):
         return ()
-    values = recorded[found[0]]
-    return tuple(
-        _numbers(feature, values[feature.name], evaluation.dt)
-        for feature in features
-        if feature.name in values and np.isfinite(values[feature.name]).all()
-    )
-
-
-def _numbers(feature: Feature, values: np.typing.NDArray[np.float64], dt: float) -> FeatureNumbers:
-    low, high = int(values.argmin()), int(values.argmax())
-    return FeatureNumbers(
-        name=feature.name,
-        unit=feature.unit,
-        first=_short(values[0]),
-        last=_short(values[-1]),
-        minimum=_short(values[low]),
-        minimum_s=_short((low + 1) * dt),
-        maximum=_short(values[high]),
-        maximum_s=_short((high + 1) * dt),
-        mean=_short(values.mean()),
-    )
+    table = recorded[found[0]]
+    rows = []
+    for feature in features:
+        if feature.name not in table or not np.isfinite(table[feature.name]).all():
+            continue
+        values = table[feature.name]
+        low, high = int(values.argmin()), int(values.argmax())
+        numbers = FeatureNumbers(
+            name=feature.name,
+            unit=feature.unit,
+            first=_short(values[0]),
+            last=_short(values[-1]),
+            minimum=_short(values[low]),
+            minimum_s=_short((low + 1) * evaluation.dt),
+            maximum=_short(values[high]),
+            maximum_s=_short((high + 1) * evaluation.dt),
+            mean=_short(values.mean()),
+        )
+        rows.append(numbers)
+    return tuple(rows)
 
 
 def _short(value: float) -> float:

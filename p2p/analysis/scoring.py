@@ -54,12 +54,22 @@ def score(
         return Scores((), (), None, None, None, None)
     tables = [{m.key: m for m in row} for row in measurements]
     aggregated = tuple(_criterion(c, [table[c.key] for table in tables], met_share_needed) for c in criteria)
-    scored = tuple(_rollout(criteria, table, rollout) for table, rollout in zip(tables, rollouts, strict=True))
+    scored = []
+    for table, rollout in zip(tables, rollouts, strict=True):
+        one = RolloutScore(
+            seed=rollout.seed,
+            episode_return=rollout.episode_return,
+            label=rollout.label,
+            intent_score=_weighted_mean(criteria, [table[c.key].score for c in criteria]),
+            success=all(table[c.key].met for c in criteria if c.required),
+            values={key: measurement.value for key, measurement in table.items()},
+        )
+        scored.append(one)
     successes = sum(rollout.success for rollout in scored)
     low, high = wilson_interval(successes, len(scored))
     return Scores(
         criteria=aggregated,
-        rollouts=scored,
+        rollouts=tuple(scored),
         intent_score=_weighted_mean(criteria, [criterion.score for criterion in aggregated]),
         success_rate=successes / len(scored),
         low=low,
@@ -100,17 +110,6 @@ def _interval(statistic: Statistic, values: Sequence[float]) -> tuple[float, flo
     if interval is None or statistic not in CONDITIONAL or low < 0:
         return interval
     return max(0.0, interval[0]), interval[1]
-
-
-def _rollout(criteria: Sequence[Criterion], table: dict[str, Measurement], rollout: Rollout) -> RolloutScore:
-    return RolloutScore(
-        seed=rollout.seed,
-        episode_return=rollout.episode_return,
-        label=rollout.label,
-        intent_score=_weighted_mean(criteria, [table[c.key].score for c in criteria]),
-        success=all(table[c.key].met for c in criteria if c.required),
-        values={key: measurement.value for key, measurement in table.items()},
-    )
 
 
 def _weighted_mean(criteria: Sequence[Criterion], scores: Sequence[float]) -> float:

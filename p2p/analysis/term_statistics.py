@@ -22,16 +22,16 @@ def term_statistics(values: Mapping[str, NDArray[np.float64]]) -> tuple[TermStat
     finite = {name: array[np.isfinite(array)] for name, array in finite.items()}
     finite = {name: array for name, array in finite.items() if array.size}
     total = sum(abs(float(array.mean())) for array in finite.values())
-    return tuple(_statistics(name, array, total) for name, array in finite.items())
-
-
-def _statistics(name: str, values: NDArray[np.float64], total: float) -> TermStatistics:
-    mean = float(values.mean())
-    return TermStatistics(
-        name=name,
-        mean=mean,
-        std=float(values.std()),
-        minimum=float(values.min()),
-        maximum=float(values.max()),
-        share=abs(mean) / total if total > 0 else 0.0,
-    )
+    found = []
+    for name, array in finite.items():
+        mean = float(array.mean())
+        statistics = TermStatistics(
+            name=name,
+            mean=mean,
+            std=float(array.std()),
+            minimum=float(array.min()),
+            maximum=float(array.max()),
+            share=abs(mean) / total if total > 0 else 0.0,
+        )
+        found.append(statistics)
+    return tuple(found)

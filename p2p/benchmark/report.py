@@ -15,30 +15,29 @@ HEADER = (
 
 def table(results: Sequence[tuple[Case, SessionView]]) -> str:
     """One row per session: means over the report rollouts, with 95 % intervals."""
-    return "\n".join([*HEADER, *(_row(case, view) for case, view in results)])
-
-
-def _row(case: Case, view: SessionView) -> str:
-    judgment = view.judgment
-    seconds = round(sum(iteration.elapsed_time_s for iteration in view.history))
-    success = measured = "–"
-    if judgment is not None and judgment.success_rate is not None:
-        low = judgment.success_low
-        high = judgment.success_high
-        interval = "" if low is None or high is None else f" [{low:.0%}, {high:.0%}]"
-        success = f"{share_in_words(judgment.success_rate)}{interval} of {judgment.n_rollouts}"
-        measured = "; ".join(_criterion(criterion) for criterion in judgment.criteria)
-    cells = [
-        f"“{case.prompt}”",
-        case.env_id,
-        str(view.session.seed),
-        str(view.status),
-        success,
-        str(len(view.history)),
-        f"{seconds} s",
-        measured,
-    ]
-    return f"| {' | '.join(cells)} |"
+    lines = [*HEADER]
+    for case, view in results:
+        judgment = view.judgment
+        seconds = round(sum(iteration.elapsed_time_s for iteration in view.history))
+        success = measured = "–"
+        if judgment is not None and judgment.success_rate is not None:
+            low = judgment.success_low
+            high = judgment.success_high
+            interval = "" if low is None or high is None else f" [{low:.0%}, {high:.0%}]"
+            success = f"{share_in_words(judgment.success_rate)}{interval} of {judgment.n_rollouts}"
+            measured = "; ".join(_criterion(criterion) for criterion in judgment.criteria)
+        cells = [
+            f"“{case.prompt}”",
+            case.env_id,
+            str(view.session.seed),
+            str(view.status),
+            success,
+            str(len(view.history)),
+            f"{seconds} s",
+            measured,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def _criterion(criterion: CriterionScore) -> str:

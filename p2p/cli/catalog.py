@@ -13,7 +13,6 @@ from p2p.cli.output import Output
 from p2p.cli.tables import table
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.intent import number
-from p2p.contracts.training import TrainConfig
 from p2p.service.training.environments import default_config, describe_environment, list_environments
 
 ENVS_EXAMPLES = examples("p2p envs", "p2p envs Ant-v5", "p2p envs HalfCheetah-v5 --json | jq '.features[].name'")
@@ -32,7 +31,11 @@ def envs(env: EnvName = None, as_json: AsJson = False, runs_dir: RunsDir = None)
     output = Output(as_json)
     if env is not None:
         spec = describe_environment(ws, env)
-        output.result(spec, *description(spec), *_shortened(default_config(env)))
+        parts = [*description(spec)]
+        if left_out := default_config(env).env_kwargs:  # training sees less than the whole observation
+            settings = ", ".join(f"{name}={value}" for name, value in left_out.items())
+            parts += ["", Text(f"p2p trains with {settings}: `obs` ends where these entries would begin.")]
+        output.result(spec, *parts)
         return
     specs = list_environments()
     hint = "Any other Gymnasium MuJoCo environment is described on first use: p2p envs ENV"
@@ -88,14 +91,6 @@ def description(spec: EnvSpec) -> list[RenderableType]:
         info,
         features,
     ]
-
-
-def _shortened(config: TrainConfig) -> list[RenderableType]:
-    """What a reward's author must know when training sees less than the whole observation."""
-    if not config.env_kwargs:
-        return []
-    settings = ", ".join(f"{name}={value}" for name, value in config.env_kwargs.items())
-    return ["", Text(f"p2p trains with {settings}: `obs` ends where these entries would begin.")]
 
 
 def _summary(spec: EnvSpec) -> dict[str, object]:

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 
 from p2p.cli.config import choose_environment
 from p2p.cli.options import AsJson, EnvId, RunsDir, examples, open_workspace
@@ -13,7 +12,6 @@ from p2p.cli.output import Output
 from p2p.cli.run import read_source
 from p2p.cli.tables import table
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.reward import RewardProbe
 from p2p.service.progress.listing import find_session
 from p2p.service.rewards.submission import check_reward_source
 
@@ -51,21 +49,17 @@ def check(
     issues = [f"{issue.severity}: {issue.message}" for issue in report.issues]
     lines: list[RenderableType] = [f"The reward is {verdict}.", *issues]
     if report.probe is not None:
-        lines.append(_learnt(report.probe))
+        # Return and criteria at each step that was measured.
+        steps = tuple(f"{step:,} steps" for step in report.probe.steps)
+        shown = table("", *steps, "wanted", right=steps, title="Probe training")
+        shown.add_row("return", *(f"{value:.4g}" for value in report.probe.returns), "")
+        for one in report.probe.criteria:
+            cells = [
+                f"{'–' if value is None else f'{value:.3g}'} ({share:.0%})"
+                for value, share in zip(one.values, one.met_shares, strict=True)
+            ]
+            shown.add_row(one.title, *cells, f"{one.wanted}{', met' if one.met else ''}")
+        lines.append(shown)
     Output(as_json).result(report, *lines)
     if not report.accepted:
         raise typer.Exit(InvalidInput.exit_code)
-
-
-def _learnt(probe: RewardProbe) -> Table:
-    """Return and criteria at each step that was measured."""
-    steps = tuple(f"{step:,} steps" for step in probe.steps)
-    shown = table("", *steps, "wanted", right=steps, title="Probe training")
-    shown.add_row("return", *(f"{value:.4g}" for value in probe.returns), "")
-    for one in probe.criteria:
-        cells = [
-            f"{'–' if value is None else f'{value:.3g}'} ({share:.0%})"
-            for value, share in zip(one.values, one.met_shares, strict=True)
-        ]
-        shown.add_row(one.title, *cells, f"{one.wanted}{', met' if one.met else ''}")
-    return shown

@@ -46,7 +46,13 @@ def run_command(words: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:  # the entry point of every command
-        return _refuse_usage(error, as_json) if isinstance(error, UsageError) else _crash(error, words, as_json)
+        if not isinstance(error, UsageError):
+            return _crash(error, words, as_json)
+        if as_json:
+            print_error(ValueError(error.format_message()), as_json, kind="UsageError")
+        else:
+            error.show()
+        return error.exit_code
     return code if isinstance(code, int) else 0
 
 
@@ -58,14 +64,6 @@ def _adopt_config_file() -> None:
         from p2p.settings import adopt_config_file  # noqa: PLC0415  with pydantic, longer to import than typer
 
     adopt_config_file()
-
-
-def _refuse_usage(error: UsageError, as_json: bool) -> int:
-    if as_json:
-        print_error(ValueError(error.format_message()), as_json, kind="UsageError")
-    else:
-        error.show()
-    return error.exit_code
 
 
 def _crash(error: Exception, words: list[str], as_json: bool) -> int:

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from p2p.cli.live import threshold as threshold_of
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.contracts.errors import InvalidInput, UnknownName
-from p2p.contracts.intent import Criterion, Intent, needed
+from p2p.contracts.intent import Criterion, Intent
 from p2p.service.progress.listing import find_session
 from p2p.service.rewards.criteria import tighten_criteria
 
@@ -53,7 +54,7 @@ def tighten(  # noqa: PLR0913  typer reads one parameter per option
         *(criteria_from_file(file) if file is not None else []),
     ]
     made = tighten_criteria(ws, found, changes, why, by or getpass.getuser())
-    lines = [f"- {c.title} ({c.key}){'' if c.required else ', optional'}: {_needed(c)}" for c in made.criteria]
+    lines = [f"- {c.title} ({c.key}){'' if c.required else ', optional'}: {threshold_of(c)}" for c in made.criteria]
     Output(as_json).result(made, f"Criteria of {found} from its next iteration on:", *lines)
 
 
@@ -98,10 +99,3 @@ def criteria_from_file(file: Path) -> tuple[Criterion, ...]:
     except ValidationError as error:
         wrong = error.errors()[0]
         raise InvalidInput(f"{file} is not a JSON list of criteria: {wrong['msg']} at {wrong['loc']}.") from error
-
-
-def _needed(criterion: Criterion) -> str:
-    predicate = criterion.predicate
-    if predicate is None:
-        return "by eyes"
-    return needed(predicate.comparison, predicate.threshold, predicate.upper, predicate.unit)

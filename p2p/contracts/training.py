@@ -91,7 +91,21 @@ class TrainConfig(Contract):
     @model_validator(mode="before")
     @classmethod
     def _accept_cleanrl_names(cls, values: Any) -> Any:
-        return _from_cleanrl(dict(values)) if isinstance(values, dict) else values
+        if not isinstance(values, dict):
+            return values
+        renamed = {_CLEANRL_NAMES.get(key, key): value for key, value in values.items()}
+        minibatches = renamed.pop("num_minibatches", 1)
+        if not isinstance(minibatches, int) or minibatches < 1:
+            raise ValueError(f"num_minibatches must be a whole number from 1, got {minibatches!r}")
+        sizes = renamed.get("n_envs", 16), renamed.get("n_steps", 64)
+        if not all(isinstance(size, int) for size in sizes):
+            return renamed  # refused by their own fields
+        rollout = sizes[0] * sizes[1]
+        if "num_minibatches" in values:
+            renamed["batch_size"] = max(2, rollout // minibatches)
+        if {"num_envs", "num_steps"} & values.keys():
+            renamed.setdefault("batch_size", min(128, rollout))
+        return renamed
 
     @model_validator(mode="after")
     def _batch_fits_rollout(self) -> Self:
@@ -317,22 +331,6 @@ _CLEANRL_NAMES = {
     "reward_clip": "clip_reward",
     "num_eval_episodes": "n_eval_episodes",
 }
-
-
-def _from_cleanrl(values: dict[str, Any]) -> dict[str, Any]:
-    renamed = {_CLEANRL_NAMES.get(key, key): value for key, value in values.items()}
-    minibatches = renamed.pop("num_minibatches", 1)
-    if not isinstance(minibatches, int) or minibatches < 1:
-        raise ValueError(f"num_minibatches must be a whole number from 1, got {minibatches!r}")
-    sizes = renamed.get("n_envs", 16), renamed.get("n_steps", 64)
-    if not all(isinstance(size, int) for size in sizes):
-        return renamed  # refused by their own fields
-    rollout = sizes[0] * sizes[1]
-    if "num_minibatches" in values:
-        renamed["batch_size"] = max(2, rollout // minibatches)
-    if {"num_envs", "num_steps"} & values.keys():
-        renamed.setdefault("batch_size", min(128, rollout))
-    return renamed
 
 
 class Purpose(StrEnum):

@@ -88,10 +88,6 @@ def _judge(
         return _no_verdict(intent, evaluation, pass_threshold, f"The judge crashed: {error!r}.")
     if scores.intent_score is None:
         return _no_verdict(intent, evaluation, pass_threshold, "Only eyes can judge these criteria.")
-    return _judgment(intent, evaluation, scores, pass_threshold)
-
-
-def _judgment(intent: Intent, evaluation: Evaluation, scores: Scores, pass_threshold: float) -> Judgment:
     verdict = _verdict(intent, scores, pass_threshold)
     decided = verdict is not Verdict.NO_VERDICT
     return Judgment(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from p2p.contracts.intent import Comparison, Criterion, Intent, Predicate, Statistic
+from p2p.contracts.intent import Comparison, Intent, Predicate, Statistic
 from p2p.contracts.judgment import Judgment, KnownMotion, RolloutFinding
 from p2p.contracts.known_motions import ClipSet
 from p2p.contracts.work import CodeLimits, CodeRequest
@@ -155,7 +155,19 @@ def judge_report(intent: Intent, report: Path, pass_threshold: float, findings: 
 
 def with_predicates(intent: Intent, findings: Findings) -> Intent:
     """Criteria, with predicates on the functions' values."""
-    criteria = [_measured(c) if c.key in findings else c for c in intent.criteria]
+    criteria = []
+    for criterion in intent.criteria:
+        if criterion.key in findings:
+            predicate = Predicate(
+                statistic=Statistic.FINAL,
+                feature=_feature(criterion.key),
+                comparison=Comparison.AT_LEAST,
+                threshold=MET,
+                unit="1",
+                margin=1.0,
+            )
+            criterion = criterion.model_copy(update={"predicate": predicate, "after": None})
+        criteria.append(criterion)
     return intent.model_copy(update={"criteria": tuple(criteria)})
 
 
@@ -167,18 +179,6 @@ def with_findings(features: Sequence[Features], findings: Findings) -> list[Feat
         said = {_feature(key): np.full(length, rows[number].score) for key, rows in findings.items()}
         found.append({**rollout, **said})
     return found
-
-
-def _measured(criterion: Criterion) -> Criterion:
-    predicate = Predicate(
-        statistic=Statistic.FINAL,
-        feature=_feature(criterion.key),
-        comparison=Comparison.AT_LEAST,
-        threshold=MET,
-        unit="1",
-        margin=1.0,
-    )
-    return criterion.model_copy(update={"predicate": predicate, "after": None})
 
 
 def _feature(key: str) -> str:

@@ -162,7 +162,12 @@ class _Checker:
 
     def _operation(self, node: ast.BinOp) -> Unit | None:
         if isinstance(node.op, ast.Pow):
-            return self._to_the_power(node)
+            power = node.right.value if isinstance(node.right, ast.Constant) else None
+            if power not in (*range(1, LARGEST_POWER + 1), 0.5) or isinstance(power, bool):
+                raise self._refused(node.right, f"is no power from 1 to {LARGEST_POWER}, nor 0.5")
+            unit = self.unit(node.left)
+            exponent = Fraction(str(power))
+            return None if unit is None else {base: own * exponent for base, own in unit.items()}
         left, right = self.unit(node.left), self.unit(node.right)
         if isinstance(node.op, ast.Add | ast.Sub):
             return self._same(node, [left, right])
@@ -175,14 +180,6 @@ class _Checker:
                 joined[base] = joined.get(base, Fraction(0)) + sign * exponent
             return {base: exponent for base, exponent in joined.items() if exponent}
         raise self._refused(node, "uses an operator other than + - * / **")
-
-    def _to_the_power(self, node: ast.BinOp) -> Unit | None:
-        exponent = node.right.value if isinstance(node.right, ast.Constant) else None
-        if exponent not in (*range(1, LARGEST_POWER + 1), 0.5) or isinstance(exponent, bool):
-            raise self._refused(node.right, f"is no power from 1 to {LARGEST_POWER}, nor 0.5")
-        unit = self.unit(node.left)
-        power = Fraction(str(exponent))
-        return None if unit is None else {base: own * power for base, own in unit.items()}
 
     def _call(self, node: ast.Call, function: "_Function") -> Unit | None:
         if not function.least <= len(node.args) <= function.most:

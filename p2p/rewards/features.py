@@ -128,12 +128,18 @@ def _accumulated(
     for low, high in pairwise(cuts):
         index = np.flatnonzero(starts[low])
         sums = sums.replaced(index, _nothing_yet(place[low, index], n_feet))
+        # Steps since each foot was raised, was down, and was put down after it had been raised, shape (T, n, n_feet).
+        since_raised = _since(sums.since_raised, raised[low:high])
+        since_down = _since(sums.since_down, down[low:high])
+        last_down = np.concatenate([sums.since_down[None], since_down[:-1]]) + 1.0
         part = Sums(
             sums.steps + np.arange(1.0, high - low + 1.0)[:, None],
             np.broadcast_to(sums.start, (high - low, n, 3)),
             _running(sums.rotation, rotation[low:high]),
             _running(sums.turned, turned[low:high]),
-            *_footwork(sums, raised[low:high], down[low:high]),
+            since_raised,
+            since_down,
+            _since(sums.since_step, down[low:high] & (since_raised < last_down)),
         )
         parts.append(part)
         sums = Sums(*(getattr(part, field.name)[-1] for field in fields(part)))
@@ -145,14 +151,6 @@ def _accumulated(
 def _running(start: Floats, increments: Floats) -> Floats:
     """`start` plus the increments so far, shape (T, n, 3)."""
     return np.asarray(np.cumsum(np.concatenate([start[None], increments]), axis=0)[1:])
-
-
-def _footwork(sums: Sums, raised: NDArray[np.bool_], down: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-    """Steps since each foot was raised, was down, and was put down after it had been raised, shape (T, n, n_feet)."""
-    since_raised = _since(sums.since_raised, raised)
-    since_down = _since(sums.since_down, down)
-    last_down = np.concatenate([sums.since_down[None], since_down[:-1]]) + 1.0
-    return since_raised, since_down, _since(sums.since_step, down & (since_raised < last_down))
 
 
 def _since(before: Floats, events: NDArray[np.bool_]) -> Floats:

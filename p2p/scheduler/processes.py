@@ -49,15 +49,12 @@ def kill(directory: Path) -> None:
     A process that is no supervisor of this directory is left alone: a copied session may name any.
     """
     handle = supervisor.read(directory / supervisor.HANDLE)
-    if supervisor.is_alive(handle) and _supervises(handle["pid"], directory):
-        own, _ = supervisor.descendants(handle["pid"])
-        supervisor.send((handle["pid"], *own), signal.SIGKILL)
+    if supervisor.is_alive(handle):
+        tag = supervisor.variable(handle["pid"], supervisor.SUPERVISOR_TAG)
+        if tag == str(directory) or (tag is None and sys.platform != "linux"):  # elsewhere it cannot be asked
+            own, _ = supervisor.descendants(handle["pid"])
+            supervisor.send((handle["pid"], *own), signal.SIGKILL)
     supervisor.kill_left_over(directory)
-
-
-def _supervises(pid: int, directory: Path) -> bool:
-    tag = supervisor.variable(pid, supervisor.SUPERVISOR_TAG)
-    return tag == str(directory) or (tag is None and sys.platform != "linux")  # elsewhere it cannot be asked
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Trained policy as numpy arrays: acts without torch, identically alone or in a batch."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -116,19 +115,14 @@ def load_policy(path: Path) -> NumpyPolicy:
     if arrays is None or "weight_0" not in arrays:
         raise InvalidInput(f"{path} holds no policy: train a checkpoint first.")
     try:
-        values: dict[str, Any] = {field: _layers(arrays, name) for field, name in LAYERS.items()}
-        values |= {field.name: _plain(arrays[field.name]) for field in fields(NumpyPolicy) if field.name in arrays}
+        values: dict[str, Any] = {}
+        for layer, name in LAYERS.items():  # in arrays `name_0`, `name_1` …
+            count = sum(key.rpartition("_")[0] == name for key in arrays)
+            values[layer] = tuple(arrays[f"{name}_{i}"] for i in range(count))
+        for field in fields(NumpyPolicy):
+            if field.name in arrays:
+                array = arrays[field.name]
+                values[field.name] = array.item() if array.ndim == 0 else array
         return NumpyPolicy(**values)
     except (KeyError, TypeError) as error:
         raise InvalidInput(f"{path} holds no whole policy: an array of it is missing. Export it again.") from error
-
-
-def _layers(arrays: Mapping[str, NDArray[Any]], name: str) -> tuple[Floats, ...]:
-    """Arrays `name_0`, `name_1` … in order."""
-    count = sum(key.rpartition("_")[0] == name for key in arrays)
-    return tuple(arrays[f"{name}_{i}"] for i in range(count))
-
-
-def _plain(value: NDArray[Any]) -> Any:
-    """Convert an array without axes to a number or text; return any other array unchanged."""
-    return value.item() if value.ndim == 0 else value

@@ -84,7 +84,13 @@ class ResumeRecord:
     def rewind(self, point: ResumePoint | None) -> None:
         """Delete what was written after `point`; everything if it is None."""
         kept = steps_of(point) if point is not None else ()
-        _cut(self._run.scalars_path, point.scalars_bytes if point is not None else 0)
+        # Truncate by replacing the file with a shorter copy, so that readers notice.
+        size = point.scalars_bytes if point is not None else 0
+        if not size:
+            files.remove(self._run.scalars_path)
+        else:
+            with open_to_read(self._run.scalars_path) as file:
+                files.write_text(self._run.scalars_path, file.read(size).decode())
         for checkpoint in self._run.checkpoints():
             if checkpoint.step not in kept:
                 files.discard(checkpoint.path)
@@ -130,12 +136,3 @@ def _bytes_on_disk(path: Path) -> int:
     with path.open("rb") as file:
         os.fsync(file.fileno())
         return os.fstat(file.fileno()).st_size
-
-
-def _cut(path: Path, size: int) -> None:
-    """Truncate by replacing the file with a shorter copy, so that readers notice."""
-    if not size:
-        files.remove(path)
-        return
-    with open_to_read(path) as file:
-        files.write_text(path, file.read(size).decode())

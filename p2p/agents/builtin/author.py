@@ -131,28 +131,24 @@ def _understand(prompt: str, env: EnvSpec, *, partly: bool = False) -> _Understo
     try:
         plans = plans_of(reading.skills, body)
         found = _Understood(reading.skills, with_all_qualities(plans, reading.skills, body), reading.rest, body)
-        _check_heading(found.skills, found.plans)
+        # Refuse "forward" after a partial turn: it is along the heading, not along the world's axes.
+        turned = 0.0
+        for skill, plan in zip(found.skills, found.plans, strict=True):
+            main = plan.main.predicate
+            feature = main.feature or "" if main is not None else ""
+            if skill.name == "move" and turned % 1.0 and not feature.startswith(("forward_", "lateral_")):
+                raise UnknownPhrase(
+                    f"After a turn, {skill.params.direction or 'forward'!s} is along the new heading, which is not "
+                    "measured in a sequence yet. Ask for the turn alone, or for a movement 'then' the turn.",
+                    Refusal.UNMEASURED,
+                    (str(skill.params.direction or "forward"),),
+                )
+            if skill.name == "spin":
+                turned += plan.milestone.amount
         criteria_of(found.skills, found.plans)
     except UnknownPhrase as error:
         raise not_understood(error, prompt, body) from error
     return found
-
-
-def _check_heading(skills: Sequence[Skill], plans: Sequence[Plan]) -> None:
-    """Refuse "forward" after a partial turn: it is along the heading, not along the world's axes."""
-    turned = 0.0
-    for skill, plan in zip(skills, plans, strict=True):
-        main = plan.main.predicate
-        feature = main.feature or "" if main is not None else ""
-        if skill.name == "move" and turned % 1.0 and not feature.startswith(("forward_", "lateral_")):
-            raise UnknownPhrase(
-                f"After a turn, {skill.params.direction or 'forward'!s} is along the new heading, which is not "
-                "measured in a sequence yet. Ask for the turn alone, or for a movement 'then' the turn.",
-                Refusal.UNMEASURED,
-                (str(skill.params.direction or "forward"),),
-            )
-        if skill.name == "spin":
-            turned += plan.milestone.amount
 
 
 def _eyes(rest: tuple[UnreadPart, ...]) -> tuple[Criterion, ...]:

@@ -232,27 +232,22 @@ def _read_quantity(draft: Draft, quantity: NumberWithUnit, before: str) -> None:
         draft.put("times", replace(quantity, kind="times"), quantity.text)
         return
     if quantity.kind == "time":
-        _check_duration(quantity)
+        if quantity.value > LONGEST_S:
+            raise UnknownPhrase(
+                f"{quantity.text!r} is longer than the {LONGEST_S:g} s that can be judged.",
+                Refusal.TOO_MUCH,
+                (quantity.text,),
+            )
+        if quantity.limit in (Limit.AT_MOST, Limit.BETWEEN):
+            raise UnknownPhrase(
+                f"{quantity.text!r}: an upper limit of a duration cannot be judged yet; say 'for {quantity.value:g} "
+                "seconds' and what comes 'then'.",
+                Refusal.UNMEASURED,
+                (quantity.text,),
+            )
     name = {"time": "duration"}.get(quantity.kind, quantity.kind)
     draft.put(name, quantity, quantity.text)
     draft.is_height |= quantity.kind == "length" and before in _HEIGHT_WORDS
-
-
-def _check_duration(quantity: NumberWithUnit) -> None:
-    if quantity.value > LONGEST_S:
-        raise UnknownPhrase(
-            f"{quantity.text!r} is longer than the {LONGEST_S:g} s that can be judged.",
-            Refusal.TOO_MUCH,
-            (quantity.text,),
-        )
-    if quantity.limit in (Limit.AT_MOST, Limit.BETWEEN):
-        raise UnknownPhrase(
-            f"{quantity.text!r}: an upper limit of a duration cannot be judged yet; say 'for {quantity.value:g} "
-            "seconds' and "
-            "what comes 'then'.",
-            Refusal.UNMEASURED,
-            (quantity.text,),
-        )
 
 
 def _settle_course(draft: Draft, body: RobotFacts) -> None:

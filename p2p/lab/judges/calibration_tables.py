@@ -23,7 +23,18 @@ def calibration_tables(calibration: Calibration) -> list[RenderableType]:
     """The confusion matrix and the rates of every judge, then what was judged wrongly."""
     parts: list[RenderableType] = [_setting(calibration)]
     for judge in calibration.judges:
-        parts += [_confusion(judge, "mended on"), _rates(judge), *_errors(judge), *_mistakes(judge)]
+        rates = table("measured", "value", "target", right=("value", "target"))
+        rates.add_row("false passes, near misses and exploits", _share(judge.costly), f"≤ {MOST_FALSE_PASSES:.0%}")
+        rates.add_row("false fails", _share(judge.false_fails), f"≤ {MOST_FALSE_FAILS:.0%}")
+        if judge.trained is not None:
+            rates.add_row("wrong or missing, trained policies", _share(judge.trained), "")
+        rates.add_row("AUROC of the score", _number(judge.auroc, "{:.4f}"), f"≥ {LEAST_AUROC:g}")
+        rates.add_row(f"variance, {judge.repeated} repeated", _number(judge.score_variance, "{:.2g}"), "0")
+        rates.add_row("a verdict takes", f"{1000 * judge.seconds_per_verdict:.2g} ms", "")
+        rates.add_row("a verdict costs", f"${judge.usd_per_verdict:.4f}" if judge.usd_per_verdict else "$0", "")
+        met = on_target(judge)
+        rates.add_row("on target", Text("yes", style="green") if met else Text("no", style="red"), "")
+        parts += [_confusion(judge, "mended on"), rates, *_errors(judge), *_mistakes(judge)]
     for judge in calibration.never_looked_at:
         parts += [_confusion(judge, "never looked at"), *_errors(judge), *_mistakes(judge)]
     return parts
@@ -108,21 +119,6 @@ def _confusion(judge: JudgeCalibration, clips: str) -> RenderableType:
         share = judge.false_fails if kind.holds else judge.false_passes.get(kind)
         wrong = "–" if share is None else _share(share)
         made.add_row(kind.replace("_", " "), *(f"{counts.get(word, 0):,}" for word in WORDS), wrong)
-    return made
-
-
-def _rates(judge: JudgeCalibration) -> RenderableType:
-    made = table("measured", "value", "target", right=("value", "target"))
-    made.add_row("false passes, near misses and exploits", _share(judge.costly), f"≤ {MOST_FALSE_PASSES:.0%}")
-    made.add_row("false fails", _share(judge.false_fails), f"≤ {MOST_FALSE_FAILS:.0%}")
-    if judge.trained is not None:
-        made.add_row("wrong or missing, trained policies", _share(judge.trained), "")
-    made.add_row("AUROC of the score", _number(judge.auroc, "{:.4f}"), f"≥ {LEAST_AUROC:g}")
-    made.add_row(f"variance, {judge.repeated} repeated", _number(judge.score_variance, "{:.2g}"), "0")
-    made.add_row("a verdict takes", f"{1000 * judge.seconds_per_verdict:.2g} ms", "")
-    made.add_row("a verdict costs", f"${judge.usd_per_verdict:.4f}" if judge.usd_per_verdict else "$0", "")
-    met = on_target(judge)
-    made.add_row("on target", Text("yes", style="green") if met else Text("no", style="red"), "")
     return made
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import TrainingFailed
-from p2p.contracts.training import TrainConfig
 from p2p.lab.records import CalibrationRecord
 from p2p.scheduler.resources import parallel_jobs
 from p2p.service.jobs.worker_jobs import worker_job
@@ -48,7 +47,15 @@ def train_for_clips(
     Raises:
         TrainingFailed: a run did not reach its end.
     """
-    runs = {env_id: _runs_for_clips(ws, env_id, steps) for env_id in env_ids}
+    runs = {}
+    for env_id in env_ids:
+        spec = describe_environment(ws, env_id)
+        home = CalibrationRecord(ws.runs.path).policies(env_id)
+        runs[env_id] = [
+            _prepared(IterationRecord(home / f"{aim}_seed_{SEED}"), spec, aim, steps)
+            for aim, (_, feature) in AIMS.items()
+            if feature in spec.feature_names
+        ]
     everything = [run for each in runs.values() for run in each]
     parallel = ws.settings.max_parallel or parallel_jobs()
     tick(f"training {len(everything)} policies of {steps:,} steps each")
@@ -60,26 +67,12 @@ def train_for_clips(
     return {env_id: tuple(run.path for run in each) for env_id, each in runs.items()}
 
 
-def _runs_for_clips(ws: Workspace, env_id: str, steps: int) -> list[IterationRecord]:
-    spec = describe_environment(ws, env_id)
-    home = CalibrationRecord(ws.runs.path).policies(env_id)
-    return [
-        _prepared(IterationRecord(home / f"{aim}_seed_{SEED}"), spec, aim, steps)
-        for aim, (_, feature) in AIMS.items()
-        if feature in spec.feature_names
-    ]
-
-
 def _prepared(run: IterationRecord, spec: EnvSpec, aim: str, steps: int) -> IterationRecord:
-    config = _config(spec, steps).model_copy(update={"iteration_id": run.iteration_id})
+    own = {"env_id": spec.env_id, "total_timesteps": steps, "seed": SEED, "num_evals": 3, "n_eval_episodes": 3}
+    config = parse_config({**preset(spec.env_id, steps), **own, "iteration_id": run.iteration_id})
     if run.read_config() != config:
         files.discard(run.path)
         weight, feature = AIMS[aim]
         up = 'info["up"]' if "up" in spec.feature_names else "0.0"
         save_inputs(run, REWARD.format(weight=weight, feature=feature, up=up), spec, config)
     return run
-
-
-def _config(spec: EnvSpec, steps: int) -> TrainConfig:
-    own = {"env_id": spec.env_id, "total_timesteps": steps, "seed": SEED, "num_evals": 3, "n_eval_episodes": 3}
-    return parse_config({**preset(spec.env_id, steps), **own})

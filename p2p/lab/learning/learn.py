@@ -145,24 +145,23 @@ def _learned(config: TrainConfig, run: IterationRecord) -> Learned:
 def table(rows: Mapping[str, Sequence[Learned]]) -> str:
     """Returns with their 95 % interval over the seeds, in Markdown."""
     head = "| environment | steps | seeds | return [95 %] | published | a run takes | steps/s |\n" + "|---" * 7 + "|"
-    return "\n".join([head, *(_row(name, runs) for name, runs in rows.items())])
-
-
-def _row(name: str, runs: Sequence[Learned]) -> str:
-    means = [fmean(run.returns) for run in runs]
-    config = runs[0].config
-    interval = mean_interval(means)
-    published = PUBLISHED.get(config.env_id) if config.total_timesteps >= 1_000_000 else None
-    cells = [
-        name.removesuffix(f" {config.total_timesteps}"),
-        f"{config.total_timesteps:,}",
-        ", ".join(str(run.config.seed) for run in runs),
-        number(fmean(means)) + (f" [{number(interval[0])}, {number(interval[1])}]" if interval else ""),
-        "–" if published is None else number(published),
-        f"{median(run.summary.training_time_s for run in runs):.0f} s",
-        f"{median(run.summary.steps_per_second for run in runs):,.0f}",
-    ]
-    return f"| {' | '.join(cells)} |"
+    lines = [head]
+    for name, runs in rows.items():
+        means = [fmean(run.returns) for run in runs]
+        config = runs[0].config
+        interval = mean_interval(means)
+        published = PUBLISHED.get(config.env_id) if config.total_timesteps >= 1_000_000 else None
+        cells = [
+            name.removesuffix(f" {config.total_timesteps}"),
+            f"{config.total_timesteps:,}",
+            ", ".join(str(run.config.seed) for run in runs),
+            number(fmean(means)) + (f" [{number(interval[0])}, {number(interval[1])}]" if interval else ""),
+            "–" if published is None else number(published),
+            f"{median(run.summary.training_time_s for run in runs):.0f} s",
+            f"{median(run.summary.steps_per_second for run in runs):,.0f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def number(value: float) -> str:

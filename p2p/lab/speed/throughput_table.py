@@ -1,6 +1,6 @@
 """The throughput benchmark in Markdown."""
 
-from p2p.lab.contracts.measurement import Spread, ThroughputReport, ThroughputRow
+from p2p.lab.contracts.measurement import Spread, ThroughputReport
 from p2p.lab.speed.throughput import COMPARED
 
 COLUMNS = (
@@ -12,7 +12,24 @@ COLUMNS = (
 def table(report: ThroughputReport) -> str:
     """One row per case: medians, with the smallest and largest of the repetitions; below it what was compared."""
     head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
-    return "\n".join([head, *(_row(row) for row in report.rows), "", legend(report)])
+    lines = [head]
+    for row in report.rows:
+        cells = [
+            row.case,
+            ", ".join(map(str, row.config.net_arch)),
+            _spread(row.ours, ",.0f"),
+            _spread(row.baseline, ",.0f"),
+            _spread(row.ratio, ".1f"),
+            _spread(row.physics, ",.0f"),
+            _spread(row.physics_share, ".0%"),
+            row.method or "–",
+            f"{row.ready_s:.1f} s",
+            f"{row.peak_memory_mb} MB",
+            f"{row.baseline_ready_s:.1f} s",
+            f"{row.baseline_peak_memory_mb} MB",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", legend(report)])
 
 
 def legend(report: ThroughputReport) -> str:
@@ -35,24 +52,6 @@ def legend(report: ThroughputReport) -> str:
         "Baseline: stable-baselines3's PPO with VecNormalize on Gymnasium's DummyVecEnv, "
         f"the same reward in a wrapper that is called at every step. {what}"
     )
-
-
-def _row(row: ThroughputRow) -> str:
-    cells = [
-        row.case,
-        ", ".join(map(str, row.config.net_arch)),
-        _spread(row.ours, ",.0f"),
-        _spread(row.baseline, ",.0f"),
-        _spread(row.ratio, ".1f"),
-        _spread(row.physics, ",.0f"),
-        _spread(row.physics_share, ".0%"),
-        row.method or "–",
-        f"{row.ready_s:.1f} s",
-        f"{row.peak_memory_mb} MB",
-        f"{row.baseline_ready_s:.1f} s",
-        f"{row.baseline_peak_memory_mb} MB",
-    ]
-    return f"| {' | '.join(cells)} |"
 
 
 def _spread(spread: Spread, style: str) -> str:

@@ -167,7 +167,17 @@ def _guards(clearance: float, times: int) -> tuple[Criterion, ...]:
             window=STARTED,
         ),
     )
-    return (aloft,) if times == 1 else (aloft, _lands_between(times))
+    if times == 1:
+        return (aloft,)
+    # Stops one high jump with kicking legs from counting as several.
+    lands_between = Criterion(
+        key="lands_between",
+        title="Comes down between the jumps",
+        description=f"It comes to be on the floor {times} times or more, the start included.",
+        category=Category.DYNAMICS,
+        predicate=on_steps(Statistic.COUNT, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)),
+    )
+    return aloft, lands_between
 
 
 def _no_more(clearance: float, times: int) -> Criterion:
@@ -212,15 +222,4 @@ def _keeps_jumping(clearance: float, judged_s: float) -> Criterion:
         description=f"It is never without a jump of {clearance:g} m for more than {longest:g} s.",
         category=Category.DYNAMICS,
         predicate=on_steps(Statistic.LONGEST_HOLD, (at_most("clearance", clearance),), below(longest), margin=longest),
-    )
-
-
-def _lands_between(times: int) -> Criterion:
-    """Stops one high jump with kicking legs from counting as several."""
-    return Criterion(
-        key="lands_between",
-        title="Comes down between the jumps",
-        description=f"It comes to be on the floor {times} times or more, the start included.",
-        category=Category.DYNAMICS,
-        predicate=on_steps(Statistic.COUNT, (at_most("airborne", 0.5),), Band(float(times)), margin=float(times)),
     )

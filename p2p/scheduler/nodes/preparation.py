@@ -48,7 +48,18 @@ def main(arguments: Sequence[str]) -> int:
 def probe(root: Path) -> dict[str, Any]:
     """Describe the node: interpreter, cores, memory, disk, GPUs."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    memory, free = _memory_mb()
+    memory = free = None
+    with suppress(OSError, ValueError):
+        lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+        table = {words[0]: int(words[1]) >> 10 for words in lines if len(words) > 1}
+        memory = table.get("MemTotal:")
+        free = table.get("MemAvailable:")
+    gpus: list[str] = []
+    with suppress(OSError, subprocess.TimeoutExpired):
+        question = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+        done = subprocess.run(question, capture_output=True, text=True, timeout=FACTS_TIMEOUT_S)
+        if done.returncode == 0:
+            gpus = [line.strip() for line in done.stdout.splitlines() if line.strip()]
     return {
         "root": str(root.resolve()),
         "interpreter": sys.executable,
@@ -58,7 +69,7 @@ def probe(root: Path) -> dict[str, Any]:
         "memory_mb": memory,
         "memory_free_mb": free,
         "disk_free_mb": shutil.disk_usage(root).free >> 20,
-        "gpus": _gpus(),
+        "gpus": gpus,
     }
 
 
@@ -147,20 +158,3 @@ def _locked(path: Path) -> Iterator[None]:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locks.held(path, INSTALL_PATIENCE_S):
         yield
-
-
-def _memory_mb() -> tuple[int | None, int | None]:
-    with suppress(OSError, ValueError):
-        lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
-        table = {words[0]: int(words[1]) >> 10 for words in lines if len(words) > 1}
-        return table.get("MemTotal:"), table.get("MemAvailable:")
-    return None, None
-
-
-def _gpus() -> list[str]:
-    with suppress(OSError, subprocess.TimeoutExpired):
-        question = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
-        done = subprocess.run(question, capture_output=True, text=True, timeout=FACTS_TIMEOUT_S)
-        if done.returncode == 0:
-            return [line.strip() for line in done.stdout.splitlines() if line.strip()]
-    return []

@@ -44,7 +44,11 @@ class RemoteJobHandle:
         """Upload the job's inputs and start it; safe to repeat after a lost connection."""
         inputs = self.record.inputs()
         digests = {name: digest for name, path in inputs.items() if (digest := files.sha256(path)) is not None}
-        there = self._offered() if self.remote.number > 1 else {}
+        there: dict[str, str] = {}  # left by an earlier start
+        if self.remote.number > 1:
+            with suppress(InvalidInput):
+                answer = ask(self.link, "list", self.remote.path)
+                there = {name: entry["sha256"] for name, entry in answer["files"].items()}
         lacking = {name: path for name, path in inputs.items() if there.get(name) != digests.get(name)}
         transfer.upload(self.link, lacking, self.remote.path)
         sent = {"number": self.remote.number, "inputs": digests}
@@ -115,13 +119,6 @@ class RemoteJobHandle:
             _beats[key] = beat, time.monotonic()
             return False
         return time.monotonic() - since > SILENT_S
-
-    def _offered(self) -> dict[str, str]:
-        """Hashes of files left by an earlier start; empty without one."""
-        with suppress(InvalidInput):
-            answer = ask(self.link, "list", self.remote.path)
-            return {name: entry["sha256"] for name, entry in answer["files"].items()}
-        return {}
 
     def _file(self, name: str) -> str:
         return posixpath.join(self.remote.path, name)

@@ -52,12 +52,20 @@ def waiting_of(status: JobStatus | None, what: WaitsFor, since: str | None = Non
     if status is None or status.state is not JobState.QUEUED:
         return None
     directories = [Path(name) for name in status.waits_for]
+    # One admission per finished holder is assumed; None if unknown [s].
+    times = [_time_left(directory) for directory in directories]
+    known = sorted(time for time in times if time is not None)
+    if not known or len(known) < len(times) or status.place is None:
+        estimate = None
+    else:
+        rounds, index = divmod(status.place - 1, len(known))
+        estimate = rounds * known[-1] + known[index]
     return Waiting(
         waits_for=status.lacks or what,
         holders=tuple(dict.fromkeys(_holder(directory) for directory in directories)),
         place=status.place,
         since=since or status.started_at,
-        estimate_s=_estimate([_time_left(directory) for directory in directories], status.place),
+        estimate_s=estimate,
     )
 
 
@@ -85,15 +93,6 @@ def _runs_dir(directory: Path) -> Path:
     """Runs directory of a job that works for a session: it lies in the session, or with all background jobs."""
     session_id = session_of(directory)
     return next((path.parent for path in directory.parents if path.name == session_id), directory.parents[1])
-
-
-def _estimate(times: Sequence[float | None], place: int | None) -> float | None:
-    """Estimated wait at position `place` [s], with one admission per finished holder; None if unknown."""
-    known = sorted(time for time in times if time is not None)
-    if not known or len(known) < len(times) or place is None:
-        return None
-    rounds, index = divmod(place - 1, len(known))
-    return rounds * known[-1] + known[index]
 
 
 def _time_left(directory: Path) -> float | None:

@@ -34,17 +34,42 @@ TIGHT_DISK_MB = 2000
 def check_setup(ws: Workspace) -> SetupReport:
     """Check packages, renderers, sandbox, cores, memory, disk and keys (takes seconds, leaves no files)."""
     directory = ws.runs.path
+    version = f"{sys.version.split()[0]} ({sys.executable})"
+    python = SetupCheck(name="python", level=CheckLevel.OK, found=version)
+    if sys.version_info < MIN_PYTHON:
+        remedy = "Install Python 3.11 or newer."
+        python = SetupCheck(name="python", level=CheckLevel.PROBLEM, found=version, remedy=remedy)
     checks = [
-        _python(),
+        python,
         *packages.checks(),
         _renderer(ws),
         sandbox_check(ws.backend, ws.settings.allow_weak_sandbox),
         _ffmpeg(),
         *_machine(directory),
         _writable(directory),
-        *_interrupted(ws),
     ]
-    return SetupReport(checks=(*checks, *_keys(), *_config_file(), *_nodes(ws), *_clusters(ws)))
+    interrupted = [row.session_id for row in list_rows(ws) if row.status is SessionStatus.INTERRUPTED]
+    if interrupted:
+        found = f"{len(interrupted)} interrupted: {', '.join(interrupted[:3])}{' …' if len(interrupted) > 3 else ''}"
+        remedy = f"To go on with all of them: {Remedy.RESUME_ALL.of()}"
+        checks.append(SetupCheck(name="sessions", level=CheckLevel.WARNING, found=found, remedy=remedy))
+    for name, present in keys_present().items():
+        found = "set" if present else "not set; the built-in author needs none"
+        checks.append(SetupCheck(name=name, level=CheckLevel.OK, found=found))
+    checks += _config_file()
+    if nodes := ws.node_store.all():  # they are not connected to
+        names = ", ".join(name if node.facts else f"{name} (not prepared)" for name, node in sorted(nodes.items()))
+        found = f"{names}; to ask them: {Remedy.CHECK_NODES.of()}"
+        checks.append(SetupCheck(name="nodes", level=CheckLevel.OK, found=found))
+    for view in list_clusters(ws):  # their schedulers are not asked
+        cluster = SetupCheck(
+            name="cluster",
+            level=CheckLevel.WARNING if view.problem else CheckLevel.OK,
+            found=f"{view.backend}; {view.problem or 'to run a job there of a second:'}",
+            remedy=Remedy.CHECK_CLUSTER.of(cluster=view.cluster.name),
+        )
+        checks.append(cluster)
+    return SetupReport(checks=tuple(checks))
 
 
 def require_training(ws: Workspace) -> None:
@@ -68,33 +93,6 @@ def require_packages() -> None:
         raise MissingExtra(module, packages.EXTRA)
 
 
-def _interrupted(ws: Workspace) -> Iterator[SetupCheck]:
-    """Check for interrupted sessions; nothing if there are none."""
-    names = [row.session_id for row in list_rows(ws) if row.status is SessionStatus.INTERRUPTED]
-    if names:
-        found = f"{len(names)} interrupted: {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
-        remedy = f"To go on with all of them: {Remedy.RESUME_ALL.of()}"
-        yield SetupCheck(name="sessions", level=CheckLevel.WARNING, found=found, remedy=remedy)
-
-
-def _nodes(ws: Workspace) -> Iterator[SetupCheck]:
-    """Check of the known nodes, without connecting to them."""
-    if nodes := ws.node_store.all():
-        names = ", ".join(name if node.facts else f"{name} (not prepared)" for name, node in sorted(nodes.items()))
-        yield SetupCheck(name="nodes", level=CheckLevel.OK, found=f"{names}; to ask them: {Remedy.CHECK_NODES.of()}")
-
-
-def _clusters(ws: Workspace) -> Iterator[SetupCheck]:
-    """Check of the known clusters, whose schedulers are not asked."""
-    for view in list_clusters(ws):
-        yield SetupCheck(
-            name="cluster",
-            level=CheckLevel.WARNING if view.problem else CheckLevel.OK,
-            found=f"{view.backend}; {view.problem or 'to run a job there of a second:'}",
-            remedy=Remedy.CHECK_CLUSTER.of(cluster=view.cluster.name),
-        )
-
-
 def _renderer(ws: Workspace) -> SetupCheck:
     if find_spec("mujoco") is None:
         return SetupCheck(name="renderer", level=CheckLevel.WARNING, found="not looked at: mujoco is not installed")
@@ -116,13 +114,6 @@ def _renderer(ws: Workspace) -> SetupCheck:
         found=f"raycast, the built-in renderer{f' ({failures})' if failures else ''}",
         remedy="Nothing is needed; libegl1 or libosmesa6 would add OpenGL pictures.",
     )
-
-
-def _python() -> SetupCheck:
-    found = f"{sys.version.split()[0]} ({sys.executable})"
-    if sys.version_info < MIN_PYTHON:
-        return SetupCheck(name="python", level=CheckLevel.PROBLEM, found=found, remedy="Install Python 3.11 or newer.")
-    return SetupCheck(name="python", level=CheckLevel.OK, found=found)
 
 
 def _ffmpeg() -> SetupCheck:
@@ -179,12 +170,6 @@ def _writable(directory: Path) -> SetupCheck:
         found = f"{directory} cannot be written: {error.strerror or error}"
         return SetupCheck(name="runs directory", level=CheckLevel.PROBLEM, found=found, remedy=remedy)
     return SetupCheck(name="runs directory", level=CheckLevel.OK, found=f"{directory} can be written")
-
-
-def _keys() -> Iterator[SetupCheck]:
-    for name, present in keys_present().items():
-        found = "set" if present else "not set; the built-in author needs none"
-        yield SetupCheck(name=name, level=CheckLevel.OK, found=found)
 
 
 def _config_file() -> Iterator[SetupCheck]:

@@ -136,7 +136,10 @@ def _read(ws: Workspace, directories: Sequence[Path], forget_others: bool = Fals
         row = _unchanged(known.get(name), source, ws.settings.runs_dir)
         if row is None and (row := _from_directory(ws, name)) is None:
             continue
-        if signature is not None and known.get(name, ("",))[0] != source and _rests(row, name):
+        # It has ended with no job running, so that only a command can change it.
+        busy = row.view["alive"] or any(run["state"] in AT_WORK for run in row.view["runs"])
+        rests = row.status.finished and not busy and row.session_id == name
+        if signature is not None and known.get(name, ("",))[0] != source and rests:
             fresh[name] = (source, json.dumps(row.view))
         rows.append(row)
     gone = known.keys() - {directory.name for directory in directories} if forget_others else ()
@@ -164,12 +167,6 @@ def _from_directory(ws: Workspace, session_id: str) -> SessionRow | None:
         return SessionRow.of(view(ws.runs.session(session_id), ws.backend).model_dump(mode="json"))
     except InvalidInput:
         return None
-
-
-def _rests(row: SessionRow, name: str) -> bool:
-    """Whether a session has ended with no job running, so that only a command can change it."""
-    busy = row.view["alive"] or any(run["state"] in AT_WORK for run in row.view["runs"])
-    return row.status.finished and not busy and row.session_id == name
 
 
 @cache

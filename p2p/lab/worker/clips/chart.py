@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.known_motions import ClaimKind
-from p2p.lab.contracts.calibration import MOST_FALSE_PASSES, Calibration, JudgeCalibration
+from p2p.lab.contracts.calibration import MOST_FALSE_PASSES, JudgeCalibration
 from p2p.lab.records import CalibrationReportRecord
 from p2p.store.files import replacing
 
@@ -36,12 +36,6 @@ def draw(job_dir: Path) -> None:
     calibration = record.read()
     if calibration is None:
         raise InvalidInput(f"{job_dir} holds no readable report of a calibration.")
-    figure = _figure(calibration)
-    with replacing(record.chart_path) as temporary:
-        figure.savefig(temporary, format="png")
-
-
-def _figure(calibration: Calibration) -> Figure:
     rows = len(calibration.judges)
     figure = Figure(figsize=(WIDTH, 0.6 + ROW * rows), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
@@ -55,7 +49,8 @@ def _figure(calibration: Calibration) -> Figure:
         _confusion(axes[0], judge)
         _scores(axes[1], judge)
         _false_passes(axes[2], judge)
-    return figure
+    with replacing(record.chart_path) as temporary:
+        figure.savefig(temporary, format="png")
 
 
 def _confusion(axes: Axes, judge: JudgeCalibration) -> None:
