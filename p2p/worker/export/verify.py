@@ -29,8 +29,8 @@ def check_format(name: str, files: tuple[Path, ...], source: Source, episode: Re
     difference = max(_share(act(observations) - expected, source), _share(single - expected[:1], source))
     if not difference <= LIMIT:
         raise P2PError(
-            f"The {name} file does not reproduce the policy: actions differ by up to {difference:.3g} of their range on "
-            f"{len(observations)} recorded observations, more than {LIMIT:g}. Nothing was exported."
+            f"The {name} file does not reproduce the policy: actions differ by up to {difference:.3g} of their range "
+            f"on {len(observations)} recorded observations, more than {LIMIT:g}. Nothing was exported."
         )
     return FormatCheck(
         format=name,
