@@ -1,7 +1,7 @@
 """Training configuration of each run."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -72,15 +72,7 @@ def run_configs(
     """
     start = start or StartTraining()
     configs = start.configs or session.configs
-    # Refuse names that cannot be part of a directory name.
-    if not configs:
-        raise InvalidConfig("There must be one configuration at least, such as baseline.")
-    wrong = [name for name in configs if not _NAME.fullmatch(name)]
-    if wrong:
-        raise InvalidConfig(
-            "A configuration is called by lower-case letters, digits, '_' and '-', at most 40 of them, as baseline is; "
-            f"got {wrong[0][:80]!r}."
-        )
+    _check_names(configs)
     steps = {} if start.total_timesteps is None else {"total_timesteps": start.total_timesteps}
     drafts = {config_id: (draft, fields) for config_id, fields in configs.items()}
     if start.configs is None:
@@ -91,6 +83,18 @@ def run_configs(
         for config_id, (trained, fields) in drafts.items()
         for seed in start.seeds or session.seeds
     }
+
+
+def _check_names(configs: Collection[str]) -> None:
+    """Refuse names that cannot be part of a directory name."""
+    if not configs:
+        raise InvalidConfig("There must be one configuration at least, such as baseline.")
+    wrong = [name for name in configs if not _NAME.fullmatch(name)]
+    if wrong:
+        raise InvalidConfig(
+            "A configuration is called by lower-case letters, digits, '_' and '-', at most 40 of them, as baseline is; "
+            f"got {wrong[0][:80]!r}."
+        )
 
 
 def as_trained(draft: RewardDraft, config_id: str) -> RewardDraft:
