@@ -127,7 +127,6 @@ class BackgroundDirectory:
             raise UnknownName("job", text[:80], (matches or known)[:SHOWN])
         return matches[0]
 
-    # keys
     def claimed(self, key: str) -> str | None:
         """Job id bound to a caller's key."""
         return _bound(self._path / layout.JOB_KEYS / _key_name(key))

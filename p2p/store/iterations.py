@@ -128,7 +128,7 @@ class IterationRecord:
         files.write_json(self.path / "best_run.json", best)
         files.write_model(self.aggregation_path, aggregation)
 
-    # what the next iteration changes
+    # the revision
     def read_revision(self) -> Revision | None:
         """What the next iteration changes; None before revising."""
         return files.read_model(self.revision_path, Revision)

@@ -40,7 +40,6 @@ def check(job_dir: Path) -> None:
         report = try_hosted(source, recording, TIME_LIMIT_S)
         if report.accepted:
             paid = pay_hosted(source, spec, request, request.intent) if request.intent is not None else []
-            # Problems of a runnable reward: in its text, its terms, and its pay for known motions.
             terminates = request.terminate_when_unhealthy
             severity = "error" if request.refuse_wrong_preferences else "warning"
             found = [

@@ -129,7 +129,6 @@ class Spin(Template):
         judged = asked.duration_s if asked.duration_s and not asked.exact else max(body.judged_s, seconds)
         signed = asked.way * asked.turns or asked.turns
         held = asked.duration_s is not None and not asked.exact
-        # Definitions for the reward: turns in the requested direction, their rate, and the target rate
         turned = f'(info["yaw_turns"] - {asked.start:g})' if asked.start else 'info["yaw_turns"]'
         if asked.way:
             sign = "-" if asked.way < 0 else ""
