@@ -80,7 +80,7 @@ def stage(root: Path, staging: Path) -> None:
     """
     if missing := [name for name in (*FILES, *PACKAGES) if not (root / name).exists()]:
         raise InvalidInput(
-            f"{root} is no checkout of p2p: {', '.join(missing)} missing. Name the folder with pyproject.toml."
+            f"{root} is not a checkout of p2p: {', '.join(missing)} missing. Name the folder with pyproject.toml."
         )
     if staging.exists():
         shutil.rmtree(staging)

@@ -78,4 +78,4 @@ OtherCriteria = Annotated[
 ]
 """Criteria, with a schema that does not repeat the 5 kB of create_session's."""
 EpisodeLength = Annotated[float | None, Field(gt=0, le=60, description="Length of the judged episodes [s].")]
-Wish = Annotated[str, Field(max_length=300, description='What the user wants besides: "land softer". Kept.')]
+Wish = Annotated[str, Field(max_length=300, description='A further wish of the user, such as "land softer"; kept.')]

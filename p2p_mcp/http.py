@@ -124,7 +124,7 @@ def http_app(server: MCPServer[Any], options: HttpOptions, events: EventStore | 
     missing = [name for name, given in required.items() if not given]
     if missing and not options.local:
         raise InvalidInput(
-            f"Others could reach {options.host}, and whoever does can run reward code on this machine. "
+            f"Others could reach {options.host}, and anyone who does can run reward code on this machine. "
             f"Give {' and '.join(missing)}, or bind 127.0.0.1 and forward the port over ssh."
         )
     app: ASGIApp = server.streamable_http_app(

@@ -36,7 +36,7 @@ def owner(project: dict[str, Any]) -> str:
     match = GITHUB.fullmatch(repository)
     if match is None:
         raise InvalidInput(
-            f"[project.urls] Repository is {repository!r}, which is no repository on GitHub. {NOT_KNOWN}"
+            f"[project.urls] Repository is {repository!r}, which is not a repository on GitHub. {NOT_KNOWN}"
         )
     return match["owner"]
 

@@ -30,7 +30,7 @@ POLL_S = 1.0
 class Session:
     """One session: a sentence pursued until it passes or stops.
 
-    It is driven by a process of its own, which goes on when this one ends: `p2p.load_session(id)` finds it again.
+    It is driven by another process, which goes on when this one ends: `p2p.load_session(id)` finds it again.
     Every attribute is read from the session's directory when it is asked for.
 
     Args:
@@ -137,7 +137,7 @@ class Session:
         begun = time.monotonic()
         while (now := self.view).alive:
             if timeout_s is not None and time.monotonic() - begun > timeout_s:
-                raise TimeoutError(f"{self.id} is {now.status} after {timeout_s:g} s, and goes on.")
+                raise TimeoutError(f"{self.id} is {now.status} after {timeout_s:g} s and continues in the background.")
             time.sleep(POLL_S)
         return self
 

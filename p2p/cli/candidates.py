@@ -25,7 +25,7 @@ def candidate_table(view: "IterationView") -> Iterable[RenderableType]:
         chosen = one.number == view.candidates.chosen
         made.add_row(
             f"{one.number}, chosen" if chosen else str(one.number),
-            f"{one.state}, mended" if one.mended else str(one.state),
+            f"{one.state}, repaired" if one.mended else str(one.state),
             number(one.environment_steps),
             score_in_words(one.score),
             share(one.success_rate),

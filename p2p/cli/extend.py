@@ -96,7 +96,7 @@ def extend(  # noqa: PLR0913  typer reads one parameter per option
         made = continue_session(ws, found, request, driven=True, new_id=session_id)
         require_free_disk(ws)
         assert made.extends is not None, "it is made from another one"
-        output.console.print(f"{session_id} goes on from iteration {made.extends.iteration} of {found}.")
+        output.console.print(f"{session_id} starts from iteration {made.extends.iteration} of {found}.")
 
     launch(ws, output, create, detach=detach, stop_on_exit=stop_on_exit)
 

@@ -51,7 +51,7 @@ def session_table(rows: tuple[SessionRow, ...]) -> Table:
         sentence = Text(row.prompt or "own reward")
         if row.extends is not None:
             origin, iteration = row.extends
-            sentence.append(f" (goes on from iteration {iteration} of …{origin[-8:]})", style="dim")
+            sentence.append(f" (extends iteration {iteration} of …{origin[-8:]})", style="dim")
         made.add_row(
             row.session_id,
             Text(words, style=style),

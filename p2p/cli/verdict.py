@@ -49,7 +49,7 @@ def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = 
     """All one wants to know about a session that has ended, or the little there is of one that has not."""
     words, style = standing(view.status, view.by_caller)
     who = f" to {NEXT_STEPS.get(view.step, 'go on')}" if view.by_caller else ""
-    resume = f"{who}. To let p2p go on by itself: p2p resume {view.session.session_id}"
+    resume = f"{who}. To let p2p continue: p2p resume {view.session.session_id}"
     words += "" if view.alive or view.status.finished else resume
     count = max(view.iteration, len(view.history))
     seconds = sum(line.elapsed_time_s for line in view.history)
@@ -59,7 +59,7 @@ def ending(view: SessionView, runs_dir: Path, report_returns: Sequence[float] = 
     headline = Text(words, style=style).append(f"  {tried}", style="not bold default")
     parts: list[RenderableType] = [heading(view), headline]
     if (origin := view.session.extends) is not None:
-        parts.append(Text(f"goes on from iteration {origin.iteration} of {origin.session_id}", style="dim"))
+        parts.append(Text(f"extends iteration {origin.iteration} of {origin.session_id}", style="dim"))
     if view.waiting is not None:
         parts.append(Text(in_words(view.waiting), style="yellow"))
     if view.error:

@@ -49,7 +49,7 @@ class AgentRequest(Contract):
     sentence: str = ""
     """What the robot is to do."""
     line: str = ""
-    """What the model is told besides, when it goes on."""
+    """Further text for the model when it goes on."""
     env_id: str | None = None
     """None leaves the choice to the model."""
     resume: str | None = None

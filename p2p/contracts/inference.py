@@ -19,7 +19,7 @@ class Usage(Contract):
     output: int = Field(default=0, ge=0)
     """Written, those of thinking included."""
     thinking: int = Field(default=0, ge=0)
-    """Those of `output` that were thought and not said."""
+    """Those of `output` that were spent on thinking."""
     cache_read: int = Field(default=0, ge=0)
     cache_write_5m: int = Field(default=0, ge=0)
     cache_write_1h: int = Field(default=0, ge=0)
@@ -184,7 +184,7 @@ class ModelRequest(Contract):
     """Trainings lie between its turns: what was read is cached for an hour, and a provider that can do so drops old
     results of tools once it has grown long. Changes how a request is kept, not what is asked."""
     sample: int = Field(default=0, ge=0)
-    """Tells equal requests apart that are to be answered anew, such as for several candidates."""
+    """Distinguishes equal requests that need separate answers, such as for several candidates."""
 
     def digest(self, model: str) -> str:
         """Hash of the whole request to a model: the key of its answer."""
@@ -441,7 +441,7 @@ class VllmOptions(Contract):
 
 
 class ServedModel(Contract):
-    """A server that was started here and goes on by itself."""
+    """A server that was started here and runs in the background."""
 
     model: str
     port: int

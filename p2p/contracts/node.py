@@ -75,7 +75,7 @@ class Node(Contract):
     host: str = Field(min_length=1)
     port: int = Field(default=22, ge=1, le=65535)
     user: str | None = None
-    """None takes the name of whoever runs p2p."""
+    """None takes the name of the user who runs p2p."""
     key_file: str | None = None
     """Private key on this machine; it is never sent."""
     allow_agent: bool = False

@@ -236,7 +236,7 @@ class CheckpointChoice(Contract):
         try:
             return cls(run_id=run_id, step=int(step))
         except ValueError as error:
-            raise InvalidInput(f"{text!r} is no checkpoint: expected run_id/step.") from error
+            raise InvalidInput(f"{text!r} is not a checkpoint: expected run_id/step.") from error
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.step}"

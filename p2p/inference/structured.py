@@ -118,7 +118,7 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _drop_unknown(value: Any, error: ValidationError) -> bool:

@@ -66,7 +66,7 @@ def parse_expression(text: str, units: Mapping[str, str]) -> Expression:
         tree = ast.parse(shown, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = (getattr(error, "offset", None) or len(text) + 1) - 1
-        raise _refused(text, column, "is no arithmetic expression there") from error
+        raise _refused(text, column, "is not an arithmetic expression") from error
     if sum(1 for _ in ast.walk(tree)) > MAX_NODES:
         raise InvalidInput(f"the expression {text!r}, which has more than {MAX_NODES} parts; write it shorter.")
     checker = _Checker(text, shown, units)
@@ -89,7 +89,7 @@ def parse_unit(text: str) -> Unit:
             if symbol == "1" and not power:
                 continue
             if not symbol.isalpha():
-                raise ValueError(f"{text!r} is no unit")
+                raise ValueError(f"{text!r} is not a unit")
             exponent = Fraction(power or 1) * (-1 if index else 1)
             for base, own in _BASES.get(symbol, {symbol: Fraction(1)}).items():
                 unit[base] = unit.get(base, Fraction(0)) + own * exponent
@@ -155,7 +155,7 @@ class _Checker:
     def _feature(self, node: ast.expr, name: str) -> Unit:
         if name not in self._units:
             close = get_close_matches(name, self._units, n=1)
-            raise self._refused(node, "is no feature" + (f"; did you mean {close[0]!r}?" if close else ""))
+            raise self._refused(node, "is not a feature" + (f"; did you mean {close[0]!r}?" if close else ""))
         if name not in self.names:
             self.names.append(name)
         return parse_unit(self._units[name])
@@ -164,7 +164,7 @@ class _Checker:
         if isinstance(node.op, ast.Pow):
             power = node.right.value if isinstance(node.right, ast.Constant) else None
             if power not in (*range(1, LARGEST_POWER + 1), 0.5) or isinstance(power, bool):
-                raise self._refused(node.right, f"is no power from 1 to {LARGEST_POWER}, nor 0.5")
+                raise self._refused(node.right, f"is not a power from 1 to {LARGEST_POWER} or 0.5")
             unit = self.unit(node.left)
             exponent = Fraction(str(power))
             return None if unit is None else {base: own * exponent for base, own in unit.items()}

@@ -63,7 +63,7 @@ def variables(assignments: Iterable[str]) -> dict[str, str]:
         match = ASSIGNMENT.fullmatch(assignment)
         if match is None:
             raise InvalidInput(
-                f"--env {assignment.partition('=')[0]!r} is no assignment. Write --env NAME=VALUE, such as "
+                f"--env {assignment.partition('=')[0]!r} is not an assignment. Write --env NAME=VALUE, such as "
                 "--env MUJOCO_GL=egl."
             )
         found[match["name"]] = match["value"]

@@ -45,7 +45,7 @@ def check_token(port: int = PORT) -> SetupCheck:
     mode = stat.S_IMODE(status.st_mode)
     fault = ""  # why the token is no secret
     if not stat.S_ISREG(status.st_mode):
-        fault = "is no regular file"
+        fault = "is not a regular file"
     elif status.st_uid != os.geteuid():
         fault = f"belongs to user {status.st_uid}, not to you"
     elif mode & 0o077:

@@ -32,7 +32,7 @@ Looks = Annotated[
 ]
 Mode = Annotated[
     Literal["auto", "api", "client_sampling", "calling_agent"],
-    Field(description="Who looks; auto: whoever can, and else you."),
+    Field(description="Who looks; auto: a model that can, else you."),
 ]
 
 

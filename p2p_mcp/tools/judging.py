@@ -26,7 +26,7 @@ from p2p_mcp.views.evidence import EvidenceAnswer, JudgmentAnswer, after_judging
 
 Mode = Annotated[
     Literal["auto", "api", "client_sampling", "calling_agent"],
-    Field(description="Who looks at the pictures; auto: whoever can, and else you."),
+    Field(description="Who looks at the pictures; auto: a model that can, else you."),
 ]
 Detail = Annotated[
     Literal["sheet", "frames", "none"],

@@ -12,7 +12,7 @@ from p2p_mcp.views.answer import Answer
 
 Score = Annotated[float, argument(Label, "score", "The person's score: how much of what was meant is there.")]
 Rollout = Annotated[str, Field(pattern="^(p10|median|p90)$", description="Which of the recorded rollouts was seen.")]
-Annotator = Annotated[str, argument(Label, "annotator", "Who said so: a person, never a model.")]
+Annotator = Annotated[str, argument(Label, "annotator", "Name of the person who said so, never a model.")]
 
 
 class LabelAnswer(Labels, Answer):

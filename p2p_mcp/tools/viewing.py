@@ -43,7 +43,9 @@ def view_rollout(
     camera: Annotated[ViewCamera, Field(description="Where from; all cameras follow the robot.")] = (
         ViewCamera.TRACKING
     ),
-    frames: Annotated[int, argument(ViewRequest, "frames", "Single moments besides the contact sheet.")] = USUAL.frames,
+    frames: Annotated[
+        int, argument(ViewRequest, "frames", "Single moments in addition to the contact sheet.")
+    ] = USUAL.frames,
     compare_with: Iteration = None,
     start_s: Annotated[float | None, argument(ViewRequest, "start_s", "Show from here [s].")] = None,
     end_s: Annotated[float | None, argument(ViewRequest, "end_s", "Show until here [s].")] = None,

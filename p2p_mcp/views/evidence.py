@@ -142,7 +142,7 @@ def pictures_of(evidence: Evidence, runs_dir: Path, detail: str, max_frames: int
 def after_judging(session_id: str, judgment: Judgment) -> str:
     """What to call next."""
     if judgment.passed:
-        return f'It passed. export_policy(session_id="{session_id}") hands the policy out; view_rollout shows it.'
+        return f'It passed. export_policy(session_id="{session_id}") exports the policy; view_rollout shows it.'
     return f'revise_reward(session_id="{session_id}")'
 
 

@@ -15,7 +15,7 @@ def after_session(ws: Workspace, view: SessionView) -> str:
     name = view.session.session_id
     if view.status is SessionStatus.PASSED:
         return (
-            f'It passed. export_policy(session_id="{name}") hands the policy out; view_rollout shows it; '
+            f'It passed. export_policy(session_id="{name}") exports the policy; view_rollout shows it; '
             "extend_session goes on from its reward with a wish or stricter criteria."
         )
     running = [job for job in list_jobs(ws, name) if not job.state.finished]
@@ -30,7 +30,7 @@ def after_session(ws: Workspace, view: SessionView) -> str:
     if view.status is SessionStatus.INTERRUPTED and view.by_caller:
         return f'The job that trained it was killed. train_iteration(session_id="{name}") goes on with its runs.'
     if view.status is SessionStatus.INTERRUPTED:
-        return f'What drove it is gone. run_session(session_id="{name}") goes on; nothing finished is repeated.'
+        return f'Its process is gone. run_session(session_id="{name}") goes on; nothing finished is repeated.'
     if view.session.extends is not None and view.iteration == 1 and view.step == "reward":
         return f'write_reward(session_id="{name}") checks the reward it begins with.'
     call = {

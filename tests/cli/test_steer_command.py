@@ -44,7 +44,7 @@ def test_a_wish_that_nobody_would_read_is_refused_with_what_works(tmp_path, monk
     try:
         refused = steer(tmp_path, name, "land softer").exception
         assert isinstance(refused, InvalidInput)
-        for word in ("nobody reads wishes", "p2p run", "--model", "p2p train --reward"):
+        for word in ("no model reads wishes", "p2p run", "--model", "p2p train --reward"):
             assert word in in_commands(str(refused))
         assert wishes(ws, name).wishes == ()
         session = ws.record(name).read_session()

@@ -211,7 +211,7 @@ def test_a_session_without_a_reward_says_what_to_call(ws, name, step):
 
 def test_a_rejected_reward_has_nothing_to_judge(ws, name):
     submit_reward(ws, name, BAD)
-    with pytest.raises(InvalidInput, match=r"hand in a reward \(<<write_reward>>\) and train it"):
+    with pytest.raises(InvalidInput, match=r"submit a reward \(<<write_reward>>\) and train it"):
         judge_evidence(ws, name)
 
 

@@ -238,13 +238,13 @@ def test_p2p_extend_starts_the_linked_session_and_every_list_names_its_origin(ws
     (view,) = [view for view in list_sessions(ws) if view.session.session_id != old.session_id]
     assert view.alive
     assert view.session.max_iterations == 4
-    assert f"goes on from iteration 1 of {old.session_id}" in " ".join(result.output.split())
+    assert f"starts from iteration 1 of {old.session_id}" in " ".join(result.output.split())
     origin = {"session_id": old.session_id, "iteration": 1}
     shown = json.loads(invoke(ws, "show", view.session.session_id, "--json").stdout)
     assert shown["session"]["extends"] == origin
     listed = json.loads(invoke(ws, "list", "--json").stdout)["sessions"]
     assert sorted(str(one["session"]["extends"]) for one in listed) == sorted([str(origin), "None"])
-    assert f"goes on from iteration 1 of {old.session_id}" in invoke(ws, "show", view.session.session_id).output
+    assert f"extends iteration 1 of {old.session_id}" in invoke(ws, "show", view.session.session_id).output
 
 
 def test_p2p_extend_that_is_refused_says_what_works_and_leaves_nothing(ws: Workspace) -> None:

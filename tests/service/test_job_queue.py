@@ -236,7 +236,7 @@ def test_a_session_waits_for_its_caller_between_two_jobs(
     after = view_session(ws, session_id)
     assert (after.status, after.alive, after.by_caller) == (SessionStatus.PENDING, False, True)
     assert main(["watch", session_id, "--runs-dir", str(ws.runs.path)]) == 0
-    assert f"waiting for the caller to train it. To let p2p go on by itself: p2p resume {session_id}" in " ".join(
+    assert f"waiting for the caller to train it. To let p2p continue: p2p resume {session_id}" in " ".join(
         capsys.readouterr().out.split()
     )
 
@@ -257,7 +257,7 @@ def test_a_loop_waits_for_its_turn_too_and_each_start_of_it_is_a_job_of_its_own(
     assert (loop.kind, loop.state, loop.queue_position) == (JobKind.SESSION, JobState.WAITING, 2)
     assert start_loop(ws, session_id).job_id == loop.job_id
     assert start_loop(ws, session_id, "other").job_id == loop.job_id
-    with pytest.raises(InvalidInput, match="is driven by a process of its own"):
+    with pytest.raises(InvalidInput, match="is driven by another process"):
         start_training(ws, session_id)
     assert cancel_job(ws, loop.job_id).state is JobState.CANCELLED
     assert view_session(ws, session_id).status is SessionStatus.CANCELLED

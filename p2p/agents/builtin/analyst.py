@@ -85,7 +85,7 @@ def _recommendations(history: SessionHistory, best: Attempt) -> Iterator[str]:
         )
         return
     if history.since_best() > 0:
-        yield f"Build on iteration {best.number}, the best so far, and not on the newest."
+        yield f"Build on iteration {best.number}, the best so far, not on the newest."
     slope = best.dynamics.get("return_slope", 0.0)
     if slope > 0 and best.dynamics.get("plateau", 0.0) == 0.0:
         yield f"Its return still rose at the end of its training ({slope:+.0%} over the last third): train longer."

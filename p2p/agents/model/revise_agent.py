@@ -140,7 +140,7 @@ def _problems(plan: RevisionPlan, situation: Situation, history: SessionHistory)
     found = []
     if plan.based_on not in known:
         found.append(
-            f"based_on {plan.based_on} is no judged iteration. There are {', '.join(map(str, sorted(known)))}."
+            f"based_on {plan.based_on} is not a judged iteration. Judged: {', '.join(map(str, sorted(known)))}."
         )
     if len(plan.changes) > 2 and history.since_best() < PLATEAU:
         found.append(f"{len(plan.changes)} changes at once: choose the two that matter most.")

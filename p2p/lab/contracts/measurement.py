@@ -145,7 +145,7 @@ class TimeLeft(Contract):
     true_s: float
     """From the estimate to the end [s]."""
     load_then: float
-    """Load average of the machine when it was told."""
+    """Load average of the machine at the estimate."""
     load_after: float
     """Mean of the load average from then to the end."""
 

@@ -109,7 +109,7 @@ def submit_judgment(ws: Workspace, session_id: str, iteration: int | None, obser
         if observation is None and unjudged:
             raise InvalidInput(
                 f"Only eyes can judge {', '.join(criterion.key for criterion in unjudged)}: look at the pictures "
-                f"({Remedy.LOOK.of()}) and hand in what you saw ({Remedy.SUBMIT_JUDGMENT.of()})."
+                f"({Remedy.LOOK.of()}) and submit what you saw ({Remedy.SUBMIT_JUDGMENT.of()})."
             )
         if intent is not None and observation is not None:
             judgment = annotated(chosen, synthesis.combine(intent, code, observation))
@@ -166,7 +166,7 @@ def _report_rollouts(ws: Workspace, record: SessionRecord, iteration: IterationR
         train = Remedy.TRAIN.of(session=name)
         step = f"train it first ({train})"
         if report is None or not report.accepted:
-            step = f"hand in a reward ({Remedy.WRITE_REWARD.of()}) and train it ({train})"
+            step = f"submit a reward ({Remedy.WRITE_REWARD.of()}) and train it ({train})"
         raise InvalidInput(f"Iteration {number} of {name} has no rollouts to judge yet: {step}.")
     if iteration.report.read_evaluation() is None:
         run_report(ws, name, number)
@@ -194,7 +194,7 @@ def _aggregate_ended(ws: Workspace, record: SessionRecord, iteration: IterationR
         return  # the runs are the same; which checkpoint eyes chose makes no difference
     if view_session(ws, record.session_id).alive:
         raise InvalidInput(
-            f"{record.session_id} is driven by a process of its own, which trains it. "
+            f"{record.session_id} is driven by another process, which trains it. "
             f"Stop it ({Remedy.STOP.of(session=record.session_id)})."
         )
     iteration.forget_aggregation()  # of another checkpoint, before the training went on
@@ -209,7 +209,7 @@ def require_judgeable(ws: Workspace, record: SessionRecord, iteration: Iteration
     if known is None:
         if view_session(ws, name).alive:
             raise InvalidInput(
-                f"{name} is driven by a process of its own, which judges it. Stop it ({Remedy.STOP.of(session=name)})."
+                f"{name} is driven by another process, which judges it. Stop it ({Remedy.STOP.of(session=name)})."
             )
         return
     newest = record.iteration_records()[-1].number

@@ -182,8 +182,7 @@ def _number_to_write(ws: Workspace, record: SessionRecord, session: Session) -> 
         )
     if view_session(ws, name).alive:
         raise InvalidInput(
-            f"{name} is driven by a process of its own. Stop it ({Remedy.STOP.of(session=name)}) before writing "
-            "rewards."
+            f"{name} is driven by another process. Stop it ({Remedy.STOP.of(session=name)}) before writing rewards."
         )
     if not iterations:
         return 1
@@ -205,7 +204,7 @@ def _number_to_write(ws: Workspace, record: SessionRecord, session: Session) -> 
 def _have_written(ws: Workspace, record: SessionRecord, number: int, intent: Intent | None) -> RewardDraft:
     """Let the session's own author write the reward."""
     if intent is None:
-        raise InvalidInput(f"{record.session_id} has no sentence to write a reward for: hand in its source.")
+        raise InvalidInput(f"{record.session_id} has no sentence to write a reward for: submit its source.")
     begun = record.iteration(number)
     if number == 1 and begun.read_reward_report() is None and (draft := begun.read_draft()) is not None:
         return draft  # an extension whose reward nobody has checked yet

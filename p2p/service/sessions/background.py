@@ -84,7 +84,7 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
             )
         if is_driven(ws, record):
             raise InvalidInput(
-                f"{name} is driven by a process of its own. Stop it before you train it by hand: "
+                f"{name} is driven by another process. Stop it before you train it by hand: "
                 f"{Remedy.STOP.of(session=name)}"
             )
         told = _go_on_with(ws, iteration, start)

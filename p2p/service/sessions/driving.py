@@ -75,7 +75,7 @@ def extend_session(ws: Workspace, session_id: str, max_iterations: int) -> Sessi
     record = ws.record(session_id)
     if is_driven(ws, record):
         raise InvalidInput(
-            f"{session_id} is driven by a process of its own. Stop it first: {Remedy.STOP.of(session=session_id)}"
+            f"{session_id} is driven by another process. Stop it first: {Remedy.STOP.of(session=session_id)}"
         )
     make_ready(ws, record, max_iterations)
     record.set_status(SessionStatus.PENDING)

@@ -43,7 +43,7 @@ def steer(ws: Workspace, session_id: str, wish: str) -> Steering:
     if not wishes_are_read(record):
         who = "trains a reward that was handed in" if session.author == "given" else "is written by the built-in author"
         raise InvalidInput(
-            f"{session_id} {who}, so nobody reads wishes, and this one would change nothing. What does work: "
+            f"{session_id} {who}, so no model reads wishes, and this one would change nothing. Use instead: "
             f"a sentence that says it ({Remedy.CREATE.of()}), a model that reads wishes "
             f"({Remedy.CREATE_WITH_MODEL.of()}), or "
             f"the reward changed by hand ({Remedy.WRITE_REWARD.of()}), begun from reward_fn.py in {record.path}. "

@@ -47,7 +47,9 @@ _NUMPY = {
         ("load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "DataSource"), "reads from a file"
     ),
     **dict.fromkeys(("save", "savez", "savez_compressed", "savetxt"), "writes to a file"),
-    **dict.fromkeys(("ctypeslib", "f2py", "distutils", "testing", "_core", "core", "rec", "char"), "is no computation"),
+    **dict.fromkeys(
+        ("ctypeslib", "f2py", "distutils", "testing", "_core", "core", "rec", "char"), "is not for computation"
+    ),
     **dict.fromkeys(("show_config", "show_runtime", "info", "test", "lookfor"), "is for people"),
     **dict.fromkeys(("setbufsize", "seterrcall", "set_printoptions"), "changes numpy for all"),
 }

@@ -80,7 +80,9 @@ class Gate:
             elif (what := _of_path(name, self._modules)) is not None:
                 yield Violation(node.lineno, f"imports {name!r}, which {what}", "Compute with arrays alone.")
             elif isinstance(node, ast.Import) and not self._modules.usable(name, last=True):
-                yield Violation(node.lineno, f"imports {name!r}, which is no computation", "Compute with arrays alone.")
+                yield Violation(
+                    node.lineno, f"imports {name!r}, which is not for computation", "Compute with arrays alone."
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ def _of_path(path: str, modules: Modules, *, last: bool = True) -> str | None:
     if (what := forbidden.of_numpy(path) or forbidden.of_numpy(modules.canonical(path))) is not None:
         return what
     if path.rpartition(".")[2] in forbidden.ATTRIBUTES:
-        return "is no computation"
+        return "is not for computation"
     foreign = modules.foreign(path) if last else None
     return f"is the module {foreign}" if foreign is not None else None
 

@@ -178,7 +178,7 @@ def test_another_entry_of_the_name_is_replaced_and_two_names_live_side_by_side(c
     [
         (["emacs"], "Unknown client 'emacs'"),
         (["cursor", "--name", "a b"], "cannot be called 'a b'"),
-        (["cursor", "--env", "LANG"], "is no assignment"),
+        (["cursor", "--env", "LANG"], "is not an assignment"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(arguments: list[str], message: str, capsys: Capture) -> None:

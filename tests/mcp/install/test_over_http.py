@@ -63,7 +63,7 @@ def _of_another(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("spoil", "said"),
-    [(_readable, "mode 0644, expected 0600"), (_linked, "no regular file"), (_of_another, "belongs to user 54322")],
+    [(_readable, "mode 0644, expected 0600"), (_linked, "not a regular file"), (_of_another, "belongs to user 54322")],
 )
 def test_a_token_that_is_no_secret_is_a_problem(token: Path, spoil: object, said: str) -> None:
     kept_token(token)

@@ -367,12 +367,12 @@ FAILING = (
     Mutation("late", Family.STOPPED, "stand for half of the time, and go the whole way in the rest", _late,
              (_wrong("near", _HALF, *TRAVEL),)),
     Mutation("part", Family.STOPPED, "stop turning after 50 to 72 %", _turned_part,
-             (_wrong("near", "it has not turned as far as it is told", "spin"),)),
+             (_wrong("near", "it has not turned as far as asked", "spin"),)),
     Mutation("backward", Family.BACKWARD, "played backward", _backward, (
         _wrong("near", "it goes the other way", *TRAVEL),
         _wrong("near", "it turns over the other way", "flip", "roll"),
         _wrong("near", "it turns the other way", "spin", when=_directed),
-        _right("no direction is said", "spin", when=_undirected),
+        _right("no direction is given", "spin", when=_undirected),
         _right("standing has no direction in time", "still"),
         _right("a jump looks the same backward", "jump"),
         _right("getting up and down look the same backward", "rear"),
@@ -383,15 +383,15 @@ FAILING = (
                "roll", "rear", when=_in_plane),
         _wrong("near", "it turns to the other side", "spin", when=_directed),
         _wrong("near", "it rolls to the other side", "roll"),
-        _right("no direction is said", "spin", when=_undirected),
+        _right("no direction is given", "spin", when=_undirected),
         _right("left and right do not matter", "move", "hop", "crawl", "still", "jump"),
     )),
     Mutation("less", Family.COUNTED, "one less", _one_less, (
-        _wrong("near", "a number is said, and it is not reached", "jump", "flip", "spin", when=_exact),
+        _wrong("near", "a number is given, and it is not reached", "jump", "flip", "spin", when=_exact),
     )),
     Mutation("more", Family.COUNTED, "one more", _one_more, (
-        _wrong("near", "a number is said, and it is passed", "jump", "flip", "spin", when=_exact),
-        _right("no number is said, and jumping once more is jumping", "jump"),
+        _wrong("near", "a number is given, and it is exceeded", "jump", "flip", "spin", when=_exact),
+        _right("no number is given, and jumping once more is jumping", "jump"),
     )),
     Mutation("shorter", Family.COUNTED, "held for half of the time asked for", _held_shorter,
              (_wrong("near", "it comes down too early", "rear"),)),
@@ -434,7 +434,7 @@ FAILING = (
     Mutation("leaves", Family.END, "goes away in the last second", _leaves_at_the_end,
              (_wrong("near", "it does not stay to the end", "still"),)),
     Mutation("undone", Family.END, "turns back again", _undone, (
-        _wrong("near", "it faces the way it faced at the start, not the way it was told", "spin",
+        _wrong("near", "it faces the way it faced at the start, not the way asked for", "spin",
                when=lambda _robot, asked: asked.exact and asked.low % 1.0 != 0.0),
     )),
 )  # fmt: skip

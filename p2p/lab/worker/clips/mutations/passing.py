@@ -71,10 +71,10 @@ def _same(reason: str, *skills: str) -> tuple[Truth, ...]:
 
 PASSING = (
     Mutation("elsewhere", Family.OTHER_START, "begins elsewhere, with the joints a little off", _elsewhere,
-             _same("nothing is said of where it begins", *ALL)),
+             _same("the sentence does not mention where it begins", *ALL)),
     Mutation("noisy", Family.NOISE, "with small, slow noise", _noisy, _same("it does the same", *ALL)),
     Mutation("tempo", Family.TEMPO, "faster or slower", _tempo,
              _same("the sentence allows that speed", *ALL)),
     Mutation("stride", Family.TEMPO, "with other strides", _stride,
-             _same("nothing is said of the strides", "move", "crawl")),
+             _same("the sentence does not mention the strides", "move", "crawl")),
 )  # fmt: skip
