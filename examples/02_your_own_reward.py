@@ -10,7 +10,7 @@ def reward_fn(obs, action, next_obs, info):
     LaTeX: r = v_x - 0.1 c
     Terms:
         speed: forward velocity
-        effort: price of large actions
+        effort: penalty for large actions
     """
     terms = {"speed": info["velocity_x"], "effort": -0.1 * info["control_effort"]}
     return sum(terms.values()), terms

@@ -20,7 +20,7 @@ def reward_fn(obs, action, next_obs, info):
     LaTeX: r = v_x - 0.01 c
     Terms:
         speed: forward velocity
-        effort: price of large actions
+        effort: penalty for large actions
     """
     terms = {"speed": info["velocity_x"], "effort": -0.01 * info["control_effort"]}
     return sum(terms.values()), terms

@@ -38,7 +38,7 @@ class ForwardReward(RewardFunction):
 
     @property
     def terms(self):
-        return {"forward": "forward velocity", "effort": "price of large actions"}
+        return {"forward": "forward velocity", "effort": "penalty for large actions"}
 """
 ENDED = ("completed", "failed", "cancelled", "lost")
 

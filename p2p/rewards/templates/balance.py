@@ -68,14 +68,14 @@ class Balance(Template):
 
 SINGLE_TERMS = (
     Term("alive", 1.0, "1.0", "1", "every step the pole is up"),
-    Term("lean", 2.5, 'info["pole_angle"]', r"|\theta|", "price of the pole's lean", sign=-1),
-    Term("off_centre", 0.1, 'abs(info["cart_position"])', "|x|", "price of leaving the middle", sign=-1),
+    Term("lean", 2.5, 'info["pole_angle"]', r"|\theta|", "penalty for the pole's lean", sign=-1),
+    Term("off_centre", 0.1, 'abs(info["cart_position"])', "|x|", "penalty for leaving the middle", sign=-1),
 )
 
 
 DOUBLE_TERMS = (
     Term("alive", 1.0, "1.0", "1", "every step the poles are up"),
-    Term("sag", 2.0, '1.2 - info["pole_height"]', "(1.2 - h)", "price of a low tip", sign=-1),
-    Term("off_centre", 0.2, 'abs(info["cart_position"])', "|x|", "price of leaving the middle", sign=-1),
-    Term("wobble", 0.02, 'info["joint_speed"]', r"\overline{|\dot q|}", "price of turning joints", sign=-1),
+    Term("sag", 2.0, '1.2 - info["pole_height"]', "(1.2 - h)", "penalty for a low tip", sign=-1),
+    Term("off_centre", 0.2, 'abs(info["cart_position"])', "|x|", "penalty for leaving the middle", sign=-1),
+    Term("wobble", 0.02, 'info["joint_speed"]', r"\overline{|\dot q|}", "penalty for turning joints", sign=-1),
 )

@@ -85,7 +85,7 @@ class Flip(Template):
             Term("air", 0.5, f'{going}np.clip(info["height"] - {stand:g}, 0.0, 0.8)',
                  rf"{latex}\mathrm{{clip}}(z - {stand:g}, 0, 0.8)", "height of the torso over standing"),
             Term("on_back", 0.3, 'info["torso_contact"] * (info["up"] < 0.3)', r"c_t\,[u_z < 0.3]",
-                 "price of lying or rolling on the trunk", sign=-1),
+                 "penalty for lying or rolling on the trunk", sign=-1),
             effort(0.02),
         ]  # fmt: skip
         if exact:
@@ -94,7 +94,7 @@ class Flip(Template):
             found.append(Term("landed", 2.0, landed, r"[\phi \geq n]\,\mathrm{tol}(u_z; 0.85, 1)", words, margin=1.0))
         if place:
             drift = 'np.clip(info["displacement"], 0.0, 3.0)'
-            found.append(Term("drift", 0.3, drift, r"\mathrm{clip}(d, 0, 3)", "price of leaving the spot", sign=-1))
+            found.append(Term("drift", 0.3, drift, r"\mathrm{clip}(d, 0, 3)", "penalty for leaving the spot", sign=-1))
         terms = tuple(found)
         # Start half of the training episodes in the air, turning; otherwise only the first half turn is learnt
         rate = [-8.0, 2.0] if forward else [-2.0, 8.0]

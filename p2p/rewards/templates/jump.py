@@ -136,7 +136,7 @@ def _terms(body: RobotFacts, clearance: float, times: int | None, in_place: bool
         Term("rise", 1.0, f'{going}upright * tolerance(info["height"], {number(jump.rise)}, np.inf, {{margin}})',
              rf"{u}\mathrm{{tol}}(z; {jump.rise:g}, \infty)", "height of the torso", margin=jump.rise_margin),
         Term("drift", drift, 'np.clip(info["displacement"], 0.0, 3.0)', r"\mathrm{clip}(d, 0, 3)",
-             "price of leaving the spot", sign=-1),
+             "penalty for leaving the spot", sign=-1),
     ]  # fmt: skip
     if times is not None:
         stand = number(max(jump.once / 2, 0.05))
@@ -148,7 +148,7 @@ def _terms(body: RobotFacts, clearance: float, times: int | None, in_place: bool
                  "staying on the floor once they are all done"),
         ]  # fmt: skip
     if jump.slip_weight:
-        slip = Term("slip", jump.slip_weight, 'info["speed"]', "v", "price of horizontal speed", sign=-1)
+        slip = Term("slip", jump.slip_weight, 'info["speed"]', "v", "penalty for horizontal speed", sign=-1)
         found.append(slip)
     return found
 

@@ -189,9 +189,9 @@ def _terms(direction: Direction, pacing: Pacing, body: RobotFacts, band: Band | 
         found.append(Term("height", 0.3, "upright * held", r"U\,H", "holding the torso at the height asked for"))
     found += trunk(body)
     if gait in STEPPING_GAITS and body.has("foot_idle_time"):  # every leg takes part
-        price = 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)'
+        penalty = 'np.clip(info["foot_idle_time"] - 0.5, 0.0, 1.5)'
         latex = r"\mathrm{clip}(t_f - 0.5, 0, 1.5)"
-        found.append(Term("idle_leg", 0.2, price, latex, "price of a leg that rests", sign=-1))
+        found.append(Term("idle_leg", 0.2, penalty, latex, "penalty for a leg that rests", sign=-1))
     return found
 
 
@@ -203,18 +203,18 @@ def _line(direction: Direction, body: RobotFacts, stage: Stage) -> list[Term]:
     if body.sideways is None or (body.upright is None and not stage.alone):
         return []
     across = "x" if AXIS[direction] == "y" else "y"
-    words = "price of drifting off the line"
+    words = "penalty for drifting off the line"
     if body.upright is None:
         # A swimmer's head swings to either side with every stroke; only where that leads to is drift.
-        price = f'np.clip(abs(info["displacement_{across}"]), 0.0, 1.0)'
+        penalty = f'np.clip(abs(info["displacement_{across}"]), 0.0, 1.0)'
         latex = rf"|d_{across}|"
-        found = [Term("sideways", 0.15, price, latex, words, sign=-1)]
+        found = [Term("sideways", 0.15, penalty, latex, words, sign=-1)]
     else:
-        price = f'upright * np.clip(abs(info["velocity_{across}"]), 0.0, 1.0)'
-        found = [Term("sideways", 0.5, price, rf"U\,|v_{across}|", words, sign=-1)]
+        penalty = f'upright * np.clip(abs(info["velocity_{across}"]), 0.0, 1.0)'
+        found = [Term("sideways", 0.5, penalty, rf"U\,|v_{across}|", words, sign=-1)]
     if body.has("yaw_turns") and stage.alone:
-        price = 'np.clip(abs(info["yaw_turns"]), 0.0, 0.5)'
-        found.append(Term("heading", 0.3, price, r"|\psi|", "price of turning away from its heading", sign=-1))
+        penalty = 'np.clip(abs(info["yaw_turns"]), 0.0, 0.5)'
+        found.append(Term("heading", 0.3, penalty, r"|\psi|", "penalty for turning away from its heading", sign=-1))
     return found
 
 

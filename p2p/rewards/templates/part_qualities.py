@@ -70,10 +70,10 @@ def _soft_landing(use: Use) -> Addition:
         Category.DYNAMICS,
         on_feature(Statistic.MAX, "impact", below(limit), "1", margin=limit, window=aloft),
     )
-    price = f'np.clip(info["impact"] / {number(limit)} - 0.6, 0.0, 2.0)'
+    penalty = f'np.clip(info["impact"] / {number(limit)} - 0.6, 0.0, 2.0)'
     weight = round(min(10.0, max(3.0, 0.1 / use.body.dt)), 1)
     fine = Term(
-        "landing", weight, price, rf"\mathrm{{clip}}(F/{limit:g} - 0.6, 0, 2)", "price of hard landings", sign=-1
+        "landing", weight, penalty, rf"\mathrm{{clip}}(F/{limit:g} - 0.6, 0, 2)", "penalty for hard landings", sign=-1
     )
     return Addition((found,), (fine,), summary="landing softly")
 
@@ -83,7 +83,7 @@ def _on_toes(use: Use) -> Addition:
     if feet is None:
         raise use.impossible(f"{use.body.noun} has no feet with heels and toes")
     found = []
-    prices = []
+    penalties = []
     for foot, contact in feet.items():
         side = "left " if foot.endswith("_left") else "right " if len(feet) > 1 else ""
         predicate = Predicate(
@@ -108,11 +108,11 @@ def _on_toes(use: Use) -> Addition:
                 predicate,
             )
         )
-        price = f'info["{contact}"] * np.clip((info["pitch:{foot}"] + 0.4) / 0.4, 0.0, 1.0)'
-        words = f"price of the {side}heel on the floor"
+        penalty = f'info["{contact}"] * np.clip((info["pitch:{foot}"] + 0.4) / 0.4, 0.0, 1.0)'
+        words = f"penalty for the {side}heel on the floor"
         latex = r"c_f\,\mathrm{clip}((\theta_f + 0.4)/0.4, 0, 1)"
-        prices.append(Term(f"{side.replace(' ', '_')}heel", 0.5, price, latex, words, sign=-1))
-    return Addition(tuple(found), tuple(prices), summary="on its toes")
+        penalties.append(Term(f"{side.replace(' ', '_')}heel", 0.5, penalty, latex, words, sign=-1))
+    return Addition(tuple(found), tuple(penalties), summary="on its toes")
 
 
 def _steps(use: Use) -> Addition:
@@ -134,7 +134,7 @@ def _steps(use: Use) -> Addition:
             round(1.0 / len(feet), 2),
             lengths,
             r"\mathrm{clip}(s/L - 0.8, 0, 1)",
-            "price of longer steps",
+            "penalty for longer steps",
             sign=-1,
         )
     else:
@@ -180,9 +180,10 @@ def _head(use: Use) -> Addition:
         found = mostly(
             "head_still", "Keeps its head still", (between("velocity_z:head", -HEAD_RATE, HEAD_RATE),), HEAD_SHARE
         )
-        price = 'np.clip(abs(info["velocity_z:head"]), 0.0, 2.0)'
+        penalty = 'np.clip(abs(info["velocity_z:head"]), 0.0, 2.0)'
         return Addition(
-            (found,), (Term("nodding", 0.3, price, r"|\dot z_h|", "price of a head that goes up and down", sign=-1),)
+            (found,),
+            (Term("nodding", 0.3, penalty, r"|\dot z_h|", "penalty for a head that goes up and down", sign=-1),),
         )
     up, down = HEADS[use.body.env_id]
     over = 'info["height:head"] - info["height"]'

@@ -52,8 +52,8 @@ class Push(Template):
             label="PushToGoal",
             summary="Pushing the object to the goal",
             terms=(
-                Term("distance", 1.0, 'info["target_distance"]', "d", "price of the object's distance", sign=-1),
-                Term("touch", 0.5, "tip", r"\|p_t - p_o\|", "price of the tip's distance to the object", sign=-1),
+                Term("distance", 1.0, 'info["target_distance"]', "d", "penalty for the object's distance", sign=-1),
+                Term("touch", 0.5, "tip", r"\|p_t - p_o\|", "penalty for the tip's distance to the object", sign=-1),
                 Term("near", 1.0, near, r"\mathrm{tol}(d; 0, 0.05)", "the object at the goal", margin=0.3),
                 effort(body.effort),
             ),

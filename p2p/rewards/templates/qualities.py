@@ -91,7 +91,7 @@ def _no_jump(use: Use) -> Addition:
     use.need("airborne", "clearance")
     where = (at_least("airborne", 0.5), at_least("clearance", OFF_THE_FLOOR))
     fine = Term(
-        "flight", 0.3, 'info["airborne"] * (info["clearance"] > 0.03)', "f", "price of leaving the floor", sign=-1
+        "flight", 0.3, 'info["airborne"] * (info["clearance"] > 0.03)', "f", "penalty for leaving the floor", sign=-1
     )
     return Addition((never("stays_on_floor", "Does not leave the floor", where),), (fine,))
 
@@ -115,7 +115,7 @@ def _faces_forward(use: Use) -> Addition:
     found = mostly("faces_forward", "Faces forward", (between(feature, -FACING, FACING),))
     fine = Term(
         "facing", 0.2, f'np.clip(abs(info["{feature}"]) * 4.0, 0.0, 1.0)', r"\mathrm{clip}(4|\psi|, 0, 1)",
-        "price of facing elsewhere", sign=-1,
+        "penalty for facing elsewhere", sign=-1,
     )  # fmt: skip
     return Addition((found,), (fine,) if use.body.has(rate) else ())
 
@@ -170,7 +170,7 @@ def _no_sway(use: Use) -> Addition:
     )
     sizes = " + ".join(f'abs(info["{rate}"])' for rate in rates)
     fine = Term(
-        "sway", 0.1, f"np.clip({sizes}, 0.0, 5.0)", r"\mathrm{clip}(|\omega|, 0, 5)", "price of swaying", sign=-1
+        "sway", 0.1, f"np.clip({sizes}, 0.0, 5.0)", r"\mathrm{clip}(|\omega|, 0, 5)", "penalty for swaying", sign=-1
     )
     return Addition((found,), (fine,))
 
@@ -188,7 +188,7 @@ def _no_lean(use: Use) -> Addition:
 def _no_trunk(use: Use) -> Addition:
     use.need("torso_contact")
     found = never("trunk_off_floor", "Keeps its trunk off the floor", (at_least("torso_contact", 0.5),))
-    fine = Term("trunk", 0.3, 'info["torso_contact"]', "c_t", "price of touching the floor with the trunk", sign=-1)
+    fine = Term("trunk", 0.3, 'info["torso_contact"]', "c_t", "penalty for touching the floor with the trunk", sign=-1)
     return Addition((found,), (fine,))
 
 
@@ -240,7 +240,7 @@ def _leg(use: Use) -> Addition:
         on_steps(Statistic.FRACTION, (at_least(legs[use.value], 0.5),), Band(0.1), margin=0.1, window=SETTLED),
     )
     fine = Term(
-        "other_foot", 0.5, f'info["{other}"]', "c_o", "price of touching the floor with the other foot", sign=-1
+        "other_foot", 0.5, f'info["{other}"]', "c_o", "penalty for touching the floor with the other foot", sign=-1
     )
     return Addition((found, used), (fine,), without=_STEPPING | _BOTH_FEET)
 
@@ -283,7 +283,7 @@ def _either_leg(left: str, right: str) -> Addition:
     shares = ", ".join(f'info["stance_share:{foot.removeprefix("contact_")}"]' for foot in (left, right))
     fine = Term(
         "other_foot", 0.5, f"np.clip(4.0 * np.minimum({shares}), 0.0, 1.0)", r"\mathrm{clip}(4 \min s, 0, 1)",
-        "price of using the leg that is used less", sign=-1,
+        "penalty for using the leg that is used less", sign=-1,
     )  # fmt: skip
     return Addition((found,), (fine,), without=_STEPPING | _BOTH_FEET)
 
@@ -327,7 +327,7 @@ def _at_most_high(use: Use) -> Addition:
     found = criterion_of("no_higher", f"Jumps no higher than {limit:g} m", words, Category.DYNAMICS, predicate)
     fine = Term(
         "too_high", 1.0, f'np.clip(info["clearance"] - {limit:g}, 0.0, 1.0)', rf"\mathrm{{clip}}(h - {limit:g}, 0, 1)",
-        "price of jumping too high", sign=-1,
+        "penalty for jumping too high", sign=-1,
     )  # fmt: skip
     return Addition((found,), (fine,))
 

@@ -51,7 +51,7 @@ class Reach(Template):
             label="ReachTarget",
             summary="Bringing the tip to the target and keeping it there",
             terms=(
-                Term("distance", 5.0, 'info["target_distance"]', "d", "price of the distance", sign=-1),
+                Term("distance", 5.0, 'info["target_distance"]', "d", "penalty for the distance", sign=-1),
                 Term("near", 1.0, near, r"\mathrm{tol}(d; 0, 0.02)", "being at the target", margin=0.1),
                 effort(body.effort),
             ),

@@ -43,7 +43,7 @@ class Rear(Template):
             Term("reared", 1.0, 'tolerance(info["pitch"], 1.3, 1.85, {margin}) * (0.4 + 0.3 * tall + 0.3 * calm)',
                  r"\mathrm{tol}(\theta; 1.3, 1.85)\,(0.4 + 0.3\,T + 0.3\,S)",
                  "standing tall and calm with the nose up", margin=1.3),
-            Term("sitting", 0.4, 'info["torso_contact"]', "c_t", "price of the trunk on the floor", sign=-1),
+            Term("sitting", 0.4, 'info["torso_contact"]', "c_t", "penalty for the trunk on the floor", sign=-1),
             effort(0.05),
         )  # fmt: skip
         low, high = PITCH

@@ -195,9 +195,9 @@ def _terms(body: RobotFacts, asked: _RequestedTurn) -> tuple[Term, ...]:
         Term("alive", 0.3, "upright", "U" if u else "1", "being on its feet"),
         Term("spin", 1.0, f"{gated}{credit}", f"{u}{latex}", words),
         Term("slip", 0.15, 'np.clip(info["speed"], 0.0, 2.0)', r"\mathrm{clip}(v, 0, 2)",
-             "price of leaving the spot", sign=-1),
+             "penalty for leaving the spot", sign=-1),
         Term("drift", 0.5, 'np.clip(info["displacement"], 0.0, 2.0)', r"\mathrm{clip}(d, 0, 2)",
-             "price of being away from the spot", sign=-1),
+             "penalty for being away from the spot", sign=-1),
         effort(body.effort),
     )  # fmt: skip
 

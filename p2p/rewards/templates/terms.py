@@ -8,19 +8,21 @@ from p2p.rewards.templates.skill import HeightLevel, Params
 
 def effort(weight: float) -> Term:
     """Price of acting."""
-    return Term("effort", weight, 'info["control_effort"]', r"\overline{a^2}", "price of large actions", sign=-1)
+    return Term("effort", weight, 'info["control_effort"]', r"\overline{a^2}", "penalty for large actions", sign=-1)
 
 
 def jerk(weight: float) -> Term:
     """Price of changing the action."""
-    return Term("jerk", weight, 'info["action_rate"]', r"\overline{\Delta a^2}", "price of changing actions", sign=-1)
+    return Term(
+        "jerk", weight, 'info["action_rate"]', r"\overline{\Delta a^2}", "penalty for changing actions", sign=-1
+    )
 
 
 def trunk(body: RobotFacts, weight: float = 0.3) -> tuple[Term, ...]:
     """Price of trunk or head on the floor; empty if they touch none."""
     if not body.has("torso_contact"):
         return ()
-    return (Term("trunk", weight, 'info["torso_contact"]', "c_t", "price of the trunk on the floor", sign=-1),)
+    return (Term("trunk", weight, 'info["torso_contact"]', "c_t", "penalty for the trunk on the floor", sign=-1),)
 
 
 def alive(body: RobotFacts) -> tuple[Term, ...]:

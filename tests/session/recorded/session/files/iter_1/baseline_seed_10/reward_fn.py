@@ -33,8 +33,8 @@ class BalancePole(RewardFunction):
     def terms(self):
         return {
             "alive": "every step the pole is up",
-            "lean": "price of the pole's lean",
-            "off_centre": "price of leaving the middle",
+            "lean": "penalty for the pole's lean",
+            "off_centre": "penalty for leaving the middle",
         }
 
     @property
