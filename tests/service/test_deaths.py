@@ -152,8 +152,8 @@ def caller_trains(ws: Workspace, record: SessionRecord, _who: str) -> None:
 SCENES: dict[str, Callable[[Workspace, SessionRecord, str], None]] = {
     "before the driver was started": terminal_before,
     "after the driver was started": terminal_after,
-    "before its first word; a terminal starts it once more": before_its_first_word,
-    "before the driver's first word; the same": before_its_first_word,
+    "before it wrote anything; a terminal starts it again": before_its_first_word,
+    "before the driver wrote anything; the same": before_its_first_word,
     "while a reward is written or checked": while_a_reward_is_written,
     "while runs train, which go on": while_runs_train,
     "after the session's end, while it is filmed": filmed,
@@ -169,7 +169,7 @@ def test_what_a_session_says_when_one_of_its_processes_was_killed(
     ws: Workspace, record: SessionRecord, death: Death, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     SCENES[death.when](ws, record, death.who)
-    if "first word" in death.when:  # whoever follows it starts it a second time, and that one is killed too
+    if "wrote anything" in death.when:  # whoever follows it starts it a second time, and that one is killed too
         monkeypatch.setattr(driving, "DRIVER", ("{python}", "-c", "import os; os.kill(os.getpid(), 9)"))
     view = view_session(ws, record.session_id)
     assert view.status is death.status

@@ -145,7 +145,7 @@ def chosen_iteration(ws: Workspace, record: SessionRecord, number: int | None) -
     iterations = record.iteration_records()
     if not iterations:
         raise InvalidInput(
-            f"{record.session_id} has no reward yet. Hand one in ({Remedy.WRITE_REWARD.of()}), then train it "
+            f"{record.session_id} has no reward yet. Submit one ({Remedy.WRITE_REWARD.of()}), then train it "
             f"({Remedy.TRAIN.of(session=record.session_id)})."
         )
     return iterations[-1]

@@ -161,7 +161,7 @@ def _recorded(
     path = run.trajectory(candidate.checkpoint, label)
     if not path.exists():
         known = ", ".join(str(checkpoint.step) for checkpoint in run.checkpoints()) or "none"
-        raise InvalidInput(f"{run.iteration_id} has no checkpoint {candidate.checkpoint}. There are: {known}.")
+        raise InvalidInput(f"{run.iteration_id} has no checkpoint {candidate.checkpoint}. It has: {known}.")
     return iteration, run, path
 
 

@@ -7,7 +7,7 @@ from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.service.jobs.worker_jobs import probe_directory, run_to_end
 from p2p.store.job_records import read_sandbox_report
 
-ALLOW = "To train all the same: --allow-weak-sandbox, or P2P_ALLOW_WEAK_SANDBOX=1."
+ALLOW = "To train anyway: --allow-weak-sandbox, or P2P_ALLOW_WEAK_SANDBOX=1."
 
 
 def sandbox_check(backend: Backend, allowed: bool) -> SetupCheck:

@@ -32,7 +32,7 @@ def serve_model(options: VllmOptions, heartbeat: Callable[[], None] = lambda: No
             probe.bind((HOST, options.port))
         except PermissionError as error:
             raise EnvironmentProblem(
-                f"Port {options.port} is not ours to use. Choose one above 1023, such as 8001."
+                f"Port {options.port} is reserved for root. Choose one above 1023, such as 8001."
             ) from error
         except OSError as error:
             raise InvalidInput(

@@ -100,7 +100,7 @@ def _renderer(ws: Workspace) -> SetupCheck:
         try:
             run_to_end(ws.backend, "probe", scratch)
         except P2PError as error:
-            remedy = "Trainings run all the same; set P2P_RENDERER=raycast to use the built-in renderer."
+            remedy = "Trainings run without it; set P2P_RENDERER=raycast to use the built-in renderer."
             return SetupCheck(name="renderer", level=CheckLevel.WARNING, found=str(error), remedy=remedy)
         report = IterationRecord(scratch).read_renderer_report()
     if report is None:

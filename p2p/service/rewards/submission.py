@@ -177,8 +177,8 @@ def _number_to_write(ws: Workspace, record: SessionRecord, session: Session) -> 
     if (job := live_training(record, ws.backend)) is not None:
         raise InvalidInput(
             f"Iteration {len(iterations)} of {name} is being trained by {job}. Wait for it "
-            f"({Remedy.FOLLOW_JOB.of(job=job)}), or end it ({Remedy.CANCEL_JOB.of(job=job)}), before "
-            "handing in another reward."
+            f"({Remedy.FOLLOW_JOB.of(job=job)}), or end it ({Remedy.CANCEL_JOB.of(job=job)}), before submitting "
+            "another reward."
         )
     if view_session(ws, name).alive:
         raise InvalidInput(

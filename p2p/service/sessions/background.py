@@ -66,7 +66,7 @@ def start_training(ws: Workspace, session_id: str, request: StartTraining | None
         if not report.accepted:
             raise InvalidInput(
                 f"The reward of iteration {iteration.number} was refused: {'; '.join(report.errors)} "
-                f"Correct it and hand it in again: {Remedy.WRITE_REWARD.of()}"
+                f"Correct it and submit it again: {Remedy.WRITE_REWARD.of()}"
             )
         shown = iteration.report.read_evaluation() is not None or iteration.read_judgment() is not None
         if settled_aggregation(iteration) is not None and shown:

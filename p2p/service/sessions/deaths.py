@@ -33,8 +33,8 @@ LOST = JobLost.exit_code
 DEATHS = (
     Death("terminal", "before the driver was started", SessionStatus.PENDING, InvalidInput.exit_code, BEGINS),
     Death("terminal", "after the driver was started", SessionStatus.RUNNING, None, "follows it"),
-    Death("driver", "before its first word; a terminal starts it once more", SessionStatus.INTERRUPTED, LOST, BEGINS),
-    Death("supervisor", "before the driver's first word; the same", SessionStatus.INTERRUPTED, LOST, BEGINS),
+    Death("driver", "before it wrote anything; a terminal starts it again", SessionStatus.INTERRUPTED, LOST, BEGINS),
+    Death("supervisor", "before the driver wrote anything; the same", SessionStatus.INTERRUPTED, LOST, BEGINS),
     Death("driver", "while a reward is written or checked", SessionStatus.INTERRUPTED, LOST, READS),
     Death("supervisor", "while a reward is written or checked", SessionStatus.INTERRUPTED, LOST, READS),
     Death("driver", "while runs train, which go on", SessionStatus.INTERRUPTED, LOST, "adopts the runs"),

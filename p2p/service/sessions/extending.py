@@ -177,7 +177,7 @@ def _require_something(
         )
     if driven and not writes_by_model(session):
         raise InvalidInput(
-            f"The built-in author of {name} reads no wishes, so this one alone would change nothing. What does work: "
+            f"The built-in author of {name} reads no wishes, so this one alone would change nothing. Use instead: "
             f"criteria that say it ({Remedy.EXTEND_BY_CRITERIA.of(session=name)}), or a model that reads wishes "
             f"({Remedy.EXTEND_BY_MODEL.of(session=name)})."
         )

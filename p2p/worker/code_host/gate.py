@@ -138,12 +138,14 @@ def _name(node: ast.AST, scope: Scope) -> Iterator[Violation]:
     if node.id in forbidden.BUILTINS:
         yield Violation(node.lineno, f"uses {node.id}", forbidden.BUILTINS[node.id])
     elif forbidden.is_hidden(node.id):
-        yield Violation(node.lineno, f"uses {node.id}", "Leave out names that Python keeps for itself.")
+        yield Violation(node.lineno, f"uses {node.id}", "Do not use names that Python reserves.")
     elif isinstance(node.ctx, ast.Load) and scope.is_handed_on(node):
         if node.id in scope.names:
-            yield Violation(node.lineno, f"hands on the module {node.id}", f"Write {node.id}. and what it has.")
+            yield Violation(node.lineno, f"uses the module {node.id} as a value", f"Use its members: {node.id}.…")
         elif node.id in forbidden.BY_NAME:
-            yield Violation(node.lineno, f"hands on {node.id}", "Call it, with the name of the attribute as text.")
+            yield Violation(
+                node.lineno, f"uses {node.id} as a value", "Call it, with the name of the attribute as text."
+            )
 
 
 def _attribute(node: ast.AST, scope: Scope) -> Iterator[Violation]:
@@ -160,7 +162,7 @@ def _attribute(node: ast.AST, scope: Scope) -> Iterator[Violation]:
             node.lineno, f"assigns {ast.unparse(node)}", "Assign to a variable, or to an attribute of self."
         )
     elif scope.is_handed_on(node) and scope.modules.is_module(path):
-        yield Violation(node.lineno, f"hands on the module {path}", f"Write {ast.unparse(node)}. and what it has.")
+        yield Violation(node.lineno, f"uses the module {path} as a value", f"Use its members: {ast.unparse(node)}.…")
 
 
 def _call(node: ast.AST, scope: Scope) -> Iterator[Violation]:
@@ -179,7 +181,7 @@ def _call(node: ast.AST, scope: Scope) -> Iterator[Violation]:
 def _definition(node: ast.AST, _scope: Scope) -> Iterator[Violation]:
     assert isinstance(node, ast.FunctionDef | ast.ClassDef)
     if node.name in forbidden.METHODS:
-        yield Violation(node.lineno, f"defines {node.name}", "Do what it does in an ordinary method.")
+        yield Violation(node.lineno, f"defines {node.name}", "Use an ordinary method.")
 
 
 def _pattern(node: ast.AST, _scope: Scope) -> Iterator[Violation]:
