@@ -85,3 +85,36 @@ def test_the_front_starts_without_anything_heavy(module: str) -> None:
     heavy = "{'torch', 'stable_baselines3', 'mujoco', 'gymnasium', 'numpy', 'matplotlib'}"
     code = f"import sys, {module}; assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+USED_FIRST_BY_THREADS = """
+import importlib, pkgutil, sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from pydantic import ValidationError
+from p2p import contracts
+from p2p.contracts.base import Contract
+
+def read(contract):
+    together.wait()
+    try:
+        return str(contract.model_validate({}))
+    except ValidationError as error:
+        return str(error)
+
+for module in pkgutil.iter_modules(contracts.__path__, "p2p.contracts."):
+    importlib.import_module(module.name)
+kinds = Contract.__subclasses__()
+for kind in kinds:
+    kinds += kind.__subclasses__()
+sys.setswitchinterval(1e-6)
+with ThreadPoolExecutor(8) as pool:
+    for kind in kinds:
+        together = Barrier(8)
+        assert len(set(pool.map(read, [kind] * 8))) == 1, kind
+"""
+
+
+def test_threads_that_are_the_first_to_use_a_contract_do_not_disturb_one_another() -> None:
+    done = subprocess.run([sys.executable, "-c", USED_FIRST_BY_THREADS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from p2p.contracts.base import build_contracts
 from p2p.worker.sandbox import capabilities, confine, kernel, strict
 
 MODE, UID, JOB, DECOY, NEIGHBOUR = sys.argv[1], int(sys.argv[2]), *map(Path, sys.argv[3:6])
@@ -227,6 +228,7 @@ def apart(attempt: Callable[[], object]) -> str:
 
 
 def main() -> None:
+    build_contracts()  # which imports: a user without rights may not read the interpreter's files
     if UID:
         os.setgroups([])
         os.setresgid(UID, UID, UID)
