@@ -8,8 +8,8 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import p2p
 from p2p.contracts.errors import INTERRUPTED, P2PError
@@ -18,9 +18,7 @@ from p2p_mcp.filters import TOOLSETS, ServerOptions
 from p2p_mcp.policy_server import Content, PolicyServer
 from p2p_mcp.remedies import in_tools
 from p2p_mcp.token_file import kept_token, location
-
-if TYPE_CHECKING:
-    pass
+from p2p_mcp.tool_list import listed_tools
 
 EXAMPLES = """\
 examples:
@@ -70,7 +68,7 @@ def _serve(options: argparse.Namespace) -> int:
 
         return fill(server, Workspace(settings), wanted)
 
-    server = PolicyServer(content)
+    server = PolicyServer(content, partial(listed_tools, wanted))
     if options.http or wanted.tools or wanted.toolsets:  # wrong names are told before a client connects
         server.fill()
     if not options.http:

@@ -1,4 +1,7 @@
-"""The reference of the server, made from what it really offers: `python -m p2p_mcp.docs docs/tools.md` writes it."""
+"""What is made from what the server really offers: its reference, and the list of its tools.
+
+`python -m p2p_mcp.docs docs/tools.md` writes both.
+"""
 
 import json
 import sys
@@ -14,6 +17,8 @@ from p2p.contracts.base import Contract
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 from p2p_mcp.server import build_server
+from p2p_mcp.tool_list import ListedTool, write_tool_list
+from p2p_mcp.tools import TOOLS
 
 Schema = dict[str, Any]
 HINTS = (
@@ -148,12 +153,21 @@ def _line(text: str | None) -> str:
     return " ".join((text or "").split()).replace("|", "\\|")
 
 
+def listed(tools: Iterable[Tool]) -> Iterator[ListedTool]:
+    """The lines of the list, of documented tools."""
+    toolsets = {tool.function.__name__: tool.toolset for tool in TOOLS}
+    for tool in tools:
+        yield ListedTool(toolsets[tool.name], tool.model_copy(update={"output_schema": None}))
+
+
 def main(arguments: list[str]) -> int:
-    """Write the reference into a file."""
+    """Write the reference into a file, and the list beside the code that reads it."""
+    offered = offer()
     path = Path(arguments[0] if arguments else "docs/tools.md")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(reference(offer()), encoding="utf-8")
+    path.write_text(reference(offered), encoding="utf-8")
     print(path)
+    print(write_tool_list(listed(offered.tools)))
     return 0
 
 

@@ -16,6 +16,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -32,7 +33,7 @@ from mcp.types import (
     ResourceTemplateReference,
     Tool,
 )
-from pydantic import AnyUrl, ValidationError
+from pydantic import AnyUrl, BaseModel, ValidationError
 
 import p2p
 from p2p.contracts.errors import UnknownName
@@ -56,7 +57,7 @@ HOUR_MS = 3_600_000
 MOST_COMPLETIONS = 100
 """The protocol allows no more."""
 LOOK_S = 0.2
-"""Between two looks whether the server is filled [s]."""
+"""Between two looks whether the server is filled, or to be filled [s]."""
 
 Lifespan = Callable[[MCPServer[Any]], AbstractAsyncContextManager[None]]
 AnyContext = Context[None, Any]
@@ -75,16 +76,20 @@ class Content(NamedTuple):
 
 
 class PolicyServer(MCPServer[None]):
-    """A server that is filled when something is asked of it for the first time.
+    """A server that is filled when something is asked of it for the first time, or when its tools have been listed.
 
     Args:
         fill: Puts tools, resources and prompts on it; called once.
+        listed: The tools as they are listed until it is filled; None fills it first.
     """
 
-    def __init__(self, fill: Callable[["PolicyServer"], Content]) -> None:
+    def __init__(
+        self, fill: Callable[["PolicyServer"], Content], listed: Callable[[], list[Tool]] | None = None
+    ) -> None:
         self.subscriptions = Subscriptions()
         self._fill, self._lock = fill, Lock()
         self._content: Content | None = None
+        self._listed, self._was_listed = listed, False
         super().__init__(
             "p2p",
             title="p2p: prompt to policy",
@@ -114,22 +119,43 @@ class PolicyServer(MCPServer[None]):
         """All tools, without the schemas of their results: results explain themselves.
 
         Clients that pass output schemas on to a model paid 33,000 tokens for them, three quarters of the list. The
-        results are still checked against them; `documented_tools` has them.
+        results are still checked; `documented_tools` has the schemas.
         """
-        return [tool.model_copy(update={"output_schema": None}) for tool in await self.documented_tools()]
+        self._was_listed = True
+        if self._content is None and self._listed is not None:
+            return self._listed()
+        await self.filled()
+        return [
+            tool.model_copy(
+                update={"input_schema": shortened(without_titles(tool.input_schema)), "output_schema": None}
+            )
+            for tool in await super().list_tools()
+        ]
 
     async def documented_tools(self) -> list[Tool]:
         """All tools with the schemas of their results, for the reference in `docs/`."""
         await self.filled()
         return [
-            tool.model_copy(
-                update={
-                    "input_schema": shortened(without_titles(tool.input_schema)),
-                    "output_schema": without_titles(tool.output_schema) if tool.output_schema else None,
-                }
-            )
-            for tool in await super().list_tools()
+            tool.model_copy(update={"output_schema": without_titles(self._result_schema(tool.name))})
+            for tool in await self.list_tools()
         ]
+
+    def check_results(self, name: str, answer: type[BaseModel]) -> None:
+        """Have the results of a tool checked against a model.
+
+        The SDK would make a JSON schema of it too, which is two thirds of the work of adding a tool; nobody lists it.
+        """
+        checked = self._metadata(name)
+        checked.output_model, checked.output_schema = answer, {}
+
+    def _result_schema(self, name: str) -> dict[str, Any] | None:
+        checked = self._metadata(name)
+        return FuncMetadata(arg_model=checked.arg_model, output_model=checked.output_model).output_schema
+
+    def _metadata(self, name: str) -> FuncMetadata:
+        tool = self._tool_manager.get_tool(name)
+        assert tool is not None, name
+        return tool.fn_metadata
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: AnyContext | None = None
@@ -211,9 +237,10 @@ class PolicyServer(MCPServer[None]):
                 tasks.cancel_scope.cancel()
 
     async def _watch(self) -> None:
-        while self._content is None:
+        while self._content is None and not self._was_listed:
             await anyio.sleep(LOOK_S)
-        async with self._content.watch(self):
+        content = await self.filled()  # a client that has listed the tools calls one, as a rule a few seconds later
+        async with content.watch(self):
             await anyio.sleep_forever()
 
 

@@ -7,7 +7,6 @@ from functools import wraps
 from typing import Annotated, Any, get_args, get_origin
 
 from anyio import to_thread
-from mcp.server import MCPServer
 from mcp.server.mcpserver import Resolve
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
@@ -17,6 +16,7 @@ from p2p.contracts.errors import P2PError
 from p2p.service.sessions.keeping import session_called
 from p2p.service.workspace import Workspace
 from p2p_mcp.filters import ServerOptions
+from p2p_mcp.policy_server import PolicyServer
 from p2p_mcp.remedies import in_tools
 from p2p_mcp.time_limit import TimeLimit
 from p2p_mcp.views.answer import Answer
@@ -59,7 +59,7 @@ class ServerTool:
     """`_meta` of the tool in the protocol."""
 
 
-def add_tools(server: MCPServer[Any], ws: Workspace, tools: Iterable[ServerTool], options: ServerOptions) -> None:
+def add_tools(server: PolicyServer, ws: Workspace, tools: Iterable[ServerTool], options: ServerOptions) -> None:
     """Offer the tools that the options admit.
 
     A tool that is no coroutine runs in a thread, and its caller gets an answer within 40 s.
@@ -84,7 +84,17 @@ def add_tools(server: MCPServer[Any], ws: Workspace, tools: Iterable[ServerTool]
                 open_world_hint=nature.open_world,
             ),
             meta=tool.meta,
+            structured_output=False,
         )
+        server.check_results(name, _answer(tool.function))
+
+
+def _answer(function: Callable[..., Any]) -> type[Answer]:
+    """What a tool answers with: the type it returns, or `X` of `Annotated[CallToolResult, X]`."""
+    returned = inspect.signature(function).return_annotation
+    kind = get_args(returned)[1] if get_origin(returned) is Annotated else returned
+    assert issubclass(kind, Answer), function
+    return kind
 
 
 class _Bindings:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ from mcp.types import Tool
 from tool_caller import Connect
 
 from p2p.service.workspace import Workspace
+from p2p_mcp.filters import ServerOptions
+from p2p_mcp.policy_server import Content, PolicyServer
 from p2p_mcp.server import build_server
+from p2p_mcp.tool_list import listed_tools
 from p2p_mcp.tools import TOOLS
 from p2p_mcp.tools.sessions import list_sessions
 
@@ -80,6 +84,17 @@ async def test_what_a_model_reads_of_all_tools_stays_small(connect: Connect, ws:
     tools = await _tools(connect, ws)
     read = sum(len(json.dumps(tool.input_schema)) + len(tool.description or "") for tool in tools)
     assert read < 37_000  # bytes, about 9,000 tokens
+
+
+@pytest.mark.parametrize(
+    "options", [ServerOptions(), ServerOptions(slim=True), ServerOptions(toolsets=("viewing",), read_only=True)]
+)
+async def test_a_server_whose_tools_are_not_loaded_lists_the_same_ones(ws: Workspace, options: ServerOptions) -> None:
+    def load(_: PolicyServer) -> Content:
+        raise AssertionError
+
+    listed = await PolicyServer(load, partial(listed_tools, options)).list_tools()
+    assert listed == await build_server(ws, options).list_tools(), "`make docs` renews p2p_mcp/tool_list.json"
 
 
 async def test_no_schema_changes_unnoticed(connect: Connect, ws: Workspace) -> None:
