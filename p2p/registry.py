@@ -15,6 +15,7 @@ BACKENDS: dict[str, str] = {
     "inline": "p2p.scheduler.backends.inline:InlineBackend",
     "local": "p2p.scheduler.backends.local:LocalBackend",
     "pool": "p2p.scheduler.backends.pool:PoolBackend",
+    "ray": "p2p.scheduler.backends.ray:RayBackend",
     "slurm": "p2p.scheduler.backends.slurm:SlurmBackend",
     "ssh": "p2p.scheduler.backends.ssh:SSHBackend",
 }

@@ -12,7 +12,7 @@ from p2p.store.iterations import IterationRecord
 
 RETRIES = 2
 """How often a run that was killed from outside is started again. One that failed by itself is not, until a resume; one
-that a cluster's scheduler interrupted always is, if it got further than at its last start."""
+that a cluster's scheduler interrupted always is, if it got further than at its last start, or never began."""
 
 
 class Trainer:
@@ -44,7 +44,8 @@ class Trainer:
             for run in waiting[: max(0, self.max_parallel - len(running))]:
                 status = states[run.path]
                 before, reached[run.path] = reached[run.path], _learned(run)
-                if status is None or not status.interrupted or reached[run.path] <= before:
+                no_further = reached[run.path] <= before
+                if status is None or not status.interrupted or (status.started_at and no_further):
                     tries[run.path] += 1
                 self.backend.submit(self.job, run.path)
             self.tick()

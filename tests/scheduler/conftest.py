@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ray_lab import HAS_RAY, NO_RAY, RayLab
 from slurm_lab import HAS_SLURM, NO_SLURM, SlurmLab
 from ssh_lab import HAS_SSHD, NO_SSHD, Lab
 
@@ -58,6 +59,27 @@ def slurm(one_slurm: SlurmLab, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slur
 def slurm_cluster(slurm: SlurmLab) -> Cluster:
     assert slurm
     return Cluster(name="slurm", kind="slurm", settle_s=1.0)
+
+
+@pytest.fixture(scope="session")
+def one_ray() -> Iterator[RayLab]:
+    if not HAS_RAY:
+        pytest.skip(NO_RAY)
+    made = RayLab(Path(tempfile.mkdtemp(prefix="ray-")))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def ray(one_ray: RayLab) -> RayLab:
+    """A real Ray, whose head may be killed."""
+    one_ray.make_good()
+    return one_ray
+
+
+@pytest.fixture
+def ray_cluster(ray: RayLab) -> Cluster:
+    return ray.cluster
 
 
 def end_jobs(root: Path) -> None:

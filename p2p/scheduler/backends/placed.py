@@ -7,8 +7,9 @@ that a job waits and why, and that nothing will write any more.
     status.json says completed or failed   that is the end, and nobody is asked
     the scheduler says it waits            queued, with the scheduler's reason
     it says it runs                        as status.json says
-    it has let it go                       as status.json says when it is read again; if that is no end: lost,
-                                           interrupted, cancelled or failed, by the scheduler's last word
+    it has let it go                       as status.json says when it is read again; if that is no end and nobody
+                                           writes it any more: lost, interrupted, cancelled or failed, by the
+                                           scheduler's last word
     it does not answer                     unreachable; what was submitted goes on, and nothing is started twice
 """
 
@@ -298,6 +299,10 @@ class PlacedBackend(ABC):
         """Status of a job that the scheduler has let go: what was written meanwhile, or what its last word means."""
         status = record.read_status_anew()
         if status.state in (JobState.COMPLETED, JobState.FAILED):
+            return status
+        if record.beats(BEATS_S):  # it goes on without its scheduler, as after a restart that forgot all jobs
+            if placed.cancelled:
+                record.end_asked_for_s()
             return status
         if placed.cancelled:
             return self._ended(record, placed, JobState.CANCELLED, None)

@@ -1,0 +1,243 @@
+"""Jobs of a running Ray cluster, by its Jobs API; or of a Ray of this machine alone, which p2p starts."""
+
+import os
+import shlex
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator
+
+from p2p.contracts.base import Contract
+from p2p.contracts.errors import EnvironmentProblem, NodeUnreachable
+from p2p.contracts.job import Capabilities, Capacity
+from p2p.scheduler.backends.placed import Ending, Phase, PlacedBackend, Placement, Report
+from p2p.scheduler.ray_head import TOKEN_VARIABLE, RayHead
+from p2p.scheduler.ray_jobs import RayJobs, is_loopback, read_headers, read_token
+from p2p.scheduler.resources import JOB_MEMORY_MB
+from p2p.store.nodes import default_directory
+
+ADDRESS = "http://127.0.0.1:8265"
+ADDRESS_VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
+"""Where Ray's own commands look for the address of a dashboard; the second may hold another kind of address."""
+USUAL_TOKEN = Path(".ray/auth_token")
+"""In the home directory: of a cluster that Ray started here with a token."""
+ASK_S = (1.0, 10.0)
+"""How often the jobs are asked for at most, all at once: the first while jobs change, up to the second when nothing has
+changed for a while [s]."""
+REASON = 500
+"""Characters of Ray's message that are shown, from its end."""
+
+INTERRUPTED = {
+    "JOB_SUPERVISOR_ACTOR_DIED",
+    "JOB_SUPERVISOR_ACTOR_START_TIMEOUT",
+    "JOB_SUPERVISOR_ACTOR_START_FAILURE",
+    "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE",
+    "JOB_SUPERVISOR_ACTOR_UNKNOWN_FAILURE",
+}
+"""Types of errors that say that the cluster failed the job: a machine that died, no room for too long."""
+
+
+class RayOptions(Contract):
+    """What only Ray knows."""
+
+    address: str | None = Field(default=None, pattern=r"^https?://[^/\s]+")
+    """Of its dashboard. None takes RAY_API_SERVER_ADDRESS, or RAY_ADDRESS if it is one of http, else this machine's."""
+    token_file: str | None = None
+    """File with the cluster's token. None takes that of RAY_AUTH_TOKEN_PATH, and for this machine ~/.ray/auth_token."""
+    headers_file: str | None = None
+    """File of further headers, one "Name: value" a line, for a proxy before the dashboard."""
+    allow_unauthenticated: bool = False
+    """Whether a dashboard on another machine may be used with neither a token nor TLS: whoever reaches it can run
+    programs there."""
+    local: bool = False
+    """Whether p2p starts a Ray of this machine alone when none answers."""
+    program: str | None = None
+    """`ray` that starts it; None takes the one beside the interpreter that runs p2p, or on the PATH."""
+    resources: dict[str, float] = Field(default={})
+    """Further resources of each run, as Ray's `entrypoint_resources`."""
+
+    @field_validator("token_file", "headers_file", "program")
+    @classmethod
+    def _is_absolute(cls, path: str | None) -> str | None:
+        if path is not None and not Path(path).is_absolute():
+            raise ValueError("expected an absolute path")
+        return path
+
+
+@dataclass
+class _Jobs:
+    """What a cluster said last of all its jobs, by name."""
+
+    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    asked: float = float("-inf")
+    changed: float = float("-inf")
+    stopped: set[str] = field(default_factory=set)
+    """Names that this process has stopped."""
+
+
+_JOBS: dict[str, _Jobs] = {}
+"""By address: all backends of this process share an answer."""
+
+
+class RayBackend(PlacedBackend):
+    """Backend "ray", or "ray:NAME" for a cluster that was added."""
+
+    capabilities: ClassVar = Capabilities(here=False, takes="cluster", variables=(*ADDRESS_VARIABLES, TOKEN_VARIABLE))
+    Options = RayOptions
+    options: RayOptions
+
+    def require_client(self) -> None:
+        """Refuse an address that p2p would not talk to, and a token that cannot be read.
+
+        Raises:
+            EnvironmentProblem: of these.
+        """
+        self._api()
+
+    def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:
+        """Number of runs handed over at a time; a Ray of this machine is started if it is wanted and none answers.
+
+        Raises:
+            EnvironmentProblem: the address is refused, or Ray cannot be started here.
+        """
+        capacity = super().capacity(job_memory_mb)
+        if self.options.local:
+            self.head().start()
+        return capacity
+
+    def head(self) -> RayHead:
+        """The Ray of this machine that p2p starts."""
+        return RayHead(default_directory() / "ray", self.address, self.options.program)
+
+    @property
+    def address(self) -> str:
+        """Address of the dashboard."""
+        if self.options.address or self.options.local:
+            return self.options.address or ADDRESS
+        named = (os.environ.get(name, "") for name in ADDRESS_VARIABLES)
+        return next((value for value in named if value.startswith(("http://", "https://"))), ADDRESS)
+
+    def enqueue(self, placement: Placement) -> str:
+        """Submit a job, whose name is its submission id: Ray takes none of them twice.
+
+        Raises:
+            NodeUnreachable: the cluster does not answer, or takes no jobs now.
+            EnvironmentProblem: it refuses the job.
+        """
+        into = shlex.quote(str(placement.directory))
+        log = shlex.quote(str(placement.log))
+        gpus = self.cluster.gpus
+        self._api().submit(
+            {
+                "submission_id": placement.name,
+                "entrypoint": f"cd {into} || exit 1\nexec >>{log} 2>&1\n{placement.command}",
+                "entrypoint_num_cpus": placement.cores,
+                "entrypoint_memory": placement.memory_mb << 20,
+                **({"entrypoint_num_gpus": gpus} if gpus else {}),
+                **({"entrypoint_resources": self.options.resources} if self.options.resources else {}),
+            }
+        )
+        self._known().asked = float("-inf")
+        return ""
+
+    def report(self, name: str) -> Report:
+        """What the cluster says of a job, from one answer about all jobs that is at most seconds old.
+
+        Raises:
+            NodeUnreachable: it does not answer, or refuses us.
+        """
+        known = self._known()
+        now = time.monotonic()
+        least, most = ASK_S
+        if now - known.asked > min(most, max(least, (now - known.changed) / 10)):
+            self._ask(known)
+        job = known.jobs.get(name)
+        if job is None:
+            return Report(Phase.OVER, "it does not know the job; its head was started anew", Ending.INTERRUPTED)
+        if job["status"] == "PENDING" and name in known.stopped:
+            # Ray stops no job before it has begun; this one will find that it was cancelled, and do nothing
+            return Report(Phase.OVER, "stopped before it began", Ending.CANCELLED)
+        return _word(job)
+
+    def end(self, name: str) -> None:
+        """Stop a job.
+
+        Raises:
+            NodeUnreachable: the cluster does not answer, or refuses us.
+        """
+        self._silent_unless_accepted().stop(name)
+        known = self._known()
+        known.stopped.add(name)
+        known.asked = float("-inf")
+
+    def _ask(self, known: _Jobs) -> None:
+        jobs = {str(job["submission_id"]): job for job in self._silent_unless_accepted().all()}
+        known.asked = time.monotonic()
+        if {name: job.get("status") for name, job in jobs.items()} != {
+            name: job.get("status") for name, job in known.jobs.items()
+        }:
+            known.changed = known.asked
+        known.jobs = jobs
+
+    def _known(self) -> _Jobs:
+        return _JOBS.setdefault(self.address, _Jobs())
+
+    def _silent_unless_accepted(self) -> RayJobs:
+        """The cluster's jobs; one that we may not talk to any more is as one that does not answer.
+
+        Raises:
+            NodeUnreachable: its address is refused, or its token is gone.
+        """
+        try:
+            return self._api()
+        except EnvironmentProblem as error:
+            raise NodeUnreachable(str(error)) from error
+
+    def _api(self) -> RayJobs:
+        """The cluster's jobs.
+
+        Raises:
+            EnvironmentProblem: the address is refused, or its token cannot be read.
+        """
+        address = self.address
+        headers = self._headers(address)
+        open_to_all = not headers and not is_loopback(address) and urlsplit(address).scheme == "http"
+        if open_to_all and not self.options.allow_unauthenticated:
+            raise EnvironmentProblem(
+                f"{address} is on another machine, with neither a token nor TLS: whoever reaches it can run programs "
+                "there. Give the cluster a token_file or an https address; or, if its network is closed to others, add "
+                "it with --set allow_unauthenticated=true."
+            )
+        if self.options.local and not is_loopback(address):
+            raise EnvironmentProblem(f"A Ray of this machine needs an address of it, such as {ADDRESS}; got {address}.")
+        return RayJobs(address, headers)
+
+    def _headers(self, address: str) -> dict[str, str]:
+        headers = read_headers(Path(self.options.headers_file)) if self.options.headers_file else {}
+        if (token_path := self._token_path(address)) is not None:
+            headers["Authorization"] = f"Bearer {read_token(token_path)}"
+        return headers
+
+    def _token_path(self, address: str) -> Path | None:
+        named = self.options.token_file or os.environ.get(TOKEN_VARIABLE)
+        if named:
+            return Path(named)
+        usual = self.head().token_path if self.options.local else Path.home() / USUAL_TOKEN
+        return usual if is_loopback(address) and usual.exists() else None
+
+
+def _word(job: dict[str, Any]) -> Report:
+    said = str(job.get("message") or "").strip()[-REASON:]
+    match job["status"]:
+        case "PENDING":
+            return Report(Phase.WAITING, said)
+        case "RUNNING":
+            return Report(Phase.RUNNING)
+        case "STOPPED":
+            return Report(Phase.OVER, said, Ending.CANCELLED)
+        case "FAILED" if job.get("error_type") in INTERRUPTED:
+            return Report(Phase.OVER, said, Ending.INTERRUPTED)
+    return Report(Phase.OVER, said)

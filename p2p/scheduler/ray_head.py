@@ -1,0 +1,153 @@
+"""A Ray of this machine alone, started by p2p: one head, whose jobs run here.
+
+It is bound to loopback where Ray allows it, and takes calls with a token only: Ray listens on further ports of every
+network interface, and whoever may talk to it may run programs.
+"""
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from p2p.contracts.errors import EnvironmentProblem, MissingExtra, NodeUnreachable
+from p2p.scheduler import supervisor
+from p2p.scheduler.ray_jobs import RayJobs, read_token
+from p2p.store import files
+
+TRIES = 3
+START_S = 90.0
+"""How long one start may take: 4 s on an idle machine, more than a minute on a crowded one."""
+STOP_S = 15.0
+POLL_S = 0.2
+OBJECT_STORE = 100_000_000
+"""Bytes; our jobs put nothing into it, and Ray takes no less than 75 MB."""
+LINES = 8
+"""Of the log that an error shows."""
+TOKEN_VARIABLE = "RAY_AUTH_TOKEN_PATH"
+
+
+class RayHead:
+    """A Ray head on this machine.
+
+    Args:
+        place: Directory for its token, log and process id.
+        address: Of its dashboard, "http://127.0.0.1:8265".
+        program: `ray` of an interpreter that has ray[default]; None takes that beside this interpreter, or on the PATH.
+        options: Further words for `ray start`.
+    """
+
+    def __init__(self, place: Path, address: str, program: str | None = None, options: tuple[str, ...] = ()) -> None:
+        self.place = place
+        self.address = address
+        self.token_path = place / "auth_token"
+        self.log_path = place / "head.log"
+        self.pid_path = place / "head.pid"
+        self._program = program
+        self._options = options
+
+    def start(self) -> None:
+        """Start the head, unless it answers; return when jobs can be submitted.
+
+        Raises:
+            MissingExtra: Ray is not installed.
+            EnvironmentProblem: it does not start, or something else has its port.
+        """
+        program = self._program or _program()
+        files.make_directory(self.place)
+        with files.exclusive(self.place / "lock", TRIES * (START_S + STOP_S)):
+            if not self.token_path.exists():
+                files.write_text(self.token_path, secrets.token_hex(32))
+                self.token_path.chmod(0o600)
+            for _ in range(TRIES):
+                if self._answers():
+                    return
+                self.stop()
+                self._begin(program)
+                if self._wait():
+                    return
+            self.stop()
+            raise EnvironmentProblem(f"Ray did not start in {TRIES} tries. {self.log_path} ends so:\n{self._log()}")
+
+    def stop(self) -> None:
+        """End the head and its jobs; nothing if there is none."""
+        if (pid := self._pid()) is not None and self._is_ours(pid):
+            supervisor.send([pid], signal.SIGTERM)
+        deadline = time.monotonic() + STOP_S
+        while self._lives() and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+        supervisor.send(filter(self._is_ours, supervisor.processes()), signal.SIGKILL)
+
+    def _begin(self, program: str) -> None:
+        """Begin `ray start` in the background, as nobody's child."""
+        words = (
+            *(program, "start", "--head", "--block", "--port=0", "--min-worker-port=0", "--max-worker-port=0"),
+            *(f"--ray-client-server-port={_free_port()}", "--dashboard-agent-listen-port=0"),
+            *("--node-ip-address=127.0.0.1", "--dashboard-host=127.0.0.1"),
+            *(f"--dashboard-port={urlsplit(self.address).port or 80}", f"--object-store-memory={OBJECT_STORE}"),
+            *("--include-log-monitor=false", "--disable-usage-stats", *self._options),
+        )
+        added = {
+            "RAY_AUTH_MODE": "token",
+            TOKEN_VARIABLE: str(self.token_path),
+            "RAY_raylet_start_wait_time_s": str(int(START_S)),
+        }
+        begun = subprocess.run(
+            ["/bin/sh", "-c", '"$@" >"$0" 2>&1 </dev/null & echo $!', str(self.log_path), *words],
+            stdout=subprocess.PIPE,
+            env=supervisor.environment(os.environ, added, ()),
+            start_new_session=True,
+            check=True,
+            text=True,
+        )
+        files.write_text(self.pid_path, begun.stdout)
+
+    def _wait(self) -> bool:
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline and self._lives():
+            if self._answers():
+                return True
+            time.sleep(POLL_S)
+        return False
+
+    def _answers(self) -> bool:
+        headers = {"Authorization": f"Bearer {read_token(self.token_path)}"}
+        try:
+            RayJobs(self.address, headers).version()
+        except NodeUnreachable:
+            return False
+        return True
+
+    def _lives(self) -> bool:
+        return (pid := self._pid()) is not None and self._is_ours(pid)
+
+    def _pid(self) -> int | None:
+        text = (files.read_text(self.pid_path) or "").strip()
+        return int(text) if text.isdigit() else None
+
+    def _is_ours(self, pid: int) -> bool:
+        """Whether a process belongs to this head: all are started with the path of its token."""
+        return supervisor.variable(pid, TOKEN_VARIABLE) == str(self.token_path)
+
+    def _log(self) -> str:
+        return "\n".join((files.read_text(self.log_path) or "").splitlines()[-LINES:])
+
+
+def _program() -> str:
+    beside = Path(sys.executable).with_name("ray")
+    found = str(beside) if beside.exists() else shutil.which("ray")
+    if found is None:
+        raise MissingExtra("ray", "ray")
+    return found
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port

@@ -1,0 +1,81 @@
+"""A real Ray of one machine, started as p2p starts it, from an environment of its own."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from job_helpers import until
+
+from p2p.contracts.cluster import Cluster
+from p2p.scheduler import supervisor
+from p2p.scheduler.ray_head import TOKEN_VARIABLE, RayHead
+from p2p.scheduler.ray_jobs import RayJobs, read_token
+
+PROGRAM = Path(sys.prefix, "ray/bin/ray")
+"""Where `make test` puts Ray."""
+HAS_RAY = PROGRAM.exists()
+NO_RAY = f"there is no Ray at {PROGRAM}; to install it: make .venv/.ray"
+ROOM = ("--num-cpus=8", "--num-gpus=0", "--memory=1000000000000")
+"""What the machine says it has; none of it is taken before a job takes it."""
+
+
+class RayLab:
+    """A head with 8 cores that are only counted.
+
+    Args:
+        place: Where everything is kept; its path is short, since it holds sockets.
+    """
+
+    def __init__(self, place: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{port}"
+        self.head = RayHead(place, self.address, str(PROGRAM), (*ROOM, f"--temp-dir={place}/ray"))
+        self.head.start()
+
+    @property
+    def cluster(self) -> Cluster:
+        options = {"address": self.address, "token_file": str(self.head.token_path)}
+        return Cluster.model_validate({"name": "ray", "kind": "ray", "options": options, "settle_s": 1.0})
+
+    @property
+    def jobs(self) -> RayJobs:
+        """Past p2p's own accounts."""
+        return RayJobs(self.address, {"Authorization": f"Bearer {read_token(self.head.token_path)}"})
+
+    def states(self) -> dict[str, str]:
+        """State of each job by its name, as Ray says it."""
+        return {job["submission_id"]: job["status"] for job in self.jobs.all()}
+
+    def processes(self) -> set[int]:
+        """All processes of Ray, and what it starts jobs with."""
+        own = str(self.head.token_path)
+        return {pid for pid in supervisor.processes() if supervisor.variable(pid, TOKEN_VARIABLE) == own}
+
+    def kill(self) -> None:
+        """Kill all of Ray at once, as a power cut would, but none of its jobs."""
+        supervisor.send(self.processes(), signal.SIGKILL)
+        until(lambda: not self.processes())
+
+    def make_good(self) -> None:
+        """End all jobs, in a head that lives."""
+        self.head.start()
+        for name, state in self.states().items():
+            if state in ("PENDING", "RUNNING"):
+                self.jobs.stop(name)
+
+    def command(self, *words: str) -> str:
+        """What a command of Ray prints."""
+        environment = os.environ | {"RAY_AUTH_MODE": "token", TOKEN_VARIABLE: str(self.head.token_path)}
+        done = subprocess.run([PROGRAM, *words], env=environment, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    def close(self) -> None:
+        """End everything."""
+        self.head.stop()
+        shutil.rmtree(self.head.place, ignore_errors=True)

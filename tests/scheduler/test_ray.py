@@ -1,0 +1,339 @@
+"""What only Ray does: its addresses and tokens, and its faults, tried with a real head."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from job_helpers import is_running, pid_in, shell, until
+from ray_lab import RayLab
+from shared_sessions import BALANCE, passed_session
+
+import p2p
+from p2p.contracts.cluster import Cluster
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput
+from p2p.contracts.job import JobState
+from p2p.scheduler import supervisor
+from p2p.scheduler.backends.ray import RayBackend
+from p2p.store.clusters import ClusterStore
+from p2p.store.placed import PlacedJobRecord
+
+ELSEWHERE = "http://192.0.2.1:8265"
+"""Of a network that is kept for documents."""
+
+
+def cluster(**options: object) -> Cluster:
+    return Cluster.model_validate({"name": "ray", "kind": "ray", "options": options, "settle_s": 0.5})
+
+
+def state(backend: RayBackend, directory: Path) -> JobState:
+    return backend.status(directory).state
+
+
+def name_of(ray: RayLab, before: set[str]) -> str:
+    """Name of the only job that Ray did not have before."""
+    (name,) = set(ray.states()) - before
+    return name
+
+
+def supervisor_of(directory: Path) -> int:
+    pid = supervisor.read(directory / supervisor.HANDLE)["pid"]
+    assert isinstance(pid, int)
+    return pid
+
+
+class Page(BaseHTTPRequestHandler):
+    """A web server that is no Ray: it answers everything with `answer`, and remembers what it was asked."""
+
+    answer: tuple[int, dict[str, str], bytes]
+    asked: list[tuple[str, str | None]]
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.asked.append((f"{self.command} {self.path}", self.headers.get("Authorization")))
+        status, headers, body = self.answer
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_GET  # noqa: N815  its base class names it
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(status: int, body: bytes, **headers: str) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
+    """Address of such a server, and what it is asked."""
+    page = type("Page", (Page,), {"answer": (status, headers, body), "asked": []})
+    with ThreadingHTTPServer(("127.0.0.1", 0), page) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", page.asked
+        server.shutdown()
+        thread.join()
+
+
+def test_an_address_of_another_machine_is_refused_unless_it_is_guarded_or_allowed(tmp_path: Path, jobs: Path) -> None:
+    backend = RayBackend(cluster(address=ELSEWHERE))
+    with pytest.raises(EnvironmentProblem, match=r"192\.0\.2\.1.*neither a token nor TLS"):
+        backend.capacity()
+    with pytest.raises(EnvironmentProblem, match="neither a token nor TLS"):
+        backend.submit(shell("true"), jobs / "a")
+    assert not PlacedJobRecord(jobs / "a").elsewhere
+    (tmp_path / "token").write_text("0123456789abcdef\n")
+    guarded = (
+        {"address": ELSEWHERE, "token_file": str(tmp_path / "token")},
+        {"address": ELSEWHERE.replace("http:", "https:")},
+        {"address": ELSEWHERE, "allow_unauthenticated": True},
+    )
+    for options in guarded:
+        assert RayBackend(cluster(**options)).capacity().runs > 1
+
+
+def test_the_address_is_that_of_the_variables_of_ray_if_it_is_one_of_a_dashboard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
+    assert RayBackend(cluster()).address == "http://127.0.0.1:8265"
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    assert RayBackend(cluster()).address == "http://127.0.0.1:8265"
+    monkeypatch.setenv("RAY_ADDRESS", "http://10.0.0.1:8265")
+    assert RayBackend(cluster()).address == "http://10.0.0.1:8265"
+    monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "https://ray.example")
+    assert RayBackend(cluster()).address == "https://ray.example"
+    assert RayBackend(cluster(address="http://127.0.0.1:9000")).address == "http://127.0.0.1:9000"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"address": "10.0.0.1:6379"}, "address"),
+        ({"token_file": "token"}, "token_file: .*absolute path"),
+        ({"partition": "gpu"}, "Expected some of address"),
+    ],
+)
+def test_a_wrong_option_is_named(options: dict[str, object], named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        RayBackend(cluster(**options))
+
+
+def test_a_ray_of_this_machine_is_not_started_at_an_address_of_another() -> None:
+    with pytest.raises(EnvironmentProblem, match="needs an address of it"):
+        RayBackend(cluster(address="https://ray.example", local=True)).capacity()
+
+
+def test_a_file_without_a_token_or_with_other_things_than_headers_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("\n")
+    with pytest.raises(EnvironmentProblem, match="holds no token"):
+        RayBackend(cluster(token_file=str(tmp_path / "file"))).capacity()
+    with pytest.raises(EnvironmentProblem, match=r"absent"):
+        RayBackend(cluster(token_file=str(tmp_path / "absent"))).capacity()
+    (tmp_path / "file").write_text("no header\n")
+    with pytest.raises(EnvironmentProblem, match="holds no headers"):
+        RayBackend(cluster(headers_file=str(tmp_path / "file"))).capacity()
+
+
+@pytest.mark.parametrize(("status", "body"), [(200, b"<html>"), (200, b"{}"), (404, b"nothing here"), (301, b"")])
+def test_a_server_that_is_no_ray_gets_no_job(status: int, body: bytes, jobs: Path, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("0123456789abcdef\n")
+    with serving(200, b"[]") as (other, asked), serving(status, body, Location=f"{other}/api/jobs/") as (address, _):
+        backend = RayBackend(cluster(address=address, token_file=str(tmp_path / "token")))
+        with pytest.raises(EnvironmentProblem, match=address):
+            backend.submit(shell("true"), jobs / "a")
+    assert not asked, "a redirect takes the token elsewhere"
+    assert not PlacedJobRecord(jobs / "a").elsewhere
+
+
+def test_a_silent_address_leaves_a_job_unreachable_and_its_end_is_wanted_until_ray_answers(jobs: Path) -> None:
+    with serving(200, b"[]") as (address, _):
+        pass
+    backend = RayBackend(cluster(address=address))
+    status = backend.submit(shell("true"), jobs / "a")
+    assert status.state is JobState.UNREACHABLE
+    assert f"{address} does not answer" in (status.error or "")
+    assert backend.cancel(jobs / "a").state is JobState.UNREACHABLE
+    placed = PlacedJobRecord(jobs / "a").read()
+    assert placed is not None
+    assert placed.cancelled
+
+
+def test_the_states_of_all_jobs_are_one_question(tmp_path: Path) -> None:
+    (tmp_path / "headers").write_text("Authorization: Basic 0123\nX-Team: robots\n")
+    answer = [{"submission_id": f"p2p-{i}", "status": "PENDING", "message": "No room."} for i in range(50)]
+    with serving(200, json.dumps(answer).encode()) as (address, asked):
+        backend = RayBackend(cluster(address=address, headers_file=str(tmp_path / "headers")))
+        assert {backend.report(f"p2p-{i}").reason for i in range(50)} == {"No room."}
+    assert asked == [("GET /api/jobs/", "Basic 0123")]
+
+
+@pytest.mark.slow
+def test_a_job_without_room_waits_with_rays_reason_and_once_cancelled_it_never_begins(ray: RayLab, jobs: Path) -> None:
+    backend = RayBackend(ray.cluster.model_copy(update={"cores": 8}))
+    backend.submit(shell("echo $$ > pid; exec sleep 60"), jobs / "a")
+    pid_in(jobs / "a/pid")
+    before = set(ray.states())
+    backend.submit(shell("echo $$ > pid; exec sleep 60"), jobs / "b")
+    waits = until(lambda: (now := backend.status(jobs / "b")).error and now)
+    assert waits.state is JobState.QUEUED
+    assert "waiting for resources" in (waits.error or "")
+    name = name_of(ray, before)
+    assert backend.cancel(jobs / "b").state is JobState.CANCELLED
+    assert ray.states()[name] == "PENDING"
+    backend.cancel(jobs / "a")
+    until(lambda: ray.states()[name] not in ("PENDING", "RUNNING"))
+    assert not (jobs / "b/pid").exists()
+    assert state(backend, jobs / "b") is JobState.CANCELLED
+
+
+@pytest.mark.slow
+def test_a_job_stopped_by_rays_own_command_leaves_no_process_and_counts_as_cancelled(ray: RayLab, jobs: Path) -> None:
+    before = set(ray.states())
+    backend = RayBackend(ray.cluster)
+    backend.submit(shell("setsid sleep 60 & echo $! > other; echo $$ > pid; exec sleep 60"), jobs / "a")
+    pids = pid_in(jobs / "a/pid"), pid_in(jobs / "a/other"), supervisor_of(jobs / "a")
+    name = name_of(ray, before)
+    assert name in ray.command("job", "stop", "--address", ray.address, "--no-wait", name)
+    until(lambda: not any(map(is_running, pids)))
+    end = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
+    assert (end.state, end.interrupted) == (JobState.CANCELLED, False)
+    assert "Ended in ray" in (end.error or "")
+
+
+@pytest.mark.slow
+def test_a_lost_head_is_unreachable_for_those_that_wait_and_what_runs_goes_on_to_its_end(
+    ray: RayLab, jobs: Path
+) -> None:
+    backend = RayBackend(ray.cluster)
+    no_room = RayBackend(ray.cluster.model_copy(update={"cores": 100}))
+    backend.submit(shell("echo $$ > pid; until [ -e go ]; do sleep 0.1; done"), jobs / "a")
+    no_room.submit(shell("true"), jobs / "b")
+    pid = pid_in(jobs / "a/pid")
+    until(lambda: state(backend, jobs / "a") is JobState.RUNNING)
+    ray.kill()
+    silent = until(lambda: (now := no_room.status(jobs / "b")).state is JobState.UNREACHABLE and now)
+    assert f"{ray.address} does not answer" in (silent.error or "")
+    assert state(backend, jobs / "a") is JobState.RUNNING
+    ray.make_good()
+    end = until(lambda: (now := no_room.status(jobs / "b")).state.finished and now)
+    assert (end.state, end.interrupted, end.started_at) == (JobState.LOST, True, None)
+    assert state(backend, jobs / "a") is JobState.RUNNING
+    assert backend.submit(shell("echo twice > twice"), jobs / "a").state is JobState.RUNNING
+    assert is_running(pid)
+    (jobs / "a/go").touch()
+    assert until(lambda: state(backend, jobs / "a").finished)
+    assert state(backend, jobs / "a") is JobState.COMPLETED
+    assert not (jobs / "a/twice").exists()
+
+
+@pytest.mark.slow
+def test_a_job_that_outlives_its_head_is_cancelled_all_the_same(ray: RayLab, jobs: Path) -> None:
+    backend = RayBackend(ray.cluster)
+    backend.submit(shell("echo $$ > pid; exec sleep 60"), jobs / "a")
+    pid = pid_in(jobs / "a/pid")
+    ray.kill()
+    ray.make_good()
+    assert backend.cancel(jobs / "a").state is JobState.CANCELLED
+    assert not is_running(pid)
+
+
+@pytest.mark.slow
+def test_a_job_that_dies_with_its_machine_is_interrupted_and_goes_on_when_it_is_submitted_again(
+    ray: RayLab, jobs: Path
+) -> None:
+    backend = RayBackend(ray.cluster)
+    backend.submit(shell("echo $$ >> pids; [ -e again ] || exec sleep 60"), jobs / "a")
+    pid = pid_in(jobs / "a/pids")
+    until(lambda: state(backend, jobs / "a") is JobState.RUNNING)
+    everything = {supervisor_of(jobs / "a"), *ray.processes()}
+    supervisor.send(everything, supervisor.signal.SIGKILL)
+    until(lambda: not is_running(pid))
+    ray.make_good()
+    end = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
+    assert (end.state, end.interrupted) == (JobState.LOST, True)
+    (jobs / "a/again").touch()
+    backend.submit(shell("echo $$ >> pids; [ -e again ] || exec sleep 60"), jobs / "a")
+    assert until(lambda: state(backend, jobs / "a") is JobState.COMPLETED)
+    assert len((jobs / "a/pids").read_text().split()) == 2
+
+
+SUBMIT_AND_DIE = """
+import json, os, sys
+from pathlib import Path
+from p2p.contracts.cluster import Cluster
+from p2p.contracts.job import JobSpec
+from p2p.scheduler.backends.ray import RayBackend
+
+class Killed(RayBackend):
+    def enqueue(self, placement):
+        if sys.argv[3] == "after":
+            super().enqueue(placement)
+        os.kill(os.getpid(), 9)
+
+Killed(Cluster.model_validate_json(sys.argv[1])).submit(
+    JobSpec(argv=("/bin/sh", "-c", "echo once >> runs")), Path(sys.argv[2])
+)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_submitter_killed_before_it_has_noted_its_submission_submits_once(ray: RayLab, jobs: Path, when: str) -> None:
+    words = (sys.executable, "-c", SUBMIT_AND_DIE, ray.cluster.model_dump_json(), str(jobs / "a"), when)
+    assert subprocess.run(words, check=False).returncode == -9
+    placed = PlacedJobRecord(jobs / "a").read()
+    assert placed is not None
+    assert not placed.submitted
+    backend = RayBackend(ray.cluster)
+    assert until(lambda: state(backend, jobs / "a") is JobState.COMPLETED)
+    assert (jobs / "a/runs").read_text() == "once\n"
+
+
+@pytest.mark.slow
+def test_a_refused_token_is_said_at_submission_and_later_ends_no_job(ray: RayLab, jobs: Path, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("f" * 64)
+    changed = ray.cluster.model_copy(update={"options": {"address": ray.address, "token_file": str(token)}})
+    backend = RayBackend(changed)
+    with pytest.raises(EnvironmentProblem, match=r"refuses us: .*token_file"):
+        backend.submit(shell("true"), jobs / "a")
+    token.write_text(ray.head.token_path.read_text())
+    backend = RayBackend(changed.model_copy(update={"cores": 100}))
+    backend.submit(shell("true"), jobs / "a")
+    token.unlink()
+    unreadable = until(lambda: (now := backend.status(jobs / "a")).state is JobState.UNREACHABLE and now)
+    assert str(token) in (unreadable.error or "")
+    token.write_text(ray.head.token_path.read_text())
+    assert until(lambda: state(backend, jobs / "a") is JobState.QUEUED)
+
+
+@pytest.mark.slow
+def test_a_session_trained_on_ray_equals_a_local_one_to_the_bit(
+    ray: RayLab, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ClusterStore(tmp_path / "nodes").add(ray.cluster.model_copy(update={"name": "lab"}))
+    monkeypatch.setenv("P2P_NODES_DIR", str(tmp_path / "nodes"))
+    monkeypatch.setenv("P2P_BACKEND", "ray:lab")
+    runs = tmp_path / "runs"
+    session = p2p.run(BALANCE, env="InvertedPendulum-v5", n_seeds=1, n_report_rollouts=10, runs_dir=runs).wait()
+    assert session.passed, session.error
+    (placed,) = session.path.glob("iter_1/*/placed.json")
+    assert json.loads(placed.read_text())["backend"] == "ray:lab"
+    monkeypatch.delenv("P2P_BACKEND")
+    (local,) = passed_session(tmp_path_factory).glob("session_*")
+    assert policies(session.path) == policies(local)
+
+
+def policies(session: Path) -> dict[str, bytes]:
+    found = {path.parent.name: path.read_bytes() for path in session.glob("iter_1/*/checkpoints/*/policy.npz")}
+    assert found
+    return found
