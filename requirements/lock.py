@@ -2,7 +2,7 @@
 
     python requirements/lock.py UV [--keep]     UV is the program; --keep changes no version that still fits
 
-All files come from one choice, so that they agree with one another:
+All files but ray.lock come from one choice, so that they agree with one another:
 
     train.lock  p2p with what a training needs: `make demo`, the image, the bundle for Claude Desktop
     dev.lock    p2p with every extra and every tool of its development, torch left out: the tests, CI
@@ -10,6 +10,7 @@ All files come from one choice, so that they agree with one another:
     torch_cpu.lock  the build for processors alone, for machines whose pip is told where to find it
     build.lock  what builds p2p itself
     docs.lock   what makes the site of the documents
+    ray.lock    the extra "ray", for an environment of its own: its tests
     ../p2p/scheduler/nodes/locks/<extra>.lock   what a node needs; they travel to it with the package
 
 They name no index: whoever installs chooses it.
@@ -54,6 +55,7 @@ def main(uv: str, *flags: str) -> None:
         build = tomllib.loads(PROJECT.read_text())["build-system"]["requires"]
         (HERE / "build.lock").write_text(compiled(uv, "-", *agreeing, asked=build))
         (HERE / "docs.lock").write_text(compiled(uv, "--group", f"{PROJECT}:docs", *agreeing))
+        write_ray("--keep" in flags, uv)
         for extra in NODE_EXTRAS:
             locked = compiled(uv, "-", *agreeing, asked=needed_on_a_node(extra))
             (NODE_LOCKS / f"{extra}.lock").write_text(locked)
@@ -73,6 +75,14 @@ def needed_on_a_node(extra: str) -> list[str]:
         included = re.match(rf"{re.escape(project['name'])}\[(\w+)\]", line)
         wanted += needed_on_a_node(included[1]) if included else [line]
     return wanted
+
+
+def write_ray(keep: bool, uv: str) -> None:
+    """Lock Ray, whose versions need not agree with ours: nothing of it is loaded into p2p."""
+    if not keep:
+        (HERE / "ray.lock").unlink(missing_ok=True)
+    asked = tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]["ray"]
+    compiled(uv, "-", "--output-file", str(HERE / "ray.lock"), asked=asked)
 
 
 def write_cpu_build(requirement: str) -> None:
