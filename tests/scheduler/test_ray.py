@@ -19,6 +19,7 @@ from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.job import JobState
 from p2p.scheduler import supervisor
+from p2p.scheduler.backends.placed import Ending, Phase
 from p2p.scheduler.backends.ray import RayBackend
 from p2p.store.clusters import ClusterStore
 from p2p.store.placed import PlacedJobRecord
@@ -176,6 +177,21 @@ def test_the_states_of_all_jobs_are_one_question(tmp_path: Path) -> None:
     assert asked == [("GET /api/jobs/", "Basic 0123")]
 
 
+@pytest.mark.parametrize(
+    ("error", "node", "ending"),
+    [
+        ("JOB_SUPERVISOR_ACTOR_START_TIMEOUT", None, Ending.INTERRUPTED),
+        ("JOB_SUPERVISOR_ACTOR_DIED", "e70c", Ending.INTERRUPTED),
+        ("JOB_SUPERVISOR_ACTOR_DIED", None, Ending.UNKNOWN),
+        ("JOB_ENTRYPOINT_COMMAND_ERROR", "e70c", Ending.UNKNOWN),
+    ],
+)
+def test_a_failure_of_the_cluster_is_told_from_one_of_the_job(error: str, node: str | None, ending: Ending) -> None:
+    job = {"submission_id": "p2p", "status": "FAILED", "message": "why", "error_type": error, "driver_node_id": node}
+    with serving(200, json.dumps([job]).encode()) as (address, _):
+        assert RayBackend(cluster(address=address)).report("p2p") == (Phase.OVER, "why", ending)
+
+
 @pytest.mark.slow
 def test_a_job_without_room_waits_with_rays_reason_and_once_cancelled_it_never_begins(ray: RayLab, jobs: Path) -> None:
     backend = RayBackend(ray.cluster.model_copy(update={"cores": 8}))
@@ -271,6 +287,7 @@ import json, os, sys
 from pathlib import Path
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.job import JobSpec
+from p2p.scheduler.backends.placed import Ending, Phase
 from p2p.scheduler.backends.ray import RayBackend
 
 class Killed(RayBackend):

@@ -78,6 +78,20 @@ def test_a_run_that_is_killed_again_and_again_is_given_up(tmp_path: Path) -> Non
     assert backend.submissions == {"baseline_seed_0": RETRIES + 1}
 
 
+def test_a_run_that_a_scheduler_gave_up_before_it_began_waits_again_and_one_that_got_nowhere_does_not(
+    tmp_path: Path,
+) -> None:
+    def script(name: str, submission: int) -> JobStatus:
+        began = "2026-01-01T00:00:00.000+00:00" if name.endswith("0") else None
+        if submission > 3 * RETRIES:
+            return _completed(name, submission)
+        return JobStatus(state=JobState.LOST, interrupted=True, started_at=began)
+
+    backend = ScriptedBackend(script)
+    Trainer(backend, JOB, 2, lambda: None).train(_runs(tmp_path, 2), poll_s=0)
+    assert backend.submissions == {"baseline_seed_0": RETRIES + 1, "baseline_seed_1": 3 * RETRIES + 1}
+
+
 def _finish(run: IterationRecord, success: float, score: float, final: float) -> None:
     summary = run_summary(
         final_episodic_return=final,

@@ -30,14 +30,10 @@ changed for a while [s]."""
 REASON = 500
 """Characters of Ray's message that are shown, from its end."""
 
-INTERRUPTED = {
-    "JOB_SUPERVISOR_ACTOR_DIED",
-    "JOB_SUPERVISOR_ACTOR_START_TIMEOUT",
-    "JOB_SUPERVISOR_ACTOR_START_FAILURE",
-    "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE",
-    "JOB_SUPERVISOR_ACTOR_UNKNOWN_FAILURE",
-}
-"""Types of errors that say that the cluster failed the job: a machine that died, no room for too long."""
+NO_ROOM = "JOB_SUPERVISOR_ACTOR_START_TIMEOUT"
+"""Type of the error of a job that waited for longer than Ray lets jobs wait, 15 min if nobody says otherwise."""
+DIED = {"JOB_SUPERVISOR_ACTOR_DIED", "JOB_SUPERVISOR_ACTOR_UNKNOWN_FAILURE"}
+"""Types of the errors of a job whose machine is lost, or whose process Ray has ended for the memory of others."""
 
 
 class RayOptions(Contract):
@@ -231,6 +227,7 @@ class RayBackend(PlacedBackend):
 
 def _word(job: dict[str, Any]) -> Report:
     said = str(job.get("message") or "").strip()[-REASON:]
+    error = job.get("error_type")
     match job["status"]:
         case "PENDING":
             return Report(Phase.WAITING, said)
@@ -238,6 +235,6 @@ def _word(job: dict[str, Any]) -> Report:
             return Report(Phase.RUNNING)
         case "STOPPED":
             return Report(Phase.OVER, said, Ending.CANCELLED)
-        case "FAILED" if job.get("error_type") in INTERRUPTED:
-            return Report(Phase.OVER, said, Ending.INTERRUPTED)
-    return Report(Phase.OVER, said)
+    # without a machine it never began: what breaks each start is no interruption
+    interrupted = error == NO_ROOM or (error in DIED and job.get("driver_node_id"))
+    return Report(Phase.OVER, said, Ending.INTERRUPTED if interrupted else Ending.UNKNOWN)
