@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check 
 # Each lock lists all that its packages need: pip looks for nothing else, and takes nothing with another hash.
 LOCKED := $(PIP) --no-deps --require-hashes
 OURS := $(PIP) --no-deps --no-build-isolation --editable .
-LOCKS := $(wildcard requirements/*.lock)
+LOCKS := $(filter-out requirements/ray.lock,$(wildcard requirements/*.lock))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check lint fast-tests slow-tests test-external nightly reliability trends docs docs-site bundle registry table lock clean
