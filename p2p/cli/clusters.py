@@ -24,15 +24,17 @@ clusters = typer.Typer(
 USUAL = Cluster(name="usual", kind="slurm")
 """Its values are the defaults of the options."""
 
-Name = Annotated[str, typer.Argument(metavar="CLUSTER", help="What it is called.")]
+Name = Annotated[str, typer.Argument(metavar="CLUSTER", help="Name of the cluster.")]
 Kind = Annotated[str, typer.Argument(metavar="KIND", help="Its scheduler: slurm, ray or k8s.")]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="What only its scheduler knows, such as partition=gpu."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Option of its scheduler, such as partition=gpu."),
 ]
 Setup = Annotated[
     list[str] | None,
-    typer.Option("--setup", metavar="LINE", help="Line of a shell before each run, such as 'module load python/3.11'."),
+    typer.Option(
+        "--setup", metavar="LINE", help="Shell line run before each training, such as 'module load python/3.11'."
+    ),
 ]
 
 
@@ -80,7 +82,7 @@ def add(  # noqa: PLR0913  typer reads one parameter per option
     output = Output(as_json)
     view = add_cluster(ws, cluster)
     problem = [view.problem] if view.problem else []
-    output.result(view, f"Added {name}. To run a job there of a second: p2p clusters check {name}", *problem)
+    output.result(view, f"Added {name}. To run a job of one second there: p2p clusters check {name}", *problem)
 
 
 @clusters.command("list", epilog=examples("p2p clusters list"))
@@ -100,10 +102,10 @@ def check(
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
-    """Run a job of a second on a cluster, and see that it comes back."""
+    """Run a job of one second on a cluster, and see that it comes back."""
     ws = open_workspace(runs_dir)
     output = Output(as_json)
-    with output.console.status(f"Waiting for a job of a second on {name} …"):
+    with output.console.status(f"Waiting for a job of one second on {name} …"):
         view = check_cluster(ws, name, wait)
     said = view.problem or f"Ready. To train there: p2p run … --backend {view.backend}"
     output.result(view, cluster_table((view,)), said)

@@ -13,13 +13,13 @@ class Cluster(Contract):
     kind: str
     """Backend: "slurm", "ray" or "k8s"."""
     options: dict[str, JsonValue] = {}
-    """What only this kind of scheduler knows, such as a partition or a namespace."""
+    """Options of this kind of scheduler, such as a partition or a namespace."""
     python: str | None = None
     """Interpreter on the cluster's machines that has p2p; None takes the one that runs p2p here."""
     setup: tuple[str, ...] = ()
-    """Lines of a shell that come before it, such as "module load python/3.11"."""
+    """Shell lines run before it, such as "module load python/3.11"."""
     wrapper: str = ""
-    """Words of a shell before the interpreter, such as "apptainer exec --nv p2p.sif"."""
+    """Shell words before the interpreter, such as "apptainer exec --nv p2p.sif"."""
     memory_mb: int = Field(default=4000, ge=500)
     """Memory asked for, for each run [MiB]."""
     cores: int = Field(default=1, ge=1)
@@ -59,7 +59,7 @@ class PlacedJob(Contract):
     """How a job was handed to a scheduler (`placed.json` in the job's directory)."""
 
     backend: str
-    """As a person calls it: "slurm", "slurm:lab"."""
+    """Backend as it was named: "slurm", "slurm:lab"."""
     token: str = Field(pattern=r"^[0-9a-f]{8}$")
     """Of this submission: a start that belongs to an earlier one does nothing."""
     cores: int = Field(ge=1)

@@ -93,7 +93,7 @@ class Remedy(StrEnum):
     REMOVE_NODE = "remove_node"
     """Forget `node`, with the jobs that are there."""
     CHECK_CLUSTER = "check_cluster"
-    """Run a job of a second on `cluster`."""
+    """Run a job of one second on `cluster`."""
     REMOVE_CLUSTER = "remove_cluster"
     """Forget `cluster`."""
 

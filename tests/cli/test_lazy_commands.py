@@ -16,7 +16,10 @@ def test_the_help_page_imports_no_command_no_service_and_no_pydantic() -> None:
     loaded = _modules_after(["--help"])
     assert not {name for name in loaded if name.split(".")[0] in ("pydantic", "pydantic_core", "mcp", "jinja2")}
     ours = {name for name in loaded if name.startswith("p2p.") and not name.startswith("p2p.cli")}
-    assert ours == {"p2p.config_location", "p2p.contracts", "p2p.contracts.errors", "p2p.contracts.remedies"}
+    assert ours == {
+        *("p2p.config_location", "p2p.registry"),
+        *("p2p.contracts", "p2p.contracts.errors", "p2p.contracts.remedies"),
+    }
     called = {row.place.split(":")[0] for row in ROWS}
     assert not called & loaded
 

@@ -14,7 +14,7 @@ from p2p.contracts.reward import RewardDraft, RewardReport
 from p2p.contracts.session import NewSession, SessionStatus
 from p2p.contracts.training import TrainConfig
 from p2p.scheduler import cores, machine_queue
-from p2p.service.jobs.waiting import _estimate
+from p2p.service.jobs.waiting import estimated_wait
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.progress.job_views import get_job
 from p2p.service.progress.session_view import view_session
@@ -196,6 +196,6 @@ def test_sessions_that_end_together_are_filmed_one_after_the_other_and_say_so(
 def test_an_estimate_follows_the_holders_and_the_place(
     times: list[float | None], place: int, expected: float | None
 ) -> None:
-    assert _estimate(times, place) == expected
-    assert _estimate([], place) is None
-    assert _estimate(times, None) is None
+    assert estimated_wait(times, place) == expected
+    assert estimated_wait([], place) is None
+    assert estimated_wait(times, None) is None

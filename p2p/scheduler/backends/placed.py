@@ -357,14 +357,14 @@ def _unreachable(record: PlacedJobRecord, error: Exception) -> JobStatus:
     status = record.read_status()
     if status.state in (JobState.COMPLETED, JobState.FAILED) or record.beats(BEATS_S):
         return status
-    said = f"{error} What runs there goes on, and nothing is started twice."
+    said = f"{error} Its jobs there go on; none is started twice."
     return status.model_copy(update={"state": JobState.UNREACHABLE, "error": said})
 
 
 def _broken(record: PlacedJobRecord) -> JobStatus:
     reason = (
-        f"It was handed to a cluster, and {record.path / 'placed.json'}, which says how, is broken. "
-        "Remove the file to give the job up."
+        f"It was submitted to a cluster, and {record.path / 'placed.json'}, which says how, is broken. Delete the "
+        "file to give the job up."
     )
     return JobStatus(state=JobState.UNREACHABLE, error=reason)
 

@@ -52,21 +52,27 @@ def waiting_of(status: JobStatus | None, what: WaitsFor, since: str | None = Non
     if status is None or status.state is not JobState.QUEUED:
         return None
     directories = [Path(name) for name in status.waits_for]
-    # One admission per finished holder is assumed; None if unknown [s].
-    times = [_time_left(directory) for directory in directories]
-    known = sorted(time for time in times if time is not None)
-    if not known or len(known) < len(times) or status.place is None:
-        estimate = None
-    else:
-        rounds, index = divmod(status.place - 1, len(known))
-        estimate = rounds * known[-1] + known[index]
     return Waiting(
         waits_for=status.lacks or what,
         holders=tuple(dict.fromkeys(_holder(directory) for directory in directories)),
         place=status.place,
         since=since or status.started_at,
-        estimate_s=estimate,
+        estimate_s=estimated_wait([_time_left(directory) for directory in directories], status.place),
     )
+
+
+def estimated_wait(times: Sequence[float | None], place: int | None) -> float | None:
+    """Time until a place in the queue is served, if each holder that ends lets one in [s]; None if unknown.
+
+    Args:
+        times: Remaining time of each holder [s]; None where its pace is not known.
+        place: Place in the queue, from 1; None if it is not known.
+    """
+    known = sorted(time for time in times if time is not None)
+    if not known or len(known) < len(times) or place is None:
+        return None
+    rounds, index = divmod(place - 1, len(known))
+    return rounds * known[-1] + known[index]
 
 
 def shared_wait(waits: Sequence[Waiting | None]) -> Waiting | None:

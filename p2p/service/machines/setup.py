@@ -65,7 +65,7 @@ def check_setup(ws: Workspace) -> SetupReport:
         cluster = SetupCheck(
             name="cluster",
             level=CheckLevel.WARNING if view.problem else CheckLevel.OK,
-            found=f"{view.backend}; {view.problem or 'to run a job there of a second:'}",
+            found=f"{view.backend}; {view.problem or 'to run a job of one second there:'}",
             remedy=Remedy.CHECK_CLUSTER.of(cluster=view.cluster.name),
         )
         checks.append(cluster)

@@ -159,7 +159,9 @@ def test_a_refused_key_is_a_problem_of_this_machine(agent: AgentRuns) -> None:
 
 def test_an_unknown_model_is_named(agent: AgentRuns) -> None:
     error = {"type": "error", "error": {"type": "not_found_error", "message": "model: claude-x"}}
-    with pytest.raises(RequestRejected, match=r"There is no anthropic:claude-x .* Choose another model"):
+    with pytest.raises(
+        RequestRejected, match=r"anthropic:claude-x does not exist at its provider.* Choose another model"
+    ):
         agent.run(Raw(404, json.dumps(error)), model="claude-x", token_cap_given=True)
 
 
