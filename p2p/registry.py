@@ -13,13 +13,14 @@ AUTHORS: dict[str, str] = {
 }
 BACKENDS: dict[str, str] = {
     "inline": "p2p.scheduler.backends.inline:InlineBackend",
+    "k8s": "p2p.scheduler.backends.k8s.backend:KubernetesBackend",
     "local": "p2p.scheduler.backends.local:LocalBackend",
     "pool": "p2p.scheduler.backends.pool:PoolBackend",
     "ray": "p2p.scheduler.backends.ray:RayBackend",
     "slurm": "p2p.scheduler.backends.slurm:SlurmBackend",
     "ssh": "p2p.scheduler.backends.ssh:SSHBackend",
 }
-PLACES: dict[str, str] = {"pool": "NODE,…", "slurm": "CLUSTER", "ssh": "NODE"}
+PLACES: dict[str, str] = {"k8s": "CLUSTER", "pool": "NODE,…", "ray": "CLUSTER", "slurm": "CLUSTER", "ssh": "NODE"}
 """What may follow the name of a backend, after a colon."""
 PROVIDERS: dict[str, str] = {
     "anthropic": "p2p.inference.providers.anthropic:AnthropicModel",
@@ -37,6 +38,7 @@ _EXTRA_OF = {
     "google": "gemini",
     "openai": "openai",
     "paramiko": "ssh",
+    "kubernetes": "k8s",
 }
 
 

@@ -1,6 +1,7 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from ray_lab import HAS_RAY, NO_RAY, RayLab
@@ -9,6 +10,9 @@ from ssh_lab import HAS_SSHD, NO_SSHD, Lab
 
 from p2p.contracts.cluster import Cluster
 from p2p.scheduler.backends.local import LocalBackend
+
+if TYPE_CHECKING:
+    from k8s_lab import KubernetesLab
 
 
 @pytest.fixture
@@ -80,6 +84,29 @@ def ray(one_ray: RayLab) -> RayLab:
 @pytest.fixture
 def ray_cluster(ray: RayLab) -> Cluster:
     return ray.cluster
+
+
+@pytest.fixture(scope="session")
+def one_kubernetes(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[KubernetesLab]":
+    pytest.importorskip("kubernetes")
+    from k8s_lab import KubernetesLab  # noqa: PLC0415  an extra, and half a second to import
+
+    made = KubernetesLab(tmp_path_factory.mktemp("k8s"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def kubernetes(one_kubernetes: "KubernetesLab", monkeypatch: pytest.MonkeyPatch) -> "Iterator[KubernetesLab]":
+    """A stand-in for Kubernetes, reached by the official client; no fault survives the test."""
+    monkeypatch.setenv("KUBECONFIG", str(one_kubernetes.kubeconfig))
+    yield one_kubernetes
+    one_kubernetes.make_good()
+
+
+@pytest.fixture
+def k8s_cluster(kubernetes: "KubernetesLab", tmp_path: Path) -> Cluster:
+    return kubernetes.cluster(tmp_path)
 
 
 def end_jobs(root: Path) -> None:

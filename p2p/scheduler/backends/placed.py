@@ -108,6 +108,8 @@ class PlacedBackend(ABC):
     capabilities: ClassVar = Capabilities(here=False, takes="cluster")
     Options: ClassVar[type[Contract]] = Contract
     """What only this kind of scheduler knows; `Cluster.options` is one of it."""
+    python: ClassVar[str] = sys.executable
+    """Interpreter on its machines, where the cluster names none."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -280,7 +282,7 @@ class PlacedBackend(ABC):
 
     def _hand_over(self, record: PlacedJobRecord, placed: PlacedJob) -> JobStatus:
         """Submit a recorded job."""
-        python = self.cluster.python or sys.executable
+        python = self.cluster.python or self.python
         words = shlex.join((python, "-m", "p2p.scheduler.foreground", str(record.path), placed.token))
         placement = Placement(
             name=self._called(record, placed),

@@ -1,0 +1,1 @@
+"""Kubernetes: trainings as Jobs of one pod, through the official client."""
