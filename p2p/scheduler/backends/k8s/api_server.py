@@ -88,7 +88,7 @@ class ApiServer:
             refusal = _refusal(error)
             if refusal.get("reason") == "AlreadyExists":
                 return ""
-            if FULL.search(said := refusal.get("message", "")):
+            if FULL.search(said := str(refusal.get("message", ""))):
                 return said
             raise self._in_our_terms(error, "create") from error
         return ""

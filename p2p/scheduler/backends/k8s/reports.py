@@ -37,7 +37,7 @@ REMEDIES = (
     (r"taint|affinity|selector", "Say which nodes it may use in pod=… of the cluster (tolerations, nodeSelector)."),
 )
 """By what the scheduler or an event says."""
-OTHERWISE = "To look: kubectl describe pod {pod}"
+OTHERWISE = "To look: kubectl describe {what}"
 
 
 def reports(
@@ -110,13 +110,13 @@ def _between_pods(
     """Report on a Job that has not ended and has no pod that could run."""
     name = job["metadata"]["name"]
     if suspended := _condition(job, "Suspended"):
-        return Report(Phase.WAITING, f"Suspended: {suspended.get('message', '')} To let it run: kubectl get job {name}")
+        return Report(Phase.WAITING, _with_remedy({"reason": "Suspended", **suspended}, f"job {name}"))
     if pods and (reason := _disruption(pods[-1])) is not None:
         return Report(Phase.WAITING, f"Its pod was stopped ({reason}); another takes its place.")
     if pods:  # the Job is told of its end in a moment
         return Report(Phase.RUNNING)
     if event := said.get(name):
-        return Report(Phase.WAITING, _with_remedy(event, name).replace("describe pod", "describe job"))
+        return Report(Phase.WAITING, _with_remedy(event, f"job {name}"))
     return Report(Phase.WAITING)
 
 
@@ -125,22 +125,23 @@ def _why_pending(pod: Mapping[str, Any], said: Mapping[str, Mapping[str, Any]]) 
     name = pod["metadata"]["name"]
     scheduled = _condition(pod, "PodScheduled", "False")
     if scheduled is not None:
-        return _with_remedy(scheduled, name)
+        return _with_remedy(scheduled, f"pod {name}")
     waiting = next(iter(_states(pod, "waiting")), {})
     reason = waiting.get("reason")
     if reason in NO_IMAGE:
         why = _joined(reason, waiting.get("message"))
         return f"{why} Correct image=… of the cluster, or let its nodes pull it (imagePullSecrets in pod=…)."
     if reason not in (None, "ContainerCreating", "PodInitializing"):
-        return _with_remedy(waiting, name)
+        return _with_remedy(waiting, f"pod {name}")
     late = _age_s(pod["metadata"].get("creationTimestamp")) > PATIENCE_S
-    return _with_remedy(said[name], name) if late and name in said else ""
+    return _with_remedy(said[name], f"pod {name}") if late and name in said else ""
 
 
-def _with_remedy(problem: Mapping[str, Any], name: str) -> str:
+def _with_remedy(problem: Mapping[str, Any], what: str) -> str:
+    """What stands in the way, and what to do; `what` is looked at where nothing better is known."""
     why = _joined(problem.get("reason"), problem.get("message"))
     fitting = (remedy for pattern, remedy in REMEDIES if re.search(pattern, why, re.IGNORECASE))
-    return f"{why} {next(fitting, OTHERWISE.format(pod=name))}"
+    return f"{why} {next(fitting, OTHERWISE.format(what=what))}"
 
 
 def _joined(reason: str | None, message: str | None) -> str:
