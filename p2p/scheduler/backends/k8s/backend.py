@@ -145,8 +145,8 @@ class KubernetesBackend(PlacedBackend):
         options = self.options
         if options.image is None or not (options.claim or options.host_path) or options.mounted_at is None:
             raise EnvironmentProblem(
-                "Kubernetes needs an image and the volume of the runs directory. Run: p2p clusters add "
-                f"{self._name} k8s --set image=IMAGE --set claim=CLAIM --set mount=DIRECTORY, see {PAGE}"
+                f"The cluster {self.cluster.name!r} lacks an image, or the volume of the runs directory. "
+                f"Add it with image=…, claim=… and mount=…, see {PAGE}."
             )
         self._namespace().connect()
 
@@ -174,7 +174,7 @@ class KubernetesBackend(PlacedBackend):
         mount = self.options.mounted_at or ""
         if not placement.directory.is_relative_to(PurePath(mount)):
             raise EnvironmentProblem(
-                f"Pods of {self._name} see {mount} alone, and {placement.directory} is not in it. Use a runs directory "
+                f"Pods of {self.cluster.name} see {mount} alone, and {placement.directory} is not in it. Use a runs directory "
                 f"below {mount}, or add the cluster again with another mount=…"
             )
         return self._namespace().create(job_manifest(placement, self.cluster, self.options))
@@ -206,10 +206,6 @@ class KubernetesBackend(PlacedBackend):
             raise
         except EnvironmentProblem as error:  # its supervisor has been told to end it
             raise NodeUnreachable(str(error)) from error
-
-    @property
-    def _name(self) -> str:
-        return "NAME" if self.cluster.name == self.cluster.kind else self.cluster.name
 
     def _namespace(self) -> _Namespace:
         options = self.options
