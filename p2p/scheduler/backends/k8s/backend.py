@@ -174,8 +174,8 @@ class KubernetesBackend(PlacedBackend):
         mount = self.options.mounted_at or ""
         if not placement.directory.is_relative_to(PurePath(mount)):
             raise EnvironmentProblem(
-                f"Pods of {self.cluster.name} see {mount} alone, and {placement.directory} is not in it. Use a runs directory "
-                f"below {mount}, or add the cluster again with another mount=…"
+                f"Pods of {self.cluster.name} see {mount} alone, and {placement.directory} is not in it. "
+                f"Use a runs directory below {mount}, or add the cluster again with another mount=…"
             )
         return self._namespace().create(job_manifest(placement, self.cluster, self.options))
 
