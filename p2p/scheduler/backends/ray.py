@@ -46,7 +46,7 @@ class RayOptions(Contract):
     headers_file: str | None = None
     """File of further headers, one "Name: value" a line, for a proxy before the dashboard."""
     allow_unauthenticated: bool = False
-    """Whether a dashboard on another machine may be used with neither a token nor TLS: whoever reaches it can run
+    """Whether a dashboard on another machine may be used with neither a token nor TLS: anyone who reaches it can run
     programs there."""
     local: bool = False
     """Whether p2p starts a Ray of this machine alone when none answers."""
@@ -152,7 +152,7 @@ class RayBackend(PlacedBackend):
             self._ask(known)
         job = known.jobs.get(name)
         if job is None:
-            return Report(Phase.OVER, "it does not know the job; its head was started anew", Ending.INTERRUPTED)
+            return Report(Phase.OVER, "it does not know the job; its head was restarted", Ending.INTERRUPTED)
         if job["status"] == "PENDING" and name in known.stopped:
             # Ray stops no job before it has begun; this one will find that it was cancelled, and do nothing
             return Report(Phase.OVER, "stopped before it began", Ending.CANCELLED)
@@ -203,7 +203,8 @@ class RayBackend(PlacedBackend):
         open_to_all = not headers and not is_loopback(address) and urlsplit(address).scheme == "http"
         if open_to_all and not self.options.allow_unauthenticated:
             raise EnvironmentProblem(
-                f"{address} is on another machine, with neither a token nor TLS: whoever reaches it can run programs "
+                f"{address} is on another machine, with neither a token nor TLS: anyone who reaches it can run "
+                "programs "
                 "there. Give the cluster a token_file or an https address; or, if its network is closed to others, add "
                 "it with --set allow_unauthenticated=true."
             )
