@@ -92,7 +92,7 @@ def add_tools(server: PolicyServer, ws: Workspace, tools: Iterable[ServerTool], 
 def _answer(function: Callable[..., Any]) -> type[Answer]:
     """What a tool answers with: the type it returns, or `X` of `Annotated[CallToolResult, X]`."""
     returned = inspect.signature(function).return_annotation
-    kind = get_args(returned)[1] if get_origin(returned) is Annotated else returned
+    kind: type[Answer] = get_args(returned)[1] if get_origin(returned) is Annotated else returned
     assert issubclass(kind, Answer), function
     return kind
 

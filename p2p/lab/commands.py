@@ -17,6 +17,11 @@ BENCHES = (
         "Measure what it costs that a reward runs in a confined process of its own, against the same reward without.",
     ),
     LazyCommand(
+        "start",
+        "p2p.lab.speed.start_command:start",
+        "Measure the processor time of commands and of the MCP server when they start, and print it in Markdown.",
+    ),
+    LazyCommand(
         "learn",
         "p2p.lab.learning.commands:learn",
         "Train with the presets by Gymnasium's own reward, and print the returns with their interval over the seeds.",

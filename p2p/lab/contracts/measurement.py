@@ -133,6 +133,25 @@ class ConfinementReport(Contract):
     rows: tuple[ConfinementRow, ...]
 
 
+class StartRow(Contract):
+    """What one start costs."""
+
+    what: str
+    against: str
+    """What it is held against."""
+    seconds: Spread
+    """Processor time until it ends, or has answered [s]."""
+    ratio: Spread
+    """Over that of the same repetition of what it is held against."""
+
+
+class StartReport(Contract):
+    """The benchmark of starting."""
+
+    repetitions: int
+    rows: tuple[StartRow, ...]
+
+
 class TimeLeft(Contract):
     """First estimate of the time left of a run or a session, and the truth."""
 
