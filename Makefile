@@ -20,13 +20,13 @@ setup: $(VENV)/.demo  ## Set up p2p and p2p-mcp in .venv, and train nothing
 demo: $(VENV)/.demo  ## Set up, then train a cheetah to run from one sentence, with no key
 	$(BIN)/p2p run "run forward as fast as you can" --env HalfCheetah-v5
 
-test: $(VENV)/.dev $(VENV)/.sshd $(VENV)/.ray  ## Set up, then run every test but the nightly ones
+test: $(VENV)/.dev $(LABS)  ## Set up, then run every test but the nightly ones
 	$(PYTEST) -m "not nightly"
 
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
 	P2P_EXTERNAL=1 $(BIN)/python -m pytest -m "not nightly" tests/external
 
-nightly: $(VENV)/.dev $(VENV)/.sshd $(VENV)/.ray .external/.installed  ## What is too long for each change: kills by dice, whole campaigns, long halves
+nightly: $(VENV)/.dev $(LABS) .external/.installed  ## What is too long for each change: kills by dice, whole campaigns, long halves
 	P2P_EXTERNAL=1 $(PYTEST) -m nightly
 
 reliability: $(VENV)/.dev  ## Kill, stop, fill, break and poll: the table of docs/reliability.md (about an hour on 2 cores)
@@ -44,7 +44,7 @@ lint: $(VENV)/.dev
 fast-tests: $(VENV)/.dev $(VENV)/.sshd
 	$(PYTEST) -m "not slow and not nightly"
 
-slow-tests: $(VENV)/.dev $(VENV)/.sshd $(VENV)/.ray  ## The tests that train a policy or run a whole session
+slow-tests: $(VENV)/.dev $(LABS)  ## The tests that train a policy or run a whole session
 	$(PYTEST) -m "slow and not nightly"
 
 trends: $(VENV)/.dev  ## How the code is built, as figures to watch: lines by package, helpers called once, cycles
@@ -100,6 +100,11 @@ $(VENV)/.dev: pyproject.toml $(LOCKS) | $(VENV)/bin/python
 # An SSH server for the tests of nodes, where the machine has none: unpacked into the environment, not installed.
 $(VENV)/.sshd: tests/scheduler/fetch_sshd.sh | $(VENV)/bin/python
 	@sh $< $(CURDIR)/$(VENV)/sshd || echo "No SSH server could be had: the tests that need one are skipped."
+	@touch $@
+
+# A Slurm for the tests of clusters, in the same way.
+$(VENV)/.slurm: tests/scheduler/fetch_slurm.sh | $(VENV)/bin/python
+	@sh $< $(CURDIR)/$(VENV)/slurm || echo "Slurm could not be had: the tests that need it are skipped."
 	@touch $@
 
 # A Ray for the tests of its jobs, in an environment of its own: p2p itself loads nothing of it.

@@ -43,7 +43,7 @@ class IterationRecord:
     read_reward_spec, save_reward_spec = json_file("reward_spec.json", RewardSpec)
     read_reward_report, save_reward_report = json_file("reward_report.json", RewardReport)
     read_summary, save_summary = json_file("summary.json", RunSummary)
-    read_resume_point, _ = json_file(f"{layout.RESUME}/{layout.RESUME_POINT}", ResumePoint)
+    read_resume_point, save_resume_point = json_file(f"{layout.RESUME}/{layout.RESUME_POINT}", ResumePoint)
     read_plan, save_plan = json_file(layout.PLAN, TrainingPlan)
     read_judgment, save_judgment = json_file("judgment.json", Judgment)
 

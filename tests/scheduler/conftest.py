@@ -57,6 +57,7 @@ def slurm(one_slurm: SlurmLab, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slur
             monkeypatch.setenv(name, one_slurm.environment[name])
     yield one_slurm
     one_slurm.make_good()
+    one_slurm.run("scancel", "--me")
 
 
 @pytest.fixture

@@ -15,12 +15,13 @@ from job_helpers import until
 UNPACKED = Path(sys.prefix, "slurm")
 """Where `make test` puts Slurm when the machine has none."""
 PLACES = [Path("/usr/sbin"), Path("/usr/bin"), UNPACKED / "usr/sbin", UNPACKED / "usr/bin"]
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "slurmstepd", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
 
 
 def program(name: str) -> Path | None:
-    """A program of Slurm."""
-    return next((place / name for place in PLACES if (place / name).exists()), None)
+    """A program of Slurm; Debian calls some of them "slurmd-wlm", with links that its installation makes."""
+    found = (place / called for place in PLACES for called in (name, f"{name}-wlm"))
+    return next((path for path in found if path.exists()), None)
 
 
 MISSING = [name for name in PROGRAMS if program(name) is None]
@@ -93,7 +94,7 @@ class SlurmLab:
             JobCompType=jobcomp/none
             MpiDefault=none
             ReturnToService=2
-            SlurmdTimeout=30
+            SlurmdTimeout=15
             MessageTimeout=10
             KillWait=5
             MinJobAge=300
@@ -114,7 +115,7 @@ class SlurmLab:
                 *(f"--pid-file={munge}/pid", f"--log-file={munge}/log", f"--seed-file={munge}/seed"),
             ],
             "slurmctld": ["-D", "-f", f"{self.place}/slurm.conf"],
-            "slurmd": ["-D", "-f", f"{self.place}/slurm.conf"],
+            "slurmd": ["-D", "-f", f"{self.place}/slurm.conf", "-d", str(program("slurmstepd"))],
         }[name]
         with (self.place / f"{name}.log").open("ab") as log:
             self.daemons[name] = subprocess.Popen(
@@ -127,21 +128,28 @@ class SlurmLab:
         self.daemons[name].wait()
 
     def make_good(self) -> None:
-        """End all jobs, and start the daemons that a test has killed."""
+        """Start the daemons that a test has killed."""
         for name, daemon in self.daemons.items():
             if daemon.poll() is not None:
                 self.start(name)
-        until(lambda: self.run("sinfo", "--noheader", "--format=%T"), START_S)
-        self.run("scancel", "--me")
+        until(self._is_up, START_S)
+
+    def _is_up(self) -> bool:
+        """Whether the node takes jobs; one that was down or drained is told to."""
+        state = self.run("sinfo", "--noheader", "--partition=debug", "--format=%T").strip()
+        if state.startswith(("down", "drain")):
+            self.run("scontrol", "update", f"NodeName={socket.gethostname()}", "State=RESUME")
+        return state in ("idle", "mixed")
 
     def run(self, *command: str) -> str:
         """What a command of Slurm prints; empty where it fails."""
         words = [str(program(command[0])), *command[1:]]
         return subprocess.run(words, env=self.environment, capture_output=True, text=True, check=False).stdout
 
-    def number(self, name: str) -> str:
-        """Slurm's number of a job by its name."""
-        return self.run("squeue", "--noheader", "--states=all", f"--name={name}", "--format=%i").strip()
+    def succeeds(self, *command: str) -> bool:
+        """Whether a command of Slurm does what it is told."""
+        words = [str(program(command[0])), *command[1:]]
+        return subprocess.run(words, env=self.environment, capture_output=True, check=False).returncode == 0
 
     def close(self) -> None:
         """End all jobs and daemons."""

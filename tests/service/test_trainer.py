@@ -5,6 +5,7 @@ from made_up import run_summary
 
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.training import ResumePoint
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.service.training.aggregation import aggregate
 from p2p.store import files
@@ -90,6 +91,22 @@ def test_a_run_that_a_scheduler_gave_up_before_it_began_waits_again_and_one_that
     backend = ScriptedBackend(script)
     Trainer(backend, JOB, 2, lambda: None).train(_runs(tmp_path, 2), poll_s=0)
     assert backend.submissions == {"baseline_seed_0": RETRIES + 1, "baseline_seed_1": 3 * RETRIES + 1}
+
+
+def test_a_run_that_is_interrupted_but_gets_further_is_started_as_often_as_it_takes(tmp_path: Path) -> None:
+    (run,) = _runs(tmp_path, 1)
+
+    def script(_name: str, submission: int) -> JobStatus:
+        run.save_resume_point(resume_point(rollouts=submission))
+        return _completed("", 0) if submission == 9 else JobStatus(state=JobState.LOST, interrupted=True)
+
+    backend = ScriptedBackend(script)
+    Trainer(backend, JOB, 1, lambda: None).train([run], poll_s=0)
+    assert backend.submissions == {run.path.name: 9}
+
+
+def resume_point(rollouts: int) -> ResumePoint:
+    return ResumePoint(inputs={}, rollouts=rollouts, seconds=1.0, resumed=0, peak_memory_mb=1, evaluated=(), pending=())
 
 
 def _finish(run: IterationRecord, success: float, score: float, final: float) -> None:

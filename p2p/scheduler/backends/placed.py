@@ -143,8 +143,12 @@ class PlacedBackend(ABC):
         """
 
     @abstractmethod
-    def report(self, name: str) -> Report:
+    def report(self, name: str, fresh: bool = False) -> Report:
         """What the scheduler says of a job; `OVER` for one that it does not know.
+
+        Args:
+            name: The job.
+            fresh: Whether an answer from before this call will not do.
 
         Raises:
             NodeUnreachable: it does not answer.
@@ -260,8 +264,9 @@ class PlacedBackend(ABC):
             return status
         name = self._called(record, placed)
         try:
-            if placed.submitted or placed.cancelled or self.report(name).phase is not Phase.OVER:
-                return self._follow(record, placed, self.report(name))
+            report = self.report(name, fresh=not placed.submitted)
+            if placed.submitted or placed.cancelled or report.phase is not Phase.OVER:
+                return self._follow(record, placed, report)
             return self._hand_over(record, placed)
         except NodeUnreachable as error:
             return _unreachable(record, error)
@@ -312,7 +317,7 @@ class PlacedBackend(ABC):
         if time.time() - since < self.cluster.settle_s:
             if placed.over_since is None:
                 record.save(placed.model_copy(update={"over_since": since}))
-            return status.model_copy(update={"state": JobState.RUNNING})
+            return status.model_copy(update={"state": JobState.RUNNING}) if status.state.finished else status
         if report.ending is Ending.CANCELLED:
             return self._ended(record, placed, JobState.CANCELLED, f"Ended in {self.cluster.kind}: {report.reason}")
         if report.ending is Ending.FAILED:
@@ -320,7 +325,8 @@ class PlacedBackend(ABC):
         said = f"{self.cluster.kind} let it go: {report.reason}"
         if not status.started_at and (printed := record.scheduler_log()):
             said = f"{said}\n{printed}"
-        return self._ended(record, placed, JobState.LOST, said, report.ending is Ending.INTERRUPTED)
+        told_to_end = status.state is JobState.CANCELLED  # by the scheduler: no person wanted it
+        return self._ended(record, placed, JobState.LOST, said, told_to_end or report.ending is Ending.INTERRUPTED)
 
     def _ended(
         self, record: PlacedJobRecord, placed: PlacedJob, state: JobState, error: str | None, interrupted: bool = False

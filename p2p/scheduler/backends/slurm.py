@@ -120,15 +120,19 @@ class SlurmBackend(PlacedBackend):
         _QUEUE.changed = time.monotonic()
         return ""
 
-    def report(self, name: str) -> Report:
-        """What the controller says of a job, from one answer about all jobs that is at most seconds old.
+    def report(self, name: str, fresh: bool = False) -> Report:
+        """What the controller says of a job, from one answer about all jobs that is seconds old at most.
+
+        Args:
+            name: The job.
+            fresh: Whether an answer from before this call will not do.
 
         Raises:
             NodeUnreachable: the controller does not answer.
         """
         now = time.monotonic()
         least, most = ASK_S
-        if now - _QUEUE.asked > min(most, max(least, (now - _QUEUE.changed) / 10)):
+        if fresh or now - _QUEUE.asked > min(most, max(least, (now - _QUEUE.changed) / 10)):
             self._ask()
         return _QUEUE.jobs.get(name, Report(Phase.OVER, "Slurm does not know the job any more"))
 

@@ -1,0 +1,329 @@
+"""Jobs of a real Slurm whose parts fail: every fault is a named state, and nothing is lost or started twice."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from job_helpers import is_running, pid_in, shell, until
+from slurm_lab import SlurmLab
+
+from p2p.contracts.cluster import Cluster
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput
+from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.training import TrainConfig
+from p2p.scheduler.backends.by_directory import ByDirectory, open_backend
+from p2p.scheduler.backends.slurm import SlurmBackend
+from p2p.service.jobs.worker_jobs import worker_job
+from p2p.service.training.environments import describe_environment
+from p2p.service.workspace import Workspace
+from p2p.settings import Settings
+from p2p.store.clusters import ClusterStore
+from p2p.store.iterations import IterationRecord, save_inputs
+from p2p.store.nodes import NodeStore
+from p2p.store.placed import PlacedJobRecord
+from p2p.training.trainer import Trainer
+
+pytestmark = pytest.mark.slow
+CANARY = "canary-7f3a91"
+REWARD = """
+from p2p.training.reward_function import RewardFunction
+
+class Upright(RewardFunction):
+    latex = "1"
+    terms = {"alive": "stays up"}
+
+    def compute(self, obs, action, next_obs, info):
+        return 1.0, {"alive": 1.0}
+"""
+
+
+@pytest.fixture
+def backend(slurm_cluster: Cluster) -> SlurmBackend:
+    return SlurmBackend(slurm_cluster)
+
+
+def until_it_is(backend: SlurmBackend, directory: Path, state: JobState, seconds: float = 60.0) -> JobStatus:
+    return until(lambda: (status := backend.status(directory)).state is state and status, seconds)
+
+
+def number(slurm: SlurmLab, directory: Path) -> str:
+    """Slurm's number of the job."""
+    rows = slurm.run("squeue", "--noheader", "--states=all", "--format=%i %Z").splitlines()
+    return next(row.split()[0] for row in reversed(rows) if row.split()[1] == str(directory))
+
+
+def test_a_requeued_job_goes_on_in_its_directory(backend: SlurmBackend, slurm: SlurmLab, jobs: Path) -> None:
+    backend.submit(shell("echo start >> starts; until [ -e go ]; do sleep 0.1; done"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.RUNNING)
+    job = number(slurm, jobs / "a")
+    until(lambda: slurm.succeeds("scontrol", "requeue", job))
+    waiting = until_it_is(backend, jobs / "a", JobState.QUEUED)
+    assert waiting.error == "BeginTime"
+    slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+    (jobs / "a/go").touch()
+    until_it_is(backend, jobs / "a", JobState.COMPLETED)
+    assert (jobs / "a/starts").read_text().split() == ["start", "start"]
+
+
+def test_a_job_outlives_the_controller(backend: SlurmBackend, slurm: SlurmLab, jobs: Path) -> None:
+    backend.submit(shell("until [ -e go ]; do sleep 0.1; done; echo done"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.RUNNING)
+    slurm.kill("slurmctld")
+    until(lambda: "does not answer" in said_by(backend), 30.0)
+    assert backend.status(jobs / "a").state is JobState.RUNNING  # its supervisor says so itself
+    (jobs / "a/go").touch()
+    assert until_it_is(backend, jobs / "a", JobState.COMPLETED).exit_code == 0
+    slurm.make_good()
+
+
+def said_by(backend: SlurmBackend) -> str:
+    """What asking the controller for a job that it never had brings."""
+    try:
+        return backend.report("p2p-none").reason
+    except EnvironmentProblem as error:
+        return str(error)
+
+
+def test_a_submission_that_the_controller_does_not_hear_is_sent_again(
+    backend: SlurmBackend, slurm: SlurmLab, jobs: Path
+) -> None:
+    slurm.kill("slurmctld")
+    status = backend.submit(shell("echo once >> runs"), jobs / "a")
+    assert status.state is JobState.UNREACHABLE
+    assert "nothing is started twice" in (status.error or "")
+    slurm.make_good()
+    until_it_is(backend, jobs / "a", JobState.COMPLETED)
+    assert (jobs / "a/runs").read_text() == "once\n"
+
+
+def test_a_submitter_that_died_before_it_recorded_the_answer_submits_once(
+    backend: SlurmBackend, slurm: SlurmLab, jobs: Path
+) -> None:
+    backend.submit(shell("echo once >> runs; until [ -e go ]; do sleep 0.1; done"), jobs / "a")
+    record = PlacedJobRecord(jobs / "a")
+    placed = record.read()
+    assert placed is not None
+    record.save(placed.model_copy(update={"submitted": False}))  # as it was when the submitter was killed
+    until_it_is(SlurmBackend(backend.cluster), jobs / "a", JobState.RUNNING)
+    assert backend.submit(shell("echo twice >> runs"), jobs / "a").state is JobState.RUNNING
+    (jobs / "a/go").touch()
+    until_it_is(backend, jobs / "a", JobState.COMPLETED)
+    assert (jobs / "a/runs").read_text() == "once\n"
+    assert len(slurm.run("squeue", "--noheader", "--states=all", "--format=%Z").split(str(jobs / "a"))) == 2
+
+
+def test_a_job_cancelled_in_slurm_is_cancelled_with_all_that_it_started(
+    backend: SlurmBackend, slurm: SlurmLab, jobs: Path
+) -> None:
+    backend.submit(shell("setsid sleep 300 & echo $! > orphan; echo $$ > pid; sleep 300"), jobs / "a")
+    child, orphan = pid_in(jobs / "a/pid"), pid_in(jobs / "a/orphan")
+    until_it_is(backend, jobs / "a", JobState.RUNNING)
+    slurm.run("scancel", number(slurm, jobs / "a"))
+    status = until_it_is(backend, jobs / "a", JobState.CANCELLED)
+    assert "slurm" in (status.error or "")
+    assert not is_running(child)
+    assert not is_running(orphan)
+
+
+def test_a_job_whose_machine_died_waits_for_another(backend: SlurmBackend, slurm: SlurmLab, jobs: Path) -> None:
+    backend.submit(shell("echo start >> starts; until [ -e go ]; do sleep 0.1; done"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.RUNNING)
+    job = number(slurm, jobs / "a")
+    handle = json.loads((jobs / "a/handle.json").read_text())
+    slurm.kill("slurmd")
+    kill_matching(f"slurmstepd: \\[{job}")
+    kill_matching(f"foreground {jobs / 'a'}")
+    for pid in (handle["pid"], handle["child"]):
+        os.kill(pid, signal.SIGKILL)
+    until_it_is(backend, jobs / "a", JobState.QUEUED, 120.0)
+    slurm.make_good()
+    slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+    (jobs / "a/go").touch()
+    until_it_is(backend, jobs / "a", JobState.COMPLETED)
+    assert (jobs / "a/starts").read_text().split() == ["start", "start"]
+
+
+def kill_matching(pattern: str) -> None:
+    subprocess.run(["pkill", "-KILL", "-f", pattern], check=False)
+
+
+def test_a_job_that_slurm_forgot_is_lost_and_starts_again(backend: SlurmBackend, slurm: SlurmLab, jobs: Path) -> None:
+    backend.submit(shell("echo start >> starts; sleep 300"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.RUNNING)
+    record = PlacedJobRecord(jobs / "a")
+    placed = record.read()
+    assert placed is not None
+    slurm.run("scancel", number(slurm, jobs / "a"))
+    until(lambda: not (jobs / "a/handle.json").exists() or not is_running(pid_of_supervisor(jobs / "a")))
+    record.save(placed.model_copy(update={"token": "0" * 8}))  # under this name Slurm never had one
+    status = until_it_is(backend, jobs / "a", JobState.LOST)
+    assert "does not know the job" in (status.error or "")
+    backend.submit(shell("echo start >> starts"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.COMPLETED)
+    assert (jobs / "a/starts").read_text().split() == ["start", "start"]
+
+
+def pid_of_supervisor(directory: Path) -> int:
+    return int(json.loads((directory / "handle.json").read_text())["pid"])
+
+
+def test_a_held_job_says_so_and_how_it_goes_on(backend: SlurmBackend, slurm: SlurmLab, jobs: Path) -> None:
+    held = SlurmBackend(backend.cluster.model_copy(update={"options": {"extra": ["--hold"]}}))
+    held.submit(shell("true"), jobs / "a")
+    job = number(slurm, jobs / "a")
+    until(lambda: held.status(jobs / "a").error == f"JobHeldUser. It is held. To let it run: scontrol release {job}")
+    slurm.run("scontrol", "release", job)
+    until_it_is(held, jobs / "a", JobState.COMPLETED)
+
+
+def test_a_partition_that_is_down_is_the_reason_to_wait(backend: SlurmBackend, jobs: Path) -> None:
+    down = SlurmBackend(backend.cluster.model_copy(update={"options": {"partition": "closed"}}))
+    down.submit(shell("true"), jobs / "a")
+    until(lambda: down.status(jobs / "a").error == "PartitionDown")
+    assert down.cancel(jobs / "a").state is JobState.CANCELLED
+
+
+def test_what_slurm_refuses_is_said_and_leaves_no_record(backend: SlurmBackend, jobs: Path) -> None:
+    wrong = SlurmBackend(backend.cluster.model_copy(update={"options": {"partition": "nowhere"}}))
+    with pytest.raises(EnvironmentProblem, match="invalid partition"):
+        wrong.submit(shell("true"), jobs / "a")
+    assert not PlacedJobRecord(jobs / "a").elsewhere
+    backend.submit(shell("true"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.COMPLETED)
+
+
+def test_an_interpreter_that_is_not_there_is_named(backend: SlurmBackend, jobs: Path) -> None:
+    wrong = SlurmBackend(backend.cluster.model_copy(update={"python": "/no/such/python"}))
+    wrong.submit(shell("true"), jobs / "a")
+    assert "/no/such/python" in (until_it_is(wrong, jobs / "a", JobState.LOST).error or "")
+
+
+def test_lines_and_a_wrapper_come_before_the_interpreter(backend: SlurmBackend, jobs: Path) -> None:
+    made = {"setup": ("export P2P_DEBUG_MARK=$((40 + 2))",), "wrapper": "nice -n 3"}
+    wrapped = SlurmBackend(backend.cluster.model_copy(update=made))
+    wrapped.submit(shell("echo $P2P_DEBUG_MARK; nice"), jobs / "a")
+    until_it_is(wrapped, jobs / "a", JobState.COMPLETED)
+    assert wrapped.logs(jobs / "a")[0] == "42\n3\n"
+
+
+def test_a_job_that_is_told_that_its_time_is_up_is_interrupted(
+    backend: SlurmBackend, slurm: SlurmLab, jobs: Path
+) -> None:
+    backend.submit(shell("echo start >> starts; [ -e again ] || sleep 300"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.RUNNING)
+    slurm.run("scancel", "--batch", "--signal=TERM", number(slurm, jobs / "a"))  # as --signal=B:TERM@60 does
+    status = until_it_is(backend, jobs / "a", JobState.LOST)
+    assert status.interrupted
+    (jobs / "a/again").touch()
+    backend.submit(shell("echo start >> starts; [ -e again ] || sleep 300"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.COMPLETED)
+    assert (jobs / "a/starts").read_text().split() == ["start", "start"]
+
+
+def test_no_key_of_the_submitter_reaches_the_cluster(
+    backend: SlurmBackend, slurm: SlurmLab, jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", CANARY)
+    monkeypatch.setenv("SOME_TOKEN", CANARY)
+    backend.submit(shell("env; cat /proc/$PPID/environ; until [ -e go ]; do sleep 0.1; done"), jobs / "a")
+    until_it_is(backend, jobs / "a", JobState.RUNNING)
+    until(lambda: "PATH=" in backend.logs(jobs / "a")[0])
+    shown = slurm.run("scontrol", "show", "job", number(slurm, jobs / "a")) + backend.logs(jobs / "a")[0]
+    (jobs / "a/go").touch()
+    until_it_is(backend, jobs / "a", JobState.COMPLETED)
+    written = b"".join(path.read_bytes() for path in (jobs / "a").iterdir() if path.is_file())
+    assert "PATH=" in shown
+    assert CANARY not in shown
+    assert CANARY.encode() not in written
+    with pytest.raises(InvalidInput, match="gets no keys"):
+        backend.submit(JobSpec(argv=("true",), secrets=("ANTHROPIC_API_KEY",)), jobs / "b")
+
+
+def test_many_jobs_are_asked_for_at_once(
+    backend: SlurmBackend, slurm: SlurmLab, jobs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert slurm
+    squeue = Path(subprocess.check_output(["which", "squeue"], text=True).strip())
+    (tmp_path / "bin").mkdir()
+    counting = tmp_path / "bin/squeue"
+    counting.write_text(f'#!/bin/sh\necho >> {tmp_path}/asked\nexec {squeue} "$@"\n')
+    counting.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    held = SlurmBackend(backend.cluster.model_copy(update={"options": {"extra": ["--hold"]}}))
+    directories = [jobs / f"run_{i}" for i in range(20)]
+    for directory in directories:
+        held.submit(shell("true"), directory)
+    (tmp_path / "asked").unlink(missing_ok=True)
+    for _ in range(10):
+        assert {held.status(directory).state for directory in directories} == {JobState.QUEUED}
+    assert len((tmp_path / "asked").read_text()) <= 2
+    for directory in directories:
+        held.cancel(directory)
+
+
+def test_a_cluster_is_found_by_its_name_and_its_jobs_by_their_directories(
+    slurm_cluster: Cluster, jobs: Path, tmp_path: Path
+) -> None:
+    store = NodeStore(tmp_path / "nodes")
+    ClusterStore(store.path).add(slurm_cluster.model_copy(update={"name": "lab"}))
+    backend = open_backend("slurm:lab", store)
+    backend.submit(shell("echo there; until [ -e go ]; do sleep 0.1; done"), jobs / "a")
+    other = open_backend("local", store)
+    until(lambda: other.logs(jobs / "a")[0] == "there\n")
+    assert not other.submit(shell("echo here"), jobs / "a").state.finished
+    ClusterStore(store.path).remove("lab")  # its jobs are found all the same
+    (jobs / "a/go").touch()
+    until(lambda: other.status(jobs / "a").state is JobState.COMPLETED)
+    assert other.logs(jobs / "a")[0] == "there\n"
+
+
+def test_a_job_lost_on_a_cluster_goes_on_here(backend: SlurmBackend, jobs: Path, tmp_path: Path) -> None:
+    wrong = SlurmBackend(backend.cluster.model_copy(update={"python": "/no/such/python"}))
+    wrong.submit(shell("echo here"), jobs / "a")
+    until_it_is(wrong, jobs / "a", JobState.LOST)
+    here = open_backend("local", NodeStore(tmp_path / "nodes"))
+    here.submit(shell("echo here"), jobs / "a")
+    until(lambda: here.status(jobs / "a").state is JobState.COMPLETED)
+    assert not PlacedJobRecord(jobs / "a").elsewhere
+
+
+def test_a_training_that_is_requeued_again_and_again_gives_the_policies_of_one_that_was_not(
+    slurm_cluster: Cluster, slurm: SlurmLab, jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("P2P_RESUME_S", "1")
+    config = TrainConfig(
+        env_id="InvertedPendulum-v5", total_timesteps=200_000, n_envs=8, num_evals=2, n_eval_episodes=3, seed=3
+    )
+    spec = describe_environment(Workspace(Settings(runs_dir=jobs)), config.env_id)
+    plain, requeued = (IterationRecord(jobs / name) for name in ("plain", "requeued"))
+    for run in (plain, requeued):
+        save_inputs(run, REWARD, spec, config)
+    backend = ByDirectory(SlurmBackend(slurm_cluster), NodeStore(jobs / "nodes"))
+    learned = [0]
+
+    def requeue() -> None:
+        """Interrupt the one run whenever it has a later resume point, twice."""
+        point = requeued.read_resume_point()
+        if len(learned) < 3 and point is not None and point.rollouts > learned[-1]:
+            until(lambda: slurm.succeeds("scontrol", "requeue", number(slurm, requeued.path)))
+            learned.append(point.rollouts)
+        if backend.status(requeued.path).error == "BeginTime":
+            slurm.run("scontrol", "update", f"JobId={number(slurm, requeued.path)}", "StartTime=now")
+
+    Trainer(backend, worker_job("train"), 2, requeue).train([plain, requeued], poll_s=1.0)
+    assert len(learned) == 3
+    summary = requeued.read_summary()
+    assert summary is not None
+    assert summary.resumed == 2
+    assert policies(requeued) == policies(plain)
+
+
+def policies(run: IterationRecord) -> dict[str, str]:
+    return {
+        path.parent.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in run.path.glob("checkpoints/*/policy.npz")
+    }
