@@ -12,7 +12,7 @@ import pytest
 from job_helpers import is_running, pid_in, shell, until
 
 from p2p.contracts.cluster import Cluster
-from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, MissingExtra
 from p2p.contracts.job import JobState, JobStatus
 from p2p.scheduler.backends.k8s.backend import KubernetesBackend
 from p2p.store.placed import PlacedJobRecord
@@ -351,3 +351,44 @@ def test_an_interpreter_that_the_image_lacks_is_told_in_the_words_of_the_shell(
     status = reached(backend, jobs / "a", lambda now: now.state is JobState.LOST)
     assert "exit code 127" in (status.error or "")
     assert "/opt/none/bin/python" in (status.error or "")
+
+
+def test_without_its_client_the_extra_is_named(k8s_cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "kubernetes", None)
+    monkeypatch.setenv("KUBECONFIG", "/absent/of-this-test")
+    with pytest.raises(MissingExtra, match=r"pip install 'p2p-mcp\[k8s\]'"):
+        KubernetesBackend(k8s_cluster).capacity()
+
+
+@pytest.mark.parametrize(
+    ("change", "kubeconfig", "said"),
+    [
+        ({"image": None}, None, "lacks an image, or the volume"),
+        ({"claim": None}, None, "lacks an image, or the volume"),
+        ({"mount": None}, None, "lacks an image, or the volume"),
+        ({"context": "another"}, None, "another"),
+        ({}, "/absent/kubeconfig", "KUBECONFIG"),
+    ],
+)
+def test_what_a_cluster_lacks_is_told_before_anything_is_sent(
+    change: dict[str, str | None],
+    kubeconfig: str | None,
+    said: str,
+    kubernetes: "KubernetesLab",
+    k8s_cluster: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if kubeconfig is not None:
+        monkeypatch.setenv("KUBECONFIG", kubeconfig)
+    kubernetes.requests.clear()
+    with pytest.raises(EnvironmentProblem, match=said):
+        KubernetesBackend(k8s_cluster.model_copy(update={"options": k8s_cluster.options | change})).require_client()
+    assert kubernetes.requests == []
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"mount": "runs"}, {"pod": {"restartPolicy": "Always"}}, {"ttl_s": 5}, {"imag": "x"}]
+)
+def test_an_option_that_cannot_be_is_refused_when_the_cluster_is_made(wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        KubernetesBackend(Cluster.model_validate({"name": "lab", "kind": "k8s", "options": wrong}))
