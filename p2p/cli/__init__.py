@@ -3,6 +3,7 @@
 Whatever takes time to import is imported by `main`, which first sees to it that Ctrl-C shows no traceback.
 """
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -18,6 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     if arguments is not None:
         return int(import_module("p2p.cli.command").run_command(arguments))
+    gc.set_threshold(50_000)  # after 700 new objects, as by default, it would look through all modules again and again
     # pydantic would read the metadata of every installed package for plugins, 9 ms of 170 in `p2p list`
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     signal = import_module("signal")
