@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -18,7 +19,15 @@ def read_config(file: Path | None, assignments: Iterable[str], timesteps: int | 
     Raises:
         InvalidConfig: the file is not a JSON object, or an assignment has no "=".
     """
-    fields, ignored = without_foreign_keys(_read(file) if file is not None else {})
+    given: Any = {}
+    if file is not None:
+        try:
+            given = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InvalidConfig(f"{file} is not readable JSON: {error}") from error
+        if not isinstance(given, dict):
+            raise InvalidConfig(f"{file}: expected a JSON object of configuration fields, got {type(given).__name__}.")
+    fields, ignored = without_foreign_keys(given)
     if ignored:
         typer.echo(f"Ignored in {file}, as p2p has no such setting: {', '.join(ignored)}.", err=True)
     for assignment in assignments:
@@ -41,16 +50,6 @@ def choose_environment(option: str | None, fields: dict[str, object]) -> str:
     if option is not None and configured not in (None, option):
         raise InvalidInput(f"--env says {option!r}, the configuration says {configured!r}: give one of them.")
     return option or (str(configured) if configured is not None else NewSession().env_id)
-
-
-def _read(file: Path) -> dict[str, object]:
-    try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidConfig(f"{file} is not readable JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise InvalidConfig(f"{file}: expected a JSON object of configuration fields, got {type(value).__name__}.")
-    return value
 
 
 def _value(text: str) -> object:

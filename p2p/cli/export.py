@@ -68,8 +68,15 @@ def export(  # noqa: PLR0913  typer reads one parameter per option
     """
     ws = open_workspace(runs_dir)
     output = Output(as_json)
+    names = [name.strip() for word in formats for name in word.split(",") if name.strip()]
+    if not names:
+        raise InvalidInput(f"--format is empty: expected {', '.join(ExportFormat)}, or several of them.")
+    for name in names:
+        if name not in list(ExportFormat):
+            raise UnknownName("format", name, map(str, ExportFormat))
+    chosen = tuple(ExportFormat(name) for name in names)
     request = _request(
-        formats=_formats(formats),
+        formats=chosen,
         iteration=iteration,
         run_id=run,
         checkpoint=checkpoint,
@@ -99,16 +106,6 @@ def exported(made: Export) -> list[RenderableType]:
         "",
         f"To replay it: python {folder}/replay.py",
     ]
-
-
-def _formats(words: list[str]) -> tuple[ExportFormat, ...]:
-    names = [name.strip() for word in words for name in word.split(",") if name.strip()]
-    if not names:
-        raise InvalidInput(f"--format is empty: expected {', '.join(ExportFormat)}, or several of them.")
-    for name in names:
-        if name not in list(ExportFormat):
-            raise UnknownName("format", name, map(str, ExportFormat))
-    return tuple(ExportFormat(name) for name in names)
 
 
 def _request(**fields: object) -> NewExport:

@@ -159,8 +159,14 @@ class Host:
 
     def _result(self, call: ToolCall) -> ToolResult:
         """Call one tool, and show what is called and what comes back."""
-        values = ", ".join(f"{name}={_short(value)}" for name, value in call.arguments.items())
-        self._tell(EventKind.TOOL, f"{call.name}({values})")
+        values = []
+        for name, value in call.arguments.items():
+            text = str(value)
+            lines = text.count("\n") + 1
+            short = text if len(text) <= 60 else f"{text[:57]}..."
+            shown = f"<{lines} lines>" if lines > 1 else short
+            values.append(f"{name}={shown}")
+        self._tell(EventKind.TOOL, f"{call.name}({', '.join(values)})")
         result: ToolResult = self._wait_for(self._caller.call, call)
         self._tell(EventKind.RESULT, in_one_line(call.name, result))
         if not result.is_error:
@@ -231,11 +237,3 @@ class Host:
         """Show and write down what went wrong."""
         self._conversation.note(what)
         self._tell(EventKind.PROBLEM, what)
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    lines = text.count("\n") + 1
-    if lines > 1:
-        return f"<{lines} lines>"
-    return text if len(text) <= 60 else f"{text[:57]}..."

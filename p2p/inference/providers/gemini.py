@@ -111,7 +111,9 @@ class GeminiModel:
             stop = StopReason.MAX_TOKENS
         elif refusal or finish not in ENDED:
             stop = StopReason.REFUSED
-        content = types.Content(role="model", parts=[part for part in parts if _worth_keeping(part)])
+        # Text, calls and signatures are sent back; thoughts without a signature are not.
+        kept = [p for p in parts if p.function_call or p.thought_signature or (p.text and not p.thought)]
+        content = types.Content(role="model", parts=kept)
         echo = Echo(model=self._name, content=content.model_dump(mode="json", exclude_none=True))
         return ModelReply(
             message=Message(role="assistant", parts=tuple(said), echo=echo if content.parts else None),
@@ -166,11 +168,6 @@ def _parts(part: Part) -> list[types.Part]:
 
 def _picture(image: ImagePart) -> types.Part:
     return types.Part(inline_data=types.Blob(data=base64.b64decode(image.data), mime_type=image.media_type))
-
-
-def _worth_keeping(part: Any) -> bool:
-    """Whether a part is sent back: text, calls and signatures are; thoughts without a signature are not."""
-    return bool(part.function_call or part.thought_signature or (part.text and not part.thought))
 
 
 def _usage(usage: Any) -> Usage | None:
