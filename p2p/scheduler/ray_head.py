@@ -62,8 +62,9 @@ class RayHead:
         files.make_directory(self.place)
         with files.exclusive(self.place / "lock", TRIES * (START_S + STOP_S)):
             if not self.token_path.exists():
-                files.write_text(self.token_path, secrets.token_hex(32))
-                self.token_path.chmod(0o600)
+                with files.replacing(self.token_path) as temporary:
+                    temporary.chmod(0o600)
+                    temporary.write_text(secrets.token_hex(32), encoding="utf-8")
             for _ in range(TRIES):
                 if self._answers():
                     return

@@ -282,6 +282,33 @@ def test_a_job_that_dies_with_its_machine_is_interrupted_and_goes_on_when_it_is_
     assert len((jobs / "a/pids").read_text().split()) == 2
 
 
+@pytest.mark.slow
+def test_a_job_that_another_process_submitted_is_not_lost_to_one_that_asked_before(
+    ray: RayLab, jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("p2p.scheduler.backends.ray.ASK_S", (600.0, 600.0))
+    backend = RayBackend(ray.cluster.model_copy(update={"settle_s": 0.0}))
+    backend.submit(shell("true"), jobs / "a")
+    backend.status(jobs / "a")
+    words = (sys.executable, "-c", SUBMIT, ray.cluster.model_dump_json(), str(jobs / "b"))
+    subprocess.run(words, check=True)
+    assert not state(backend, jobs / "b").finished
+    until(lambda: (jobs / "b/pid").exists())
+    backend.cancel(jobs / "b")
+
+
+SUBMIT = """
+import sys
+from pathlib import Path
+from p2p.contracts.cluster import Cluster
+from p2p.contracts.job import JobSpec
+from p2p.scheduler.backends.ray import RayBackend
+
+RayBackend(Cluster.model_validate_json(sys.argv[1])).submit(
+    JobSpec(argv=("/bin/sh", "-c", "echo $$ > pid; exec sleep 60")), Path(sys.argv[2])
+)
+"""
+
 SUBMIT_AND_DIE = """
 import json, os, sys
 from pathlib import Path

@@ -27,6 +27,8 @@ USUAL_TOKEN = Path(".ray/auth_token")
 ASK_S = (1.0, 10.0)
 """How often the jobs are asked for at most, all at once: the first while jobs change, up to the second when nothing has
 changed for a while [s]."""
+MISSING_S = 0.2
+"""Age from which an answer is no proof that a job is not there: another process may have submitted it since [s]."""
 REASON = 500
 """Characters of Ray's message that are shown, from its end."""
 
@@ -70,6 +72,8 @@ class _Jobs:
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: float = float("-inf")
     changed: float = float("-inf")
+    outdated: float = float("-inf")
+    """When something was done since that an earlier answer does not tell."""
     stopped: set[str] = field(default_factory=set)
     """Names that this process has stopped."""
 
@@ -106,7 +110,7 @@ class RayBackend(PlacedBackend):
 
     def head(self) -> RayHead:
         """The Ray of this machine that p2p starts."""
-        return RayHead(default_directory() / "ray", self.address, self.options.program)
+        return RayHead(default_directory() / "ray" / self.cluster.name, self.address, self.options.program)
 
     @property
     def address(self) -> str:
@@ -136,10 +140,10 @@ class RayBackend(PlacedBackend):
                 **({"entrypoint_resources": self.options.resources} if self.options.resources else {}),
             }
         )
-        self._known().asked = float("-inf")
+        self._known().outdated = time.monotonic()
         return ""
 
-    def report(self, name: str) -> Report:
+    def report(self, name: str, fresh: bool = False) -> Report:
         """What the cluster says of a job, from one answer about all jobs that is at most seconds old.
 
         Raises:
@@ -148,7 +152,8 @@ class RayBackend(PlacedBackend):
         known = self._known()
         now = time.monotonic()
         least, most = ASK_S
-        if now - known.asked > min(most, max(least, (now - known.changed) / 10)):
+        patience = min(most, max(least, (now - known.changed) / 10)) if name in known.jobs else MISSING_S
+        if fresh or known.asked <= known.outdated or now - known.asked > patience:
             self._ask(known)
         job = known.jobs.get(name)
         if job is None:
@@ -167,15 +172,16 @@ class RayBackend(PlacedBackend):
         self._silent_unless_accepted().stop(name)
         known = self._known()
         known.stopped.add(name)
-        known.asked = float("-inf")
+        known.outdated = time.monotonic()
 
     def _ask(self, known: _Jobs) -> None:
+        asked = time.monotonic()
         jobs = {str(job["submission_id"]): job for job in self._silent_unless_accepted().all()}
-        known.asked = time.monotonic()
+        known.asked = asked
         if {name: job.get("status") for name, job in jobs.items()} != {
             name: job.get("status") for name, job in known.jobs.items()
         }:
-            known.changed = known.asked
+            known.changed = asked
         known.jobs = jobs
 
     def _known(self) -> _Jobs:
@@ -204,9 +210,8 @@ class RayBackend(PlacedBackend):
         if open_to_all and not self.options.allow_unauthenticated:
             raise EnvironmentProblem(
                 f"{address} is on another machine, with neither a token nor TLS: anyone who reaches it can run "
-                "programs "
-                "there. Give the cluster a token_file or an https address; or, if its network is closed to others, add "
-                "it with --set allow_unauthenticated=true."
+                "programs there. Give the cluster a token_file or an https address; or, if its network is closed to "
+                "others, add it with --set allow_unauthenticated=true."
             )
         if self.options.local and not is_loopback(address):
             raise EnvironmentProblem(f"A Ray of this machine needs an address of it, such as {ADDRESS}; got {address}.")

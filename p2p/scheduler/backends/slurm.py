@@ -132,6 +132,8 @@ class SlurmBackend(PlacedBackend):
         """
         now = time.monotonic()
         least, most = ASK_S
+        if name not in _QUEUE.jobs:  # another process may have submitted it since
+            most = least
         if fresh or now - _QUEUE.asked > min(most, max(least, (now - _QUEUE.changed) / 10)):
             self._ask()
         return _QUEUE.jobs.get(name, Report(Phase.OVER, "Slurm does not know the job any more"))
