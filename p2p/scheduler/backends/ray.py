@@ -144,7 +144,11 @@ class RayBackend(PlacedBackend):
         return ""
 
     def report(self, name: str, fresh: bool = False) -> Report:
-        """What the cluster says of a job, from one answer about all jobs that is at most seconds old.
+        """What the cluster says of a job, from one answer about all jobs that is seconds old at most.
+
+        Args:
+            name: The job.
+            fresh: Whether an answer from before this call will not do.
 
         Raises:
             NodeUnreachable: it does not answer, or refuses us.
