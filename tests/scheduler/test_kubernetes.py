@@ -1,5 +1,6 @@
 """Faults of a cluster, as a job there shows them; pods are processes of this machine."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,12 +11,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 from job_helpers import is_running, pid_in, shell, until
+from small_training import policies, prepared
 
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, MissingExtra
 from p2p.contracts.job import JobState, JobStatus
+from p2p.scheduler.backends.by_directory import ByDirectory
 from p2p.scheduler.backends.k8s.backend import KubernetesBackend
+from p2p.service.jobs.worker_jobs import worker_job
+from p2p.store.nodes import NodeStore
 from p2p.store.placed import PlacedJobRecord
+from p2p.training.trainer import Trainer
 
 if TYPE_CHECKING:
     from k8s_lab import KubernetesLab
@@ -69,6 +75,43 @@ def test_an_evicted_pod_is_replaced_and_its_job_never_seems_to_have_ended(
     running(backend, jobs / "a")
     [pod] = kubernetes.pods_of(job_of(kubernetes, jobs / "a"))
     assert pod["metadata"]["name"] != evicted
+
+
+@pytest.mark.nightly
+def test_a_training_whose_pod_is_evicted_twice_gives_the_policies_of_one_that_was_not(
+    backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("P2P_RESUME_S", "1")
+    plain, evicted = prepared(jobs, "plain", "evicted")
+    learned = [0]
+
+    def evict() -> None:
+        """Drain the node of the one run whenever it has a later resume point, twice."""
+        point = evicted.read_resume_point()
+        if len(learned) < 3 and point is not None and point.rollouts > learned[-1]:
+            kubernetes.evict(job_of(kubernetes, evicted.path))
+            learned.append(point.rollouts)
+
+    directories = ByDirectory(backend, NodeStore(jobs / "nodes"))
+    Trainer(directories, worker_job("train"), 2, evict).train([plain, evicted], poll_s=1.0)
+    assert len(learned) == 3
+    summary = evicted.read_summary()
+    assert summary is not None
+    assert summary.resumed == 2
+    assert policies(evicted) == policies(plain)
+    assert len(policies(plain)) == 2
+
+
+def test_no_key_of_the_submitter_is_in_what_the_cluster_is_given(
+    backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "canary-7f3a91")
+    monkeypatch.setenv("SOME_TOKEN", "canary-7f3a91")
+    backend.submit(shell(ENDLESS), jobs / "a")
+    running(backend, jobs / "a")
+    given = json.dumps([kubernetes.jobs, kubernetes.pods])
+    assert str(jobs / "a") in given
+    assert "canary" not in given + "".join(path.read_text() for path in (jobs / "a").iterdir() if path.is_file())
 
 
 def test_a_job_without_room_waits_and_says_why_and_what_to_do(

@@ -1,6 +1,5 @@
 """Jobs of a real Slurm whose parts fail: every fault is a named state, and nothing is lost or started twice."""
 
-import hashlib
 import json
 import os
 import signal
@@ -10,35 +9,21 @@ from pathlib import Path
 import pytest
 from job_helpers import is_running, pid_in, shell, until
 from slurm_lab import SlurmLab
+from small_training import policies, prepared
 
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
-from p2p.contracts.training import TrainConfig
 from p2p.scheduler.backends.by_directory import ByDirectory, open_backend
 from p2p.scheduler.backends.slurm import SlurmBackend
 from p2p.service.jobs.worker_jobs import worker_job
-from p2p.service.training.environments import describe_environment
-from p2p.service.workspace import Workspace
-from p2p.settings import Settings
 from p2p.store.clusters import ClusterStore
-from p2p.store.iterations import IterationRecord, save_inputs
 from p2p.store.nodes import NodeStore
 from p2p.store.placed import PlacedJobRecord
 from p2p.training.trainer import Trainer
 
 pytestmark = pytest.mark.slow
 CANARY = "canary-7f3a91"
-REWARD = """
-from p2p.training.reward_function import RewardFunction
-
-class Upright(RewardFunction):
-    latex = "1"
-    terms = {"alive": "stays up"}
-
-    def compute(self, obs, action, next_obs, info):
-        return 1.0, {"alive": 1.0}
-"""
 
 
 @pytest.fixture
@@ -295,13 +280,7 @@ def test_a_training_that_is_requeued_again_and_again_gives_the_policies_of_one_t
     slurm_cluster: Cluster, slurm: SlurmLab, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("P2P_RESUME_S", "1")
-    config = TrainConfig(
-        env_id="InvertedPendulum-v5", total_timesteps=200_000, n_envs=8, num_evals=2, n_eval_episodes=3, seed=3
-    )
-    spec = describe_environment(Workspace(Settings(runs_dir=jobs)), config.env_id)
-    plain, requeued = (IterationRecord(jobs / name) for name in ("plain", "requeued"))
-    for run in (plain, requeued):
-        save_inputs(run, REWARD, spec, config)
+    plain, requeued = prepared(jobs, "plain", "requeued")
     backend = ByDirectory(SlurmBackend(slurm_cluster), NodeStore(jobs / "nodes"))
     learned = [0]
 
@@ -320,10 +299,3 @@ def test_a_training_that_is_requeued_again_and_again_gives_the_policies_of_one_t
     assert summary is not None
     assert summary.resumed == 2
     assert policies(requeued) == policies(plain)
-
-
-def policies(run: IterationRecord) -> dict[str, str]:
-    return {
-        path.parent.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in run.path.glob("checkpoints/*/policy.npz")
-    }
