@@ -53,8 +53,8 @@ class _Namespace:
             self._server = ApiServer(*self._where)
         return self._server
 
-    def look(self) -> None:
-        """Ask for all jobs, unless the last answer is at most seconds old.
+    def look(self, fresh: bool = False) -> None:
+        """Ask for all jobs, unless the last answer is seconds old at most and will do.
 
         Raises:
             NodeUnreachable: the API server does not answer.
@@ -63,7 +63,8 @@ class _Namespace:
         with self.lock:
             now = time.time()
             least, most = ASK_S
-            if not self._stale and 0 <= now - self._asked <= min(most, max(least, (now - self._changed) / 10)):
+            stale = fresh or self._stale
+            if not stale and 0 <= now - self._asked <= min(most, max(least, (now - self._changed) / 10)):
                 return
             if self._silence is not None and 0 <= now - self._silence[0] <= SILENT_S:
                 raise self._silence[1]
@@ -179,15 +180,19 @@ class KubernetesBackend(PlacedBackend):
             )
         return self._namespace().create(job_manifest(placement, self.cluster, self.options))
 
-    def report(self, name: str) -> Report:
-        """What the API server says of a job, from one answer about all jobs that is at most seconds old.
+    def report(self, name: str, fresh: bool = False) -> Report:
+        """What the API server says of a job, from one answer about all jobs that is seconds old at most.
+
+        Args:
+            name: The job.
+            fresh: Whether an answer from before this call will not do.
 
         Raises:
             NodeUnreachable: the API server does not answer, or does not let us see jobs.
         """
         try:
             namespace = self._namespace()
-            namespace.look()
+            namespace.look(fresh)
         except NodeUnreachable:
             raise
         except EnvironmentProblem as error:  # the job may go on all the same
