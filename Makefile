@@ -3,10 +3,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Each process is given a run of neighbours, and takes from the others once it is done.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+# Without it every process of p2p reads its sources anew: a confined one cannot write what it has compiled.
+COMPILE := $(BIN)/python -m compileall -q p2p p2p_mcp
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --only-binary :all:
 # Each lock lists all that its packages need: pip looks for nothing else, and takes nothing with another hash.
 LOCKED := $(PIP) --no-deps --require-hashes
-OURS := $(PIP) --no-deps --no-build-isolation --editable .
+OURS := $(PIP) --no-deps --no-build-isolation --editable . && $(COMPILE)
+# where it is set, pytest compiles 300 files of tests in each of its processes
+unexport PYTHONDONTWRITEBYTECODE
 LOCKS := $(filter-out requirements/ray.lock,$(wildcard requirements/*.lock))
 
 .DEFAULT_GOAL := help
@@ -21,6 +25,7 @@ demo: $(VENV)/.demo  ## Set up, then train a cheetah to run from one sentence, w
 	$(BIN)/p2p run "run forward as fast as you can" --env HalfCheetah-v5
 
 test: $(VENV)/.dev $(LABS)  ## Set up, then run every test but the nightly ones
+	@$(COMPILE)
 	$(PYTEST) -m "not nightly"
 
 test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Inspector and a browser, with a Node of their own
@@ -42,9 +47,11 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 fast-tests: $(VENV)/.dev $(VENV)/.sshd
+	@$(COMPILE)
 	$(PYTEST) -m "not slow and not nightly"
 
 slow-tests: $(VENV)/.dev $(LABS)  ## The tests that train a policy or run a whole session
+	@$(COMPILE)
 	$(PYTEST) -m "slow and not nightly"
 
 trends: $(VENV)/.dev  ## How the code is built, as figures to watch: lines by package, helpers called once, cycles
