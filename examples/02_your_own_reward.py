@@ -18,12 +18,12 @@ def reward_fn(obs, action, next_obs, info):
 
 session = p2p.train(
     reward_fn,
-    prompt="move forward slowly",
+    prompt="move forward slowly for 4 seconds",
     env="HalfCheetah-v5",
     runs_dir=sys.argv[1] if len(sys.argv) > 1 else "runs",
-    config={"total_timesteps": 60_000},
+    config={"total_timesteps": 30_000},
     n_seeds=1,
-    n_report_rollouts=20,
+    n_report_rollouts=10,
 ).wait()
 
 (iteration,) = session.iterations
@@ -32,6 +32,6 @@ print("terms:", {term.name: round(term.mean, 3) for term in iteration.reward_rep
 assert session.judgment is not None, session.error
 print(session.judgment.diagnosis)  # this reward asks for speed and not for slowness: the judge says so
 
-again = p2p.judge(session, "move forward")
+again = p2p.judge(session, "move forward for 4 seconds")
 print(again.diagnosis)  # other criteria, the same rollouts: nothing is simulated again
 assert again.criteria[0].value == session.judgment.criteria[0].value

@@ -18,7 +18,12 @@ async def main() -> dict[str, Any]:
             assert not result.is_error, result.content
             return result.structured_content or {}
 
-        session = await call("create_session", intent="keep the pole balanced", environment="InvertedPendulum-v5")
+        session = await call(
+            "create_session",
+            intent="keep the pole balanced for 2 seconds",
+            environment="InvertedPendulum-v5",
+            n_seeds=1,
+        )
         session_id = session["session_id"]
         job = await call("run_session", session_id=session_id)
         while job["poll_after_s"] is not None:  # the job goes on whatever becomes of this client

@@ -7,7 +7,11 @@ import p2p
 
 runs_dir = sys.argv[1] if len(sys.argv) > 1 else "runs"
 started = p2p.run(
-    "keep the pole balanced", env="InvertedPendulum-v5", n_seeds=1, n_report_rollouts=10, runs_dir=runs_dir
+    "keep the pole balanced for 2 seconds",
+    env="InvertedPendulum-v5",
+    n_seeds=1,
+    n_report_rollouts=10,
+    runs_dir=runs_dir,
 )
 
 session = p2p.load_session(started.id, runs_dir=runs_dir)  # as another process, or tomorrow, would find it

@@ -15,7 +15,11 @@ import p2p
 
 runs_dir = sys.argv[1] if len(sys.argv) > 1 else "runs"
 session = p2p.run(
-    "keep the pole balanced", env="InvertedPendulum-v5", n_seeds=1, n_report_rollouts=10, runs_dir=runs_dir
+    "keep the pole balanced for 2 seconds",
+    env="InvertedPendulum-v5",
+    n_seeds=1,
+    n_report_rollouts=10,
+    runs_dir=runs_dir,
 ).wait()
 export = session.export("sb3", "onnx")
 folder = session.path.parent / export.directory

@@ -27,7 +27,11 @@ os.environ["P2P_BACKEND"] = "ssh:attic"  # where trainings of sessions begun fro
 import p2p  # noqa: E402
 
 session = p2p.run(
-    "keep the pole balanced", env="InvertedPendulum-v5", n_seeds=1, n_report_rollouts=10, runs_dir=runs_dir
+    "keep the pole balanced for 2 seconds",
+    env="InvertedPendulum-v5",
+    n_seeds=1,
+    n_report_rollouts=10,
+    runs_dir=runs_dir,
 ).wait()
 assert session.judgment is not None, session.error
 (remote,) = session.path.glob("iter_1/*/remote.json")

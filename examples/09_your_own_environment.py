@@ -10,8 +10,8 @@ import p2p
 ENVIRONMENT = "Swimmer-v4"
 runs_dir = sys.argv[1] if len(sys.argv) > 1 else "runs"
 
-print("“move forward” would be judged by:")  # in the features of this robot
-for criterion in p2p.criteria("move forward", env=ENVIRONMENT, runs_dir=runs_dir):
+print("“move forward for 4 seconds” would be judged by:")  # in the features of this robot
+for criterion in p2p.criteria("move forward for 4 seconds", env=ENVIRONMENT, runs_dir=runs_dir):
     print(" ", criterion.title, "-", criterion.description)
 
 REWARD = '''
@@ -27,7 +27,7 @@ def reward_fn(obs, action, next_obs, info):
 '''
 session = p2p.train(
     REWARD,
-    prompt="move forward",
+    prompt="move forward for 4 seconds",
     env=ENVIRONMENT,
     runs_dir=runs_dir,
     n_seeds=1,

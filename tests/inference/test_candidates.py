@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from pole_answers import FALLING, UP, UPRIGHT, WRONG
+from shared_sessions import BALANCE
 from typer.testing import CliRunner
 from wire_formats import Reply
 from wire_stub import CANARY, Fault, Stub, answers, files_with
@@ -59,7 +60,7 @@ def script(*rewards: Reply | Fault) -> Mapping[str, Any]:
 def begun(tmp_path: Path, candidates: int = 2, **caps: Any) -> tuple[Workspace, str]:
     ws = Workspace(Settings(runs_dir=tmp_path / "runs", model_patience_s=5, model_silence_s=2))
     request = NewSession(
-        prompt="keep the pole balanced",
+        prompt=BALANCE,
         env_id="InvertedPendulum-v5",
         author="anthropic:claude-opus-5-5",
         candidates=candidates,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pole_answers import FALLING, PLAN, UP, UPRIGHT, WRONG
+from shared_sessions import BALANCE
 from wire_stub import CANARY, Fault, Stub, answers, calls, files_with
 
 from p2p.contracts.session import EventName, NewSession, SessionStatus
@@ -57,7 +58,7 @@ def test_a_model_writes_mends_and_revises_until_it_passes(
             monkeypatch.setenv(name, value)
         ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
         request = NewSession(
-            prompt="keep the pole balanced",
+            prompt=BALANCE,
             env_id="InvertedPendulum-v5",
             author=model,
             n_seeds=1,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from pole_answers import UP, UPRIGHT, WRONG
+from shared_sessions import BALANCE
 from wire_formats import Reply
 from wire_stub import Fault, Stub, answers
 
@@ -45,7 +46,7 @@ def refused(module: str) -> Reply:
 def begun(tmp_path: Path, calls: int = 100) -> tuple[Workspace, str]:
     ws = Workspace(Settings(runs_dir=tmp_path / "runs", model_patience_s=5, model_silence_s=2))
     request = NewSession(
-        prompt="keep the pole balanced",
+        prompt=BALANCE,
         env_id="InvertedPendulum-v5",
         author="openai:gpt-5.4",
         n_seeds=1,

@@ -32,8 +32,13 @@ from p2p.worker.pictures.key_frames import choose_frames
 
 CHEETAH = catalog.load("HalfCheetah-v5")
 SHORT = {"total_timesteps": 4096, "num_evals": 1, "n_eval_episodes": 3}
+SENTENCE = "run forward as fast as you can for 4 seconds"
 RUN = NewSession(
-    prompt="run forward as fast as you can, $\\frac{", n_seeds=1, n_report_rollouts=10, config=SHORT, max_iterations=2
+    prompt=SENTENCE + ", $\\frac{",
+    n_seeds=1,
+    n_report_rollouts=10,
+    config=SHORT,
+    max_iterations=2,
 )
 
 
@@ -54,7 +59,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workspace, str]:
 
 def train_cheetah(runs_dir: Path) -> None:
     ws = Workspace(Settings(runs_dir=runs_dir))
-    session_id = create_session(ws, RUN.model_copy(update={"prompt": "run forward as fast as you can"})).session_id
+    session_id = create_session(ws, RUN.model_copy(update={"prompt": SENTENCE})).session_id
     view = start_session(ws, session_id)
     while view.alive:
         time.sleep(0.2)

@@ -57,7 +57,13 @@ def test_without_a_sentence_no_verdict_can_be_clear(ws: Workspace) -> None:
 
 @pytest.mark.slow
 def test_what_does_not_pass_is_revised_by_at_most_two_changes_and_ends_without_passing(ws: Workspace) -> None:
-    request = NewSession(prompt="run forward as fast as you can", n_report_rollouts=10, config=TINY, max_iterations=2)
+    request = NewSession(
+        prompt="run forward as fast as you can for 2 seconds",
+        n_seeds=2,
+        n_report_rollouts=10,
+        config=TINY,
+        max_iterations=2,
+    )
     session_id = create_session(ws, request).session_id
     view = _to_end(ws, session_id)
     assert view.status is SessionStatus.MAX_ITERATIONS
@@ -113,7 +119,9 @@ def _events(ws: Workspace, session_id: str, name: EventName) -> list[Event]:
 
 @pytest.mark.slow
 def test_a_stopped_session_goes_on_where_it_was(ws: Workspace) -> None:
-    longer = PENDULUM.model_copy(update={"config": {**TINY, "total_timesteps": 30_000}, "max_iterations": 1})
+    longer = PENDULUM.model_copy(
+        update={"config": {**TINY, "total_timesteps": 30_000}, "max_iterations": 1, "n_seeds": 2}
+    )
     session_id = create_session(ws, longer).session_id
     start_session(ws, session_id)
     while not any(run.step for run in view_session(ws, session_id).runs):
