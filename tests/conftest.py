@@ -1,3 +1,4 @@
+import gc
 import os
 import signal
 import socket
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from cpu_times import pytest_addoption, pytest_configure  # noqa: F401  (hooks)
 from hypothesis import HealthCheck, settings
-from shared_sessions import end_films
+from shared_sessions import FilmLine, end_films
 
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
@@ -23,11 +24,20 @@ os.environ.pop("COLUMNS", None)  # with processes beside it, pytest-xdist sets t
 _CORES = tempfile.TemporaryDirectory(prefix="p2p-cores-")
 os.environ["P2P_CORES_DIR"] = _CORES.name
 """Tests own the cores of this machine among themselves, whoever trains on it besides."""
+_FILM_LINE = FilmLine(Path(_CORES.name))
+_FILM_LINE.hold()
 # a shell starts its background commands with Ctrl-C ignored, and what they start inherits that
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 INSIDE = ip_network("10.99.0.0/30")
 """The network between this machine and its own namespaces, which some tests make."""
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector the seven thousand tests, at which it would look again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture
@@ -47,6 +57,14 @@ def runs_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def films() -> Iterator[None]:
+    """Sessions of this test are filmed when they have ended, as at home."""
+    _FILM_LINE.let_go()
+    yield
+    _FILM_LINE.hold()
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ import pytest
 import p2p
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.local import LocalBackend
+from p2p.scheduler.resources import cores
 from p2p.store import layout
 
 BALANCE = "keep the pole balanced for 2 seconds"
@@ -47,6 +48,33 @@ def passed_session(factory: pytest.TempPathFactory) -> Path:
 def end_films(root: Path) -> None:
     """Cancel the videos of all checkpoints, which nothing waits for, below a directory."""
     for pid in supervisor.processes():
-        job = Path(supervisor.variable(pid, supervisor.JOB_TAG) or "/")
+        tags = (supervisor.SUPERVISOR_TAG, supervisor.JOB_TAG)  # one that waits is a supervisor and no more
+        job = Path(next(filter(None, (supervisor.variable(pid, tag) for tag in tags)), "/"))
         if job.name == layout.FILM and job.is_relative_to(root) and job.exists():
             LocalBackend().cancel(job)
+
+
+class FilmLine:
+    """The places of the line for films, so that no test makes videos that nobody looks at.
+
+    Args:
+        locks: Directory of the locks of the machine's queue (`P2P_CORES_DIR`).
+    """
+
+    def __init__(self, locks: Path) -> None:
+        self._locks = locks
+        self._held: list[int] = []
+
+    def hold(self) -> None:
+        """Take all places, until this process ends: films wait for their turn, which never comes."""
+        for number in range(max(1, cores() // 2)):
+            place = os.open(self._locks / f"film_{number}", os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(place, fcntl.LOCK_EX)
+            os.ftruncate(place, 0)
+            os.write(place, str(self._locks).encode())  # who has it, as a job says it
+            self._held.append(place)
+
+    def let_go(self) -> None:
+        """Give the places back."""
+        while self._held:
+            os.close(self._held.pop())
