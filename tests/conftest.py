@@ -60,10 +60,11 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def films() -> Iterator[None]:
+def films(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Sessions of this test are filmed when they have ended, as at home."""
     _FILM_LINE.let_go()
     yield
+    end_films(tmp_path_factory.getbasetemp())
     _FILM_LINE.hold()
 
 
