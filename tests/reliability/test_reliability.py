@@ -19,7 +19,6 @@ AGAIN = [
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("films")
 @pytest.mark.parametrize(("campaign", "count"), ONCE + AGAIN)
 def test_faults_lose_nothing_and_are_told(campaign: Campaign, count: int, tmp_path: Path) -> None:
     findings = campaign.conduct(count, tmp_path / "runs")

@@ -1,5 +1,10 @@
+import shutil
+import time
+from pathlib import Path
+
 import pytest
 from finished_iterations import FinishedJobs, summary
+from shared_sessions import passed_session
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProblem, TrainingFailed
 from p2p.contracts.job import JobSpec, JobState, JobStatus
@@ -8,13 +13,14 @@ from p2p.contracts.session import EventName, NewSession, SessionStatus
 from p2p.service import steps
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.service.judging.closing import close
-from p2p.service.progress.listing import find_session
+from p2p.service.progress.listing import find_session, list_sessions
 from p2p.service.progress.session_view import view_session
 from p2p.service.sessions.driving import resume_session, set_priority, stop_session
 from p2p.service.sessions.lifecycle import create_session
 from p2p.service.training.iteration import train
 from p2p.service.workspace import Workspace
 from p2p.session import run_session
+from p2p.settings import Settings
 from p2p.store import files
 
 PENDULUM = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
@@ -124,6 +130,25 @@ def test_a_stopped_session_gives_the_machine_back_and_is_not_filmed(
         (film,) = submitted
         assert "film" in film.argv
         assert film.niceness == 19, "it gives way to trainings"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("films")
+def test_the_job_of_an_ended_session_films_all_its_checkpoints(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    ws = Workspace(Settings(runs_dir=shutil.copytree(passed_session(tmp_path_factory), tmp_path / "runs")))
+    (listed,) = list_sessions(ws)
+    record = ws.record(listed.session.session_id)
+    (run,) = record.iteration(1).runs()
+    at_once = worker_job("film").model_copy(update={"niceness": 0})  # beside other tests it would wait for them all
+    ws.background.submit(at_once, record.film_dir)
+    while not (job := ws.background.status(record.film_dir)).state.finished:
+        time.sleep(0.1)
+    assert job.state is JobState.COMPLETED, job.error
+    checkpoints = {checkpoint.path.name for checkpoint in run.checkpoints()}
+    assert len(checkpoints) > 1
+    assert {name.split("_")[1] for name in run.video_filenames()} == checkpoints
 
 
 def test_a_training_of_normal_priority_gives_way_to_nobody_and_resume_may_say_so(
