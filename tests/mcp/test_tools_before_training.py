@@ -203,6 +203,7 @@ async def test_a_job_that_does_not_exist_is_named(connect: Connect, ws: Workspac
         assert (await call("list_jobs"))["jobs"] == []
 
 
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.nightly)], indirect=True)
 async def test_a_reward_is_tried_kept_or_refused_with_the_line(connect: Connect, ws: Workspace, caller: Calls) -> None:
     async with connect(ws) as client:
         call = caller(client)

@@ -142,7 +142,7 @@ class Waiting:
         return says("Go on.")
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("sent", [pytest.param(signal.SIGINT, marks=pytest.mark.nightly), signal.SIGKILL])
 def test_after_an_interruption_or_a_kill_it_goes_on_from_the_transcript(tmp_path: Path, sent: signal.Signals) -> None:
     waiting = Waiting()
     with provider(CREATE, waiting) as (_, env):

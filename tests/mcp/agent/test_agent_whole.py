@@ -178,6 +178,7 @@ def test_ctrl_c_leaves_the_training_at_work_and_a_resumed_agent_sees_it_end(tmp_
             stuck.cancel()
     assert process.returncode == 130, seen + rest
     assert "still at work: job_" in rest
+    assert "p2p agent --resume session_" in rest
 
     ws = Workspace(Settings(runs_dir=tmp_path / "runs"))
     (job,) = list_jobs(ws)
