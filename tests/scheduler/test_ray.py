@@ -12,16 +12,17 @@ from pathlib import Path
 
 import pytest
 from job_helpers import is_running, pid_in, shell, until
-from ray_lab import RayLab
+from ray_lab import PROGRAM, RayLab
 from shared_sessions import BALANCE, passed_session
 
 import p2p
 from p2p.contracts.cluster import Cluster
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, MissingExtra
 from p2p.contracts.job import JobState
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.placed import Ending, Phase
 from p2p.scheduler.backends.ray import RayBackend
+from p2p.scheduler.ray_head import RayHead
 from p2p.store.clusters import ClusterStore
 from p2p.store.placed import PlacedJobRecord
 
@@ -178,6 +179,29 @@ def test_the_states_of_all_jobs_are_one_question(tmp_path: Path) -> None:
     assert asked == [("GET /api/jobs/", "Basic 0123")]
 
 
+def test_a_head_that_does_not_start_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
+    program = tmp_path / "ray"
+    program.write_text("#!/bin/sh\necho no room for a raylet\nexit 1\n")
+    program.chmod(0o755)
+    with serving(200, b"[]") as (address, _):
+        pass
+    head = RayHead(tmp_path / "head", address, str(program))
+    with pytest.raises(EnvironmentProblem, match="3 tries(.|\n)*no room for a raylet"):
+        head.start()
+    assert head.token_path.stat().st_mode & 0o077 == 0
+
+
+def test_a_port_that_something_else_has_is_named_before_a_head_is_started(tmp_path: Path) -> None:
+    with serving(200, b"<html>") as (address, _), pytest.raises(EnvironmentProblem, match=f"{address} answers, but"):
+        RayHead(tmp_path / "head", address, "/bin/false").start()
+
+
+def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingExtra, match=r"p2p-mcp\[ray\]"):
+        RayHead(tmp_path / "head", "http://127.0.0.1:8265").start()
+
+
 @pytest.mark.parametrize(
     ("error", "node", "ending"),
     [
@@ -224,6 +248,16 @@ def test_a_job_stopped_by_rays_own_command_leaves_no_process_and_counts_as_cance
     end = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
     assert (end.state, end.interrupted) == (JobState.CANCELLED, False)
     assert "Ended in ray" in (end.error or "")
+
+
+@pytest.mark.slow
+def test_an_interpreter_without_p2p_is_told_with_what_it_said(ray: RayLab, jobs: Path) -> None:
+    backend = RayBackend(ray.cluster.model_copy(update={"python": str(PROGRAM.with_name("python"))}))
+    backend.submit(shell("true"), jobs / "a")
+    end = until(lambda: (now := backend.status(jobs / "a")).state.finished and now)
+    assert (end.state, end.interrupted) == (JobState.LOST, False)
+    assert (end.error or "").startswith("ray let it go: exit code 1\n")
+    assert "No module named 'p2p'" in (end.error or "")
 
 
 @pytest.mark.slow

@@ -236,7 +236,7 @@ class RayBackend(PlacedBackend):
 
 
 def _word(job: dict[str, Any]) -> Report:
-    said = str(job.get("message") or "").strip()[-REASON:]
+    said = _said(job)
     error = job.get("error_type")
     match job["status"]:
         case "PENDING":
@@ -248,3 +248,12 @@ def _word(job: dict[str, Any]) -> Report:
     # without a machine it never began: what breaks each start is no interruption
     interrupted = error == NO_ROOM or (error in DIED and job.get("driver_node_id"))
     return Report(Phase.OVER, said, Ending.INTERRUPTED if interrupted else Ending.UNKNOWN)
+
+
+def _said(job: dict[str, Any]) -> str:
+    """Ray's message; of a command that failed its exit code and what it printed, without the command itself."""
+    message = str(job.get("message") or "")
+    _, command, printed = message.rpartition(str(job.get("entrypoint") or message))
+    if command and command != message:
+        message = f"exit code {job.get('driver_exit_code')}\n{printed}"
+    return message.strip()[-REASON:]
