@@ -186,7 +186,7 @@ def test_a_head_that_does_not_start_is_told_with_the_end_of_its_log(tmp_path: Pa
     with serving(200, b"[]") as (address, _):
         pass
     head = RayHead(tmp_path / "head", address, str(program))
-    with pytest.raises(EnvironmentProblem, match="3 tries(.|\n)*no room for a raylet"):
+    with pytest.raises(EnvironmentProblem, match=r"3 tries(.|\n)*no room for a raylet"):
         head.start()
     assert head.token_path.stat().st_mode & 0o077 == 0
 
