@@ -22,6 +22,11 @@ BENCHES = (
         "Measure the processor time of commands and of the MCP server when they start, and print it in Markdown.",
     ),
     LazyCommand(
+        "queue",
+        "p2p.lab.speed.queue_command:queue",
+        "Measure what it costs to hand many runs to a backend and to watch them; the runs only sleep.",
+    ),
+    LazyCommand(
         "learn",
         "p2p.lab.learning.commands:learn",
         "Train with the presets by Gymnasium's own reward, and print the returns with their interval over the seeds.",

@@ -14,6 +14,9 @@ RETRIES = 2
 """How often a run that was killed from outside is started again. One that failed by itself is not, until a resume; one
 that a cluster's scheduler interrupted always is, if it got further than at its last start, or never began."""
 
+LOOKING_SHARE = 0.01
+"""Share of a core that looking at the runs may take: a thousand are looked at every half a minute, a few at once."""
+
 
 class Trainer:
     """Trains runs to their end; called again, it adopts those still alive and skips the finished ones.
@@ -30,26 +33,33 @@ class Trainer:
 
     def train(self, runs: Sequence[IterationRecord], poll_s: float = 0.2) -> None:
         """Return when every run has completed or failed."""
-        tries = {run.path: 0 for run in runs}
-        reached = {run.path: 0 for run in runs}
+        live = {run.path: run for run in runs}
+        tries = dict.fromkeys(live, 0)
+        reached = dict.fromkeys(live, 0)
         while True:
-            states: dict[Path, JobStatus | None] = {run.path: None for run in runs}
-            for path in states:
-                with suppress(InvalidInput):
-                    states[path] = self.backend.status(path)
-            waiting = [run for run in runs if self._startable(states[run.path], tries[run.path])]
-            running = [state for state in states.values() if state is not None and not state.state.finished]
-            if not waiting and not running:
+            begun = time.process_time()
+            states = {path: self._status(path) for path in live}
+            waiting = [path for path, status in states.items() if self._startable(status, tries[path])]
+            over = {path for path, status in states.items() if status is not None and status.state.finished}
+            for path in over - set(waiting):
+                del live[path]
+            if not live:
                 return
-            for run in waiting[: max(0, self.max_parallel - len(running))]:
-                status = states[run.path]
-                before, reached[run.path] = reached[run.path], _learned(run)
-                no_further = reached[run.path] <= before
+            rest_s = (time.process_time() - begun) / LOOKING_SHARE
+            for path in waiting[: max(0, self.max_parallel - (len(live) - len(waiting)))]:
+                status = states[path]
+                before, reached[path] = reached[path], _learned(live[path])
+                no_further = reached[path] <= before
                 if status is None or not status.interrupted or (status.started_at and no_further):
-                    tries[run.path] += 1
-                self.backend.submit(self.job, run.path)
+                    tries[path] += 1
+                self.backend.submit(self.job, path)
             self.tick()
-            time.sleep(poll_s)
+            time.sleep(max(poll_s, rest_s))
+
+    def _status(self, path: Path) -> JobStatus | None:
+        with suppress(InvalidInput):
+            return self.backend.status(path)
+        return None
 
     def _startable(self, status: JobStatus | None, tries: int) -> bool:
         if status is None:
