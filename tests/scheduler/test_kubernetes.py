@@ -219,7 +219,7 @@ def test_a_job_that_somebody_deleted_is_cancelled(
 def test_while_the_api_server_is_down_a_job_runs_and_ends_as_its_directory_says(
     backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("p2p.scheduler.backends.k8s.backend.ASK_S", (0.0, 0.0))
+    monkeypatch.setattr("p2p.scheduler.backends.job_table.ASK_S", (0.0, 0.0))
     backend.submit(shell(ENDLESS), jobs / "a")
     backend.submit(shell("until [ -e go ]; do sleep 0.05; done"), jobs / "b")
     running(backend, jobs / "a")
@@ -311,7 +311,7 @@ def test_who_may_not_create_jobs_is_told_which_right_is_missing(
 def test_who_may_not_list_jobs_is_told_before_anything_is_submitted_and_loses_no_job(
     backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("p2p.scheduler.backends.k8s.backend.ASK_S", (0.0, 0.0))
+    monkeypatch.setattr("p2p.scheduler.backends.job_table.ASK_S", (0.0, 0.0))
     monkeypatch.setattr("p2p.scheduler.backends.placed.BEATS_S", -1.0)
     backend.submit(shell(ENDLESS), jobs / "a")
     running(backend, jobs / "a")
@@ -339,7 +339,7 @@ def test_who_may_not_delete_jobs_ends_them_by_their_supervisor(
 def test_renewed_credentials_are_taken_without_a_restart(
     backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("p2p.scheduler.backends.k8s.backend.ASK_S", (0.0, 0.0))
+    monkeypatch.setattr("p2p.scheduler.backends.job_table.ASK_S", (0.0, 0.0))
     monkeypatch.setattr("p2p.scheduler.backends.placed.BEATS_S", -1.0)
     backend.submit(shell(ENDLESS), jobs / "a")
     running(backend, jobs / "a")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from p2p.scheduler.backends.job_table import Ending, Phase, Report
 from p2p.scheduler.backends.k8s.reports import is_stuck, reports
-from p2p.scheduler.backends.placed import Ending, Phase, Report
 
 Thing = dict[str, Any]
 NOW = datetime.now(UTC)

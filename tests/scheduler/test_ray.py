@@ -20,7 +20,7 @@ from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, MissingExtra
 from p2p.contracts.job import JobState
 from p2p.scheduler import supervisor
-from p2p.scheduler.backends.placed import Ending, Phase
+from p2p.scheduler.backends.job_table import Ending, Phase
 from p2p.scheduler.backends.ray import RayBackend
 from p2p.scheduler.ray_head import RayHead
 from p2p.store.clusters import ClusterStore
@@ -351,7 +351,7 @@ import json, os, sys
 from pathlib import Path
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.job import JobSpec
-from p2p.scheduler.backends.placed import Ending, Phase
+from p2p.scheduler.backends.job_table import Ending, Phase
 from p2p.scheduler.backends.ray import RayBackend
 
 class Killed(RayBackend):

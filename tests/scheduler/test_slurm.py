@@ -79,7 +79,7 @@ def test_a_submission_that_the_controller_does_not_hear_is_sent_again(
     slurm.kill("slurmctld")
     status = backend.submit(shell("echo once >> runs"), jobs / "a")
     assert status.state is JobState.UNREACHABLE
-    assert "nothing is started twice" in (status.error or "")
+    assert "none is started twice" in (status.error or "")
     slurm.make_good()
     until_it_is(backend, jobs / "a", JobState.COMPLETED)
     assert (jobs / "a/runs").read_text() == "once\n"

@@ -20,7 +20,7 @@ import shlex
 import sys
 import time
 from abc import ABC, abstractmethod
-from enum import StrEnum
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -30,6 +30,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.cluster import Cluster, PlacedJob
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable
 from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobState, JobStatus
+from p2p.scheduler.backends.job_table import Ending, JobTable, Phase, Report, table_of
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.resources import JOB_MEMORY_MB
 from p2p.store.clock import now
@@ -44,37 +45,6 @@ CANCEL_S = 60.0
 ASK_AGAIN_S = 0.2
 BEATS_S = 10.0
 """Age of a heartbeat up to which a job lives, whoever is silent: its supervisor writes one every 2 s."""
-
-
-class Phase(StrEnum):
-    """What a scheduler does with a job."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    OVER = "over"
-    """It has let the job go, or never had it."""
-
-
-class Ending(StrEnum):
-    """Why a scheduler let a job go."""
-
-    UNKNOWN = "unknown"
-    """It does not say, or the job ended by itself."""
-    INTERRUPTED = "interrupted"
-    """For reasons of its own: preempted, out of time, a machine that failed."""
-    CANCELLED = "cancelled"
-    """Somebody ended it with the scheduler's own commands."""
-    FAILED = "failed"
-    """It broke a limit and would again."""
-
-
-class Report(NamedTuple):
-    """What a scheduler says of a job."""
-
-    phase: Phase
-    reason: str = ""
-    """In the scheduler's words, and what to do about it."""
-    ending: Ending = Ending.UNKNOWN
 
 
 class Placement(NamedTuple):
@@ -108,6 +78,8 @@ class PlacedBackend(ABC):
     capabilities: ClassVar = Capabilities(here=False, takes="cluster")
     Options: ClassVar[type[Contract]] = Contract
     """What only this kind of scheduler knows; `Cluster.options` is one of it."""
+    forgotten: ClassVar = Report(Phase.OVER, "the scheduler does not know the job any more")
+    """What is said of a job that the scheduler does not know."""
     python: ClassVar[str] = sys.executable
     """Interpreter on its machines, where the cluster names none."""
 
@@ -143,12 +115,8 @@ class PlacedBackend(ABC):
         """
 
     @abstractmethod
-    def report(self, name: str, fresh: bool = False) -> Report:
-        """What the scheduler says of a job; `OVER` for one that it does not know.
-
-        Args:
-            name: The job.
-            fresh: Whether an answer from before this call will not do.
+    def ask(self) -> Mapping[str, Report]:
+        """What the scheduler says of all jobs of p2p, by name, in one answer.
 
         Raises:
             NodeUnreachable: it does not answer.
@@ -161,6 +129,28 @@ class PlacedBackend(ABC):
         Raises:
             NodeUnreachable: it does not answer.
         """
+
+    @property
+    def scheduler(self) -> Hashable:
+        """What tells this scheduler from others of its kind; those that are equal are asked once."""
+        return self.cluster.kind
+
+    @property
+    def table(self) -> JobTable:
+        """What the scheduler said last."""
+        return table_of((self.cluster.kind, self.scheduler))
+
+    def report(self, name: str, fresh: bool = False) -> Report:
+        """What the scheduler says of a job, `OVER` for one that it does not know; from an answer seconds old at most.
+
+        Args:
+            name: Of the job.
+            fresh: Whether an answer from before this call will not do.
+
+        Raises:
+            NodeUnreachable: it does not answer.
+        """
+        return self.table.find(name, self.ask, fresh) or self.forgotten
 
     def capacity(self, job_memory_mb: int = JOB_MEMORY_MB) -> Capacity:  # noqa: ARG002  the scheduler counts memory
         """Number of runs handed over at a time; the scheduler's own queue decides when each begins.
@@ -281,6 +271,7 @@ class PlacedBackend(ABC):
             waited_s = record.end_asked_for_s()
             if report.phase is Phase.WAITING or waited_s > GENTLE_S:
                 self.end(self._called(record, placed))
+                self.table.outdate()
         if placed.over_since is not None or not placed.submitted:
             record.save(placed.model_copy(update={"over_since": None, "submitted": True}))
         return _live(record, report)
@@ -297,7 +288,9 @@ class PlacedBackend(ABC):
             cores=max(placed.cores, self.cluster.cores),
             memory_mb=self.cluster.memory_mb,
         )
-        if why_not := self.enqueue(placement):
+        why_not = self.enqueue(placement)
+        self.table.outdate()
+        if why_not:
             return JobStatus(state=JobState.QUEUED, error=why_not, updated_at=now())
         record.save(placed.model_copy(update={"submitted": True}))
         return _live(record, Report(Phase.WAITING))
@@ -365,7 +358,7 @@ def _unreachable(record: PlacedJobRecord, error: Exception) -> JobStatus:
     status = record.read_status()
     if status.state in (JobState.COMPLETED, JobState.FAILED) or record.beats(BEATS_S):
         return status
-    said = f"{error} Its jobs there go on; none is started twice."
+    said = f"{str(error).rstrip('.')}. Its jobs there go on; none is started twice."
     return status.model_copy(update={"state": JobState.UNREACHABLE, "error": said})
 
 

@@ -2,8 +2,6 @@
 
 import os
 import shlex
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -13,7 +11,8 @@ from pydantic import Field, field_validator
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem, NodeUnreachable
 from p2p.contracts.job import Capabilities, Capacity
-from p2p.scheduler.backends.placed import Ending, Phase, PlacedBackend, Placement, Report
+from p2p.scheduler.backends.job_table import Ending, Phase, Report
+from p2p.scheduler.backends.placed import PlacedBackend, Placement
 from p2p.scheduler.ray_head import TOKEN_VARIABLE, RayHead
 from p2p.scheduler.ray_jobs import RayJobs, is_loopback, read_headers, read_token
 from p2p.scheduler.resources import JOB_MEMORY_MB
@@ -24,11 +23,6 @@ ADDRESS_VARIABLES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
 """Where Ray's own commands look for the address of a dashboard; the second may hold another kind of address."""
 USUAL_TOKEN = Path(".ray/auth_token")
 """In the home directory: of a cluster that Ray started here with a token."""
-ASK_S = (1.0, 10.0)
-"""How often the jobs are asked for at most, all at once: the first while jobs change, up to the second when nothing has
-changed for a while [s]."""
-MISSING_S = 0.2
-"""Age from which an answer is no proof that a job is not there: another process may have submitted it since [s]."""
 REASON = 500
 """Characters of Ray's message that are shown, from its end."""
 
@@ -65,21 +59,8 @@ class RayOptions(Contract):
         return path
 
 
-@dataclass
-class _Jobs:
-    """What a cluster said last of all its jobs, by name."""
-
-    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    asked: float = float("-inf")
-    changed: float = float("-inf")
-    outdated: float = float("-inf")
-    """When something was done since that an earlier answer does not tell."""
-    stopped: set[str] = field(default_factory=set)
-    """Names that this process has stopped."""
-
-
-_JOBS: dict[str, _Jobs] = {}
-"""By address: all backends of this process share an answer."""
+_STOPPED = set[str]()
+"""Names of jobs that this process has stopped."""
 
 
 class RayBackend(PlacedBackend):
@@ -88,6 +69,7 @@ class RayBackend(PlacedBackend):
     capabilities: ClassVar = Capabilities(here=False, takes="cluster", variables=(*ADDRESS_VARIABLES, TOKEN_VARIABLE))
     Options = RayOptions
     options: RayOptions
+    forgotten: ClassVar = Report(Phase.OVER, "it does not know the job; its head was restarted", Ending.INTERRUPTED)
 
     def require_client(self) -> None:
         """Refuse an address that p2p would not talk to, and a token that cannot be read.
@@ -140,32 +122,21 @@ class RayBackend(PlacedBackend):
                 **({"entrypoint_resources": self.options.resources} if self.options.resources else {}),
             }
         )
-        self._known().outdated = time.monotonic()
         return ""
 
-    def report(self, name: str, fresh: bool = False) -> Report:
-        """What the cluster says of a job, from one answer about all jobs that is seconds old at most.
+    @property
+    def scheduler(self) -> str:
+        """Address of the dashboard."""
+        return self.address
 
-        Args:
-            name: The job.
-            fresh: Whether an answer from before this call will not do.
+    def ask(self) -> dict[str, Report]:
+        """What the cluster says of all jobs.
 
         Raises:
             NodeUnreachable: it does not answer, or refuses us.
         """
-        known = self._known()
-        now = time.monotonic()
-        least, most = ASK_S
-        patience = min(most, max(least, (now - known.changed) / 10)) if name in known.jobs else MISSING_S
-        if fresh or known.asked <= known.outdated or now - known.asked > patience:
-            self._ask(known)
-        job = known.jobs.get(name)
-        if job is None:
-            return Report(Phase.OVER, "it does not know the job; its head was restarted", Ending.INTERRUPTED)
-        if job["status"] == "PENDING" and name in known.stopped:
-            # Ray stops no job before it has begun; this one will find that it was cancelled, and do nothing
-            return Report(Phase.OVER, "stopped before it began", Ending.CANCELLED)
-        return _word(job)
+        jobs = {str(job["submission_id"]): job for job in self._silent_unless_accepted().all()}
+        return {name: _word(job, name in _STOPPED) for name, job in jobs.items()}
 
     def end(self, name: str) -> None:
         """Stop a job.
@@ -174,22 +145,7 @@ class RayBackend(PlacedBackend):
             NodeUnreachable: the cluster does not answer, or refuses us.
         """
         self._silent_unless_accepted().stop(name)
-        known = self._known()
-        known.stopped.add(name)
-        known.outdated = time.monotonic()
-
-    def _ask(self, known: _Jobs) -> None:
-        asked = time.monotonic()
-        jobs = {str(job["submission_id"]): job for job in self._silent_unless_accepted().all()}
-        known.asked = asked
-        if {name: job.get("status") for name, job in jobs.items()} != {
-            name: job.get("status") for name, job in known.jobs.items()
-        }:
-            known.changed = asked
-        known.jobs = jobs
-
-    def _known(self) -> _Jobs:
-        return _JOBS.setdefault(self.address, _Jobs())
+        _STOPPED.add(name)
 
     def _silent_unless_accepted(self) -> RayJobs:
         """The cluster's jobs; one that we may not talk to any more is as one that does not answer.
@@ -214,8 +170,9 @@ class RayBackend(PlacedBackend):
         if open_to_all and not self.options.allow_unauthenticated:
             raise EnvironmentProblem(
                 f"{address} is on another machine, with neither a token nor TLS: anyone who reaches it can run "
-                "programs there. Give the cluster a token_file or an https address; or, if its network is closed to "
-                "others, add it with --set allow_unauthenticated=true."
+                "programs "
+                "there. Give the cluster a token_file or an https address; or, if its network is closed to others, add "
+                "it with --set allow_unauthenticated=true."
             )
         if self.options.local and not is_loopback(address):
             raise EnvironmentProblem(f"A Ray of this machine needs an address of it, such as {ADDRESS}; got {address}.")
@@ -235,10 +192,13 @@ class RayBackend(PlacedBackend):
         return usual if is_loopback(address) and usual.exists() else None
 
 
-def _word(job: dict[str, Any]) -> Report:
+def _word(job: dict[str, Any], stopped: bool) -> Report:
     said = _said(job)
     error = job.get("error_type")
     match job["status"]:
+        case "PENDING" if stopped:
+            # Ray stops no job before it has begun; this one will find that it was cancelled, and do nothing
+            return Report(Phase.OVER, "stopped before it began", Ending.CANCELLED)
         case "PENDING":
             return Report(Phase.WAITING, said)
         case "RUNNING":

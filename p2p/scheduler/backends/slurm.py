@@ -6,19 +6,15 @@
 import re
 import shutil
 import subprocess
-import time
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem, NodeUnreachable
 from p2p.contracts.job import LIMIT_BROKEN, Capabilities
-from p2p.scheduler.backends.placed import Ending, Phase, PlacedBackend, Placement, Report
+from p2p.scheduler.backends.job_table import Ending, Phase, Report
+from p2p.scheduler.backends.placed import PlacedBackend, Placement
 
-ASK_S = (1.0, 10.0)
-"""How often the queue is asked for at most, for all jobs at once: the first while jobs change, up to the second when
-nothing has changed for a while [s]."""
-SILENT_S = 30.0
+ANSWER_S = 30.0
 """Patience with one command."""
 GRACE_S = 60
 """How long before its time is up a job is told, at most [s]."""
@@ -54,24 +50,12 @@ class SlurmOptions(Contract):
     """Further options of sbatch, such as "--nice=100"."""
 
 
-@dataclass
-class _Queue:
-    """What the controller said last of all jobs of this user, by name."""
-
-    jobs: dict[str, Report] = field(default_factory=dict)
-    asked: float = float("-inf")
-    changed: float = float("-inf")
-
-
-_QUEUE = _Queue()
-"""One for all backends of this process: they ask the same controller."""
-
-
 class SlurmBackend(PlacedBackend):
     """Backend "slurm", or "slurm:NAME" for a cluster that was added."""
 
     capabilities: ClassVar = Capabilities(here=False, takes="cluster", variables=("SLURM_CONF",))
     Options = SlurmOptions
+    forgotten: ClassVar = Report(Phase.OVER, "Slurm does not know the job any more")
     options: SlurmOptions
 
     def require_client(self) -> None:
@@ -117,26 +101,17 @@ class SlurmBackend(PlacedBackend):
             if FULL.search(str(error)):
                 return str(error)
             raise
-        _QUEUE.changed = time.monotonic()
         return ""
 
-    def report(self, name: str, fresh: bool = False) -> Report:
-        """What the controller says of a job, from one answer about all jobs that is seconds old at most.
-
-        Args:
-            name: The job.
-            fresh: Whether an answer from before this call will not do.
+    def ask(self) -> dict[str, Report]:
+        """What squeue says of all jobs of this user.
 
         Raises:
             NodeUnreachable: the controller does not answer.
         """
-        now = time.monotonic()
-        least, most = ASK_S
-        if name not in _QUEUE.jobs:  # another process may have submitted it since
-            most = least
-        if fresh or now - _QUEUE.asked > min(most, max(least, (now - _QUEUE.changed) / 10)):
-            self._ask()
-        return _QUEUE.jobs.get(name, Report(Phase.OVER, "Slurm does not know the job any more"))
+        rows = _run("squeue", "--me", "--noheader", "--states=all", "--format=%j|%T|%r|%i").splitlines()
+        fields = (row.strip().split("|") for row in rows)
+        return {name: self._word(state, reason, number) for name, state, reason, number in fields}
 
     def end(self, name: str) -> None:
         """Cancel a job by scancel.
@@ -145,18 +120,6 @@ class SlurmBackend(PlacedBackend):
             NodeUnreachable: the controller does not answer.
         """
         _run("scancel", f"--name={name}")
-        _QUEUE.asked = float("-inf")
-
-    def _ask(self) -> None:
-        before = _QUEUE.jobs
-        jobs = {}
-        for line in _run("squeue", "--me", "--noheader", "--states=all", "--format=%j|%T|%r|%i").splitlines():
-            name, state, reason, number = line.strip().split("|")
-            jobs[name] = self._word(state, reason, number)
-        _QUEUE.asked = time.monotonic()
-        _QUEUE.jobs = jobs
-        if jobs != before:
-            _QUEUE.changed = _QUEUE.asked
 
     def _word(self, state: str, reason: str, number: str) -> Report:
         if state in WAITING:
@@ -182,14 +145,14 @@ def _run(command: str, *options: str, stdin: str = "") -> str:
     """
     try:
         done = subprocess.run(
-            (command, *options), input=stdin, capture_output=True, text=True, timeout=SILENT_S, check=False
+            (command, *options), input=stdin, capture_output=True, text=True, timeout=ANSWER_S, check=False
         )
     except FileNotFoundError as error:
         raise EnvironmentProblem(
             f"This machine has no {command}, so it cannot reach Slurm. Run p2p on a login node of the cluster."
         ) from error
     except subprocess.TimeoutExpired as error:
-        raise NodeUnreachable(f"Slurm's controller gave {command} no answer within {SILENT_S:.0f} s.") from error
+        raise NodeUnreachable(f"Slurm's controller gave {command} no answer within {ANSWER_S:.0f} s.") from error
     if done.returncode:
         said = done.stderr.strip() or f"exit code {done.returncode}"
         if SILENCE.search(said):

@@ -1,27 +1,22 @@
 """Jobs of a Kubernetes cluster whose pods mount the runs directory."""
 
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, ClassVar, TypeVar
 
 from p2p.contracts.errors import EnvironmentProblem, NodeUnreachable
 from p2p.contracts.job import Capabilities, Capacity
+from p2p.scheduler.backends.job_table import Ending, Phase, Report
 from p2p.scheduler.backends.k8s.api_server import PAGE, ApiServer, kubeconfig
 from p2p.scheduler.backends.k8s.manifest import APP, job_manifest
 from p2p.scheduler.backends.k8s.options import KubernetesOptions
 from p2p.scheduler.backends.k8s.reports import is_stuck, reports
-from p2p.scheduler.backends.placed import Ending, Phase, PlacedBackend, Placement, Report
+from p2p.scheduler.backends.placed import PlacedBackend, Placement
 from p2p.scheduler.resources import JOB_MEMORY_MB
 
 T = TypeVar("T")
-ASK_S = (1.0, 10.0)
-"""How often the API server is asked at most, for all jobs at once: the first while jobs change, up to the second when
-nothing has changed for a while [s]."""
-SILENT_S = 2.0
-"""How long an API server that did not answer is left alone [s]."""
 LABELS = ",".join(f"{name}={value}" for name, value in APP.items())
 WATCHED_S = 60.0
 """A job that had not ended less than so long ago [s], and is gone, was deleted: Kubernetes keeps ended ones longer."""
@@ -30,17 +25,14 @@ DELETED = Report(Phase.OVER, "somebody deleted its Job", Ending.CANCELLED)
 
 
 class _Namespace:
-    """What the API server said last of all jobs of a namespace."""
+    """Jobs of a namespace."""
 
     def __init__(self, *where: str | None) -> None:
         self._where = where
         self._server: ApiServer | None = None
-        self.jobs: dict[str, Report] = {}
-        self.gone: dict[str, Report] = {}
-        self.lock = threading.Lock()
-        self._asked = self._changed = float("-inf")
-        self._stale = False
-        self._silence: tuple[float, EnvironmentProblem] | None = None
+        self._jobs: dict[str, Report] = {}
+        self._gone: dict[str, Report] = {}
+        self._asked = float("-inf")
 
     def connect(self) -> ApiServer:
         """The API server, as the kubeconfig described it when it was asked first, or failed last.
@@ -53,41 +45,34 @@ class _Namespace:
             self._server = ApiServer(*self._where)
         return self._server
 
-    def look(self, fresh: bool = False) -> None:
-        """Ask for all jobs, unless the last answer is seconds old at most and will do.
+    def create(self, manifest: dict[str, Any]) -> str:
+        """Create a Job, as `ApiServer.create_job` does."""
+        return self._through(lambda server: server.create_job(manifest))
+
+    def delete(self, name: str) -> None:
+        """Delete a Job, as `ApiServer.delete_job` does."""
+        self._through(lambda server: server.delete_job(name))
+
+    def ask(self) -> dict[str, Report]:
+        """What the API server says of all jobs, and what became of those that it has listed before.
 
         Raises:
             NodeUnreachable: the API server does not answer.
             EnvironmentProblem: it refuses.
         """
-        with self.lock:
-            now = time.time()
-            least, most = ASK_S
-            stale = fresh or self._stale
-            if not stale and 0 <= now - self._asked <= min(most, max(least, (now - self._changed) / 10)):
-                return
-            if self._silence is not None and 0 <= now - self._silence[0] <= SILENT_S:
-                raise self._silence[1]
-            try:
-                self._ask()
-            except EnvironmentProblem as error:
-                self._silence = time.time(), error
-                raise
-
-    def create(self, manifest: dict[str, Any]) -> str:
-        """Create a Job, as `ApiServer.create_job` does, and know of it before it is listed."""
-        if why_not := self._through(lambda server: server.create_job(manifest)):
-            return why_not
-        with self.lock:
-            self.jobs[manifest["metadata"]["name"]] = Report(Phase.WAITING)
-            self._changed = time.time()
-        return ""
-
-    def delete(self, name: str) -> None:
-        """Delete a Job, as `ApiServer.delete_job` does, and ask anew at the next look."""
-        self._through(lambda server: server.delete_job(name))
-        self._stale = True
-        self._changed = time.time()
+        watched = time.time() - self._asked < WATCHED_S
+        listed, pods = self._through(lambda server: (server.jobs(LABELS), server.pods(LABELS)))
+        warnings = []
+        if is_stuck(listed, pods):
+            with suppress(EnvironmentProblem):  # who may not see events is not told why it takes so long
+                warnings = self.connect().warnings()
+        jobs = reports(listed, pods, warnings)
+        for name in self._jobs.keys() - jobs.keys():
+            last = self._jobs[name]
+            self._gone[name] = last if last.phase is Phase.OVER else DELETED if watched else UNKNOWN
+        self._asked = time.time()
+        self._jobs = jobs
+        return {**self._gone, **jobs}
 
     def _through(self, call: Callable[[ApiServer], T]) -> T:
         """Answer of the API server. One that refuses is asked once more as the kubeconfig is now: renewed credentials
@@ -100,24 +85,6 @@ class _Namespace:
             if remembered is None or isinstance(error, NodeUnreachable):
                 raise
         return call(self.connect())
-
-    def _ask(self) -> None:
-        before = dict(self.jobs)
-        watched = time.time() - self._asked < WATCHED_S
-        listed, pods = self._through(lambda server: (server.jobs(LABELS), server.pods(LABELS)))
-        warnings = []
-        if is_stuck(listed, pods):
-            with suppress(EnvironmentProblem):  # who may not see events is not told why it takes so long
-                warnings = self.connect().warnings()
-        jobs = reports(listed, pods, warnings)
-        for name in before.keys() - jobs.keys():
-            last = before[name]
-            self.gone[name] = last if last.phase is Phase.OVER else DELETED if watched else UNKNOWN
-        self._asked = time.time()
-        self._stale, self._silence = False, None
-        if jobs != before:
-            self._changed = self._asked
-        self.jobs = jobs
 
 
 _NAMESPACES: dict[tuple[str | None, str | None, str | None], _Namespace] = {}
@@ -134,6 +101,7 @@ class KubernetesBackend(PlacedBackend):
     )
     Options = KubernetesOptions
     options: KubernetesOptions
+    forgotten: ClassVar = UNKNOWN
     python: ClassVar = "python"
 
     def require_client(self) -> None:
@@ -160,7 +128,7 @@ class KubernetesBackend(PlacedBackend):
         """
         capacity = super().capacity(job_memory_mb)
         with suppress(NodeUnreachable):  # one that is silent may answer later; one that refuses will not
-            self._namespace().look()
+            self._namespace().ask()
         return capacity
 
     def enqueue(self, placement: Placement) -> str:
@@ -180,24 +148,23 @@ class KubernetesBackend(PlacedBackend):
             )
         return self._namespace().create(job_manifest(placement, self.cluster, self.options))
 
-    def report(self, name: str, fresh: bool = False) -> Report:
-        """What the API server says of a job, from one answer about all jobs that is seconds old at most.
-
-        Args:
-            name: The job.
-            fresh: Whether an answer from before this call will not do.
+    def ask(self) -> dict[str, Report]:
+        """What the API server says of all jobs.
 
         Raises:
             NodeUnreachable: the API server does not answer, or does not let us see jobs.
         """
         try:
-            namespace = self._namespace()
-            namespace.look(fresh)
+            return self._namespace().ask()
         except NodeUnreachable:
             raise
-        except EnvironmentProblem as error:  # the job may go on all the same
+        except EnvironmentProblem as error:  # the jobs may go on all the same
             raise NodeUnreachable(str(error)) from error
-        return namespace.jobs.get(name) or namespace.gone.get(name, UNKNOWN)
+
+    @property
+    def scheduler(self) -> Hashable:
+        """Kubeconfig, context and namespace."""
+        return kubeconfig(), self.options.context, self.options.namespace
 
     def end(self, name: str) -> None:
         """Delete a Job; its pods are told to end, and it is listed until they have.
@@ -213,8 +180,7 @@ class KubernetesBackend(PlacedBackend):
             raise NodeUnreachable(str(error)) from error
 
     def _namespace(self) -> _Namespace:
-        options = self.options
-        key = kubeconfig(), options.context, options.namespace
+        key = kubeconfig(), self.options.context, self.options.namespace
         if key not in _NAMESPACES:
             _NAMESPACES[key] = _Namespace(*key)
         return _NAMESPACES[key]

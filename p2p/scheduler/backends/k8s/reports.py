@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from p2p.contracts.job import LIMIT_BROKEN
-from p2p.scheduler.backends.placed import Ending, Phase, Report
+from p2p.scheduler.backends.job_table import Ending, Phase, Report
 
 PATIENCE_S = 15.0
 """How long a pod may take to be made, or to get its volume and its image, before warnings about it are looked for."""
