@@ -323,13 +323,15 @@ def test_a_job_that_dies_with_its_machine_is_interrupted_and_goes_on_when_it_is_
 def test_a_job_that_another_process_submitted_is_not_lost_to_one_that_asked_before(
     ray: RayLab, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("p2p.scheduler.backends.ray.ASK_S", (600.0, 600.0))
-    backend = RayBackend(ray.cluster.model_copy(update={"settle_s": 0.0}))
+    monkeypatch.setattr("p2p.scheduler.backends.job_table.ASK_S", (600.0, 600.0))
+    backend = RayBackend(ray.cluster.model_copy(update={"settle_s": 1.0}))
     backend.submit(shell("true"), jobs / "a")
     backend.status(jobs / "a")
     words = (sys.executable, "-c", SUBMIT, ray.cluster.model_dump_json(), str(jobs / "b"))
     subprocess.run(words, check=True)
-    assert not state(backend, jobs / "b").finished
+    for _ in range(20):
+        assert not state(backend, jobs / "b").finished
+        time.sleep(0.1)
     until(lambda: (jobs / "b/pid").exists())
     backend.cancel(jobs / "b")
 
