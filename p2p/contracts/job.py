@@ -17,9 +17,16 @@ class WaitsFor(StrEnum):
     """Cores of this machine, which all runs directories share, first come, first served."""
     FILM = "film"
     """Its turn among the sessions of this machine whose checkpoints are filmed, first come, first served."""
+    CLUSTER = "cluster"
+    """A place on the machines of a cluster, which its scheduler gives."""
 
 
-IN_WORDS = {WaitsFor.TURN: "its turn", WaitsFor.CORES: "cores", WaitsFor.FILM: "its turn to be filmed"}
+IN_WORDS = {
+    WaitsFor.TURN: "its turn",
+    WaitsFor.CORES: "cores",
+    WaitsFor.FILM: "its turn to be filmed",
+    WaitsFor.CLUSTER: "the cluster",
+}
 
 
 class Holder(Contract):
@@ -45,6 +52,8 @@ class Waiting(Contract):
     """UTC, ISO 8601."""
     estimate_s: float | None
     """Expected time until it runs [s]; None where the holders do not tell how long they need."""
+    reason: str = ""
+    """In the words of a cluster's scheduler; empty elsewhere."""
 
 
 def in_words(waiting: Waiting) -> str:
@@ -56,7 +65,8 @@ def in_words(waiting: Waiting) -> str:
     since = f", since {waiting.since[11:16]} UTC" if waiting.since is not None else ""
     left = waiting.estimate_s
     about = "" if left is None else f", about {left:.0f} s more" if left < 90 else f", about {left / 60:.0f} min more"
-    return f"waits for {what}{held}{place}{since}{about}"
+    why = f" ({waiting.reason})" if waiting.reason else ""
+    return f"waits for {what}{why}{held}{place}{since}{about}"
 
 
 class JobState(StrEnum):

@@ -1,7 +1,8 @@
-"""The other machines that trainings may run on: seen here, added and trusted by a person alone."""
+"""The other machines and clusters that trainings may run on: seen here, added and trusted by a person alone."""
 
 from p2p.contracts.base import Contract
 from p2p.contracts.node import NodeState
+from p2p.service.machines.clusters import list_clusters
 from p2p.service.machines.nodes import check_nodes
 from p2p.service.workspace import Workspace
 from p2p_mcp.views.answer import Answer
@@ -27,15 +28,26 @@ class NodeLine(Contract):
     """What it lacks, and what the user can do."""
 
 
+class ClusterLine(Contract):
+    """One cluster, whose scheduler is not asked."""
+
+    backend: str
+    """What train_iteration takes as `backend`."""
+    jobs: int
+    problem: str
+    """What this machine lacks to reach it."""
+
+
 class NodeList(Answer):
     """Machines besides the one that this server runs on."""
 
     nodes: tuple[NodeLine, ...]
+    clusters: tuple[ClusterLine, ...]
     next_step: str
 
 
 def list_nodes(ws: Workspace) -> NodeList:
-    """List the other machines that can train, asked just now: cores, free memory, whether they are prepared."""
+    """List other machines and clusters that can train; machines are asked just now: cores, memory, whether prepared."""
     lines = []
     for view in check_nodes(ws):
         facts = view.node.facts
@@ -51,6 +63,10 @@ def list_nodes(ws: Workspace) -> NodeList:
                 problem=view.problem,
             )
         )
-    ready = next((line.backend for line in lines if line.prepared), None)
+    clusters = tuple(
+        ClusterLine(backend=view.backend, jobs=view.jobs, problem=view.problem) for view in list_clusters(ws)
+    )
+    usable = [line.backend for line in lines if line.prepared] + [line.backend for line in clusters if not line.problem]
+    ready = next(iter(usable), None)
     step = f'train_iteration(session_id="...", backend="{ready}")' if ready else f"Train here. {ADD}"
-    return NodeList(nodes=tuple(lines), next_step=step)
+    return NodeList(nodes=tuple(lines), clusters=clusters, next_step=step)

@@ -9,8 +9,10 @@ from replacing import replace_function
 from tool_caller import Caller, Connect
 
 from p2p.contracts.background import StartTraining
+from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.node import Node
+from p2p.service.machines.clusters import add_cluster
 from p2p.service.machines.nodes import add_node
 from p2p.service.progress.listing import list_sessions
 from p2p.service.sessions import driving
@@ -64,8 +66,12 @@ async def test_other_machines_are_told_with_what_they_lack_and_none_is_added_her
             None,
         )
         assert "attic" in line["problem"]
+        add_cluster(ws, Cluster(name="lab", kind="ray", options={"address": "http://127.0.0.1:8265"}))
+        told = await call("list_nodes")
+        assert told["clusters"] == [{"backend": "ray:lab", "jobs": 0, "problem": ""}]
+        assert 'backend="ray:lab"' in told["next_step"]
         tools = {tool.name for tool in (await client.list_tools()).tools}
-    assert not {name for name in tools if "node" in name} - {"list_nodes"}
+    assert not {name for name in tools if "node" in name or "cluster" in name} - {"list_nodes"}
 
 
 async def test_a_session_begins_with_criteria_and_the_rules_of_rewards(

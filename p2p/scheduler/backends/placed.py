@@ -29,7 +29,7 @@ from pydantic import ValidationError
 from p2p.contracts.base import Contract
 from p2p.contracts.cluster import Cluster, PlacedJob
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable
-from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobState, JobStatus
+from p2p.contracts.job import Capabilities, Capacity, JobSpec, JobState, JobStatus, WaitsFor
 from p2p.scheduler.backends.job_table import Ending, JobTable, Phase, Report, table_of
 from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.resources import JOB_MEMORY_MB
@@ -291,7 +291,7 @@ class PlacedBackend(ABC):
         why_not = self.enqueue(placement)
         self.table.outdate()
         if why_not:
-            return JobStatus(state=JobState.QUEUED, error=why_not, updated_at=now())
+            return JobStatus(state=JobState.QUEUED, error=why_not, updated_at=now(), lacks=WaitsFor.CLUSTER)
         record.save(placed.model_copy(update={"submitted": True}))
         return _live(record, Report(Phase.WAITING))
 
@@ -347,7 +347,8 @@ def _live(record: PlacedJobRecord, report: Report) -> JobStatus:
     if status.state in (JobState.COMPLETED, JobState.FAILED):
         return status
     if report.phase is Phase.WAITING:
-        return JobStatus(state=JobState.QUEUED, error=report.reason or None, updated_at=status.updated_at)
+        reason = report.reason or None
+        return JobStatus(state=JobState.QUEUED, error=reason, updated_at=status.updated_at, lacks=WaitsFor.CLUSTER)
     if status.state in (JobState.RUNNING, JobState.SUBMITTING):
         return status
     return JobStatus(state=JobState.SUBMITTING, updated_at=status.updated_at)

@@ -58,6 +58,7 @@ def waiting_of(status: JobStatus | None, what: WaitsFor, since: str | None = Non
         place=status.place,
         since=since or status.started_at,
         estimate_s=estimated_wait([_time_left(directory) for directory in directories], status.place),
+        reason=(status.error or "") if status.lacks is WaitsFor.CLUSTER else "",
     )
 
 
