@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from p2p.contracts.errors import NodeUnreachable
 
@@ -15,6 +15,9 @@ MISSING_S = 0.2
 """Age from which an answer is no proof that a job is not there: another process may have submitted it since [s]."""
 SILENT_S = 2.0
 """How long a scheduler that did not answer is left alone [s]."""
+FULL_S = 30.0
+"""How long a scheduler that takes no more jobs is offered none [s]."""
+T = TypeVar("T")
 
 
 class Phase(StrEnum):
@@ -56,6 +59,7 @@ class JobTable:
         self._lock = threading.Lock()
         self._asked = self._changed = self._outdated = float("-inf")
         self._silence: tuple[float, NodeUnreachable] | None = None
+        self._refusal = float("-inf"), ""
 
     def find(self, name: str, ask: Callable[[], Mapping[str, Report]], fresh: bool = False) -> Report | None:
         """What is said of a job; None for one that the scheduler does not know.
@@ -80,15 +84,34 @@ class JobTable:
         """Note that something was done which the last answer does not tell."""
         self._outdated = self._changed = time.monotonic()
 
-    def _ask(self, now: float, ask: Callable[[], Mapping[str, Report]]) -> None:
-        if self._silence is not None and now - self._silence[0] < SILENT_S:
+    def through(self, call: Callable[[], T]) -> T:
+        """What a call of the scheduler returns; one that was silent a moment ago is not called.
+
+        Raises:
+            NodeUnreachable: the scheduler does not answer.
+        """
+        if self._silence is not None and time.monotonic() - self._silence[0] < SILENT_S:
             raise self._silence[1]
         try:
-            jobs = ask()
+            answer = call()
         except NodeUnreachable as error:
             self._silence = time.monotonic(), error
             raise
         self._silence = None
+        return answer
+
+    @property
+    def refusal(self) -> str:
+        """Why the scheduler took no more jobs a moment ago; empty when it may take some."""
+        when, reason = self._refusal
+        return reason if time.monotonic() - when < FULL_S else ""
+
+    @refusal.setter
+    def refusal(self, reason: str) -> None:
+        self._refusal = time.monotonic(), reason
+
+    def _ask(self, now: float, ask: Callable[[], Mapping[str, Report]]) -> None:
+        jobs = self.through(ask)
         self._asked = now
         if jobs != self._jobs:
             self._changed = now

@@ -21,6 +21,7 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -252,9 +253,10 @@ class PlacedBackend(ABC):
             return _broken(record)
         if _is_final(placed, status := record.read_status()):
             return status
-        name = self._called(record, placed)
+        if not placed.submitted and not placed.cancelled and (why_not := self.table.refusal):
+            return _waiting(record, why_not)
         try:
-            report = self.report(name, fresh=not placed.submitted)
+            report = self.report(self._called(record, placed), fresh=not placed.submitted)
             if placed.submitted or placed.cancelled or report.phase is not Phase.OVER:
                 return self._follow(record, placed, report)
             return self._hand_over(record, placed)
@@ -288,10 +290,11 @@ class PlacedBackend(ABC):
             cores=max(placed.cores, self.cluster.cores),
             memory_mb=self.cluster.memory_mb,
         )
-        why_not = self.enqueue(placement)
-        self.table.outdate()
+        if not (why_not := self.table.refusal):
+            why_not = self.table.refusal = self.table.through(partial(self.enqueue, placement))
+            self.table.outdate()
         if why_not:
-            return JobStatus(state=JobState.QUEUED, error=why_not, updated_at=now(), lacks=WaitsFor.CLUSTER)
+            return _waiting(record, why_not)
         record.save(placed.model_copy(update={"submitted": True}))
         return _live(record, Report(Phase.WAITING))
 
@@ -347,11 +350,16 @@ def _live(record: PlacedJobRecord, report: Report) -> JobStatus:
     if status.state in (JobState.COMPLETED, JobState.FAILED):
         return status
     if report.phase is Phase.WAITING:
-        reason = report.reason or None
-        return JobStatus(state=JobState.QUEUED, error=reason, updated_at=status.updated_at, lacks=WaitsFor.CLUSTER)
+        return _waiting(record, report.reason)
     if status.state in (JobState.RUNNING, JobState.SUBMITTING):
         return status
     return JobStatus(state=JobState.SUBMITTING, updated_at=status.updated_at)
+
+
+def _waiting(record: PlacedJobRecord, reason: str) -> JobStatus:
+    """Status of a job that waits for its cluster."""
+    since = record.read_status().updated_at
+    return JobStatus(state=JobState.QUEUED, error=reason or None, updated_at=since, lacks=WaitsFor.CLUSTER)
 
 
 def _unreachable(record: PlacedJobRecord, error: Exception) -> JobStatus:
