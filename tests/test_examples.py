@@ -10,8 +10,8 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = sorted(FOLDER.glob("[0-9][0-9]_*.py"))
 NOTEBOOK = FOLDER / "notebook.ipynb"
-ELSEWHERE = {"04_claude_agent", "08_train_on_another_machine"}
-"""Run beside what they need: a scripted Claude in tests/mcp/agent, a real sshd in tests/scheduler/ssh."""
+ELSEWHERE = {"04_claude_agent", "08_train_on_another_machine", "10_train_on_a_cluster"}
+"""Run beside what they need: a scripted Claude in tests/mcp/agent, a real sshd and clusters in tests/scheduler."""
 BY_THEMSELVES = [example for example in EXAMPLES if example.stem not in ELSEWHERE]
 
 

@@ -11,9 +11,9 @@ from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.session_options import option
 from p2p.cli.tables import table
-from p2p.contracts.cluster import Cluster, ClusterView
+from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
-from p2p.contracts.node import NodeState
+from p2p.contracts.node import ClusterView, NodeState
 from p2p.service.machines.clusters import add_cluster, check_cluster, remove_cluster
 from p2p.service.machines.clusters import list_clusters as service_list_clusters
 

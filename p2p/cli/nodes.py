@@ -51,6 +51,10 @@ def add(  # noqa: PLR0913  typer reads one parameter per option
     extra: Extra = None,
     max_runs: MaxRuns = None,
     timeout: Timeout = 10.0,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Cluster of `p2p clusters` whose login node it is: its scheduler is given the trainings."),
+    ] = None,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
@@ -73,7 +77,7 @@ def add(  # noqa: PLR0913  typer reads one parameter per option
     }
     ws = open_workspace(runs_dir)
     output = Output(as_json)
-    view = add_node(ws, _node(fields))
+    view = add_node(ws, _node(fields), cluster)
     output.result(
         view,
         f"Added {name} ({view.node.address}). Next:\n"

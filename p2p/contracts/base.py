@@ -22,6 +22,8 @@ FileName = Annotated[str, Field(pattern=r"^[^/\\.\x00-\x1f][^/\\\x00-\x1f]*$", m
 """Name of a file or directory that a record names: one part of a path. Records may come from somebody else."""
 RelativePath = Annotated[str, AfterValidator(_inside)]
 """Path that a record names, below a directory that its reader knows, and never out of it."""
+MachineName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+"""What a node or a cluster may be called."""
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 """Of a session or a job: its directory's name, which tools repeat in what to call next."""
 

@@ -2,18 +2,19 @@
 
 from pydantic import Field, JsonValue
 
-from p2p.contracts.base import Contract
-from p2p.contracts.node import NODE_NAME, NodeState
+from p2p.contracts.base import Contract, MachineName
 
 
 class Cluster(Contract):
     """A scheduler, and what each run is given by it (`clusters.json`)."""
 
-    name: str = Field(pattern=NODE_NAME.pattern)
+    name: MachineName
     kind: str
     """Backend: "slurm", "ray" or "k8s"."""
     options: dict[str, JsonValue] = {}
     """Options of this kind of scheduler, such as a partition or a namespace."""
+    variables: dict[str, str] = {}
+    """Environment variables of the scheduler's own commands, such as SLURM_CONF where that is not the usual one."""
     python: str | None = None
     """Interpreter on the cluster's machines that has p2p; None takes the one that runs p2p here."""
     setup: tuple[str, ...] = ()
@@ -37,22 +38,6 @@ class Cluster(Contract):
     def backend(self) -> str:
         """What `--backend` calls it: "slurm:lab", or "slurm" for one with default settings."""
         return self.kind if self.name == self.kind else f"{self.kind}:{self.name}"
-
-
-class ClusterView(Contract):
-    """A cluster, and how it stands."""
-
-    cluster: Cluster
-    backend: str
-    """What `--backend` calls it."""
-    state: NodeState | None = None
-    """None when its scheduler was not asked."""
-    problem: str = ""
-    """What it lacks, and what to do."""
-    sandbox: str | None = None
-    """How far its machines confine a training; None before it was checked."""
-    jobs: int = 0
-    """Jobs of this runs directory that are there and have not ended."""
 
 
 class PlacedJob(Contract):

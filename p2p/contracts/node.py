@@ -1,11 +1,11 @@
 """Machines: the checks of this one, and others reached by SSH."""
 
-import re
 from enum import StrEnum
 
 from pydantic import Field
 
-from p2p.contracts.base import Contract
+from p2p.contracts.base import Contract, MachineName
+from p2p.contracts.cluster import Cluster
 from p2p.contracts.job import JobStatus
 
 
@@ -40,10 +40,6 @@ class SetupReport(Contract):
         return all(check.level is not CheckLevel.PROBLEM for check in self.checks)
 
 
-NODE_NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,39}$")
-"""What a node may be called."""
-
-
 class NodeFacts(Contract):
     """What a node was found to have."""
 
@@ -71,7 +67,7 @@ class NodeFacts(Contract):
 class Node(Contract):
     """A machine that is reached by SSH."""
 
-    name: str = Field(pattern=NODE_NAME.pattern)
+    name: MachineName
     host: str = Field(min_length=1)
     port: int = Field(default=22, ge=1, le=65535)
     user: str | None = None
@@ -92,6 +88,8 @@ class Node(Contract):
     """Runs at a time; None takes one per core, as far as memory goes."""
     timeout_s: float = Field(default=10.0, gt=0.0, le=600.0)
     """How long the node may be silent before it counts as unreachable [s]."""
+    cluster: Cluster | None = None
+    """Scheduler there that trainings are handed to, where it is the login node of a cluster; None runs them itself."""
     facts: NodeFacts | None = None
     """None before it was first looked at."""
 
@@ -131,6 +129,22 @@ class NodeView(Contract):
     """None when it was not asked."""
     problem: str = ""
     """What it lacks, and what to do."""
+    jobs: int = 0
+    """Jobs of this runs directory that are there and have not ended."""
+
+
+class ClusterView(Contract):
+    """A cluster, and how it stands."""
+
+    cluster: Cluster
+    backend: str
+    """What `--backend` calls it."""
+    state: NodeState | None = None
+    """None when its scheduler was not asked."""
+    problem: str = ""
+    """What it lacks, and what to do."""
+    sandbox: str | None = None
+    """How far its machines confine a training; None before it was checked."""
     jobs: int = 0
     """Jobs of this runs directory that are there and have not ended."""
 

@@ -19,9 +19,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from p2p.contracts.base import Contract
+from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.scheduler import supervisor
@@ -30,7 +31,13 @@ from p2p.scheduler.nodes import answers
 from p2p.scheduler.processes import is_supervised
 from p2p.store import files
 from p2p.store.clock import now
+from p2p.store.clusters import ClusterStore
+from p2p.store.nodes import NodeStore
+from p2p.store.placed import PlacedJobRecord
 from p2p.store.remote import OWN, PART
+
+if TYPE_CHECKING:
+    from p2p.contracts.protocols import Backend
 
 SUBMISSION = "submission.json"
 SUBMISSION_LOCK = "submission.lock"
@@ -73,18 +80,19 @@ def start(directory: Path) -> dict[str, Any]:
                     raise InvalidInput(f"{name} was damaged on the way: its hash differs.")
             for name in (supervisor.STATUS, supervisor.HANDLE, supervisor.CANCEL):
                 files.remove(directory / name)
+            PlacedJobRecord(directory).forget()
             newest = LatestStart(number=asked["number"])
             files.write_model(directory / SUBMISSION, newest)
         never = not (directory / supervisor.STATUS).exists()
         if never and newest == LatestStart(number=asked["number"]):
             spec = JobSpec.model_validate_json((directory / supervisor.JOB).read_bytes())
-            LocalBackend().submit(spec, directory)
+            _backend(directory, asked.get("cluster")).submit(spec, directory)
         return status(directory)
 
 
 def status(directory: Path) -> dict[str, Any]:
     """Status of the job, including a test of its supervisor's lock."""
-    return LocalBackend().status(directory).model_dump(mode="json")
+    return _backend(directory).status(directory).model_dump(mode="json")
 
 
 def cancel(directory: Path) -> dict[str, Any]:
@@ -98,7 +106,7 @@ def cancel(directory: Path) -> dict[str, Any]:
             files.write_model(directory / SUBMISSION, LatestStart(number=number, cancelled=True))
         if not (directory / supervisor.JOB).exists():
             return JobStatus(state=JobState.CANCELLED, updated_at=now()).model_dump(mode="json")
-        return LocalBackend().cancel(directory).model_dump(mode="json")
+        return _backend(directory).cancel(directory).model_dump(mode="json")
 
 
 def discard(directory: Path) -> bool:
@@ -109,13 +117,32 @@ def discard(directory: Path) -> bool:
     """
     if directory.parent.name != "jobs" or directory.is_symlink() or not (directory / SUBMISSION).is_file():
         raise InvalidInput(f"{directory} is not the directory of a job on this node.")
-    if not LocalBackend().status(directory).state.finished:
+    if not _backend(directory).status(directory).state.finished:
         raise InvalidInput(f"The job in {directory} is not over.")
     deadline = time.monotonic() + LEAVING_S
     while is_supervised(directory) and time.monotonic() < deadline:  # it has said the end, and is about to leave
         time.sleep(0.05)
     shutil.rmtree(directory)
     return True
+
+
+def _backend(directory: Path, cluster: object = None) -> "Backend":
+    """Backend of a job here: this machine, or the scheduler of the cluster whose login node it is.
+
+    Args:
+        directory: Of the job, two levels below p2p's own directory.
+        cluster: What the caller says of the cluster; None for a job that is there, which says it itself.
+    """
+    if cluster is None and not PlacedJobRecord(directory).elsewhere:
+        return LocalBackend()
+    from p2p.scheduler.backends.by_directory import open_backend  # noqa: PLC0415 - most nodes run their jobs themselves
+
+    store = NodeStore(directory.parent.parent)
+    if cluster is None:
+        return open_backend("local", store)
+    known = Cluster.model_validate(cluster)
+    ClusterStore(store.path).put(known)
+    return open_backend(f"{known.kind}:{known.name}", store)
 
 
 def _submission(directory: Path) -> LatestStart:

@@ -66,6 +66,15 @@ def slurm_cluster(slurm: SlurmLab) -> Cluster:
     return Cluster(name="slurm", kind="slurm", settle_s=1.0)
 
 
+@pytest.fixture
+def login_node(lab: Lab, slurm: SlurmLab, slurm_cluster: Cluster) -> Lab:
+    """A node "login" behind a real sshd, which hands its jobs to a real Slurm that only its cluster tells of."""
+    needed = ("SLURM_CONF", "PATH", "LD_LIBRARY_PATH")
+    variables = {name: slurm.environment[name] for name in needed if name in slurm.environment}
+    lab.add("login", cluster=slurm_cluster.model_copy(update={"name": "lab", "variables": variables}))
+    return lab
+
+
 @pytest.fixture(scope="session")
 def one_ray() -> Iterator[RayLab]:
     if not HAS_RAY:

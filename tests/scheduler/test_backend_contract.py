@@ -23,9 +23,16 @@ class Anywhere(Protocol):
 CAPABILITIES: dict[str, Capabilities] = {name: load("backend", BACKENDS, name).capabilities for name in BACKENDS}
 SLOW = {name for name, can in CAPABILITIES.items() if can.copies or can.takes == "cluster"}
 """Backends that need a server of their own."""
+LOGIN_NODE = "slurm behind ssh"
+CAPABILITIES[LOGIN_NODE] = CAPABILITIES["ssh"]
 
 
-@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in sorted(BACKENDS)])
+@pytest.fixture(
+    params=[
+        *(pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in sorted(BACKENDS)),
+        pytest.param(LOGIN_NODE, marks=[pytest.mark.slow, pytest.mark.nightly]),
+    ]
+)
 def kind(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name
@@ -33,8 +40,11 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def backend(kind: str, request: pytest.FixtureRequest) -> Backend:
-    made = load("backend", BACKENDS, kind)
     backend: Backend
+    if kind == LOGIN_NODE:
+        backend = load("backend", BACKENDS, "ssh")("login", request.getfixturevalue("login_node").store)
+        return backend
+    made = load("backend", BACKENDS, kind)
     if CAPABILITIES[kind].takes == "cluster":
         backend = made(request.getfixturevalue(f"{kind}_cluster"))
     elif CAPABILITIES[kind].copies:

@@ -10,12 +10,14 @@ import pytest
 from job_helpers import is_running, pid_in, shell, until
 from slurm_lab import SlurmLab
 from small_training import policies, prepared
+from ssh_lab import Lab
 
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
 from p2p.scheduler.backends.by_directory import ByDirectory, open_backend
 from p2p.scheduler.backends.slurm import SlurmBackend
+from p2p.scheduler.backends.ssh import SSHBackend
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.store.clusters import ClusterStore
 from p2p.store.nodes import NodeStore
@@ -307,3 +309,20 @@ def test_a_training_that_is_requeued_again_and_again_gives_the_policies_of_one_t
     assert summary is not None
     assert summary.resumed == 2
     assert policies(requeued) == policies(plain)
+
+
+def test_a_job_on_a_login_node_waits_in_slurm_and_goes_on_when_it_is_requeued(
+    login_node: Lab, slurm: SlurmLab, jobs: Path
+) -> None:
+    backend = SSHBackend("login", login_node.store)
+    assert backend.capacity().runs == 1000
+    backend.submit(shell("echo start >> starts; until [ -e go ]; do sleep 0.1; done"), jobs / "a")
+    until(lambda: backend.status(jobs / "a").state is JobState.RUNNING, 60.0)
+    there = login_node.remote_directory(jobs / "a")
+    job = number(slurm, there)
+    until(lambda: slurm.succeeds("scontrol", "requeue", job))
+    until(lambda: backend.status(jobs / "a").state is JobState.QUEUED, 60.0)
+    slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+    (there / "go").touch()
+    until(lambda: backend.status(jobs / "a").state is JobState.COMPLETED, 60.0)
+    assert (jobs / "a/starts").read_text().split() == ["start", "start"]

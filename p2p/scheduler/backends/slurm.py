@@ -3,6 +3,7 @@
 `sacct` is not needed: `status.json` outlives what the controller remembers (`MinJobAge`).
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -64,7 +65,7 @@ class SlurmBackend(PlacedBackend):
         Raises:
             EnvironmentProblem: they are not on the PATH.
         """
-        if shutil.which("sbatch") is None:
+        if shutil.which("sbatch", path=self.cluster.variables.get("PATH")) is None:
             raise EnvironmentProblem(
                 "This machine has no sbatch, so it cannot reach Slurm. Run p2p on a login node of the cluster."
             )
@@ -94,7 +95,7 @@ class SlurmBackend(PlacedBackend):
         options = [f"--{name}={value}" for name, value in named.items() if value is not None]
         script = f"#!/bin/sh\n{placement.command}\n"
         try:
-            _run("sbatch", "--parsable", "--requeue", *options, *self.options.extra, stdin=script)
+            self._run("sbatch", "--parsable", "--requeue", *options, *self.options.extra, stdin=script)
         except NodeUnreachable:
             raise
         except EnvironmentProblem as error:
@@ -109,7 +110,7 @@ class SlurmBackend(PlacedBackend):
         Raises:
             NodeUnreachable: the controller does not answer.
         """
-        rows = _run("squeue", "--me", "--noheader", "--states=all", "--format=%j|%T|%r|%i").splitlines()
+        rows = self._run("squeue", "--me", "--noheader", "--states=all", "--format=%j|%T|%r|%i").splitlines()
         fields = (row.strip().split("|") for row in rows)
         return {name: self._word(state, reason, number) for name, state, reason, number in fields}
 
@@ -119,7 +120,7 @@ class SlurmBackend(PlacedBackend):
         Raises:
             NodeUnreachable: the controller does not answer.
         """
-        _run("scancel", f"--name={name}")
+        self._run("scancel", f"--name={name}")
 
     def _word(self, state: str, reason: str, number: str) -> Report:
         if state in WAITING:
@@ -135,27 +136,32 @@ class SlurmBackend(PlacedBackend):
             return Report(Phase.OVER, OUT_OF_MEMORY.format(memory=self.cluster.memory_mb), Ending.FAILED)
         return Report(Phase.OVER, state if reason == "None" else f"{state} ({reason})")
 
+    def _run(self, command: str, *options: str, stdin: str = "") -> str:
+        """Run a command of Slurm; return what it prints.
 
-def _run(command: str, *options: str, stdin: str = "") -> str:
-    """Run a command of Slurm; return what it prints.
-
-    Raises:
-        NodeUnreachable: the controller does not answer.
-        EnvironmentProblem: the command is missing, or refuses.
-    """
-    try:
-        done = subprocess.run(
-            (command, *options), input=stdin, capture_output=True, text=True, timeout=ANSWER_S, check=False
-        )
-    except FileNotFoundError as error:
-        raise EnvironmentProblem(
-            f"This machine has no {command}, so it cannot reach Slurm. Run p2p on a login node of the cluster."
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise NodeUnreachable(f"Slurm's controller gave {command} no answer within {ANSWER_S:.0f} s.") from error
-    if done.returncode:
-        said = done.stderr.strip() or f"exit code {done.returncode}"
-        if SILENCE.search(said):
-            raise NodeUnreachable(f"Slurm's controller does not answer: {said}")
-        raise EnvironmentProblem(f"Slurm's {command} refuses: {said}")
-    return done.stdout
+        Raises:
+            NodeUnreachable: the controller does not answer.
+            EnvironmentProblem: the command is missing, or refuses.
+        """
+        try:
+            done = subprocess.run(
+                (command, *options),
+                input=stdin,
+                env=os.environ | self.cluster.variables,
+                capture_output=True,
+                text=True,
+                timeout=ANSWER_S,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise EnvironmentProblem(
+                f"This machine has no {command}, so it cannot reach Slurm. Run p2p on a login node of the cluster."
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise NodeUnreachable(f"Slurm's controller gave {command} no answer within {ANSWER_S:.0f} s.") from error
+        if done.returncode:
+            said = done.stderr.strip() or f"exit code {done.returncode}"
+            if SILENCE.search(said):
+                raise NodeUnreachable(f"Slurm's controller does not answer: {said}")
+            raise EnvironmentProblem(f"Slurm's {command} refuses: {said}")
+        return done.stdout

@@ -205,6 +205,9 @@ def capacity_of(node: Node, job_memory_mb: int) -> Capacity:
         raise EnvironmentProblem(
             f"{node.name} is not prepared yet. To prepare it: {Remedy.PREPARE_NODE.of(node=node.name)}"
         )
+    if (cluster := node.cluster) is not None:
+        runs = node.max_runs or cluster.max_runs
+        return Capacity(runs=runs, cores=runs * cluster.cores, cores_per_run=cluster.cores)
     cores = node.facts.cores
     free = node.facts.memory_free_mb
     runs = node.max_runs or max(1, cores if free is None else min(cores, free // job_memory_mb))

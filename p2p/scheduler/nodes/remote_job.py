@@ -51,7 +51,10 @@ class RemoteJobHandle:
                 there = {name: entry["sha256"] for name, entry in answer["files"].items()}
         lacking = {name: path for name, path in inputs.items() if there.get(name) != digests.get(name)}
         transfer.upload(self.link, lacking, self.remote.path)
+        cluster = self.link.node.cluster
         sent = {"number": self.remote.number, "inputs": digests}
+        if cluster is not None:
+            sent["cluster"] = cluster.model_dump(mode="json")
         status = JobStatus.model_validate(ask(self.link, "start", self.remote.path, sent))
         self.remote = self.remote.model_copy(update={"submitted": True})
         self.record.save(self.remote)
@@ -75,9 +78,9 @@ class RemoteJobHandle:
             status = JobStatus.model_validate_json(data)
         except (FileNotFoundError, ValidationError):
             return self._asked()
-        if status.state.finished:
+        if status.state.finished and self.link.node.cluster is None:
             return status
-        if self._silent(beat):
+        if status.state.finished or self._silent(beat):  # what a scheduler interrupts is not over
             return self._asked()
         if status.state is JobState.RUNNING:
             when = datetime.fromtimestamp(beat, UTC).isoformat(timespec="milliseconds")

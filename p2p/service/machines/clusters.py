@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from p2p import registry
-from p2p.contracts.cluster import Cluster, ClusterView
+from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, MissingExtra, NodeUnreachable, UnknownName
 from p2p.contracts.job import JobState, JobStatus
-from p2p.contracts.node import NodeState
+from p2p.contracts.node import ClusterView, NodeState
 from p2p.contracts.remedies import Remedy
 from p2p.contracts.sandbox import SandboxReport
 from p2p.scheduler.backends.by_directory import open_backend

@@ -5,22 +5,28 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable
+from p2p.contracts.errors import EnvironmentProblem, InvalidInput, NodeUnreachable, UnknownName
 from p2p.contracts.job import JobStatus
 from p2p.contracts.node import HostKey, Node, NodeState, NodeView
 from p2p.contracts.remedies import Remedy
 from p2p.registry import naming_extras
 from p2p.service.workspace import Workspace
+from p2p.store.clusters import ClusterStore
 from p2p.store.remote import RemoteJobRecord, remote_jobs
 
 if TYPE_CHECKING:
     from p2p.scheduler.nodes.node_setup import NodeSetup
 
 
-def add_node(ws: Workspace, node: Node) -> NodeView:
+def add_node(ws: Workspace, node: Node, cluster: str | None = None) -> NodeView:
     """Save a new node; nothing is sent to it.
 
+    Args:
+        node: The machine.
+        cluster: Name of the cluster whose login node it is; its scheduler there is given the trainings.
+
     Raises:
+        UnknownName: there is no such cluster.
         InvalidInput: there is another of its name, or its key file is not there.
         MissingExtra: what reaches it is not installed.
     """
@@ -29,6 +35,11 @@ def add_node(ws: Workspace, node: Node) -> NodeView:
         raise InvalidInput("The name 'local' is that of this machine; choose another.")
     if node.key_file is not None and not Path(node.key_file).expanduser().is_file():
         raise InvalidInput(f"There is no key file {node.key_file}. Name the private key, such as ~/.ssh/id_ed25519.")
+    if cluster is not None:
+        known = ClusterStore(ws.node_store.path).all()
+        if cluster not in known:
+            raise UnknownName("cluster", cluster, known)
+        node = node.model_copy(update={"cluster": known[cluster]})
     ws.node_store.add(node)
     return _view(ws, node)
 
