@@ -1,4 +1,4 @@
-"""Trainings are handed to the scheduler of a cluster, on a disk that its machines share. About a minute when it is idle.
+"""Trainings are handed to the scheduler of a cluster, on a disk that its machines share. A minute when it is idle.
 
 python examples/10_train_on_a_cluster.py RUNS_DIR slurm [partition=gpu account=robots]
 python examples/10_train_on_a_cluster.py RUNS_DIR ray [address=http://head:8265 | local=true]

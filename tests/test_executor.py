@@ -71,6 +71,7 @@ def files(tmp_path):
         pytest.param(LEGACY_REWARD, ["speed"], id="function"),
     ],
 )
+@pytest.mark.usefixtures("films")
 def test_a_reward_and_a_configuration_as_printed_in_the_reference_train(files, tmp_path, source, terms):
     options = [*files(source, CONFIG | SHORT), "--env-id", "HalfCheetah-v5", "--iteration-id", "iter_1"]
     done = subprocess.run([sys.executable, "-m", "p2p.executor", *options], capture_output=True, text=True, check=False)

@@ -55,7 +55,7 @@ class UnknownName(InvalidInput):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
-        close = get_close_matches(name, known, n=1)
+        close = get_close_matches(name, [one.partition("[")[0] for one in known], n=1)  # "ssh[:NODE]" is called "ssh"
         hint = f" Did you mean {close[0]!r}?" if close else ""
         super().__init__(f"Unknown {kind} {name!r}.{hint} Known: {', '.join(known) or 'none yet'}.")
         self.kind = kind

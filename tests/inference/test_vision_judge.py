@@ -189,7 +189,7 @@ def test_an_answer_that_depends_on_the_order_is_a_tie(look: Look) -> None:
 def test_a_checkpoint_that_is_not_there_is_named_with_those_that_are(look: Look) -> None:
     ws, _ = look(MODELS[0])
     first, last = _checkpoints(ws)
-    with pytest.raises(InvalidInput, match=f"There are: .*{last.checkpoint}"):
+    with pytest.raises(InvalidInput, match=f"It has: .*{last.checkpoint}"):
         prefer(ws, "watched", first, ComparedPolicy(iteration=1, checkpoint=7))
     with pytest.raises(InvalidInput, match="is compared with itself"):
         prefer(ws, "watched", first, first)

@@ -12,6 +12,7 @@ from p2p.contracts.job import JobState
 from p2p.scheduler.backends import job_table
 from p2p.scheduler.backends.job_table import JobTable, Phase, Report
 from p2p.scheduler.backends.placed import PlacedBackend, Placement
+from p2p.scheduler.backends.slurm import SlurmBackend
 
 RUNNING = Report(Phase.RUNNING)
 
@@ -101,3 +102,12 @@ def test_a_job_that_was_never_submitted_is_cancelled_without_a_word_to_the_sched
     monkeypatch.setattr(job_table, "SILENT_S", 0.0)
     assert toy.cancel(jobs / "a").state is JobState.CANCELLED
     assert toy.offered == 1
+
+
+def test_two_slurms_in_one_process_are_two() -> None:
+    first, other, again = (
+        SlurmBackend(Cluster(name=name, kind="slurm", variables={"SLURM_CONF": place}))
+        for name, place in (("lab", "/a/slurm.conf"), ("big", "/b/slurm.conf"), ("gpu", "/a/slurm.conf"))
+    )
+    assert first.table is again.table
+    assert first.table is not other.table

@@ -49,7 +49,7 @@ BEATS_S = 10.0
 
 
 class Placement(NamedTuple):
-    """What a scheduler is asked to run."""
+    """What a scheduler is asked to run; GPUs and time limits are those of the cluster."""
 
     name: str
     """By which it is found again; from the job's directory and the submission, so no other job has it."""
@@ -133,8 +133,8 @@ class PlacedBackend(ABC):
 
     @property
     def scheduler(self) -> Hashable:
-        """What tells this scheduler from others of its kind; those that are equal are asked once."""
-        return self.cluster.kind
+        """What tells this scheduler from others of its kind, such as an address; equal ones are asked once."""
+        return None
 
     @property
     def table(self) -> JobTable:

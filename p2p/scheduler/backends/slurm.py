@@ -22,6 +22,8 @@ GRACE_S = 60
 
 WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
 INTERRUPTED = {"TIMEOUT", "DEADLINE", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "REVOKED"}
+BROKEN = {"JobLaunchFailure", "NodeDown", "SystemFailure"}
+"""Reasons for the end of a job that its machine is to blame for."""
 OVER = INTERRUPTED | {"CANCELLED", "COMPLETED", "FAILED", "OUT_OF_MEMORY"}
 """States of sbatch(1) and squeue(1); in any other a job runs, or is about to begin or to end."""
 HELD = "It is held. To let it run: scontrol release "
@@ -58,6 +60,11 @@ class SlurmBackend(PlacedBackend):
     Options = SlurmOptions
     forgotten: ClassVar = Report(Phase.OVER, "Slurm does not know the job any more")
     options: SlurmOptions
+
+    @property
+    def scheduler(self) -> tuple[tuple[str, str], ...]:
+        """The variables that lead to its controller."""
+        return tuple(sorted(self.cluster.variables.items()))
 
     def require_client(self) -> None:
         """Refuse where the commands of Slurm are missing.
@@ -128,8 +135,8 @@ class SlurmBackend(PlacedBackend):
             return Report(Phase.WAITING, "" if reason == "None" else held)
         if state not in OVER:
             return Report(Phase.RUNNING)
-        if state in INTERRUPTED:
-            return Report(Phase.OVER, state, Ending.INTERRUPTED)
+        if state in INTERRUPTED or reason in BROKEN:
+            return Report(Phase.OVER, state if reason == "None" else f"{state} ({reason})", Ending.INTERRUPTED)
         if state == "CANCELLED":
             return Report(Phase.OVER, state, Ending.CANCELLED)
         if state == "OUT_OF_MEMORY":

@@ -38,7 +38,10 @@ def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = No
 
 
 def judge_by_code(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> Judgment:
-    """Judge by the session's criteria; a pass must also meet every earlier version of them."""
+    """Judge by all that is measured: the session's criteria, and for a pass every earlier version of them.
+
+    Every way to a verdict goes through here.
+    """
     judgment = annotated(iteration, judge_by_functions(ws, record, iteration, record.read_criteria()))
     if judgment.passed:
         for change in record.read_tightenings():

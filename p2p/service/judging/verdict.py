@@ -1,4 +1,8 @@
-"""Step four of the loop: judge an iteration by its report rollouts."""
+"""Step four of the loop: judge an iteration by its report rollouts.
+
+`judge` decides a session that is driven, `submit_judgment` one whose caller looks at the pictures; both take what is
+measured from `judge_by_code`.
+"""
 
 from p2p.contracts.judgment import Judgment
 from p2p.contracts.session import EventName

@@ -61,7 +61,7 @@ def test_the_room_of_a_pool_is_that_of_its_machines(lab: Lab, cellar: Proxy) -> 
 
 
 def test_names_of_backends_are_checked(lab: Lab) -> None:
-    for name in ("k8s", "local:attic", "ssh:nowhere", "pool:nowhere"):
+    for name in ("lsf", "k8s:nowhere", "local:attic", "ssh:nowhere", "pool:nowhere"):
         with pytest.raises(UnknownName):
             open_backend(name, lab.store).capacity(500)
     lab.store.add(lab.node.model_copy(update={"name": "other"}))
