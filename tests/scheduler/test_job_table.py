@@ -8,11 +8,12 @@ from job_helpers import shell
 
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import NodeUnreachable
-from p2p.contracts.job import JobState
+from p2p.contracts.job import JobState, JobStatus
 from p2p.scheduler.backends import job_table
-from p2p.scheduler.backends.job_table import JobTable, Phase, Report
+from p2p.scheduler.backends.job_table import Ending, JobTable, Phase, Report
 from p2p.scheduler.backends.placed import PlacedBackend, Placement
 from p2p.scheduler.backends.slurm import SlurmBackend
+from p2p.store.placed import PlacedJobRecord
 
 RUNNING = Report(Phase.RUNNING)
 
@@ -111,3 +112,25 @@ def test_two_slurms_in_one_process_are_two() -> None:
     )
     assert first.table is again.table
     assert first.table is not other.table
+
+
+@pytest.mark.parametrize(
+    ("ending", "state", "interrupted"),
+    [
+        (Ending.UNKNOWN, JobState.FAILED, False),
+        (Ending.CANCELLED, JobState.CANCELLED, False),
+        (Ending.INTERRUPTED, JobState.LOST, True),
+    ],
+)
+def test_a_command_that_was_killed_ended_as_its_scheduler_says(
+    toy: Scheduler, jobs: Path, ending: Ending, state: JobState, interrupted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toy, "cluster", toy.cluster.model_copy(update={"settle_s": 0.0}))
+    toy.submit(shell("true"), jobs / "a")
+    PlacedJobRecord(jobs / "a").save_status(JobStatus(state=JobState.FAILED, signal=15, error="killed"))
+    toy.has = dict.fromkeys(toy.has, Report(Phase.OVER, "why", ending))
+    toy.table.outdate()
+    status = toy.status(jobs / "a")
+    assert (status.state, status.interrupted) == (state, interrupted)
+    toy.has.clear()  # and forgotten later, which changes nothing
+    assert toy.status(jobs / "a") == status

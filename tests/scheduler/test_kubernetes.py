@@ -289,8 +289,9 @@ def test_a_submitter_killed_before_it_asked_leaves_a_job_that_is_submitted_at_th
 
 
 def test_a_full_namespace_keeps_a_job_waiting(
-    backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path
+    backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("p2p.scheduler.backends.job_table.FULL_S", 0.5)
     kubernetes.quota = 0
     status = backend.submit(shell("true"), jobs / "a")
     assert status.state is JobState.QUEUED

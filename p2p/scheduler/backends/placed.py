@@ -17,6 +17,7 @@ import hashlib
 import os
 import secrets
 import shlex
+import signal
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -210,7 +211,7 @@ class PlacedBackend(ABC):
             except NodeUnreachable as error:
                 return _unreachable(record, error)
             if report.phase is not Phase.OVER:
-                return _live(record, report)
+                return _live(record, placed, report)
         with record.changing():
             return self._next_step(record)
 
@@ -276,7 +277,7 @@ class PlacedBackend(ABC):
                 self.table.outdate()
         if placed.over_since is not None or not placed.submitted:
             record.save(placed.model_copy(update={"over_since": None, "submitted": True}))
-        return _live(record, report)
+        return _live(record, placed, report)
 
     def _hand_over(self, record: PlacedJobRecord, placed: PlacedJob) -> JobStatus:
         """Submit a recorded job."""
@@ -296,12 +297,15 @@ class PlacedBackend(ABC):
         if why_not:
             return _waiting(record, why_not)
         record.save(placed.model_copy(update={"submitted": True}))
-        return _live(record, Report(Phase.WAITING))
+        return _live(record, placed, Report(Phase.WAITING))
 
     def _over(self, record: PlacedJobRecord, placed: PlacedJob, report: Report) -> JobStatus:
         """Status of a job that the scheduler has let go: what was written meanwhile, or what its last word means."""
         status = record.read_status_anew()
-        if status.state in (JobState.COMPLETED, JobState.FAILED):
+        if _is_final(placed, status):
+            return status
+        if status.state is JobState.FAILED and report.ending is Ending.UNKNOWN and not placed.cancelled:
+            record.save(placed.model_copy(update={"ended": True}))
             return status
         if record.beats(BEATS_S):  # it goes on without its scheduler, as after a restart that forgot all jobs
             if placed.cancelled:
@@ -314,6 +318,10 @@ class PlacedBackend(ABC):
             if placed.over_since is None:
                 record.save(placed.model_copy(update={"over_since": since}))
             return status.model_copy(update={"state": JobState.RUNNING}) if status.state.finished else status
+        return self._last_word(record, placed, report, status)
+
+    def _last_word(self, record: PlacedJobRecord, placed: PlacedJob, report: Report, status: JobStatus) -> JobStatus:
+        """Record the end of a job that left none itself: what the scheduler said of it last."""
         if report.ending is Ending.CANCELLED:
             return self._ended(record, placed, JobState.CANCELLED, f"Ended in {self.cluster.kind}: {report.reason}")
         if report.ending is Ending.FAILED:
@@ -340,14 +348,19 @@ class PlacedBackend(ABC):
 
 
 def _is_final(placed: PlacedJob, status: JobStatus) -> bool:
-    """Whether nothing that the scheduler could say changes the status any more."""
+    """Whether nothing that the scheduler could say changes the status any more.
+
+    A command that was killed may have been so by the scheduler, which ends all processes of a job at once.
+    """
+    if status.state is JobState.FAILED and status.signal in (signal.SIGTERM, signal.SIGKILL):
+        return placed.ended
     return status.state in (JobState.COMPLETED, JobState.FAILED) or (placed.ended and status.state.finished)
 
 
-def _live(record: PlacedJobRecord, report: Report) -> JobStatus:
+def _live(record: PlacedJobRecord, placed: PlacedJob, report: Report) -> JobStatus:
     """Status of a job that the scheduler has."""
     status = record.read_status()
-    if status.state in (JobState.COMPLETED, JobState.FAILED):
+    if _is_final(placed, status):
         return status
     if report.phase is Phase.WAITING:
         return _waiting(record, report.reason)
