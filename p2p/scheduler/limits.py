@@ -48,6 +48,7 @@ class Limits:
         self._pause_s = LOOK_S
         self.broken: str | None = None
         """Why the job was ended, in words; None while it keeps its limits."""
+        self._memory = Memory()
         self.peak_memory_mb: int | None = None
         """The largest sum of what each of its processes had at most, shared memory once [MiB]; None without /proc."""
 
@@ -67,7 +68,7 @@ class Limits:
             return
         self._looked = time.monotonic()
         pids = list(family())
-        now_mb, peak_mb = memory_mb(pids)
+        now_mb, peak_mb = self._memory.look(pids)
         self.peak_memory_mb = max(self.peak_memory_mb or 0, round(peak_mb)) or None
         self.broken = self.broken or self._reason(now_mb)
         for pid in pids if self.broken else ():
@@ -121,23 +122,33 @@ def machine_mb() -> float:
     return min(sizes)
 
 
-def memory_mb(pids: Iterable[int]) -> tuple[float, float]:
-    """Current memory of all processes, and the sum of their peaks [MiB].
+class Memory:
+    """The memory of a job's processes: what is shared, code of libraries included, counts once.
 
-    What is shared, code of libraries included, counts once: as much as the one that has most of it.
+    Shared memory counts as much as the process that has most of it. The kernel keeps one peak for a process, of private
+    and shared memory together; its private part is found with the most that was shared at any look, since a process
+    that has given shared memory back still has it in its peak.
     """
-    private = 0
-    private_peak = 0
-    shared = 0
-    for pid in pids:
-        with suppress(OSError, KeyError):  # ended meanwhile, or there is no /proc
-            lines = (line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-            kib = {words[0]: int(words[1]) for words in lines if words[0].startswith(("Vm", "Rss"))}
-            common = kib["RssFile:"] + kib["RssShmem:"]
-            private = private + kib["VmRSS:"] - common
-            private_peak = private_peak + kib["VmHWM:"] - common
-            shared = max(shared, common)
-    return (private + shared) / 1024, (private_peak + shared) / 1024
+
+    def __init__(self) -> None:
+        self._most_shared: dict[int, int] = {}
+        """By process [KiB]."""
+
+    def look(self, pids: Iterable[int]) -> tuple[float, float]:
+        """Current memory of all processes, and the sum of their peaks [MiB]."""
+        private = 0
+        private_peak = 0
+        shared = 0
+        for pid in pids:
+            with suppress(OSError, KeyError):  # ended meanwhile, or there is no /proc
+                lines = (line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+                kib = {words[0]: int(words[1]) for words in lines if words[0].startswith(("Vm", "Rss"))}
+                common = kib["RssFile:"] + kib["RssShmem:"]
+                most = self._most_shared[pid] = max(common, self._most_shared.get(pid, 0))
+                private = private + kib["VmRSS:"] - common
+                private_peak = private_peak + max(kib["VmHWM:"] - most, kib["VmRSS:"] - common)
+                shared = max(shared, common)
+        return (private + shared) / 1024, (private_peak + shared) / 1024
 
 
 def directory_mb(directory: Path) -> float:

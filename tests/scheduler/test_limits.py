@@ -31,10 +31,11 @@ child = os.fork()
 own = bytearray(b"x") * (30 << 20)
 sum(shared[:: 4096])
 time.sleep(1.5)
-del own
+shared.close()
+time.sleep(1.5)
 child and os.waitpid(child, 0)
 """
-"""Two processes with 30 MiB each, and 40 MiB that both have mapped."""
+"""Two processes with 30 MiB each, and 40 MiB that both have mapped for a while."""
 PRIVATE = "x = bytearray(10 << 30)"
 TALK = "while True: print('x' * 65536)"
 FILES = """
