@@ -96,9 +96,9 @@ def _idle(best: Paid, worse: Sequence[Paid], spread: float, source: str, termina
             yield RewardIssue(
                 severity="warning",
                 message=f"{motion.name.capitalize()} earns {motion.total:.3g} per step, almost as much as "
-                f"{best.name!r} "
-                f"with {best.total:.3g}: there is little incentive to do what was asked. Reduce the terms that pay for "
-                f"nothing, here {term!r} with {motion.terms[term]:.3g}, or pay more for what was asked.",
+                f"{best.name!r} with {best.total:.3g}: there is little incentive to do what was asked. Reduce the "
+                f"terms that pay for nothing, here {term!r} with {motion.terms[term]:.3g}, or pay more for what was "
+                "asked.",
                 line=term_line(source, term),
             )
 
@@ -127,9 +127,8 @@ def _ending(paid: Sequence[Paid], source: str, terminates: bool) -> Iterator[Rew
         yield RewardIssue(
             severity="warning",
             message=f"Every motion it was tried on has a negative return: the best, {best.name!r}, {best.total:.3g} "
-            "per step. An "
-            f"unhealthy state ends the episode here, so falling at once costs least. Most of it is {term!r}: "
-            "make that smaller, add a bonus for each step, or reward what was asked.",
+            f"per step. An unhealthy state ends the episode here, so falling at once costs least. Most of it is "
+            f"{term!r}: make that smaller, add a bonus for each step, or reward what was asked.",
             line=term_line(source, term),
         )
 

@@ -45,10 +45,9 @@ def steer(ws: Workspace, session_id: str, wish: str) -> Steering:
         raise InvalidInput(
             f"{session_id} {who}, so no model reads wishes, and this one would change nothing. Use instead: "
             f"a sentence that says it ({Remedy.CREATE.of()}), a model that reads wishes "
-            f"({Remedy.CREATE_WITH_MODEL.of()}), or "
-            f"the reward changed by hand ({Remedy.WRITE_REWARD.of()}), begun from reward_fn.py in {record.path}. "
-            f"Once it has ended: {Remedy.EXTEND_BY_CRITERIA.of(session=session_id)}, or "
-            f"{Remedy.EXTEND_BY_MODEL.of(session=session_id)}."
+            f"({Remedy.CREATE_WITH_MODEL.of()}), or the reward changed by hand ({Remedy.WRITE_REWARD.of()}), begun "
+            f"from reward_fn.py in {record.path}. Once it has ended: "
+            f"{Remedy.EXTEND_BY_CRITERIA.of(session=session_id)}, or {Remedy.EXTEND_BY_MODEL.of(session=session_id)}."
         )
     if len(record.read_wishes()) >= MAX_WISHES:
         raise InvalidInput(f"{session_id} holds {MAX_WISHES} wishes already. Create another session that says all.")
