@@ -52,6 +52,8 @@ PLOT = "plot.png"
 # the runs directory itself
 NAMES_LOCK = "names.lock"
 """Held while a session gets another alias, for no two have the same."""
+BENCHMARK = "benchmark"
+"""Runs of suites, a directory for each."""
 BENCHMARK_LOCK = "benchmark.lock"
 """Held by the benchmark that uses the runs directory, whose sessions have the names of their cases."""
 REMOVING = ".removing"

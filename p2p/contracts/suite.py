@@ -1,0 +1,304 @@
+"""Suites: sentences with frozen exams, sat by a system several times; what a run of one asked for and reached."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from p2p.contracts.base import Contract
+from p2p.contracts.intent import Intent
+from p2p.contracts.judgment import CriterionScore
+from p2p.contracts.session import NewSession
+
+SuiteName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+CaseName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,34}$")]
+"""With the name of a run and a seed it makes the id of a session, which has at most 64 characters."""
+RunName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$")]
+Seed = Annotated[int, Field(ge=0, lt=100)]
+"""Of a session, see `NewSession.seed`."""
+EXAM_SEEDS = 10**15
+"""First of the seeds of exam rollouts; those of every other purpose lie below it."""
+EXAM_BLOCK = 10**6
+EXAM_BLOCKS = 10**9
+"""Numbers of blocks that exams are spread over: the last seed is exact as a double."""
+
+
+def _several(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
+"""One name, or several."""
+
+
+class Difficulty(StrEnum):
+    """How hard a case is expected to be."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+
+
+class Case(Contract):
+    """A sentence for a robot, with the exam that its policies sit."""
+
+    name: CaseName
+    env_id: str
+    prompt: str = Field(min_length=1)
+    """All that the system is given."""
+    category: str = Field(default="", max_length=40)
+    """Such as locomotion, pose or acrobatic; empty where none was said."""
+    difficulty: Difficulty | None = None
+    exam: Intent | None = None
+    """Frozen criteria that the system never sees; None where the case has no exam."""
+
+
+class HeldBackCase(Contract):
+    """A case that is kept back until a release ends: known by its digest alone."""
+
+    name: CaseName
+    env_id: str
+    category: str = Field(default="", max_length=40)
+    difficulty: Difficulty | None = None
+    digest: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """SHA-256 over a salt, the sentence and the exam."""
+
+
+class Selection(Contract):
+    """Which cases are meant: those that match every field; an empty field matches all."""
+
+    case: Names = ()
+    category: Names = ()
+    difficulty: Names = ()
+    env_id: Names = ()
+
+    def matches(self, case: Case) -> bool:
+        """Whether a case is meant."""
+        told = {
+            "case": case.name,
+            "category": case.category,
+            "difficulty": case.difficulty or "",
+            "env_id": case.env_id,
+        }
+        return all(not wanted or told[field] in wanted for field, wanted in self)
+
+
+class Stage(Contract):
+    """Cases that run together; the next stage begins when this one's gate has passed."""
+
+    name: str = Field(min_length=1, max_length=40)
+    where: Selection = Selection()
+    """Its cases: those that match and are of no earlier stage."""
+    gate: float | None = Field(default=None, ge=0, le=1)
+    """Share of its sessions that must pass; None lets every later stage begin. The last stage needs none."""
+
+
+class Budget(Contract):
+    """What each session of a suite may take; None leaves it to the session's defaults."""
+
+    total_timesteps: int | None = Field(default=None, ge=1)
+    """Steps of each training."""
+    max_iterations: int | None = Field(default=None, ge=1, le=100)
+    """Most rewards to try."""
+    dollars: float | None = Field(default=None, ge=0)
+    minutes: float | None = Field(default=None, gt=0)
+    """Time at work, trainings included."""
+    environment_steps: int | None = Field(default=None, ge=1)
+    """Of all trainings."""
+
+
+class Suite(Contract):
+    """A suite: any change of a case, an exam, a stage or the budget makes another `digest`."""
+
+    name: SuiteName
+    version: int = Field(default=1, ge=1)
+    source: str = ""
+    """Where its sentences come from."""
+    seeds: tuple[Seed, ...] = Field(default=(1, 2, 3), min_length=1)
+    """Sessions of each case."""
+    pass_threshold: float = Field(default=0.8, gt=0, le=1)
+    """Score that a session, and an exam, must reach."""
+    n_exam_rollouts: int = Field(default=50, ge=10, le=1000)
+    budget: Budget = Budget()
+    cases: tuple[Case, ...] = Field(min_length=1)
+    held_back: tuple[HeldBackCase, ...] = ()
+    """Cases whose sentences and exams are not published yet; they are not run."""
+    stages: tuple[Stage, ...] = ()
+    """In their order; none: all cases in one stage without a gate."""
+
+    @model_validator(mode="after")
+    def _names_are_unique_and_stages_complete(self) -> Self:
+        for kind, names in (
+            ("cases", [case.name for case in (*self.cases, *self.held_back)]),
+            ("stages", [stage.name for stage in self.stages]),
+            ("seeds", [str(seed) for seed in self.seeds]),
+        ):
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(f"two {kind} are called {', '.join(twice)}")
+        if left := [case.name for case in self.cases if self.stages and self.stage_of(case) is None]:
+            raise ValueError(f"no stage takes {', '.join(left)}")
+        return self
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the suite and its exams as canonical JSON, without what has its default."""
+        text = json.dumps(self.model_dump(mode="json", exclude_defaults=True), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def without_exams(self) -> "Suite":
+        """The suite as it was before its exams: two that agree in it give their sessions the same."""
+        cases = tuple(case.model_copy(update={"exam": None}) for case in self.cases)
+        return self.model_copy(update={"cases": cases, "version": 1, "source": ""})
+
+    def case(self, name: str) -> Case | None:
+        """Case of a name; None if there is none."""
+        return next((case for case in self.cases if case.name == name), None)
+
+    def stage_of(self, case: Case) -> Stage | None:
+        """The first stage that a case matches; None if it matches none."""
+        return next((stage for stage in self.stages if stage.where.matches(case)), None)
+
+    def exam_seeds(self, case: str, seed: int) -> range:
+        """Reset seeds of the exam rollouts of a case under a session's seed: the same for every system that sits it."""
+        number = int.from_bytes(hashlib.sha256(f"exam {self.name} {case} {seed}".encode()).digest()[:8])
+        first = EXAM_SEEDS + EXAM_BLOCK * (number % EXAM_BLOCKS)
+        return range(first, first + self.n_exam_rollouts)
+
+
+class SuiteRun(Contract):
+    """What a run of a suite was asked for (`run.json`)."""
+
+    name: RunName
+    suite: SuiteName
+    version: int
+    digest: str
+    """Of the suite, see `Suite.digest`."""
+    created_at: str
+    """UTC, ISO 8601."""
+    seeds: tuple[Seed, ...]
+    only: Selection = Selection()
+    """Its cases; the others are not run."""
+    from_stage: str = ""
+    """Name of the stage that it begins with; empty for the first."""
+    flat: bool = False
+    """Whether all cases run as one stage without a gate."""
+    parallel: int = Field(default=1, ge=1)
+    """Sessions side by side."""
+    backend: str = ""
+    """Backend of the trainings; empty for that of the settings."""
+    system: NewSession = NewSession()
+    """What is measured: author, models, options. Sentence, robot, seed and budget come from the suite."""
+    versions: dict[str, str] = {}
+    """Of p2p, mujoco and numpy."""
+
+    def session_id(self, case: str, seed: int) -> str:
+        """Id of the session of a case and a seed."""
+        return f"{self.name}-{case}-seed-{seed}"
+
+
+class Outcome(StrEnum):
+    """How the session of a case ended. All but the last two have ended; only `passed` has passed."""
+
+    PASSED = "passed"
+    NOT_PASSED = "not_passed"
+    """It used its iterations up."""
+    CRASHED = "crashed"
+    """It ended by an error: its own, its model's or this machine's."""
+    CAPPED = "capped"
+    """It reached its cap in dollars, tokens, calls or steps."""
+    TIMED_OUT = "timed_out"
+    """It reached its cap in minutes."""
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    """Its stage is not run: an earlier gate failed, or the run began with a later stage."""
+    OPEN = "open"
+    """It has not begun, or has not ended."""
+
+    @property
+    def ended(self) -> bool:
+        """True for what counts in rates and gates."""
+        return self not in (Outcome.SKIPPED, Outcome.OPEN)
+
+
+class ExamResult(Contract):
+    """One policy's exam."""
+
+    passed: bool
+    """By the rule of every verdict: score, and share of rollouts that meet all required criteria."""
+    n_rollouts: int
+    n_met: int
+    """Rollouts that met every required criterion."""
+    low: float | None
+    """Lower end of the 95 % Wilson interval of that share."""
+    high: float | None
+    intent_score: float | None
+    """In [0, 1]; None where nothing could be measured."""
+    criteria: tuple[CriterionScore, ...]
+    seeds: tuple[int, ...]
+    """Of the resets, in the order of the rollouts."""
+    policy_sha256: str
+    """Of `policy.npz`."""
+    features_sha256: str
+    """Of the recorded features: equal where the same policy was simulated to the bit."""
+    exam_sha256: str
+    """Of the exam that scored it: another one scores the recorded rollouts again."""
+    problem: str = ""
+    """Why it could not be measured; it has not passed then."""
+
+
+class CaseResult(Contract):
+    """The session of one case and one seed (a line of `results.jsonl`)."""
+
+    case: CaseName
+    seed: Seed
+    session_id: str
+    stage: str = ""
+    outcome: Outcome
+    status: str = ""
+    """Status of its session; empty before it has begun."""
+    error: str = ""
+    passed_itself: bool = False
+    """By the verdict of its own session."""
+    intent_score: float | None = None
+    """By its own criteria, in [0, 1]."""
+    success: float | None = None
+    """Share of its report rollouts that met its own required criteria."""
+    iterations: int = 0
+    steps: int = 0
+    """Environment steps of all its trainings."""
+    seconds: float = 0.0
+    """Time at work."""
+    dollars: dict[str, float] = {}
+    """What models cost, by role."""
+    exam: ExamResult | None = None
+    """None where the case has none, or it was not sat: the session has not ended, or left no policy."""
+
+    @property
+    def passed_exam(self) -> bool:
+        """Whether its policy passed the exam; without a policy it has not."""
+        return self.exam is not None and self.exam.passed
+
+
+class Gate(StrEnum):
+    """What is known of a gate."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    OPEN = "open"
+    """What still runs decides it."""
+
+
+def digest_of(exam: Intent) -> str:
+    """SHA-256 of an exam as canonical JSON."""
+    text = json.dumps(exam.model_dump(mode="json", exclude_defaults=True), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def pass_rate(results: Sequence[CaseResult]) -> float | None:
+    """Share of ended sessions that passed by themselves; None if none has ended."""
+    ended = [result for result in results if result.outcome.ended]
+    return sum(result.outcome is Outcome.PASSED for result in ended) / len(ended) if ended else None
