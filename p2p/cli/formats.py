@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p2p.contracts.numbers import share_in_words
+from p2p.contracts.numbers import interval_in_words, share_in_words
 
 if TYPE_CHECKING:
     from p2p.contracts.session import SessionView
@@ -32,6 +32,11 @@ def plan_in_words(view: "SessionView") -> str:
 def share(value: float | None) -> str:
     """A share in [0, 1] as per cent, rounded down; "–" for none."""
     return share_in_words(value).replace("%", " %")
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """An interval of a share as per cent, " [81 %, 97 %]"; empty for none."""
+    return "" if low is None else f" [{interval_in_words(low, high, ', ').replace('%', ' %')}]"
 
 
 def duration(seconds: float | None) -> str:

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from p2p.cli.formats import duration, share, short_path
+from p2p.cli.formats import duration, interval, share, short_path
 from p2p.cli.live import heading, last_line, title
 from p2p.cli.remedies import in_commands
 from p2p.cli.standing import standing
@@ -90,19 +90,15 @@ def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableT
     """A judgment: one row per criterion, then the whole."""
     where = f"iteration {iteration}, " if iteration is not None else ""
     text = Text(str(judgment.verdict).replace("_", " "), style=f"bold {COLOURS[judgment.verdict]}")
-    if judgment.success_low is None or judgment.success_high is None:
-        interval = ""
-    else:
-        interval = f" [{share(judgment.success_low)}, {share(judgment.success_high)}]"
     text.append(
-        f"  {where}success {share(judgment.success_rate)}{interval} of {judgment.n_rollouts} rollouts, "
+        f"  {where}success {share(judgment.success_rate)}"
+        f"{interval(judgment.success_low, judgment.success_high)} of {judgment.n_rollouts} rollouts, "
         f"score {score_in_words(judgment.intent_score)} (needs {score_in_words(judgment.pass_threshold)})",
         style="not bold default",
     )
     if judgment.measured_success_rate is not None:
-        low = share(judgment.measured_success_low)
-        high = share(judgment.measured_success_high)
-        text.append(f"; eyes refused it, by code alone {share(judgment.measured_success_rate)} [{low}, {high}]")
+        alone = interval(judgment.measured_success_low, judgment.measured_success_high)
+        text.append(f"; eyes refused it, by code alone {share(judgment.measured_success_rate)}{alone}")
     criteria = [_criteria(judgment.criteria)] if judgment.criteria else []
     return [*criteria, text, Text(judgment.diagnosis.partition("\n")[0])]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from p2p.contracts.base import Contract
+from p2p.contracts.numbers import interval_in_words as interval_in_words
 from p2p.contracts.numbers import number as number
 from p2p.contracts.numbers import score_in_words as score_in_words
 from p2p.contracts.numbers import share_in_words as share_in_words

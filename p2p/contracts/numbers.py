@@ -25,3 +25,10 @@ def score_in_words(value: float | None) -> str:
 def share_in_words(value: float | None) -> str:
     """A share in [0, 1] as per cent, such as "99%"; "–" for none. It is rounded down: 0.996 is not shown as all."""
     return "–" if value is None else f"{math.floor(value * 100 + SLACK)}%"
+
+
+def interval_in_words(low: float | None, high: float | None, joined: str = " to ") -> str:
+    """An interval of a share, such as "81% to 97%", rounded outward; "–" for none."""
+    if low is None or high is None:
+        return "–"
+    return f"{share_in_words(low)}{joined}{math.ceil(high * 100 - SLACK)}%"

@@ -12,6 +12,7 @@ from p2p.contracts.intent import (
     Measure,
     Sampling,
     Statistic,
+    interval_in_words,
     score_in_words,
 )
 from p2p.contracts.judgment import MET_SHARE_NEEDED, CriterionScore, Verdict
@@ -53,7 +54,7 @@ def describe(intent: Intent, scores: Scores, verdict: Verdict, pass_threshold: f
         f"{_OPENING[verdict]}: score {score_in_words(scores.intent_score)}, "
         f"{score_in_words(pass_threshold)} is needed; "
         f"{successes} of {len(scores.rollouts)} rollouts met everything required"
-        f"{'' if complete else ' that code can measure'} (95 % interval {scores.low:.0%} to {scores.high:.0%}), "
+        f"{'' if complete else ' that code can measure'} (95 % interval {interval_in_words(scores.low, scores.high)}), "
         f"{MET_SHARE_NEEDED:.0%} are needed."
     )
     if verdict is Verdict.NO_VERDICT:

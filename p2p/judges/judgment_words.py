@@ -1,6 +1,6 @@
 """A judgment of code and eyes, in words."""
 
-from p2p.contracts.intent import score_in_words, share_in_words
+from p2p.contracts.intent import interval_in_words, score_in_words, share_in_words
 from p2p.contracts.judgment import Judgment, Observation, Observer, Sight, Verdict
 from p2p.judges.agreement import apart, measured_score, sight
 
@@ -51,11 +51,11 @@ def _opening(judgment: Judgment, observation: Observation) -> str:
     reached = f"score {score_in_words(judgment.intent_score)}, {threshold} is needed"
     if judgment.measured_success_rate is not None:
         met = round(judgment.measured_success_rate * judgment.n_rollouts)
-        low, high = judgment.measured_success_low or 0.0, judgment.measured_success_high or 0.0
+        interval = interval_in_words(judgment.measured_success_low, judgment.measured_success_high)
         return (
             f"{opening}: {reached}; {_who(observation)} looked and did not accept it. By code alone {met} of "
-            f"{judgment.n_rollouts} rollouts met everything required that is measured (95 % interval {low:.0%} to "
-            f"{high:.0%})."
+            f"{judgment.n_rollouts} rollouts met everything required that is measured (95 % interval "
+            f"{interval})."
         )
     return (
         f"{opening}: {reached}; {share_in_words(judgment.success_rate)} of {judgment.n_rollouts} rollouts do what was "

@@ -2,7 +2,7 @@
 
 import pytest
 
-from p2p.contracts.intent import score_in_words, share_in_words
+from p2p.contracts.intent import interval_in_words, score_in_words, share_in_words
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,11 @@ def test_a_score_is_rounded_down_so_that_it_never_seems_to_pass(score: float | N
 )
 def test_a_share_is_rounded_down_so_that_it_never_seems_to_be_all(share: float | None, shown: str) -> None:
     assert share_in_words(share) == shown
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [(0.8116, 0.9684, "81% to 97%"), (0.9286, 1.0, "92% to 100%"), (0.0, 0.07, "0% to 7%"), (None, None, "–")],
+)
+def test_an_interval_of_a_share_is_rounded_outward(low: float | None, high: float | None, shown: str) -> None:
+    assert interval_in_words(low, high) == shown

@@ -4,7 +4,7 @@ import json
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from p2p.contracts.intent import Comparison, score_in_words, share_in_words
+from p2p.contracts.intent import Comparison, interval_in_words, score_in_words, share_in_words
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.work import ExportReport, ExportRequest
 from p2p.worker.export.interface import Interface
@@ -28,7 +28,7 @@ def model_card(source: Source, interface: Interface, request: ExportRequest, rep
         autoescape=False,  # Markdown; what was typed or written by a model goes through `plain` or `cell`
     )
     templates.filters |= {"plain": plain, "cell": cell, "quoted": quoted, "repr": repr}
-    templates.filters |= {"number": number, "score": score_in_words, "share": share}
+    templates.filters |= {"number": number, "score": score_in_words, "share": share, "share_interval": share_interval}
     templates.globals |= {"interval": interval, "needed": needed}
     library = LIBRARIES[request.formats[0]]
     settings = source.config.model_dump(exclude={"iteration_id"})
@@ -77,6 +77,11 @@ def interval(low: float | None, high: float | None, unit: str = "") -> str:
 def share(value: float | None) -> str:
     """Share in [0, 1] as per cent, rounded down; "–" for None."""
     return share_in_words(value).replace("%", " %")
+
+
+def share_interval(low: float, high: float) -> str:
+    """Interval of a share as per cent, rounded outward."""
+    return interval_in_words(low, high).replace("%", " %")
 
 
 def needed(item: CriterionScore) -> str:
