@@ -53,6 +53,10 @@ def test_wrong_requests_are_refused_and_leave_nothing(tmp_path: Path) -> None:
         p2p.run(BALANCE, env="InvertedPendulum-v5", n_seeds=0, runs_dir=tmp_path)
     with pytest.raises(InvalidInput, match="Unknown environment"):
         p2p.run(BALANCE, env="NoSuch-v5", runs_dir=tmp_path)
+    with pytest.raises(UnknownName, match=r"option of a session 'n_seed'\. Did you mean 'n_seeds'"):
+        p2p.run(BALANCE, env="InvertedPendulum-v5", n_seed=2, runs_dir=tmp_path)
+    with pytest.raises(InvalidInput, match=r'configs=\{"baseline": \{"total_timesteps": 9000\}\}'):
+        p2p.run(BALANCE, env="InvertedPendulum-v5", total_timesteps=9000, runs_dir=tmp_path)
     with pytest.raises(InvalidInput, match="neither the source of a reward nor a file"):
         p2p.train(tmp_path / "none.py", runs_dir=tmp_path)
     with pytest.raises(UnknownName):
