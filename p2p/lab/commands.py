@@ -50,6 +50,14 @@ ESTIMATES = (
         "Train short sessions and hold the first estimate of the time left against the truth, in Markdown.",
     ),
 )
+STATISTICS = (
+    LazyCommand(
+        "suites",
+        "p2p.lab.suites.commands:suites",
+        "Simulate suites whose truth is known, and count false alarms, intervals that hold the truth, and changes "
+        "seen.",
+    ),
+)
 JUDGES = tuple(row for row in Commands.rows if row.name in ("calibrate", "attack"))
 
 
@@ -62,7 +70,7 @@ class Benches(LazyGroup):
 class Measurements(LazyGroup):
     """Every measurement of p2p itself."""
 
-    rows = (*BENCHES, *ESTIMATES, *JUDGES)
+    rows = (*BENCHES, *ESTIMATES, *STATISTICS, *JUDGES)
 
 
 bench = typer.Typer(
@@ -77,5 +85,5 @@ lab = typer.Typer(
     cls=Measurements,
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Measure p2p itself: speed, confinement, presets, learners, and how often its judges are right.",
+    help="Measure p2p itself: speed, confinement, presets, learners, statistics, and how often its judges are right.",
 )

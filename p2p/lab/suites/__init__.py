@@ -1,0 +1,1 @@
+"""How honest the statistics of suites are, on simulated suites whose truth is known."""
