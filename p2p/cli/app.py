@@ -160,6 +160,7 @@ class Commands(LazyGroup):
             "p2p.lab.commands:bench",
             "Measure what p2p claims: how fast it trains, and what its presets learn.",
         ),
+        LazyCommand("benchmark", "p2p.cli.benchmark:benchmark", "Suites of sentences with exams, and their runs."),
         LazyCommand(
             "lab",
             "p2p.lab.commands:lab",

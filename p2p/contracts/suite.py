@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -12,6 +12,7 @@ from p2p.contracts.base import Contract
 from p2p.contracts.intent import Intent
 from p2p.contracts.judgment import CriterionScore
 from p2p.contracts.session import NewSession
+from p2p.contracts.training import exam_seeds
 
 SuiteName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 CaseName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,34}$")]
@@ -19,11 +20,6 @@ CaseName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,34}$")]
 RunName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,19}$")]
 Seed = Annotated[int, Field(ge=0, lt=100)]
 """Of a session, see `NewSession.seed`."""
-EXAM_SEEDS = 10**15
-"""First of the seeds of exam rollouts; those of every other purpose lie below it."""
-EXAM_BLOCK = 10**6
-EXAM_BLOCKS = 10**9
-"""Numbers of blocks that exams are spread over: the last seed is exact as a double."""
 
 
 def _several(value: Any) -> Any:
@@ -132,7 +128,7 @@ class Suite(Contract):
     @model_validator(mode="after")
     def _names_are_unique_and_stages_complete(self) -> Self:
         for kind, names in (
-            ("cases", [case.name for case in (*self.cases, *self.held_back)]),
+            ("cases", [*(case.name for case in self.cases), *(case.name for case in self.held_back)]),
             ("stages", [stage.name for stage in self.stages]),
             ("seeds", [str(seed) for seed in self.seeds]),
         ):
@@ -164,13 +160,29 @@ class Suite(Contract):
 
     def exam_seeds(self, case: str, seed: int) -> range:
         """Reset seeds of the exam rollouts of a case under a session's seed: the same for every system that sits it."""
-        number = int.from_bytes(hashlib.sha256(f"exam {self.name} {case} {seed}".encode()).digest()[:8])
-        first = EXAM_SEEDS + EXAM_BLOCK * (number % EXAM_BLOCKS)
-        return range(first, first + self.n_exam_rollouts)
+        return exam_seeds(f"{self.name} {case} {seed}", self.n_exam_rollouts)
 
 
-class SuiteRun(Contract):
-    """What a run of a suite was asked for (`run.json`)."""
+class NewSuiteRun(Contract):
+    """What to run of a suite, and what is measured by it."""
+
+    name: str = Field(default="", max_length=20, description="Name of the run; empty: the suite's, with the model's.")
+    seeds: tuple[Seed, ...] = ()
+    """Sessions of each case; empty for those of the suite."""
+    only: Selection = Selection()
+    """Its cases; the others are not run."""
+    from_stage: str = ""
+    """Name of the stage that it begins with; empty for the first."""
+    flat: bool = Field(default=False, description="Run all cases as one stage, without gates.")
+    parallel: int = Field(default=1, ge=1, le=1000, description="Sessions side by side.")
+    backend: str = ""
+    """Backend of the trainings; empty for that of the settings."""
+    system: NewSession = NewSession()
+    """What is measured: author, models, options. Sentence, robot, seed and budget come from the suite."""
+
+
+class SuiteRun(NewSuiteRun):
+    """A run of a suite as it is kept (`run.json`)."""
 
     name: RunName
     suite: SuiteName
@@ -179,21 +191,9 @@ class SuiteRun(Contract):
     """Of the suite, see `Suite.digest`."""
     created_at: str
     """UTC, ISO 8601."""
-    seeds: tuple[Seed, ...]
-    only: Selection = Selection()
-    """Its cases; the others are not run."""
-    from_stage: str = ""
-    """Name of the stage that it begins with; empty for the first."""
-    flat: bool = False
-    """Whether all cases run as one stage without a gate."""
-    parallel: int = Field(default=1, ge=1)
-    """Sessions side by side."""
-    backend: str = ""
-    """Backend of the trainings; empty for that of the settings."""
-    system: NewSession = NewSession()
-    """What is measured: author, models, options. Sentence, robot, seed and budget come from the suite."""
+    seeds: tuple[Seed, ...] = Field(min_length=1)
     versions: dict[str, str] = {}
-    """Of p2p, mujoco and numpy."""
+    """Of p2p, Python, mujoco, numpy and gymnasium, when it was last begun."""
 
     def session_id(self, case: str, seed: int) -> str:
         """Id of the session of a case and a seed."""
@@ -260,6 +260,8 @@ class CaseResult(Contract):
     outcome: Outcome
     status: str = ""
     """Status of its session; empty before it has begun."""
+    ended_at: str = ""
+    """When that was written (UTC, ISO 8601): the line is made anew where the session has another status since."""
     error: str = ""
     passed_itself: bool = False
     """By the verdict of its own session."""
@@ -298,7 +300,82 @@ def digest_of(exam: Intent) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def pass_rate(results: Sequence[CaseResult]) -> float | None:
-    """Share of ended sessions that passed by themselves; None if none has ended."""
-    ended = [result for result in results if result.outcome.ended]
-    return sum(result.outcome is Outcome.PASSED for result in ended) / len(ended) if ended else None
+class RunState(StrEnum):
+    """Whether a run of a suite goes on."""
+
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    """Sessions or exams are left, and no process drives them: it was stopped, killed, or stands for an error."""
+    ENDED = "ended"
+
+
+class Tally(Contract):
+    """How many of some sessions passed. What crashed, was capped, timed out or was cancelled has not."""
+
+    sessions: int
+    ended: int
+    passed: int
+    """By themselves."""
+    exams: int
+    """Ended sessions of cases with an exam."""
+    passed_exam: int
+    skipped: int
+
+    @classmethod
+    def of(cls, results: Sequence[CaseResult], with_exam: Collection[str]) -> "Tally":
+        """Tally of some results.
+
+        Args:
+            results: Of the sessions.
+            with_exam: Names of the cases that have an exam.
+        """
+        ended = [result for result in results if result.outcome.ended]
+        sat = [result for result in ended if result.case in with_exam]
+        return cls(
+            sessions=len(results),
+            ended=len(ended),
+            passed=sum(result.outcome is Outcome.PASSED for result in ended),
+            exams=len(sat),
+            passed_exam=sum(result.passed_exam for result in sat),
+            skipped=sum(result.outcome is Outcome.SKIPPED for result in results),
+        )
+
+    @property
+    def rate(self) -> float | None:
+        """Share of ended sessions that passed by themselves; None if none has ended."""
+        return self.passed / self.ended if self.ended else None
+
+    @property
+    def exam_rate(self) -> float | None:
+        """Share of ended sessions of cases with an exam that passed it; None without one."""
+        return self.passed_exam / self.exams if self.exams else None
+
+
+class StageView(Contract):
+    """A stage of a run."""
+
+    name: str
+    gate: float | None
+    """None where nothing depends on it: the stage has none, or no later stage has cases."""
+    decision: Gate | None
+    """Of the gate; None without one."""
+    tally: Tally
+
+
+class SuiteRunView(Contract):
+    """A run of a suite at a glance."""
+
+    run: SuiteRun
+    state: RunState
+    error: str = ""
+    """Why it does not go on by itself."""
+    tally: Tally
+    stages: tuple[StageView, ...]
+    results: tuple[CaseResult, ...]
+    """Stage by stage, in the order of the suite's cases and the run's seeds."""
+
+    @property
+    def dollars(self) -> dict[str, float]:
+        """What models cost over all sessions, by role."""
+        roles = sorted({role for result in self.results for role in result.dollars})
+        return {role: round(sum(result.dollars.get(role, 0.0) for result in self.results), 6) for role in roles}

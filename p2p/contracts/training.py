@@ -334,28 +334,37 @@ _CLEANRL_NAMES = {
 
 
 class Purpose(StrEnum):
-    """Why an episode is run. The seeds of the three purposes never meet."""
+    """Why an episode is run. The seeds of two purposes never meet."""
 
     TRAINING = "training"
     SELECTION = "selection"
     """Chooses the checkpoint."""
     REPORT = "report"
     """Is reported, and chooses nothing."""
+    EXAM = "exam"
+    """Is scored by the exam of a suite, which the session has not seen; see `exam_seeds`."""
 
 
 SEED_BLOCK = 100_000_000
 SESSION_BLOCKS = 1_000_000
 """Numbers of blocks that the report seeds of sessions are spread over."""
+EXAM_SEEDS = 10**15
+"""First of the seeds of exam rollouts; those of every other purpose lie below it."""
+EXAM_BLOCK = 10**6
+EXAM_BLOCKS = 10**9
+"""Numbers of blocks that exams are spread over: the last seed is exact as a double."""
 
 
 def first_seed(purpose: Purpose, seed: int) -> int:
     """First environment seed for `purpose` under training seed `seed`; each block holds 100,000 of them.
 
     Raises:
-        ValueError: `seed` is outside [0, 1000), where blocks would meet.
+        ValueError: `seed` is outside [0, 1000), where blocks would meet; or exams have other seeds, see `exam_seeds`.
     """
     if not 0 <= seed < 1000:
         raise ValueError(f"seed must lie in [0, 1000), got {seed}")
+    if purpose is Purpose.EXAM:
+        raise ValueError("the seeds of an exam do not depend on the training seed")
     return list(Purpose).index(purpose) * SEED_BLOCK + seed * 100_000
 
 
@@ -366,6 +375,13 @@ def report_seed_offset(session_id: str) -> int:
     """
     digest = hashlib.sha256(f"report {session_id}".encode()).digest()
     return SEED_BLOCK * (int.from_bytes(digest[:4]) % SESSION_BLOCKS)
+
+
+def exam_seeds(name: str, n_rollouts: int) -> range:
+    """Reset seeds of exam rollouts: the same for every policy that sits the exam called `name`."""
+    number = int.from_bytes(hashlib.sha256(f"exam {name}".encode()).digest()[:8]) % EXAM_BLOCKS
+    first = EXAM_SEEDS + EXAM_BLOCK * number
+    return range(first, first + n_rollouts)
 
 
 class Rollout(Contract):

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, model_validator
 from p2p.contracts.base import Contract, RelativePath
 from p2p.contracts.frame import FrameNote
 from p2p.contracts.intent import Intent
-from p2p.contracts.training import Purpose
+from p2p.contracts.training import EXAM_SEEDS, Purpose
 
 
 class PictureFile(Contract):
@@ -221,6 +221,8 @@ class EvaluateRequest(Contract):
     n_rollouts: int = Field(ge=1, le=1000)
     seed_offset: int = Field(default=0, ge=0)
     """Added to the first report seed, so that each session and each iteration is judged on starts of its own."""
+    exam_seed: int | None = Field(default=None, ge=EXAM_SEEDS)
+    """First seed of exam rollouts, of which no pictures are made; None for report rollouts."""
     sibling_runs: tuple[str, ...] = ()
     """Directories of the other runs of the iteration, for the learning curve."""
 

@@ -29,8 +29,10 @@ _log = logging.getLogger(__name__)
 class CodeJudge:
     """Passes a policy if its score reaches the threshold and enough rollouts meet every required criterion."""
 
-    def judge_report(self, intent: Intent | None, report: Path, pass_threshold: float) -> Judgment:
-        """Judge the report rollouts recorded in the directory `report`; "no verdict" if they are missing."""
+    def judge_report(
+        self, intent: Intent | None, report: Path, pass_threshold: float, purpose: Purpose = Purpose.REPORT
+    ) -> Judgment:
+        """Judge the rollouts recorded in the directory `report`, of a report or an exam; no verdict without them."""
         record = ReportRecord(report)
         evaluation = record.read_evaluation()
         if intent is None:
@@ -41,7 +43,7 @@ class CodeJudge:
         if recorded_s < intent.episode_s - evaluation.dt:
             reason = f"These criteria need episodes of {intent.episode_s:g} s; {recorded_s:g} s were recorded."
             return _no_verdict(intent, evaluation, pass_threshold, reason)
-        return _judge(intent, evaluation, lambda: load_features(record.features_path), pass_threshold)
+        return _judge(intent, evaluation, lambda: load_features(record.features_path), pass_threshold, purpose)
 
     def measure_checkpoint(self, intent: Intent, checkpoint: Path, pass_threshold: float) -> Judgment:
         """Measure a checkpoint on its selection rollouts, as a judgment: for choosing, never a verdict."""

@@ -1,5 +1,6 @@
 """Named arrays in .npz files, exact and never pickled."""
 
+import hashlib
 import struct
 import zipfile
 import zlib
@@ -73,6 +74,22 @@ def load_features(path: Path) -> list[dict[str, Floats]] | None:
         return None
     rows = np.split(values, np.cumsum(lengths)[:-1])
     return [{str(name): part[:, column] for column, name in enumerate(names)} for part in rows]
+
+
+def features_digest(path: Path) -> str | None:
+    """SHA-256 over the features of a file that `save_features` wrote: equal for rollouts that are equal to the bit.
+
+    Of the values alone, since how they are packed depends on the versions of numpy and zlib. None where the file is
+    absent or broken.
+    """
+    if (rollouts := load_features(path)) is None:
+        return None
+    digest = hashlib.sha256()
+    for rollout in rollouts:
+        for name in sorted(rollout):
+            digest.update(f"{name} {len(rollout[name])} ".encode())
+            digest.update(np.ascontiguousarray(rollout[name], dtype="<f8").tobytes())
+    return digest.hexdigest()
 
 
 def features_of(trajectory: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:

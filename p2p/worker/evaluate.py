@@ -1,4 +1,4 @@
-"""Verb `evaluate`: report rollouts of one checkpoint, none of them used to choose it, and their pictures."""
+"""Verb `evaluate`: rollouts of one checkpoint that were not used to choose it: of its report with pictures, or exam."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +45,7 @@ class EvaluationInputs:
 
 
 def evaluate(job_dir: Path) -> None:
-    """Run and write the report rollouts that a request in `job_dir` asks for, with their pictures.
+    """Run and write the rollouts that a request in `job_dir` asks for; those of a report with their pictures.
 
     The trained reward is run for the returns; criteria are measured on features alone.
 
@@ -56,13 +56,14 @@ def evaluate(job_dir: Path) -> None:
     job = _open(job_dir)
     policy = load_policy(job.run.checkpoint(job.request.checkpoint).policy_path)
     reward = HostedReward.from_file(job.run.reward_fn_path)
-    first = first_seed(Purpose.REPORT, job.config.seed) + job.request.seed_offset
+    exam = job.request.exam_seed
+    first = exam if exam is not None else first_seed(Purpose.REPORT, job.config.seed) + job.request.seed_offset
     seeds = range(first, first + job.request.n_rollouts)
     rollouts = run_episodes(
         judged_config(job.config, job.intent), job.spec, policy, seeds, reward, asked_by(job.intent, job.spec)
     )
     scores = scores_of(job.intent, rollouts, job.spec) if job.intent is not None else None
-    labels = labelled(judged_order(rollouts, scores))
+    labels = labelled(judged_order(rollouts, scores)) if exam is None else {}
     model = compiled_model(job.spec, job.config.env_kwargs)
     record = job.record
     step = job.request.checkpoint
@@ -73,13 +74,14 @@ def evaluate(job_dir: Path) -> None:
         Evaluation(
             run_id=job.request.run_id,
             checkpoint=step,
-            purpose=Purpose.REPORT,
+            purpose=Purpose.REPORT if exam is None else Purpose.EXAM,
             dt=job.spec.dt,
             sandbox=levels.current(),
             rollouts=tuple(rollout.summary(labels.get(index)) for index, rollout in enumerate(rollouts)),
         )
     )
-    _picture(job, model, shown_as(scores, labels))
+    if exam is None:
+        _picture(job, model, shown_as(scores, labels))
 
 
 def _open(job_dir: Path) -> EvaluationInputs:

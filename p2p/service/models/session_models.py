@@ -178,7 +178,7 @@ def choice_of(session: NewSession) -> ModelChoice:
     )
 
 
-def model_variables(session: Session) -> tuple[str, ...]:
+def model_variables(session: NewSession) -> tuple[str, ...]:
     """Environment variables a process needs to call a session's models."""
     needed = [variable for name in _names(session) for variable in variables_of(name.provider)]
     return (*dict.fromkeys(needed), *LIMITS) if needed else ()

@@ -85,16 +85,21 @@ def extend_session(ws: Workspace, session_id: str, max_iterations: int) -> Sessi
 def stop_session(ws: Workspace, session_id: str) -> SessionView:
     """End the driver and all trainings of a session; finished work is kept."""
     record = ws.record(session_id)
+    halt_session(ws, record)
+    status = record.read_status()
+    if status is None or not status.status.finished:
+        close(ws, session_id, SessionStatus.CANCELLED)
+    return view_session(ws, session_id)
+
+
+def halt_session(ws: Workspace, record: SessionRecord) -> None:
+    """End every process of a session without ending the session: it is interrupted."""
     end_job(ws, record.driver_dir)  # first, for it starts the others
     for iteration in record.iteration_records():
         end_training(ws, iteration)
         for directory in (iteration.check_dir, *CandidateRecords(iteration).job_dirs()):
             end_job(ws, directory)
     end_job(ws, record.film_dir)
-    status = record.read_status()
-    if status is None or not status.status.finished:
-        close(ws, session_id, SessionStatus.CANCELLED)
-    return view_session(ws, session_id)
 
 
 def is_driven(ws: Workspace, record: SessionRecord) -> bool:
