@@ -30,6 +30,9 @@ OBJECT_STORE = 100_000_000
 LINES = 8
 """Of the log that an error shows."""
 TOKEN_VARIABLE = "RAY_AUTH_TOKEN_PATH"
+HEAD_VARIABLE = "P2P_RAY_HEAD"
+"""Variable that only processes of a head have, its jobs included: the head's place. Whoever talks to it has no need
+of it, unlike of the token."""
 
 
 class RayHead:
@@ -96,6 +99,7 @@ class RayHead:
         added = {
             "RAY_AUTH_MODE": "token",
             TOKEN_VARIABLE: str(self.token_path),
+            HEAD_VARIABLE: str(self.place),
             "RAY_raylet_start_wait_time_s": str(int(START_S)),
         }
         begun = subprocess.run(
@@ -132,8 +136,8 @@ class RayHead:
         return int(text) if text.isdigit() else None
 
     def _is_ours(self, pid: int) -> bool:
-        """Whether a process belongs to this head: all are started with the path of its token."""
-        return supervisor.variable(pid, TOKEN_VARIABLE) == str(self.token_path)
+        """Whether a process belongs to this head: all are started with its place."""
+        return supervisor.variable(pid, HEAD_VARIABLE) == str(self.place)
 
     def _log(self) -> str:
         return "\n".join((files.read_text(self.log_path) or "").splitlines()[-LINES:])

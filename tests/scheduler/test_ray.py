@@ -1,6 +1,7 @@
 """What only Ray does: its addresses and tokens, and its faults, tried with a real head."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -22,7 +23,7 @@ from p2p.contracts.job import JobState
 from p2p.scheduler import supervisor
 from p2p.scheduler.backends.job_table import Ending, Phase
 from p2p.scheduler.backends.ray import RayBackend
-from p2p.scheduler.ray_head import RayHead
+from p2p.scheduler.ray_head import TOKEN_VARIABLE, RayHead
 from p2p.store.clusters import ClusterStore
 from p2p.store.placed import PlacedJobRecord
 
@@ -189,6 +190,23 @@ def test_a_head_that_does_not_start_is_told_with_the_end_of_its_log(tmp_path: Pa
     with pytest.raises(EnvironmentProblem, match=r"3 tries(.|\n)*no room for a raylet"):
         head.start()
     assert head.token_path.stat().st_mode & 0o077 == 0
+
+
+def test_a_head_that_is_ended_takes_all_it_started_along_and_leaves_those_who_only_talk_to_it(tmp_path: Path) -> None:
+    program = tmp_path / "ray"
+    program.write_text(f"#!/bin/sh\nsetsid sleep 60 &\necho $! >> {tmp_path}/workers\nexit 1\n")
+    program.chmod(0o755)
+    with serving(200, b"[]") as (address, _):
+        pass
+    head = RayHead(tmp_path / "head", address, str(program))
+    with subprocess.Popen(["sleep", "60"], env=os.environ | {TOKEN_VARIABLE: str(head.token_path)}) as driver:
+        with pytest.raises(EnvironmentProblem):
+            head.start()
+        workers = [int(pid) for pid in (tmp_path / "workers").read_text().split()]
+        assert workers
+        until(lambda: not any(map(is_running, workers)))
+        assert driver.poll() is None
+        driver.kill()
 
 
 def test_a_port_that_something_else_has_is_named_before_a_head_is_started(tmp_path: Path) -> None:
