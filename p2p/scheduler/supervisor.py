@@ -12,7 +12,7 @@ A job runs in its directory and dies with its supervisor; not so on macOS, which
     status.json  how the job stands; its modification time is the heartbeat
     handle.json  who supervises, and who is supervised
     output.log   what the job writes
-    cancel       a file of this name asks for the end
+    cancel       a file of this name asks for the end; SIGTERM does, with more patience
 """
 
 import ctypes
@@ -51,6 +51,9 @@ STOPPED = "Its process is stopped and makes no progress; to let it go on: kill -
 POLL_S = 0.1
 HEARTBEAT_S = 2.0
 TERM_TO_KILL_S = 2.0
+GRACE_S = 25.0
+"""The same where SIGTERM asked for the end, as schedulers and a machine that shuts down do: less than the 30 s after
+which Slurm kills all processes of a job (`KillWait`). A training ends between two rollouts, with a resume point."""
 START_TIMEOUT_S = 15.0
 ABANDONED_S = 3600.0
 """Age of a temporary file from which nobody writes it any more."""
@@ -126,8 +129,15 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
     kill_left_over(directory)
     log_start = os.fstat(1).st_size
     handle = {"pid": os.getpid(), "began": processes()[os.getpid()][1]}
+    patience_s = [TERM_TO_KILL_S]
+
+    def end(number: int, _: object) -> None:
+        if number == signal.SIGTERM:
+            patience_s[0] = GRACE_S
+        (directory / CANCEL).touch()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: (directory / CANCEL).touch())
+        signal.signal(number, end)
     signal.signal(signal.SIGHUP, lambda *_: None)
     put(directory / HANDLE, handle)
     try:
@@ -143,7 +153,7 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
         return say(state="failed", error=f"Cannot start: {failure}", exit_code=127)
     put(directory / HANDLE, {**handle, "child": child.pid})
     say(state="running")
-    cancelled = stand_by(directory, child, limits)
+    cancelled = stand_by(directory, child, limits, patience_s)
     code = child.returncode
     reason = limits.broken
     state = "cancelled" if cancelled else "failed" if code or reason else "completed"
@@ -185,8 +195,15 @@ def spawn(directory: Path, spec: Mapping[str, Any], limits: Any) -> Popen[bytes]
     return Popen(argv, stdin=DEVNULL, cwd=directory, env=env, start_new_session=True, preexec_fn=before_exec)
 
 
-def stand_by(directory: Path, child: Popen[bytes], limits: Any) -> bool:
-    """Wait until the job and all its processes are gone; True if it was cancelled."""
+def stand_by(directory: Path, child: Popen[bytes], limits: Any, patience_s: list[float]) -> bool:
+    """Wait until the job and all its processes are gone; True if it was cancelled.
+
+    Args:
+        directory: Of the job.
+        child: Its command.
+        limits: Enforced while it runs.
+        patience_s: One number, which a signal may raise: how long the command has to end after SIGTERM [s].
+    """
     cancelled_at: float | None = None
     told = set[int]()
     beat = time.monotonic()
@@ -200,7 +217,7 @@ def stand_by(directory: Path, child: Popen[bytes], limits: Any) -> bool:
         limits.enforce(lambda: descendants(os.getpid())[0])
         if is_unwanted(directory):
             cancelled_at = cancelled_at or time.monotonic()
-            end_family(cancelled_at, told)
+            end_family(cancelled_at, told, patience_s[0])
         elif note != noted or time.monotonic() - beat >= HEARTBEAT_S:
             beat = time.monotonic()
             with suppress(OSError):  # a full disk ends no job
@@ -222,15 +239,19 @@ def reap(child: Popen[bytes], note: str | None) -> str | None:
     return note
 
 
-def end_family(cancelled_at: float | None, told: set[int]) -> bool:
-    """Signal all descendants (SIGTERM first after a cancel, then SIGKILL); False when none is left."""
+def end_family(cancelled_at: float | None, told: set[int], patience_s: float = TERM_TO_KILL_S) -> bool:
+    """Signal all descendants (SIGTERM first after a cancel, then SIGKILL); False when none is left.
+
+    Supervisors among them get SIGINT, by which they are no more patient than for a cancel.
+    """
     own, nested = descendants(os.getpid())
     if cancelled_at is None:  # jobs started by this one cancel themselves with it, and outlive its end by itself
         nested = set()
     else:
-        send((own | nested) - told, signal.SIGTERM)
+        send(own - told, signal.SIGTERM)
+        send(nested - told, signal.SIGINT)
         told |= own | nested
-    if cancelled_at is None or time.monotonic() - cancelled_at > TERM_TO_KILL_S:
+    if cancelled_at is None or time.monotonic() - cancelled_at > patience_s:
         send(own, signal.SIGKILL)
     return bool(own or nested)
 

@@ -75,6 +75,15 @@ def test_a_supervisor_asked_to_stop_cancels_its_job(jobs: Path) -> None:
     assert not is_running(pid_in(jobs / "a/pid"))
 
 
+def test_a_job_has_longer_to_end_when_its_supervisor_is_told_so_by_a_signal(jobs: Path) -> None:
+    tidies = "trap 'sleep 3; echo tidy > done; exit 0' TERM; echo $$ > pid; while :; do sleep 0.05; done"
+    backend.submit(shell(tidies), jobs / "a")
+    pid_in(jobs / "a/pid")
+    os.kill(supervisor_of(jobs / "a"), signal.SIGTERM)
+    assert next(backend.wait([jobs / "a"]))[1].state is JobState.CANCELLED
+    assert (jobs / "a/done").read_text() == "tidy\n"
+
+
 def test_what_a_job_leaves_behind_ends_with_it(jobs: Path) -> None:
     backend.submit(shell("setsid sleep 60 & echo $! > stray; exit 0"), jobs / "a")
     assert next(backend.wait([jobs / "a"]))[1].state is JobState.COMPLETED

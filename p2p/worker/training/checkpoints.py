@@ -1,6 +1,7 @@
 """Evaluates a training's checkpoints, in parallel to it if cores are free."""
 
 import multiprocessing
+import signal
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -159,6 +160,7 @@ class EvaluationProcess:
 
 def _evaluate_all(pipe: Connection, directory: Path, confined: SandboxLevel | None) -> None:
     """Evaluate steps until the training closes the pipe or ends; confined like the training."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is the training's to answer
     run = None
     if confined is not None:
         levels.remember(confined)

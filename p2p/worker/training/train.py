@@ -4,6 +4,7 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from p2p.analysis.clear_verdict import IN_A_ROW
@@ -31,6 +32,7 @@ from p2p.worker.training.process import peak_memory_mb
 from p2p.worker.training.resume import ResumePoints, restored_selections, saved_selections
 from p2p.worker.training.run import Run
 from p2p.worker.training.selection import Selection
+from p2p.worker.training.termination import sigterm_held_back
 
 THREADS = "P2P_THREADS"
 """Variable: cores this training may use. With more than one the physics is spread, and checkpoints are evaluated in a
@@ -138,19 +140,9 @@ class Training:
         self._begun = time.monotonic()
 
     def run(self, points: ResumePoints) -> None:
-        """Train to the end, or until the verdict is clear; write resume points."""
-        size = self._size
-        rollouts = self._planned // self._size
-        for number in range(self._rollouts + 1, rollouts + 1):
-            self.learn(number * size)
-            self._rollouts = number
-            if evaluation_due(self._config, number):
-                self._evaluate(number * size)
-                if self._config.stop_at_score is not None and self.checkpoints.clear():
-                    break
-            self.checkpoints.collect()
-            if points.due and number < rollouts:
-                points.save(self.point(points), self.state())
+        """Train to the end, or until the verdict is clear; write resume points, one more at SIGTERM before leaving."""
+        with sigterm_held_back() as told_to_end:
+            self._learn_all(points, told_to_end)
         selections = self.checkpoints.finish()
         seconds = time.monotonic() - self._begun
         steps = self._rollouts * self._size
@@ -180,6 +172,23 @@ class Training:
                 warnings=(*dynamics_warnings(numbers), *_hacking(selections)),
             )
         )
+
+    def _learn_all(self, points: ResumePoints, told_to_end: Callable[[], bool]) -> None:
+        """Make all rollouts, or those until the verdict is clear, or until the process is told to end."""
+        rollouts = self._planned // self._size
+        for number in range(self._rollouts + 1, rollouts + 1):
+            self.learn(number * self._size)
+            self._rollouts = number
+            if evaluation_due(self._config, number):
+                self._evaluate(number * self._size)
+                if self._config.stop_at_score is not None and self.checkpoints.clear():
+                    return
+            if told_to_end():
+                points.save(self.point(points), self.state())
+                return
+            self.checkpoints.collect()
+            if points.due and number < rollouts:
+                points.save(self.point(points), self.state())
 
     def measure_untrained(self) -> None:
         """Evaluate the untrained policy as the checkpoint of step 0; skipped after a resume."""

@@ -178,6 +178,31 @@ def test_a_job_that_is_killed_with_its_supervisor_goes_on_when_it_is_submitted_a
     assert_the_same(whole, killed)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_job_whose_supervisor_is_told_to_end_loses_no_rollout(two_runs, class_reward, threads):
+    whole, ended = two_runs(class_reward, total_timesteps=200 * 256)
+    train(whole)
+    backend = LocalBackend()
+    numbers = {"OMP_NUM_THREADS": "1", "P2P_THREADS": str(threads), INTERVAL: "1000"}
+    job = JobSpec(argv=("{python}", *COMMAND, "."), env=numbers)
+    backend.submit(job, ended.path)
+    pause = threading.Event()
+    while len(ended.parse_scalars()[0]) < 20:
+        pause.wait(0.002)
+    assert ended.read_resume_point() is None
+    os.kill(supervisor.read(ended.path / supervisor.HANDLE)["pid"], signal.SIGTERM)
+    (_, end), *_ = backend.wait([ended.path])
+    assert (end.state, end.signal) == (JobState.CANCELLED, signal.SIGTERM)
+    point = ended.read_resume_point()
+    assert point is not None
+    assert point.rollouts == len(ended.parse_scalars()[0]) >= 20
+    backend.submit(job, ended.path)
+    (_, end), *_ = backend.wait([ended.path])
+    assert end.state is JobState.COMPLETED, backend.logs(ended.path)[0]
+    assert ended.read_summary().resumed == 1
+    assert_the_same(whole, ended)
+
+
 def test_what_follows_a_training_is_done_again_and_the_training_is_not(two_runs, class_reward):
     _, killed = two_runs(class_reward, total_timesteps=8 * 256, num_evals=1)
     command = [sys.executable, "-m", "p2p.lab.worker", "learn", str(killed.path)]
