@@ -105,7 +105,10 @@ class SlurmLab:
             JobRequeue=1
             {f"PluginDir={plugins}" if plugins else ""}
             NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory=1000000 State=UNKNOWN
-            PartitionName=debug Nodes={host} Default=YES MaxTime=INFINITE State=UP
+            PreemptType=preempt/partition_prio
+            PreemptMode=REQUEUE
+            PartitionName=debug Nodes={host} Default=YES MaxTime=INFINITE State=UP PriorityTier=1
+            PartitionName=urgent Nodes={host} MaxTime=INFINITE State=UP PriorityTier=2
             PartitionName=closed Nodes={host} MaxTime=INFINITE State=DOWN
         """
         (self.place / "slurm.conf").write_text("\n".join(line.strip() for line in lines.splitlines()) + "\n")

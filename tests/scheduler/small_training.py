@@ -21,10 +21,10 @@ class Upright(RewardFunction):
 """
 
 
-def prepared(root: Path, *names: str) -> list[IterationRecord]:
+def prepared(root: Path, *names: str, steps: int = 200_000) -> list[IterationRecord]:
     """Runs of the same training, ready to begin."""
     config = TrainConfig(
-        env_id="InvertedPendulum-v5", total_timesteps=200_000, n_envs=8, num_evals=2, n_eval_episodes=3, seed=3
+        env_id="InvertedPendulum-v5", total_timesteps=steps, n_envs=8, num_evals=2, n_eval_episodes=3, seed=3
     )
     spec = describe_environment(Workspace(Settings(runs_dir=root)), config.env_id)
     runs = [IterationRecord(root / name) for name in names]

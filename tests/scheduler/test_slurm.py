@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,17 @@ from ssh_lab import Lab
 from p2p.contracts.cluster import Cluster
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput
 from p2p.contracts.job import JobSpec, JobState, JobStatus
+from p2p.contracts.protocols import Backend
 from p2p.scheduler.backends.by_directory import ByDirectory, open_backend
+from p2p.scheduler.backends.local import LocalBackend
 from p2p.scheduler.backends.slurm import SlurmBackend
 from p2p.scheduler.backends.ssh import SSHBackend
 from p2p.service.jobs.worker_jobs import worker_job
 from p2p.store.clusters import ClusterStore
+from p2p.store.iterations import IterationRecord
 from p2p.store.nodes import NodeStore
 from p2p.store.placed import PlacedJobRecord
-from p2p.training.trainer import Trainer
+from p2p.training.trainer import RETRIES, Trainer
 
 pytestmark = pytest.mark.slow
 CANARY = "canary-7f3a91"
@@ -300,29 +304,117 @@ def test_a_job_lost_on_a_cluster_goes_on_here(backend: SlurmBackend, jobs: Path,
     assert not PlacedJobRecord(jobs / "a").elsewhere
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Policies of a training that nobody interrupts."""
+    (run,) = prepared(tmp_path_factory.mktemp("undisturbed"), "run")
+    train(LocalBackend(), run)
+    return policies(run)
+
+
+def train(backend: Backend, run: IterationRecord, tick: Callable[[], object] = lambda: None) -> int:
+    """Train a run; return how often it was resumed."""
+    Trainer(backend, worker_job("train"), 1, tick).train([run], poll_s=0.5)
+    summary = run.read_summary()
+    assert summary is not None, backend.status(run.path)
+    return summary.resumed
+
+
+def rollouts_made(run: IterationRecord) -> int:
+    """Rollouts that a run has learned from, saved or not."""
+    return len(run.parse_scalars()[0])
+
+
+def rollouts_saved(run: IterationRecord) -> int:
+    """Rollouts at its resume point; 0 without one."""
+    point = run.read_resume_point()
+    return point.rollouts if point is not None else 0
+
+
 def test_a_training_that_is_requeued_again_and_again_gives_the_policies_of_one_that_was_not(
-    slurm_cluster: Cluster, slurm: SlurmLab, jobs: Path, monkeypatch: pytest.MonkeyPatch
+    backend: SlurmBackend, slurm: SlurmLab, jobs: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("P2P_RESUME_S", "1")
-    plain, requeued = prepared(jobs, "plain", "requeued")
-    backend = ByDirectory(SlurmBackend(slurm_cluster), NodeStore(jobs / "nodes"))
-    learned = [0]
+    (run,) = prepared(jobs, "requeued")
+    reached = [0]
 
     def requeue() -> None:
-        """Interrupt the one run whenever it has a later resume point, twice."""
-        point = requeued.read_resume_point()
-        if len(learned) < 3 and point is not None and point.rollouts > learned[-1]:
-            until(lambda: slurm.succeeds("scontrol", "requeue", number(slurm, requeued.path)))
-            learned.append(point.rollouts)
-        if backend.status(requeued.path).error == "BeginTime":
-            slurm.run("scontrol", "update", f"JobId={number(slurm, requeued.path)}", "StartTime=now")
+        """Interrupt the run whenever it has a later resume point, twice."""
+        if len(reached) < 3 and rollouts_saved(run) > reached[-1]:
+            until(lambda: slurm.succeeds("scontrol", "requeue", number(slurm, run.path)))
+            until_it_is(backend, run.path, JobState.QUEUED)
+            reached.append(rollouts_saved(run))
+        begin_now(backend, slurm, run.path)
 
-    Trainer(backend, worker_job("train"), 2, requeue).train([plain, requeued], poll_s=1.0)
-    assert len(learned) == 3
-    summary = requeued.read_summary()
-    assert summary is not None
-    assert summary.resumed == 2
-    assert policies(requeued) == policies(plain)
+    assert train(ByDirectory(backend, NodeStore(jobs / "nodes")), run, requeue) == 2
+    assert policies(run) == undisturbed
+
+
+def begin_now(backend: SlurmBackend, slurm: SlurmLab, directory: Path) -> None:
+    """Spare a requeued job the two minutes that Slurm lets it wait."""
+    if backend.status(directory).error == "BeginTime":
+        slurm.run("scontrol", "update", f"JobId={number(slurm, directory)}", "StartTime=now")
+
+
+def test_a_training_whose_time_is_up_again_and_again_repeats_no_rollout_and_counts_no_retry(
+    backend: SlurmBackend, slurm: SlurmLab, jobs: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("P2P_RESUME_S", "1000")  # no resume points but those of its ends
+    (run,) = prepared(jobs, "limited")
+    ends = [0]
+
+    def end() -> None:
+        """Tell the run that its time is up as `--signal=B:TERM@60` does; more often than a run may fail."""
+        if len(ends) <= RETRIES + 2 and rollouts_made(run) > ends[-1]:
+            slurm.run("scancel", "--batch", "--signal=TERM", number(slurm, run.path))
+            assert until_it_is(backend, run.path, JobState.LOST).interrupted
+            assert rollouts_saved(run) == rollouts_made(run)
+            ends.append(rollouts_made(run))
+
+    assert train(backend, run, end) == RETRIES + 2
+    assert policies(run) == undisturbed
+
+
+@pytest.mark.nightly
+def test_a_training_that_takes_several_time_limits_repeats_no_rollout(
+    backend: SlurmBackend, jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("P2P_RESUME_S", "1000")
+    (run,) = prepared(jobs, "limited", steps=6_000_000)
+    starts = list[tuple[int, int]]()
+
+    class Noting(SlurmBackend):
+        def submit(self, spec: JobSpec, directory: Path) -> JobStatus:
+            starts.append((rollouts_made(run), rollouts_saved(run)))
+            return super().submit(spec, directory)
+
+    resumed = train(Noting(backend.cluster.model_copy(update={"time_limit_min": 1})), run)
+    assert resumed >= 2
+    assert len(starts) == resumed + 1
+    assert [made for made, _ in starts] == [saved for _, saved in starts]
+
+
+def test_a_training_that_makes_room_for_a_more_urgent_job_goes_on_where_it_was(
+    backend: SlurmBackend, slurm: SlurmLab, jobs: Path, undisturbed: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("P2P_RESUME_S", "1000")
+    (run,) = prepared(jobs, "preempted")
+    urgent = SlurmBackend(backend.cluster.model_copy(update={"options": {"partition": "urgent"}, "cores": 8}))
+    reached = [0]
+
+    def preempt() -> None:
+        """Have another job want all cores, whenever the run has got further, twice."""
+        if len(reached) < 3 and rollouts_made(run) > reached[-1]:
+            other = jobs / f"urgent_{len(reached)}"
+            urgent.submit(shell("true"), other)
+            until_it_is(backend, run.path, JobState.QUEUED)
+            until_it_is(urgent, other, JobState.COMPLETED)
+            assert rollouts_saved(run) == rollouts_made(run)
+            reached.append(rollouts_made(run))
+        begin_now(backend, slurm, run.path)
+
+    assert train(backend, run, preempt) == 2
+    assert policies(run) == undisturbed
 
 
 def test_a_job_on_a_login_node_waits_in_slurm_and_goes_on_when_it_is_requeued(
