@@ -1,5 +1,6 @@
 """Spreads the runs of an iteration over a backend, as many at a time as there are cores."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,7 +16,8 @@ RETRIES = 2
 that a cluster's scheduler interrupted always is, if it got further than at its last start, or never began."""
 
 LOOKING_SHARE = 0.01
-"""Share of a core that looking at the runs may take: a thousand are looked at every half a minute, a few at once."""
+"""Share of a core that looking at the runs may take, with the commands that ask for their states: a thousand are looked
+at every half a minute, a few at once."""
 
 
 class Trainer:
@@ -37,7 +39,7 @@ class Trainer:
         tries = dict.fromkeys(live, 0)
         reached = dict.fromkeys(live, 0)
         while True:
-            begun = time.process_time()
+            begun = _processor_s()
             states = {path: self._status(path) for path in live}
             waiting = [path for path, status in states.items() if self._startable(status, tries[path])]
             over = {path for path, status in states.items() if status is not None and status.state.finished}
@@ -45,7 +47,7 @@ class Trainer:
                 del live[path]
             if not live:
                 return
-            rest_s = (time.process_time() - begun) / LOOKING_SHARE
+            rest_s = (_processor_s() - begun) / LOOKING_SHARE
             for path in waiting[: max(0, self.max_parallel - (len(live) - len(waiting)))]:
                 status = states[path]
                 before, reached[path] = reached[path], _learned(live[path])
@@ -70,6 +72,11 @@ class Trainer:
             return tries == 0
         killed = status.state in (JobState.LOST, JobState.CANCELLED) or status.signal is not None
         return killed or tries == 0
+
+
+def _processor_s() -> float:
+    """Processor time of this process and of the commands that it has started [s]."""
+    return sum(os.times()[:4])
 
 
 def _learned(run: IterationRecord) -> int:
