@@ -36,7 +36,7 @@ nightly: $(VENV)/.dev $(LABS) .external/.installed  ## What is too long for each
 
 reliability: $(VENV)/.dev  ## Kill, stop, fill, break and poll: the table of docs/reliability.md (about an hour on 2 cores)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libfaketime  # compiled; without it the clock is left alone
-	OMP_NUM_THREADS=1 $(BIN)/python tests/reliability/run.py --readme docs/reliability.md
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python tests/reliability/run.py --readme docs/reliability.md
 
 check: lint fast-tests  ## Lint, types, layers and the fast tests
 

@@ -5,18 +5,15 @@ strace kills at the first, the second, … of them.
 """
 
 import json
-import os
 import shutil
-import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from findings import Findings
-from watching import until
+from system_calls import calls_of, cannot_trace, killed_at
 
 from p2p.contracts.session import EventName
 from p2p.scheduler import supervisor
@@ -26,8 +23,6 @@ from p2p.store.events import EventLog
 
 OLD, NEW = {"value": "old " * 300}, {"value": "new " * 500}
 RECORD = "record.json"
-OF_MEMORY = ("brk", "madvise", "mmap", "mprotect", "mremap", "munmap")
-"""System calls of the allocator: they come and go from run to run, and change no file."""
 
 
 def _read(place: Path) -> object:
@@ -74,7 +69,7 @@ SAVES: dict[str, tuple[Callable[[Path], None], Callable[[Path], None], Callable[
 def killed_writes(count: int, place: Path) -> Findings:
     """Each save, killed at each of its system calls, `count` times over."""
     findings = Findings()
-    if (reason := _cannot_trace()) is not None:
+    if (reason := cannot_trace()) is not None:
         findings.skipped = reason
         return findings
     findings.watch_for("mixed records", "records that a later save could not replace")
@@ -84,17 +79,19 @@ def killed_writes(count: int, place: Path) -> Findings:
         for name in SAVES:
             calls = _calls_of(name, place)
             for number, call in enumerate(calls):
-                _kill_at(name, f"{call}:signal=KILL:when={calls[: number + 1].count(call)}", place, findings)
+                _kill_at(name, call, calls[: number + 1].count(call), place, findings)
             findings.count("kills", len(calls))
     return findings
 
 
-def _kill_at(name: str, moment: str, place: Path, findings: Findings) -> None:
+def _kill_at(name: str, call: str, occurrence: int, place: Path, findings: Findings) -> None:
+    moment = f"{call} {occurrence}"
     prepare, save, read = SAVES[name]
     with _fresh(place) as directory:
         prepare(directory)
         old = read(directory)
-        _traced(name, directory, ["-e", f"inject={moment}"])
+        log = directory.parent / f"{directory.name}.trace"
+        assert killed_at(partial(save, directory), log, call, occurrence), "it is killed where it should be"
         found = read(directory)
         save(directory)
         after = read(directory)
@@ -113,44 +110,7 @@ def _calls_of(name: str, place: Path) -> list[str]:
     """The system calls of a save, in order, without the exit of its process."""
     with _fresh(place) as directory:
         SAVES[name][0](directory)
-        calls = [line.partition("(")[0] for line in _traced(name, directory, [])][:-1]
-    return [call for call in calls if call not in OF_MEMORY]
-
-
-def _traced(name: str, directory: Path, options: list[str]) -> list[str]:
-    """System calls of a save in a process of its own, from its first one on; with options of strace."""
-    if not (child := os.fork()):
-        os.kill(os.getpid(), signal.SIGSTOP)
-        SAVES[name][1](directory)
-        os._exit(0)
-    os.waitpid(child, os.WUNTRACED)
-    log = directory.parent / f"{directory.name}.trace"
-    command = ["strace", "-q", "-p", str(child), "-o", str(log), "-e", "trace=all", "-e", "signal=none", *options]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as tracer:
-        until(lambda: _tracer_of(child) == tracer.pid, 20)
-        time.sleep(0.01)  # it writes nothing before the process goes on
-        os.kill(child, signal.SIGCONT)
-        killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
-        assert killed == bool(options), "a process is killed where it should be, and only there"
-    lines = [
-        line
-        for line in log.read_text(errors="replace").splitlines()
-        if "(" in line and not line.startswith(("---", "+++"))
-    ]
-    log.unlink()
-    return lines
-
-
-def _tracer_of(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("TracerPid:"))
-
-
-def _cannot_trace() -> str | None:
-    if shutil.which("strace") is None:
-        return "strace is not installed"
-    done = subprocess.run(["strace", "-o", os.devnull, "true"], capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else f"strace cannot trace here: {done.stderr.strip()[:80]}"
+        return calls_of(partial(SAVES[name][1], directory), directory.parent / f"{directory.name}.trace")
 
 
 @contextmanager

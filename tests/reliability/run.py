@@ -1,8 +1,8 @@
 """Every campaign of faults, and what went wrong in it: `make reliability`.
 
-python tests/reliability/run.py                              all of them, 200 kills of a server and so on
-python tests/reliability/run.py --only job_machine --count 20
-python tests/reliability/run.py --readme docs/reliability.md  writes the table into the document
+PYTHONPATH=tests python tests/reliability/run.py          all of them, 200 kills of a server and so on
+        …        --only job_machine --count 20            one of them
+        …        --readme docs/reliability.md             writes the table into the document
 """
 
 import argparse

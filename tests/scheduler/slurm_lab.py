@@ -129,9 +129,14 @@ class SlurmLab:
                 [str(program(name)), *options], env=self.environment, stdout=log, stderr=log, start_new_session=True
             )
 
-    def kill(self, name: str) -> None:
-        """Kill a daemon as a power cut would; the controller once it has written its jobs down."""
-        if name == "slurmctld":
+    def kill(self, name: str, saved: bool = True) -> None:
+        """Kill a daemon as a power cut would.
+
+        Args:
+            name: Which.
+            saved: Whether a controller has written its jobs down before.
+        """
+        if name == "slurmctld" and saved:
             time.sleep(SAVED_S)
         self.daemons[name].kill()
         self.daemons[name].wait()

@@ -376,11 +376,12 @@ def test_a_training_whose_time_is_up_again_and_again_repeats_no_rollout_and_coun
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1800)
 def test_a_training_that_takes_several_time_limits_repeats_no_rollout(
     backend: SlurmBackend, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("P2P_RESUME_S", "1000")
-    (run,) = prepared(jobs, "limited", steps=6_000_000)
+    (run,) = prepared(jobs, "limited", steps=3_000_000)
     starts = list[tuple[int, int]]()
 
     class Noting(SlurmBackend):
@@ -389,6 +390,7 @@ def test_a_training_that_takes_several_time_limits_repeats_no_rollout(
             return super().submit(spec, directory)
 
     resumed = train(Noting(backend.cluster.model_copy(update={"time_limit_min": 1})), run)
+    print(f"{resumed} limits, {starts}")
     assert resumed >= 2
     assert len(starts) == resumed + 1
     assert [made for made, _ in starts] == [saved for _, saved in starts]
