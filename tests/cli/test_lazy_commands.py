@@ -42,6 +42,23 @@ def test_a_look_at_sessions_loads_what_reads_them_and_nothing_that_works(words: 
     assert not {"p2p_mcp", "numpy", "paramiko", "jinja2"} & loaded
 
 
+def test_a_short_command_spends_nothing_on_garbage_collection() -> None:
+    code = """
+import gc, sys
+from p2p.cli import main
+sys.argv = ["p2p", "list"]
+before = gc.get_stats()
+main()
+full = [after["collections"] - then["collections"] for then, after in zip(before[1:], gc.get_stats()[1:])]
+print("\\n", *full, len(gc.get_objects()), gc.get_freeze_count() > 10_000)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *full, left, frozen = done.stdout.splitlines()[-1].split()
+    assert full == ["0", "0"]
+    assert int(left) < 1_000, "objects that the interpreter's last collection would look through"
+    assert frozen == "True"
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.place)
 def test_the_listed_help_is_the_first_paragraph_of_the_commands_own(row: LazyCommand) -> None:
     own = row.load().help or ""
