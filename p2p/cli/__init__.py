@@ -41,5 +41,5 @@ def main(arguments: list[str] | None = None) -> int:
         return int(interrupts.INTERRUPTED)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said; Python only tidies up
-        # Its last collection would take a fifth of the processor time of `p2p show`, and the memory is given back anyway.
+        # Its last garbage collection would take a fifth of the processor time of `p2p show`, and frees no more memory.
         gc.freeze()

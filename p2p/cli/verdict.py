@@ -97,8 +97,9 @@ def judged(judgment: Judgment, iteration: int | None = None) -> list[RenderableT
         style="not bold default",
     )
     if judgment.measured_success_rate is not None:
+        who = judgment.vetoed_by or "eyes"
         alone = interval(judgment.measured_success_low, judgment.measured_success_high)
-        text.append(f"; eyes refused it, by code alone {share(judgment.measured_success_rate)}{alone}")
+        text.append(f"; refused by {who}, measured {share(judgment.measured_success_rate)}{alone}")
     criteria = [_criteria(judgment.criteria)] if judgment.criteria else []
     return [*criteria, text, Text(judgment.diagnosis.partition("\n")[0])]
 

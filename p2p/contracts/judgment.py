@@ -286,7 +286,7 @@ class Judgment(Contract):
     """Lower end of its 95 % Wilson interval."""
     success_high: float | None
     measured_success_rate: float | None = None
-    """What code alone measured where eyes did not accept the policy, so that `success_rate` is 0; else None."""
+    """What was measured where a veto refused the policy, so that `success_rate` is 0; else None."""
     measured_success_low: float | None = None
     """Lower end of its 95 % Wilson interval."""
     measured_success_high: float | None = None
@@ -300,6 +300,8 @@ class Judgment(Contract):
     """Step of the judged checkpoint."""
     scoring_method: str = "code_judge"
     provenance: Provenance
+    vetoed_by: str = ""
+    """Judge of code that refused a policy which met every criterion; empty without one. Eyes are in `observation`."""
     by_written_code: tuple[CodeFinding, ...] = ()
     """What functions said that a model wrote for criteria without a predicate."""
     confidence: float | None = Field(default=None, ge=0, le=1)
@@ -315,19 +317,24 @@ class Judgment(Contract):
         return self.verdict is Verdict.PASSED
 
     @property
-    def vetoed(self) -> bool:
+    def vetoed_by_eyes(self) -> bool:
         """True if eyes failed a policy that meets the measured criteria: they do not suffice."""
+        if self.verdict is not Verdict.FAILED or self.observation is None or self.vetoed_by:
+            return False
         measured = self.success_rate if self.measured_success_rate is None else self.measured_success_rate
-        return self.verdict is Verdict.FAILED and self.observation is not None and (measured or 0) >= MET_SHARE_NEEDED
+        return (measured or 0) >= MET_SHARE_NEEDED
 
     @property
     def without_missed(self) -> str:
-        """Reason for not passing although each criterion was met; empty if it passed or missed one."""
+        """Reason for not passing besides missed criteria; empty if it passed, or missed some without a veto."""
+        if self.vetoed_by:
+            said = self.diagnosis.partition("\n")[0]
+            return f"everything required was met, but it was refused by {self.vetoed_by}: {said}"
         if self.passed or not all(criterion.met for criterion in self.criteria):
             return ""
         if self.observation is not None and self.observation.suspected_exploit.strip():
             return f"every criterion was met, but not as it was meant: {self.observation.suspected_exploit.strip()}"
-        if self.observation is not None and (self.vetoed or self.verdict is Verdict.FAILED):
+        if self.observation is not None and self.verdict is Verdict.FAILED:
             return f"every criterion was met, but eyes refused it: {self.observation.diagnosis.strip()}"
         if self.verdict is Verdict.NO_VERDICT:
             return "there is no verdict: " + (self.diagnosis.partition("\n")[0] or "what is left needs eyes")

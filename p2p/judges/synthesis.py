@@ -11,7 +11,8 @@
 4. Where the score of eyes and the measured one lie further apart than 0.2, eyes are asked to look once more, with the
    evidence of both. If that does not bring them together, the judgment is the same by rules 1 to 3, says that they
    disagree, and has half the confidence.
-5. Confidence is 1 where measurement decided everything, 0.8 where eyes decided a criterion; rule 4 halves it.
+5. A policy that a judge of code refused (`veto`) stays refused, whatever eyes say.
+6. Confidence is 1 where measurement decided everything, 0.8 where eyes decided a criterion; rule 4 halves it.
 """
 
 from collections.abc import Sequence
@@ -80,6 +81,8 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
             f"Only eyes can judge {named}, and the observation does not say whether it is met. "
             f"Add to its `criteria`: {', '.join(f'{c.key}: true or false' for c in missing)}."
         )
+    if code.vetoed_by:
+        return _signed(_with_eyes_beside(code, observation), observation)
     if any(criterion not in for_eyes and criterion.key not in measured for criterion in intent.criteria):
         return _signed(code, observation)
     found = [measured.get(c.key) or _by_eyes(c, sight(observation, c.key)) for c in intent.criteria]
@@ -119,6 +122,43 @@ def combine(intent: Intent, code: Judgment, observation: Observation) -> Judgmen
         }
     )
     return _signed(combined.model_copy(update={"diagnosis": describe(combined, code, observation)}), observation)
+
+
+def veto(judgment: Judgment, by: str, refusal: Judgment) -> Judgment:
+    """Refuse a policy that met every criterion which is measured.
+
+    As where eyes refuse it, no rollout succeeds, so that it is never the best attempt; what was measured is kept.
+
+    Args:
+        judgment: By the criteria; not failed.
+        by: Who refuses, as it completes "refused by".
+        refusal: Its judgment of the same rollouts; score, failure tags and diagnosis count.
+    """
+    return judgment.model_copy(
+        update={
+            "verdict": Verdict.FAILED,
+            "vetoed_by": by,
+            "intent_score": min(judgment.intent_score or 0.0, refusal.intent_score or 0.0),
+            "success_rate": 0.0,
+            "success_low": None,
+            "success_high": None,
+            "measured_success_rate": judgment.success_rate,
+            "measured_success_low": judgment.success_low,
+            "measured_success_high": judgment.success_high,
+            "failure_tags": refusal.failure_tags,
+            "diagnosis": refusal.diagnosis,
+        }
+    )
+
+
+def _with_eyes_beside(code: Judgment, observation: Observation) -> Judgment:
+    """A judgment that eyes cannot change, with what they saw."""
+    return code.model_copy(
+        update={
+            "failure_tags": tuple(dict.fromkeys([*code.failure_tags, *observation.failure_tags])),
+            "diagnosis": f"{code.diagnosis}\nEyes: {observation.diagnosis.strip()}",
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)

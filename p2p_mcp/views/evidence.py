@@ -31,7 +31,7 @@ class JudgmentFacts(Contract):
     """Lower end of its 95 % interval."""
     success_high: float | None
     measured_success_rate: float | None
-    """What code alone measured, where eyes refused the policy and `success_rate` is 0; else null."""
+    """What code alone measured, where a veto refused the policy and `success_rate` is 0; else null."""
     n_rollouts: int
     criteria: tuple[CriterionScore, ...]
     diagnosis: str

@@ -11,6 +11,7 @@ from p2p.contracts.reward import Revision, TermStatistics
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.training_plan import EarlyStop
 from p2p.envs.catalog import load
+from p2p.judges.synthesis import veto
 
 ANT, AUTHOR = load("Ant-v5"), BuiltinAuthor()
 WALK = AUTHOR.elicit("walk to the left", ANT)
@@ -273,3 +274,13 @@ def test_the_terms_that_read_a_feature_are_found() -> None:
     assert terms_reading(PERSONAL, ("control_effort",)) == ("rest",)
     assert terms_reading(DRAFT.source, ("velocity_x",)) == ("sideways",)
     assert ast.parse(DRAFT.source)
+
+
+def test_what_a_judge_of_code_refused_is_neither_built_on_nor_told_as_a_low_score() -> None:
+    passed, refusal = judgment(WALK, {}, success=1.0), judgment(WALK, {"moves_left": 0.5})
+    refusal = refusal.model_copy(update={"diagnosis": "Its torques are above 40 N m."})
+    refused = attempt(1, judgment=veto(passed, "a limit on torques", refusal))
+    alone = revise(refused)
+    assert "refused by a limit on torques: Its torques are above 40 N m." in alone.diagnosis
+    assert "below" not in alone.diagnosis
+    assert revise(refused, attempt(2, {"moves_left": 0.5})).based_on == 2

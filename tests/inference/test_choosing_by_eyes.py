@@ -155,7 +155,7 @@ def ws(tmp_path: Path, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> Workspace
     train(record.iteration(1), {100: 1.0})
     train(record.iteration(2), {100: 1.0, 200: 1.0, 300: 0.0})
     script(stub, REFUSED)
-    assert judge(made, "watched", 1).vetoed
+    assert judge(made, "watched", 1).vetoed_by_eyes
     return made
 
 
@@ -209,7 +209,7 @@ def test_where_eyes_accept_none_the_one_they_find_best_is_judged_and_still_fails
 def test_what_passes_the_choice_is_looked_at_again_and_can_fail(ws: Workspace, stub: Stub) -> None:
     script(stub, CONTENT, REFUSED)
     judgment = judge(ws, "watched", 2)
-    assert judgment.vetoed
+    assert judgment.vetoed_by_eyes
     assert looks_of(ws) == [("baseline_seed_10", 200, True)]
 
 

@@ -9,7 +9,7 @@ from p2p.contracts.intent import Bound, Category, Comparison, Criterion, Intent,
 from p2p.contracts.judgment import Judgment, Observation, Verdict
 from p2p.contracts.training import Evaluation, Purpose, Rollout
 from p2p.judges.code import CodeJudge
-from p2p.judges.synthesis import combine
+from p2p.judges.synthesis import combine, veto
 
 FAST = Criterion(
     key="fast",
@@ -106,7 +106,7 @@ def test_good_numbers_that_are_not_what_was_meant_fail_and_are_never_the_best_at
     assert set(judgment.failure_tags) == tags
     assert judgment.success_rate == 0.0
     assert (judgment.success_low, judgment.success_high) == (None, None), "one look has no interval over 10 rollouts"
-    assert judgment.vetoed
+    assert judgment.vetoed_by_eyes
     assert judgment.measured_success_rate == 1.0
     assert (judgment.measured_success_low, judgment.measured_success_high) == wilson_interval(10, 10)
     assert "By code alone 10 of 10 rollouts met everything" in judgment.diagnosis
@@ -123,7 +123,7 @@ def test_the_score_of_a_pass_is_no_better_than_eyes_find_it(score, verdict):
     assert (judgment.verdict, judgment.intent_score) == (verdict, score)
     assert judgment.success_rate == 1.0, "eyes are content: the rollouts stay as measured"
     assert ("poor_to_eyes" in judgment.failure_tags) == (verdict is Verdict.FAILED)
-    assert judgment.vetoed == (verdict is Verdict.FAILED)
+    assert judgment.vetoed_by_eyes == (verdict is Verdict.FAILED)
 
 
 def test_eyes_that_dislike_what_code_fails_too_agree_with_it():
@@ -213,3 +213,19 @@ def test_eyes_decide_what_comes_after_a_criterion_of_theirs():
     assert [(c.key, c.by_eyes) for c in judgment.criteria] == [("upright", False), ("graceful", True), ("landed", True)]
     with pytest.raises(InvalidInput, match="landed: true or false"):
         both(wish, look(criteria={"graceful": True}))
+
+
+def test_a_policy_that_a_judge_of_code_refused_is_never_the_best_and_eyes_do_not_accept_it():
+    wish = intent(FAST, UPRIGHT)
+    refusal = code(wish, good=2, bad=8)
+    refused = veto(code(wish), "a limit on torques", refusal)
+    assert refused.verdict is Verdict.FAILED
+    assert (refused.success_rate, refused.measured_success_rate) == (0.0, 1.0)
+    assert refused.intent_score == refusal.intent_score
+    assert "was refused by a limit on torques: Not passed" in refused.without_missed
+    judgment = combine(wish, refused, look(failure_tags=("waddles",)))
+    assert judgment.verdict is Verdict.FAILED
+    assert not judgment.vetoed_by_eyes
+    assert judgment.failure_tags == (*refusal.failure_tags, "waddles")
+    assert judgment.without_missed == refused.without_missed
+    assert judgment.diagnosis.endswith("Eyes: It runs.")

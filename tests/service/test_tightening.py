@@ -131,6 +131,10 @@ def test_what_passes_by_stricter_criteria_passes_by_those_before_too(ws):
     assert judgment.verdict is Verdict.FAILED
     assert judgment.intent_score < 0.8
     assert "by criteria before they were made stricter" in judgment.diagnosis
+    assert judgment.success_rate == 0.0, "it is never the best attempt"
+    assert "refused by the criteria as they were" in lesson_of(judgment, 1)
+    content = Observation(is_what_was_meant=True, score=1.0, diagnosis="It runs.")
+    assert synthesis.combine(made, judgment, content).verdict is Verdict.FAILED, "eyes do not lift a veto of code"
 
 
 def test_a_training_does_not_end_early_on_criteria_that_eyes_refused(ws):

@@ -93,7 +93,9 @@ def _recommendations(history: SessionHistory, best: Attempt) -> Iterator[str]:
     if missed:
         worst = min(missed, key=lambda criterion: criterion.met_share)
         yield f"What is missing most is {worst.title!r}: reward it more, or more densely."
-    if best.judgment.vetoed:
+    if best.judgment.vetoed_by:
+        yield f"It met every criterion and was refused by {best.judgment.vetoed_by}: see its diagnosis."
+    if best.judgment.vetoed_by_eyes:
         said = best.judgment.observation
         exploit = said.suspected_exploit.strip() if said is not None else ""
         yield (

@@ -84,7 +84,7 @@ def _diagnosis(best: Attempt, misses: tuple[Missed, ...]) -> str:
         f"Attempt {best.number} is the best so far: {share_in_words(rate)} success, score {score_in_words(score)}."
     )
     refused = best.judgment.without_missed
-    said = [f"{refused[0].upper()}{refused[1:].rstrip('.')}."] if refused and not misses else []
+    said = [f"{refused[0].upper()}{refused[1:].rstrip('.')}."] if refused else []
     return " ".join([reached, *(f"{miss.text}." for miss in misses), *said])
 
 
@@ -95,5 +95,5 @@ def _lesson(last: Attempt, best: Attempt, misses: tuple[Missed, ...]) -> str:
         reached, before = (score_in_words(_quality(attempt)[1]) for attempt in (last, best))
         return f"{what} did not help: score {reached} against {before}."
     refused = best.judgment.without_missed
-    worst = f"what is missing most: {misses[0].text}" if misses else refused or "every criterion was met"
+    worst = refused or (f"what is missing most: {misses[0].text}" if misses else "every criterion was met")
     return f"Attempt {best.number} scored {score_in_words(_quality(best)[1])}; {worst.rstrip('.')}."

@@ -3,6 +3,7 @@
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.judgment import Judgment, Verdict
 from p2p.contracts.remedies import Remedy
+from p2p.judges import synthesis
 from p2p.registry import naming_extras
 from p2p.service.judging.judge_code import judge_by_functions
 from p2p.service.training.aggregation import ended_early
@@ -11,6 +12,8 @@ from p2p.service.training.plan import session_for
 from p2p.service.workspace import Workspace
 from p2p.store.iterations import IterationRecord
 from p2p.store.sessions import SessionRecord
+
+EARLIER_CRITERIA = "the criteria as they were before they were made stricter"
 
 
 def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = None) -> Judgment:
@@ -38,23 +41,17 @@ def rejudge(ws: Workspace, session_id: str, number: int, prompt: str | None = No
 
 
 def judge_by_code(ws: Workspace, record: SessionRecord, iteration: IterationRecord) -> Judgment:
-    """Judge by all that is measured: the session's criteria, and for a pass every earlier version of them.
+    """Judge by all that is measured: the session's criteria, then, unless they fail it, every earlier version.
 
     Every way to a verdict goes through here.
     """
     judgment = annotated(iteration, judge_by_functions(ws, record, iteration, record.read_criteria()))
-    if judgment.passed:
+    if judgment.verdict is not Verdict.FAILED:
         for change in record.read_tightenings():
             earlier = judge_by_functions(ws, record, iteration, change.before)
             if earlier.verdict is Verdict.FAILED:
-                return judgment.model_copy(
-                    update={
-                        "verdict": Verdict.FAILED,
-                        "intent_score": min(judgment.intent_score or 0.0, earlier.intent_score or 0.0),
-                        "failure_tags": earlier.failure_tags,
-                        "diagnosis": f"{earlier.diagnosis}\nThat is by criteria before they were made stricter.",
-                    }
-                )
+                said = f"{earlier.diagnosis}\nThat is by criteria before they were made stricter."
+                return synthesis.veto(judgment, EARLIER_CRITERIA, earlier.model_copy(update={"diagnosis": said}))
     return judgment
 
 

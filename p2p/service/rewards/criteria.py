@@ -100,7 +100,7 @@ def tighten_criteria(ws: Workspace, session_id: str, criteria: Sequence[Criterio
         status = record.read_status()
         judged = [one for one in iterations if one.read_judgment() is not None]
         newest = judged[-1].read_judgment() if judged else None
-        if newest is None or not newest.vetoed:
+        if newest is None or not newest.vetoed_by_eyes:
             raise InvalidInput(
                 f"The criteria of {record.session_id} stay as they are. They can be made stricter only after eyes have "
                 "refused a policy that met the measured criteria, which is not so for the newest judged iteration."

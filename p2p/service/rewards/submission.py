@@ -249,7 +249,9 @@ def lesson_of(judgment: Judgment, number: int) -> str:
             continue
         how = "not measured" if criterion.value is None else f"measured {criterion.value:.3g}"
         missed.append(f"{criterion.title} ({'by eyes' if criterion.by_eyes else how})")
-    why = f"missed: {', '.join(missed)}" if missed else judgment.without_missed or "every criterion was met"
+    reasons = [f"missed: {', '.join(missed)}"] if missed else []
+    reasons += [judgment.without_missed] if judgment.without_missed else []
+    why = "; ".join(reasons) or "every criterion was met"
     return f"Iteration {number}: {score}; {why.rstrip('.')}."
 
 

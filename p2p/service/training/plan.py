@@ -40,7 +40,7 @@ def unanswered_vetoes(record: SessionRecord, number: int) -> tuple[int, ...]:
     """
     tightened = max((change.after_iteration for change in record.read_tightenings()), default=0)
     judgments = ((index, record.iteration(index).read_judgment()) for index in range(max(1, tightened + 1), number))
-    return tuple(index for index, judgment in judgments if judgment is not None and judgment.vetoed)
+    return tuple(index for index, judgment in judgments if judgment is not None and judgment.vetoed_by_eyes)
 
 
 def base_config(session: NewSession, draft: RewardDraft) -> TrainConfig:
