@@ -9,6 +9,7 @@
 | export | request.json, the run it names | package/: the policy in other formats, its model card, export.json |
 | view | request.json, the rollouts it names | sheet.jpg, frames, video.mp4, result.json |
 | plot | request.json, the runs it names | plot.png |
+| forest | request.json | plot.png: differences with intervals |
 | check | request.json, env_spec.json, reward_fn.py | reward_report.json |
 | call | request.json, arrays.npz | result.json |
 | describe | request.json | env_spec.json |
@@ -67,6 +68,7 @@ VERBS = {
     "export": Verb("p2p.worker.export.job:export", _export, runs_code=True),
     "view": Verb("p2p.worker.view:view", _view),
     "plot": Verb("p2p.worker.plot:plot", _plot),
+    "forest": Verb("p2p.worker.pictures.forest_plot:forest"),
     "check": Verb("p2p.worker.check:check", runs_code=True),
     "call": Verb("p2p.worker.call:call", runs_code=True),
     "describe": Verb("p2p.worker.requests:describe_environment"),
