@@ -21,11 +21,15 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
     return mean - half, mean + half
 
 
-def share_interval(values: Sequence[float]) -> tuple[float, float] | None:
+def share_interval(values: Sequence[float], most_trials: float = math.inf) -> tuple[float, float] | None:
     """Interval of the mean of values in [0, 1], which stays in [0, 1]; None for fewer than two.
 
     Wilson's interval of as many trials as would give the variance that was seen (n p (1 - p) / s²; the effective
     sample size of Korn and Graubard 1998). Values of 0 and 1 alone give Wilson's interval itself.
+
+    Args:
+        values: In [0, 1].
+        most_trials: Trials that were made, where they are known: values that happen to be alike count as no more.
 
     Raises:
         ValueError: a value lies outside [0, 1].
@@ -36,10 +40,11 @@ def share_interval(values: Sequence[float]) -> tuple[float, float] | None:
     if min(values) < 0 or max(values) > 1:
         raise ValueError(f"expected shares in [0, 1], got {min(values)} to {max(values)}")
     mean, spread = fmean(values), stdev(values)
-    if spread == 0 and 0 < mean < 1:
+    if spread == 0 and 0 < mean < 1 and most_trials == math.inf:
         return mean, mean
-    trials = float(n) if spread == 0 else max(float(n), n * mean * (1 - mean) / spread**2)
-    return _wilson(mean, trials)
+    within = mean * (1 - mean)
+    effective = n * within / spread**2 if spread else math.inf if within else float(n)
+    return _wilson(mean, max(float(n), min(effective, most_trials)))
 
 
 def wilson_interval(successes: int, n: int) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from fractions import Fraction
 from operator import mul
 from statistics import NormalDist, fmean
 
-from p2p.analysis.intervals import mean_interval, share_interval, t_quantile, wilson_interval
+from p2p.analysis.intervals import mean_interval, share_interval, t_quantile
 from p2p.contracts.suite_comparison import Difference, Estimate
 
 DRAWS = 4000
@@ -49,22 +49,17 @@ def estimate(values: Values, *, bounded: bool) -> Estimate:
 
     Args:
         values: One run's. A case without a value is left out.
-        bounded: Whether all values lie in [0, 1]: then the interval is Wilson's with the effective number of cases,
-            otherwise Student's t.
+        bounded: Whether all values lie in [0, 1]: then the interval is Wilson's with the effective number of trials, at
+            most as many as there are sessions; otherwise Student's t.
 
     Raises:
         ValueError: values that are said to be bounded are not.
     """
     means = [fmean(case) for case in values.values() if case]
-    interval = _share(means) if bounded else mean_interval(means)
+    sessions = sum(len(case) for case in values.values())
+    interval = share_interval(means, sessions) if bounded else mean_interval(means)
     low, high = interval or (None, None)
     return Estimate(mean=fmean(means) if means else None, low=low, high=high, n_cases=len(means))
-
-
-def _share(means: Sequence[float]) -> tuple[float, float] | None:
-    if len(means) > 1 and 0 < means[0] < 1 and len(set(means)) == 1:
-        return wilson_interval(round(means[0] * len(means)), len(means))  # equal means have no spread to go by
-    return share_interval(means)
 
 
 def difference(first: Values, second: Values, *, successes: bool, seed: int = 0) -> Difference:

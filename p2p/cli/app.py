@@ -164,7 +164,8 @@ class Commands(LazyGroup):
         LazyCommand(
             "lab",
             "p2p.lab.commands:lab",
-            "Measure p2p itself: speed, confinement, presets, learners, statistics, and how often its judges are right.",
+            "Measure p2p itself: speed, confinement, presets, learners, statistics, and how often its judges are "
+            "right.",
         ),
         LazyCommand("models", "p2p.cli.models:models", "Language models on this machine, served by vLLM."),
         LazyCommand("clusters", "p2p.cli.clusters:clusters", "Clusters that trainings run on: Slurm, Ray, Kubernetes."),

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from p2p.cli.benchmark_comparison import COMPARE_EXAMPLES, compare
 from p2p.cli.config import read_config
 from p2p.cli.formats import age, duration, share
 from p2p.cli.model_options import (
@@ -195,6 +196,9 @@ def resume(
     ws = open_workspace(runs_dir)
     view = resume_suite_run(ws, name, again=again, from_stage=from_stage, parallel=parallel)
     follow(ws, Output(as_json), view, detach=detach)
+
+
+benchmark.command(epilog=COMPARE_EXAMPLES)(compare)
 
 
 def follow(ws: Workspace, output: Output, view: SuiteRunView, *, detach: bool = False) -> None:

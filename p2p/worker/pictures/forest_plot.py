@@ -15,7 +15,7 @@ from p2p.worker.pictures.frame_labels import one_line
 
 WIDTH, ROW, MARGIN, DPI = 8.0, 0.3, 1.3, 120
 """Of the figure, of one row and of what surrounds the rows [inch]."""
-INK, FAINT, BETTER, WORSE, OPEN = "#333333", "#9aa5b1", "#2f8f5b", "#c0392b", "#1f5fa8"
+INK, FAINT, BETTER, WORSE, OPEN = "#333333", "#6b7683", "#2f8f5b", "#c0392b", "#1f5fa8"
 LEAST_SPAN = 0.1
 """Half of the axis, at least."""
 
@@ -80,5 +80,6 @@ def _name_groups(axes: Axes, places: Sequence[tuple[float, ForestRow]], left: fl
     seen = set[str]()
     for place, row in places:
         if row.group and row.group not in seen:
-            axes.text(left, place - 0.75, one_line(row.group), fontsize=8, fontweight="bold", color=FAINT, va="center")
+            name = axes.text(left, place - 0.75, one_line(row.group), fontsize=8, fontweight="bold", va="center")
+            name.set(color=FAINT, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0}, zorder=3)
         seen.add(row.group)

@@ -1,0 +1,100 @@
+"""Runs of a suite compared with one another, and judges with the exams of one run."""
+
+from collections.abc import Sequence
+
+from p2p.analysis.suite_comparison import ReadRun, compare_runs
+from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.suite_comparison import (
+    SHARES,
+    Difference,
+    ForestRequest,
+    ForestRow,
+    Metric,
+    SuiteComparison,
+)
+from p2p.service.jobs.worker_jobs import run_to_end
+from p2p.service.pictures.picturing import relative_path
+from p2p.service.suites.results import opened, view_suite_run
+from p2p.service.workspace import Workspace
+from p2p.store.suite_comparisons import forest_record
+from p2p.store.suites import SuiteRuns
+
+TITLES = {
+    Metric.EXAM: "passed the exam",
+    Metric.ITSELF: "passed by itself",
+    Metric.FLATTERY: "passed by itself less passed the exam",
+    Metric.EXAM_SUCCESS: "success in the exam",
+    Metric.EXAM_SCORE: "score in the exam",
+    Metric.SUCCESS: "success by its own criteria",
+    Metric.SCORE: "score by its own criteria",
+    Metric.ITERATIONS: "iterations",
+    Metric.STEPS: "environment steps",
+    Metric.SECONDS: "seconds at work",
+    Metric.DOLLARS: "dollars",
+}
+"""Metrics in words."""
+
+
+def compare_suite_runs(ws: Workspace, names: Sequence[str], *, chart: bool = True) -> SuiteComparison:
+    """Compare runs of one suite with the first of them.
+
+    Args:
+        ws: The workspace.
+        names: Of two runs or more.
+        chart: Whether a forest plot is drawn; without the packages that draw there is none.
+
+    Raises:
+        UnknownName: there is no such run.
+        InvalidInput: the runs are of different suites, versions or digests.
+    """
+    comparison = compare_runs([read_run(ws, name) for name in names])
+    request = forest_of(comparison)
+    if not chart or not request.rows:
+        return comparison
+    record = forest_record(SuiteRuns(ws.runs.path).known(names[0]).path, request)
+    if not record.plot_path.exists():
+        record.save_request(request)
+        try:
+            run_to_end(ws.backend, "forest", record.path)
+        except EnvironmentProblem as error:
+            return comparison.model_copy(update={"notes": (*comparison.notes, str(error))})
+    return comparison.model_copy(update={"chart": relative_path(ws, record.plot_path)})
+
+
+def read_run(ws: Workspace, name: str) -> ReadRun:
+    """A run with its suite and its results as the sessions stand.
+
+    Raises:
+        UnknownName: there is no such run.
+    """
+    record = SuiteRuns(ws.runs.path).known(name)
+    suite, run = opened(record)
+    return ReadRun(run, suite, view_suite_run(ws, name).results)
+
+
+def forest_of(comparison: SuiteComparison) -> ForestRequest:
+    """Differences of a comparison that lie in [-1, 1], as a forest plot."""
+    first, *others = comparison.runs
+    rows: list[ForestRow] = []
+    for index, run in enumerate(others):
+        against = f"{run} less {first}"
+        for one in comparison.metrics:
+            if one.metric in SHARES:
+                main = one.metric is comparison.main
+                rows += _row(TITLES[one.metric], against, one.differences[index], main=main)
+        for group in comparison.groups:
+            rows += _row(group.name, f"{against}: {TITLES[comparison.main]}, by {group.kind}", group.differences[index])
+    return ForestRequest(
+        title=f"{comparison.suite} version {comparison.version} ({comparison.digest[:12]}), each against {first}",
+        axis="difference with its 95 % interval; to the right: more than " + first,
+        rows=tuple(rows),
+    )
+
+
+def _row(label: str, group: str, found: Difference, *, main: bool = False) -> list[ForestRow]:
+    if found.mean is None or found.low is None or found.high is None:
+        return []
+    cases = found.n_cases
+    return [
+        ForestRow(label=label, group=group, mean=found.mean, low=found.low, high=found.high, n_cases=cases, main=main)
+    ]
