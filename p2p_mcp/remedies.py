@@ -31,6 +31,8 @@ TOOLS = {
     Remedy.RESTORE: 'manage_session(session_id="{session}", action="restore")',
     Remedy.EMPTY_TRASH: "the user empties the trash in a terminal: p2p trash --empty",
     Remedy.LIST: "list_sessions",
+    Remedy.CHOOSE_RUNS_DIR: "the server's P2P_RUNS_DIR",
+    Remedy.ALLOW_WEAK_SANDBOX: "the user starts this server with P2P_ALLOW_WEAK_SANDBOX=1",
     Remedy.CHECK_SETUP: "check_setup",
     Remedy.SAY_PRICE: "its price, which p2p run takes in a terminal",
     Remedy.SET_CAP: 'caps={{"{cap}": NUMBER}}',
@@ -45,6 +47,9 @@ TOOLS = {
     Remedy.PREPARE_NODE: "the user, in a terminal: p2p nodes bootstrap {node}",
     Remedy.REMOVE_NODE: "the user, in a terminal: p2p nodes remove {node} --abandon",
     Remedy.CHECK_CLUSTER: "the user, in a terminal: p2p clusters check {cluster}",
+    Remedy.GIVE_MEMORY: "the user, in a terminal: p2p clusters add … --memory-mb MORE",
+    Remedy.ASK_LESS: "the user, in a terminal: p2p clusters add … --cores FEWER --memory-mb LESS",
+    Remedy.SET_IN_CLUSTER: "the user, in a terminal: p2p clusters add … --set {setting}",
     Remedy.REMOVE_CLUSTER: "the user, in a terminal: p2p clusters remove {cluster}",
 }
 """What only a person may do is said as a command for the user."""

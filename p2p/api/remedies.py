@@ -36,6 +36,8 @@ CALLS = {
     Remedy.RESTORE: "in a terminal: p2p trash --restore {session}",
     Remedy.EMPTY_TRASH: "in a terminal: p2p trash --empty",
     Remedy.LIST: "p2p.sessions()",
+    Remedy.CHOOSE_RUNS_DIR: "runs_dir=... or P2P_RUNS_DIR",
+    Remedy.ALLOW_WEAK_SANDBOX: "P2P_ALLOW_WEAK_SANDBOX=1",
     Remedy.CHECK_SETUP: "in a terminal: p2p doctor",
     Remedy.SAY_PRICE: "price=Price(...)",
     Remedy.SET_CAP: 'caps={{"{cap}": NUMBER}}',
@@ -50,6 +52,9 @@ CALLS = {
     Remedy.PREPARE_NODE: "in a terminal: p2p nodes bootstrap {node}",
     Remedy.REMOVE_NODE: "in a terminal: p2p nodes remove {node} --abandon",
     Remedy.CHECK_CLUSTER: "in a terminal: p2p clusters check {cluster}",
+    Remedy.GIVE_MEMORY: "in a terminal: p2p clusters add … --memory-mb MORE",
+    Remedy.ASK_LESS: "in a terminal: p2p clusters add … --cores FEWER --memory-mb LESS",
+    Remedy.SET_IN_CLUSTER: "in a terminal: p2p clusters add … --set {setting}",
     Remedy.REMOVE_CLUSTER: "in a terminal: p2p clusters remove {cluster}",
 }
 

@@ -81,7 +81,7 @@ def changes(before: SessionView | None, now: SessionView) -> list[str]:
         lines.append(f"iteration {max(1, now.iteration)}/{now.session.max_iterations}: {now.step}")
     whole = now.waiting if not any(run.waiting for run in now.runs) else None  # otherwise its runs say so
     if whole is not None and (before is None or _held(before.waiting) != _held(whole)):
-        lines.append(in_words(whole))
+        lines.append(in_commands(in_words(whole)))
     if _planned(now) and (before is None or _planned(before) != _planned(now)):
         lines.append(plan_in_words(now))
     same = before is not None and before.iteration == now.iteration
@@ -112,7 +112,7 @@ def _judged(line: IterationData) -> str:
 def _run_changes(before: RunProgress | None, now: RunProgress) -> list[str]:
     lines = []
     if now.waiting is not None and (before is None or _held(before.waiting) != _held(now.waiting)):
-        lines.append(f"{now.run_id}: {in_words(now.waiting)}")
+        lines.append(f"{now.run_id}: {in_commands(in_words(now.waiting))}")
     elif before is not None and before.state != now.state:
         failed = now.state in ("failed", "lost", "unreachable")
         lines.append(f"{now.run_id}: {now.state}{f': {in_commands(last_line(now.error))}' if failed else ''}")

@@ -88,7 +88,7 @@ def waits(view: SessionView) -> list[Text]:
     """What is waited for, by the session or by some of its runs: one line each."""
     several = [view.waiting] if view.waiting is not None else [run.waiting for run in view.runs]
     words = dict.fromkeys(in_words(waiting) for waiting in several if waiting is not None)
-    return [Text(text, style="yellow") for text in words]
+    return [Text(in_commands(text), style="yellow") for text in words]
 
 
 def hints(runs: Iterable[RunProgress]) -> list[Text]:

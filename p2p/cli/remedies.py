@@ -29,6 +29,8 @@ COMMANDS = {
     Remedy.RESTORE: "p2p trash --restore {session}",
     Remedy.EMPTY_TRASH: "p2p trash --empty",
     Remedy.LIST: "p2p list",
+    Remedy.CHOOSE_RUNS_DIR: "--runs-dir or P2P_RUNS_DIR",
+    Remedy.ALLOW_WEAK_SANDBOX: "--allow-weak-sandbox or P2P_ALLOW_WEAK_SANDBOX=1",
     Remedy.CHECK_SETUP: "p2p doctor",
     Remedy.SAY_PRICE: "--price INPUT,OUTPUT",
     Remedy.SET_CAP: "--cap {cap}=NUMBER",
@@ -43,6 +45,9 @@ COMMANDS = {
     Remedy.PREPARE_NODE: "p2p nodes bootstrap {node}",
     Remedy.REMOVE_NODE: "p2p nodes remove {node} --abandon",
     Remedy.CHECK_CLUSTER: "p2p clusters check {cluster}",
+    Remedy.GIVE_MEMORY: "p2p clusters add … --memory-mb MORE",
+    Remedy.ASK_LESS: "p2p clusters add … --cores FEWER --memory-mb LESS",
+    Remedy.SET_IN_CLUSTER: "p2p clusters add … --set {setting}",
     Remedy.REMOVE_CLUSTER: "p2p clusters remove {cluster}",
 }
 

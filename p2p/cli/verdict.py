@@ -136,7 +136,7 @@ def runs(items: Iterable[RunProgress]) -> Table:
             else ""
         )
         if run.waiting is not None:
-            error = Text(in_words(run.waiting), style="dim")
+            error = Text(in_commands(in_words(run.waiting)), style="dim")
         if run.resumed:
             times = "" if run.resumed == 1 else f", {run.resumed} times"
             error = Text(f"went on after an interruption{times}", style="dim")

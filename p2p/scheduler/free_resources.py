@@ -26,7 +26,7 @@ def require_disk(directory: Path, floor_gb: float) -> None:
     if free < floor_gb:
         raise StorageProblem(
             f"{free:.2f} GiB are free on the disk of {directory}; a training needs at least {floor_gb:g} GiB. "
-            f"Free some space ({Remedy.EMPTY_TRASH.of()}), choose another place with --runs-dir, "
+            f"Free some space ({Remedy.EMPTY_TRASH.of()}), choose another place ({Remedy.CHOOSE_RUNS_DIR.of()}), "
             "or lower P2P_MIN_FREE_DISK_GB."
         )
 

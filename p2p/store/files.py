@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from p2p.contracts.errors import StorageProblem
+from p2p.contracts.remedies import Remedy
 from p2p.store import locks
 from p2p.store.untrusted_files import harmless, harmless_json, is_enclosed, open_to_read, read_bytes, without_links
 
@@ -290,7 +291,7 @@ def storage_problem(path: Path, error: OSError) -> StorageProblem:
     remedy = "Free some space, or choose another place" if full else "Choose a place that can be written"
     return StorageProblem(
         f"Cannot write {path}: {error.strerror or error}. "
-        f"{remedy} with --runs-dir or P2P_RUNS_DIR; nothing already written is lost."
+        f"{remedy} ({Remedy.CHOOSE_RUNS_DIR.of()}); nothing already written is lost."
     )
 
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from typer.core import TyperCommand, TyperGroup
 
 import p2p
 from p2p.api.remedies import CALLS, worded
 from p2p.cli.app import Commands
+from p2p.cli.lazy import LazyCommand
 from p2p.cli.remedies import COMMANDS
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.remedies import Remedy, end_of, remedies_in, reworded, reworded_data
@@ -20,6 +22,8 @@ ROOT = Path(p2p.__file__).parent
 FRONT_ENDS = ("cli", "api", "executor")
 NOT_SAID = ("deaths.py",)
 """Writes the table of docs/ about the command `p2p resume`."""
+OTHER_PROGRAMS = ("pip ", "kubectl ", "scontrol ")
+"""A text that begins with one of these is a command of it."""
 NAMES = sorted(str(row.name) for row in Commands.rows)
 COMMAND = re.compile(rf"\bp2p ({'|'.join(NAMES)})\b|(?<!-)--[a-z][a-z-]+ (?:[A-Z]|provider:)")
 CALLED = re.compile(rf"\b({'|'.join(tool.function.__name__ for tool in TOOLS)})\b")
@@ -104,6 +108,29 @@ def test_no_text_below_the_front_ends_names_a_command_or_a_tool() -> None:
         if COMMAND.search(text) or (" " in text and "python -m" not in text and CALLED.search(text))
     ]
     assert named == []
+
+
+def test_no_text_below_the_front_ends_names_an_option_of_a_command() -> None:
+    """A text of one word is an argument of a process that p2p starts, such as `--runs-dir` of a session's driver."""
+    options = {option for row in Commands.rows for option in _options(row.load())} - {"--help", "--version"}
+    assert {"--set", "--runs-dir", "--allow-weak-sandbox"} <= options
+    named = [
+        f"{path.relative_to(ROOT)}:{line}: {text}"
+        for path in sorted(ROOT.rglob("*.py"))
+        if path.relative_to(ROOT).parts[0] not in (*FRONT_ENDS, "lab", "benchmark")
+        for line, text in _texts(path)
+        if " " in text and not text.startswith(OTHER_PROGRAMS)
+        if options & set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+    ]
+    assert named == []
+
+
+def _options(command: TyperCommand | TyperGroup) -> Iterator[str]:
+    """Options of a command, and of those in its group."""
+    yield from (option for parameter in command.params for option in parameter.opts if option.startswith("--"))
+    if isinstance(command, TyperGroup):
+        for one in command.commands.values():
+            yield from _options(one.load() if isinstance(one, LazyCommand) else one)
 
 
 def _texts(path: Path) -> Iterator[tuple[int, str]]:

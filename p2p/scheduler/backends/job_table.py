@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
 from p2p.contracts.errors import NodeUnreachable
+from p2p.contracts.job import LIMIT_BROKEN
+from p2p.contracts.remedies import Remedy
 
 ASK_S = (1.0, 10.0)
 """How often a scheduler is asked at most: the first while jobs change, up to the second when nothing has changed for a
@@ -18,6 +20,18 @@ SILENT_S = 2.0
 FULL_S = 30.0
 """How long a scheduler that takes no more jobs is offered none [s]."""
 T = TypeVar("T")
+
+
+def out_of_memory(asked: str) -> str:
+    """Why a job ended that its scheduler stopped for its memory.
+
+    Args:
+        asked: How much it had asked for, with its unit.
+    """
+    return (
+        f"{LIMIT_BROKEN} it took more memory than it had asked for, {asked}. Give the runs of this cluster more: "
+        f"{Remedy.GIVE_MEMORY.of()}"
+    )
 
 
 class Phase(StrEnum):

@@ -11,6 +11,7 @@ from pydantic import Field, field_validator
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem, NodeUnreachable
 from p2p.contracts.job import Capabilities, Capacity
+from p2p.contracts.remedies import Remedy
 from p2p.scheduler.backends.job_table import Ending, Phase, Report
 from p2p.scheduler.backends.placed import PlacedBackend, Placement
 from p2p.scheduler.ray_head import TOKEN_VARIABLE, RayHead
@@ -170,9 +171,8 @@ class RayBackend(PlacedBackend):
         if open_to_all and not self.options.allow_unauthenticated:
             raise EnvironmentProblem(
                 f"{address} is on another machine, with neither a token nor TLS: anyone who reaches it can run "
-                "programs "
-                "there. Give the cluster a token_file or an https address; or, if its network is closed to others, add "
-                "it with --set allow_unauthenticated=true."
+                "programs there. Give the cluster a token_file or an https address; or, if its network is closed to "
+                f"others: {Remedy.SET_IN_CLUSTER.of(setting='allow_unauthenticated=true')}"
             )
         if self.options.local and not is_loopback(address):
             raise EnvironmentProblem(f"A Ray of this machine needs an address of it, such as {ADDRESS}; got {address}.")

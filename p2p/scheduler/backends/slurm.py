@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from p2p.contracts.base import Contract
 from p2p.contracts.errors import EnvironmentProblem, NodeUnreachable
-from p2p.contracts.job import LIMIT_BROKEN, Capabilities
-from p2p.scheduler.backends.job_table import Ending, Phase, Report
+from p2p.contracts.job import Capabilities
+from p2p.scheduler.backends.job_table import Ending, Phase, Report, out_of_memory
 from p2p.scheduler.backends.placed import PlacedBackend, Placement
 
 ANSWER_S = 30.0
@@ -27,11 +27,6 @@ BROKEN = {"JobLaunchFailure", "NodeDown", "SystemFailure"}
 OVER = INTERRUPTED | {"CANCELLED", "COMPLETED", "FAILED", "OUT_OF_MEMORY"}
 """States of sbatch(1) and squeue(1); in any other a job runs, or is about to begin or to end."""
 HELD = "It is held. To let it run: scontrol release "
-OUT_OF_MEMORY = (
-    f"{LIMIT_BROKEN} it took more memory than it had asked for, {{memory}} MiB. "
-    "Give the runs of this cluster more with --memory-mb."
-)
-
 SILENCE = re.compile(
     r"unable to contact slurm controller|connection refused|timed out|zero bytes were transmitted|"
     r"communication connection failure|slurm backup controller",
@@ -73,9 +68,7 @@ class SlurmBackend(PlacedBackend):
             EnvironmentProblem: they are not on the PATH.
         """
         if shutil.which("sbatch", path=self.cluster.variables.get("PATH")) is None:
-            raise EnvironmentProblem(
-                "This machine has no sbatch, so it cannot reach Slurm. Run p2p on a login node of the cluster."
-            )
+            raise _no_command("sbatch")
 
     def enqueue(self, placement: Placement) -> str:
         """Submit a batch script by sbatch.
@@ -140,7 +133,7 @@ class SlurmBackend(PlacedBackend):
         if state == "CANCELLED":
             return Report(Phase.OVER, state, Ending.CANCELLED)
         if state == "OUT_OF_MEMORY":
-            return Report(Phase.OVER, OUT_OF_MEMORY.format(memory=self.cluster.memory_mb), Ending.FAILED)
+            return Report(Phase.OVER, out_of_memory(f"{self.cluster.memory_mb} MiB"), Ending.FAILED)
         return Report(Phase.OVER, state if reason == "None" else f"{state} ({reason})")
 
     def _run(self, command: str, *options: str, stdin: str = "") -> str:
@@ -161,9 +154,7 @@ class SlurmBackend(PlacedBackend):
                 check=False,
             )
         except FileNotFoundError as error:
-            raise EnvironmentProblem(
-                f"This machine has no {command}, so it cannot reach Slurm. Run p2p on a login node of the cluster."
-            ) from error
+            raise _no_command(command) from error
         except subprocess.TimeoutExpired as error:
             raise NodeUnreachable(f"Slurm's controller gave {command} no answer within {ANSWER_S:.0f} s.") from error
         if done.returncode:
@@ -172,3 +163,9 @@ class SlurmBackend(PlacedBackend):
                 raise NodeUnreachable(f"Slurm's controller does not answer: {said}")
             raise EnvironmentProblem(f"Slurm's {command} refuses: {said}")
         return done.stdout
+
+
+def _no_command(command: str) -> EnvironmentProblem:
+    return EnvironmentProblem(
+        f"This machine has no {command}, so it cannot reach Slurm. Run p2p on a login node of the cluster."
+    )

@@ -3,11 +3,12 @@
 from p2p.contracts.errors import P2PError
 from p2p.contracts.node import CheckLevel, SetupCheck
 from p2p.contracts.protocols import Backend
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.service.jobs.worker_jobs import probe_directory, run_to_end
 from p2p.store.job_records import read_sandbox_report
 
-ALLOW = "To train anyway: --allow-weak-sandbox, or P2P_ALLOW_WEAK_SANDBOX=1."
+ALLOW = f"To train anyway: {Remedy.ALLOW_WEAK_SANDBOX.of()}"
 
 
 def sandbox_check(backend: Backend, allowed: bool) -> SetupCheck:

@@ -155,7 +155,7 @@ def _machine(directory: Path) -> Iterator[SetupCheck]:
         found=f"{free:,} MiB free for {directory}",
         remedy=""
         if level is CheckLevel.OK
-        else "Free some space, or choose another place with --runs-dir or P2P_RUNS_DIR.",
+        else f"Free some space, or choose another place: {Remedy.CHOOSE_RUNS_DIR.of()}",
     )
 
 
@@ -166,7 +166,7 @@ def _writable(directory: Path) -> SetupCheck:
         with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
-        remedy = "Choose another place with --runs-dir or P2P_RUNS_DIR."
+        remedy = f"Choose another place: {Remedy.CHOOSE_RUNS_DIR.of()}"
         found = f"{directory} cannot be written: {error.strerror or error}"
         return SetupCheck(name="runs directory", level=CheckLevel.PROBLEM, found=found, remedy=remedy)
     return SetupCheck(name="runs directory", level=CheckLevel.OK, found=f"{directory} can be written")

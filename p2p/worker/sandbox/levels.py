@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.store.job_records import save_sandbox_report
 from p2p.worker.sandbox import bubblewrap, landlock, seccomp
@@ -59,7 +60,7 @@ def require_strength(level: SandboxLevel) -> None:
         raise EnvironmentProblem(
             f"This machine cannot confine generated code well: its sandbox level is {level}, and at least "
             f"{SandboxLevel.LANDLOCK} is needed. Missing: {'; '.join(probe().missing)}. "
-            f"To run it anyway: --allow-weak-sandbox, or {ALLOW_WEAK}=1."
+            f"To run it anyway: {Remedy.ALLOW_WEAK_SANDBOX.of()}"
         )
 
 

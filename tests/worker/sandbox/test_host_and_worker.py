@@ -13,6 +13,7 @@ import pytest
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import EnvironmentProblem
 from p2p.contracts.node import CheckLevel
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.contracts.training import TrainConfig
 from p2p.contracts.work import CodeLimits, DescribeRequest
@@ -164,13 +165,13 @@ def test_doctor_tells_the_level_and_what_to_do(level: SandboxLevel, allowed: boo
     check = described(SandboxReport(level=level, landlock_abi=0, seccomp=True, missing=("Landlock",)), allowed)
     assert check.level is expected
     assert check.found.startswith(f"{level} (no Landlock, seccomp)")
-    assert ("--allow-weak-sandbox" in check.remedy) is (expected is CheckLevel.PROBLEM)
+    assert (Remedy.ALLOW_WEAK_SANDBOX.of() in check.remedy) is (expected is CheckLevel.PROBLEM)
 
 
 @pytest.mark.parametrize("said", ["", "0", "no"])
 def test_a_weak_level_is_refused_unless_the_variable_says_yes(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(levels.ALLOW_WEAK, said)
-    with pytest.raises(EnvironmentProblem, match="--allow-weak-sandbox"):
+    with pytest.raises(EnvironmentProblem, match=Remedy.ALLOW_WEAK_SANDBOX.of()):
         levels.require_strength(SandboxLevel.RLIMITS)
     levels.require_strength(SandboxLevel.LANDLOCK)
     monkeypatch.setenv(levels.ALLOW_WEAK, "true")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.sandbox import SandboxLevel, SandboxReport
 from p2p.lab.worker.__main__ import VERBS as LAB_VERBS
 from p2p.worker.__main__ import VERBS
@@ -79,7 +80,7 @@ def test_without_seccomp_landlock_is_left(tmp_path: Path) -> None:
 def test_generated_code_is_refused_in_a_weak_sandbox_unless_it_is_allowed(tmp_path: Path) -> None:
     refused = without(LANDLOCK, "-m", "p2p.worker", "check", tmp_path, PATH="/nowhere")
     assert refused.returncode == MISSING
-    assert "--allow-weak-sandbox" in refused.stderr
+    assert Remedy.ALLOW_WEAK_SANDBOX.of() in refused.stderr
     assert list(tmp_path.iterdir()) == []
     allowed = without(LANDLOCK, "-m", "p2p.worker", "check", tmp_path, PATH="/nowhere", P2P_ALLOW_WEAK_SANDBOX="1")
     assert allowed.returncode == CONFIGURATION_ERROR  # it looked for its environment

@@ -6,18 +6,14 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from p2p.contracts.job import LIMIT_BROKEN
-from p2p.scheduler.backends.job_table import Ending, Phase, Report
+from p2p.contracts.remedies import Remedy
+from p2p.scheduler.backends.job_table import Ending, Phase, Report, out_of_memory
 
 PATIENCE_S = 15.0
 """How long a pod may take to be made, or to get its volume and its image, before warnings about it are looked for."""
 NODE_GONE_S = 60.0
 """How long after its last moment a pod is still listed when its node does not answer."""
 
-OUT_OF_MEMORY = (
-    f"{LIMIT_BROKEN} it took more memory than it had asked for, {{memory}}. "
-    "Give the runs of this cluster more with --memory-mb."
-)
 NO_IMAGE = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError"}
 INTERRUPTED = {
     "Evicted",
@@ -33,7 +29,7 @@ TIME_IS_UP = "DeadlineExceeded"
 REMEDIES = (
     (r"persistentvolumeclaim|volume", "Correct claim=… of the cluster; to look: kubectl get persistentvolumeclaims"),
     (r"quota", "It starts when other jobs have ended."),
-    (r"insufficient", "It starts when there is room; for less, add the cluster again with other --cores, --memory-mb."),
+    (r"insufficient", f"It starts when there is room. To ask for less: {Remedy.ASK_LESS.of()}"),
     (r"taint|affinity|selector", "Say which nodes it may use in pod=… of the cluster (tolerations, nodeSelector)."),
 )
 """By what the scheduler or an event says."""
@@ -93,7 +89,7 @@ def _over(end: Mapping[str, Any], pod: Mapping[str, Any]) -> Report:
     last = _last_words(pod)
     if last.get("reason") == "OOMKilled":
         memory = pod["spec"]["containers"][0]["resources"]["limits"]["memory"].replace("Mi", " MiB")
-        return Report(Phase.OVER, OUT_OF_MEMORY.format(memory=memory), Ending.FAILED)
+        return Report(Phase.OVER, out_of_memory(memory), Ending.FAILED)
     if TIME_IS_UP in (end.get("reason"), status.get("reason")):
         return Report(Phase.OVER, f"{TIME_IS_UP}: its time was up", Ending.INTERRUPTED)
     if (reason := _disruption(pod)) is not None:
