@@ -12,14 +12,38 @@ from importlib import import_module
 TYPE_CHECKING = False
 """As in `typing`, which takes a hundredth of a second to import."""
 if TYPE_CHECKING:
-    from p2p.api import Session, criteria, judge, load_policy, load_session, run, sessions, train
+    from p2p.api import (
+        Benchmark,
+        Session,
+        criteria,
+        judge,
+        load_benchmark,
+        load_policy,
+        load_session,
+        run,
+        run_benchmark,
+        sessions,
+        train,
+    )
 
 __version__ = "0.1.0"
 
 DISTRIBUTION = "p2p-mcp"
 """Name of the distribution on the package index, where `p2p` is an unrelated project."""
 
-__all__ = ["Session", "criteria", "judge", "load_policy", "load_session", "run", "sessions", "train"]
+__all__ = [
+    "Benchmark",
+    "Session",
+    "criteria",
+    "judge",
+    "load_benchmark",
+    "load_policy",
+    "load_session",
+    "run",
+    "run_benchmark",
+    "sessions",
+    "train",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -1,6 +1,19 @@
 """Python API of p2p, exported as `p2p.<name>` and loaded on first use."""
 
 from p2p.api.beginning import criteria, judge, load_policy, load_session, run, sessions, train
+from p2p.api.benchmark import Benchmark, load_benchmark, run_benchmark
 from p2p.api.session import Session
 
-__all__ = ["Session", "criteria", "judge", "load_policy", "load_session", "run", "sessions", "train"]
+__all__ = [
+    "Benchmark",
+    "Session",
+    "criteria",
+    "judge",
+    "load_benchmark",
+    "load_policy",
+    "load_session",
+    "run",
+    "run_benchmark",
+    "sessions",
+    "train",
+]

@@ -1,1 +1,1 @@
-"""Benchmark: sentences × seeds, one session each, in one table."""
+"""The suites that come with p2p, their exams, and `python -m p2p.benchmark`."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from p2p.benchmark.cases import Case
 from p2p.contracts.intent import share_in_words
 from p2p.contracts.judgment import CriterionScore
-from p2p.contracts.session import SessionView
+from p2p.contracts.suite import CaseResult
+from p2p.service.progress.session_view import view_session
+from p2p.service.workspace import Workspace
 
 HEADER = (
     "| sentence | environment | seed | verdict | success on report rollouts [95 %] | iterations | time | measured |",
@@ -13,10 +14,13 @@ HEADER = (
 )
 
 
-def table(results: Sequence[tuple[Case, SessionView]]) -> str:
-    """One row per session: means over the report rollouts, with 95 % intervals."""
+def table(ws: Workspace, results: Sequence[CaseResult]) -> str:
+    """One row for each session that has begun: means over the report rollouts, with 95 % intervals."""
     lines = [*HEADER]
-    for case, view in results:
+    for result in results:
+        if not result.status:
+            continue
+        view = view_session(ws, result.session_id)
         judgment = view.judgment
         seconds = round(sum(iteration.elapsed_time_s for iteration in view.history))
         success = measured = "–"
@@ -27,8 +31,8 @@ def table(results: Sequence[tuple[Case, SessionView]]) -> str:
             success = f"{share_in_words(judgment.success_rate)}{interval} of {judgment.n_rollouts}"
             measured = "; ".join(_criterion(criterion) for criterion in judgment.criteria)
         cells = [
-            f"“{case.prompt}”",
-            case.env_id,
+            f"“{view.session.prompt}”",
+            view.session.env_id,
             str(view.session.seed),
             str(view.status),
             success,

@@ -4,7 +4,6 @@ import time
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -34,7 +33,7 @@ from p2p.contracts.suite import CaseResult, Gate, NewSuiteRun, Outcome, RunState
 from p2p.service.machines.setup import require_training
 from p2p.service.sessions.requests import new_session
 from p2p.service.suites.results import list_suite_runs, view_suite_run
-from p2p.service.suites.running import resume_suite_run, start_suite_run, stop_suite_run
+from p2p.service.suites.running import new_suite_run, resume_suite_run, start_suite_run, stop_suite_run
 from p2p.service.workspace import Workspace
 
 PASSED, NOT_PASSED = 0, 3
@@ -239,19 +238,6 @@ def watch(ws: Workspace, output: Output, view: SuiteRunView) -> SuiteRunView:
         begun = time.monotonic()
         view = view_suite_run(ws, name)
         time.sleep(max(LOOK_S, 10 * (time.monotonic() - begun)))  # a run of 300 sessions is looked at less often
-
-
-def new_suite_run(**fields: object) -> NewSuiteRun:
-    """Request for a run from the values of options.
-
-    Raises:
-        InvalidInput: one is out of range.
-    """
-    try:
-        return NewSuiteRun.model_validate(fields)
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        raise InvalidInput(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}.") from error
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

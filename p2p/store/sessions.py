@@ -31,8 +31,6 @@ from p2p.store.records import in_directory, json_file, json_file_or_new, json_li
 from p2p.store.untrusted_files import enclose
 
 HEARTBEAT_S = 5.0
-BENCHMARK_PATIENCE_S = 1.0
-"""A benchmark takes minutes to hours: whoever finds another one in its runs directory is told so."""
 
 
 class SessionRecord:
@@ -236,14 +234,6 @@ class RunsDirectory:
     def naming(self) -> AbstractContextManager[None]:
         """Lock under which aliases are given."""
         return files.exclusive(self.path / layout.NAMES_LOCK)
-
-    def benchmarking(self) -> AbstractContextManager[None]:
-        """Lock held while a benchmark runs its cases; a second benchmark fails at once with the holder's name.
-
-        Raises:
-            EnvironmentProblem: another process holds it.
-        """
-        return files.exclusive(self.path / layout.BENCHMARK_LOCK, BENCHMARK_PATIENCE_S)
 
     def remove(self, record: SessionRecord) -> None:
         """Delete a session for good; interrupted, it stays out of the lists.

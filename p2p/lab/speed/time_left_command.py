@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from p2p.benchmark.cases import BEHAVIOURS
 from p2p.cli.counts import steps
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
@@ -13,13 +12,14 @@ from p2p.contracts.session import NewSession
 from p2p.lab.contracts.measurement import TimeLeft
 from p2p.lab.speed.time_left import measure_time_left, table
 from p2p.service.machines.setup import require_training
+from p2p.store.suite_files import load_suite
 
 ETA_EXAMPLES = examples(
     "p2p lab eta",
     "p2p lab eta --env Ant-v5 --env Hopper-v5 --timesteps 200000 --seeds 3",
     "p2p lab eta --json > eta.json",
 )
-SENTENCES = {case.env_id: case.prompt for case in reversed(BEHAVIOURS)}
+SENTENCES = {case.env_id: case.prompt for case in reversed(load_suite("basic").cases)}
 """Environment -> what is trained there."""
 
 Environments = Annotated[

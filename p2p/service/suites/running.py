@@ -32,10 +32,11 @@ from p2p.service.sessions.lifecycle import create_session, write_session
 from p2p.service.suites.exams import exam_of, exam_status, needs_other_rollouts, sit
 from p2p.service.suites.plan import Sitting, check_selection, stages_of
 from p2p.service.suites.results import lacks_exam, opened, read_results, unfinished, view_suite_run
+from p2p.service.wording import field_problem
 from p2p.service.workspace import Workspace
 from p2p.store import files
 from p2p.store.clock import now
-from p2p.store.suite_files import load_suite
+from p2p.store.suite_files import load_suite, shipped_suites
 from p2p.store.suites import SuiteRunRecord, SuiteRuns
 
 DRIVER = ("{python}", "-m", "p2p.session.run_suite")
@@ -47,6 +48,23 @@ MOST_DEATHS = 3
 """A session whose process is killed this often, without a word, is taken for crashed."""
 PACKAGES = ("mujoco", "numpy", "gymnasium")
 """Whose versions results may depend on."""
+
+
+def known_suites() -> tuple[str, ...]:
+    """Names of the suites that come with p2p."""
+    return shipped_suites()
+
+
+def new_suite_run(**fields: object) -> NewSuiteRun:
+    """Build a request for a run from plain values.
+
+    Raises:
+        InvalidInput: a value is out of range.
+    """
+    try:
+        return NewSuiteRun.model_validate(fields)
+    except ValidationError as error:
+        raise InvalidInput("\n".join(["The request is not valid:", *map(field_problem, error.errors())])) from error
 
 
 def start_suite_run(
@@ -162,8 +180,7 @@ def request_of(suite: Suite, asked: NewSuiteRun | None = None) -> SuiteRun:
     try:
         return SuiteRun.model_validate(told)
     except ValidationError as error:
-        wrong = error.errors()[0]
-        raise InvalidInput(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}.") from error
+        raise InvalidInput("\n".join(["The request is not valid:", *map(field_problem, error.errors())])) from error
 
 
 def default_name(suite: Suite, system: NewSession) -> str:
