@@ -276,6 +276,8 @@ class CaseResult(Contract):
     """Time at work."""
     dollars: dict[str, float] = {}
     """What models cost, by role."""
+    dollars_by_model: dict[str, float] = {}
+    """The same, by `provider:model`."""
     exam: ExamResult | None = None
     """None where the case has none, or it was not sat: the session has not ended, or left no policy."""
 

@@ -108,15 +108,11 @@ def sit(ws: Workspace, exam: Exam) -> None:
     ws.backend.submit(worker_job("evaluate"), exam.directory)
 
 
-def needs_other_rollouts(exam: Exam, result: ExamResult) -> bool:
-    """Whether an exam that was changed asks for what the recorded rollouts do not hold."""
-    return bool(result.problem) and IterationRecord(exam.directory).read_criteria() != exam.criteria
-
-
 def score(ws: Workspace, exam: Exam, pass_threshold: float) -> ExamResult | None:
-    """Result of an exam, from its recorded rollouts alone; None while there are none.
+    """Result of an exam, from its recorded rollouts alone; None while there are none that hold what it asks for.
 
-    An exam that cannot be measured has not been passed; the result says why.
+    An exam that cannot be measured has not been passed; the result says why. One that has been changed since its
+    rollouts were made may ask for features or for a length that they do not have.
     """
     status = exam_status(ws, exam)
     failed = status is not None and status.state is JobState.FAILED and status.exit_code in OWN_FAULT
@@ -128,6 +124,8 @@ def score(ws: Workspace, exam: Exam, pass_threshold: float) -> ExamResult | None
         from p2p.store.arrays import features_digest  # noqa: PLC0415
     judgment = CodeJudge().judge_report(exam.criteria, exam.directory, pass_threshold, Purpose.EXAM)
     measured = judgment.success_rate is not None
+    if not measured and IterationRecord(exam.directory).read_criteria() != exam.criteria:
+        return None
     return ExamResult(
         passed=judgment.passed,
         n_rollouts=exam.request.n_rollouts,

@@ -1,5 +1,6 @@
 """Results of a run, made from its sessions: what ended is read once, and kept in `results.jsonl`."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from p2p.contracts.errors import InvalidInput
@@ -22,6 +23,7 @@ from p2p.service.progress.session_view import job_status, view
 from p2p.service.suites.exams import best_judgment, exam_of, score, without_policy
 from p2p.service.suites.plan import PlannedStage, Sitting, may_begin, stages_of, views_of
 from p2p.service.workspace import Workspace
+from p2p.store.calls import CallLedger
 from p2p.store.suites import SuiteRunRecord, SuiteRuns
 
 OUTCOMES = {
@@ -158,9 +160,11 @@ def _of_session(ws: Workspace, result: CaseResult, status: StatusRecord) -> Case
     session = ws.record(result.session_id)
     judged = best_judgment(session)
     judgment = judged[1] if judged is not None else None
-    dollars: dict[str, float] = {}
-    for row in spent.rows:
-        dollars[row.role] = round(dollars.get(row.role, 0.0) + (row.dollars or 0.0), 6)
+    by_role: Counter[str] = Counter()
+    by_model: Counter[str] = Counter()
+    for line in CallLedger(session.path).lines():
+        by_role[line.role] += line.dollars or 0.0
+        by_model[line.model] += line.dollars or 0.0
     outcome = OUTCOMES[status.status]
     minutes = spent.caps.minutes
     if outcome is Outcome.CAPPED and minutes is not None and spent.seconds_at_work >= 60 * minutes:
@@ -177,6 +181,7 @@ def _of_session(ws: Workspace, result: CaseResult, status: StatusRecord) -> Case
             "iterations": len(session.iteration_records()),
             "steps": sum(training.environment_steps for training in spent.trainings),
             "seconds": spent.seconds_at_work,
-            "dollars": dollars,
+            "dollars": {role: round(dollars, 6) for role, dollars in by_role.items()},
+            "dollars_by_model": {model: round(dollars, 6) for model, dollars in by_model.items()},
         }
     )

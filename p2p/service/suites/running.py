@@ -29,7 +29,7 @@ from p2p.service.sessions.driving import (
     start_session,
 )
 from p2p.service.sessions.lifecycle import create_session, write_session
-from p2p.service.suites.exams import exam_of, exam_status, needs_other_rollouts, sit
+from p2p.service.suites.exams import exam_of, exam_status, score, sit
 from p2p.service.suites.plan import Sitting, check_selection, stages_of
 from p2p.service.suites.results import lacks_exam, opened, read_results, unfinished, view_suite_run
 from p2p.service.wording import field_problem
@@ -331,16 +331,13 @@ class _Driving:
         """Have policies sit their exams, as many at a time as there are sessions side by side."""
         live = 0
         for sitting, result in results:
-            doubtful = result.exam is not None and bool(result.exam.problem)
-            if not (lacks_exam(suite, result) or doubtful):
-                continue
-            exam = exam_of(self._ws, suite, self._record, sitting)
-            if exam is None or (result.exam is not None and not needs_other_rollouts(exam, result.exam)):
+            exam = exam_of(self._ws, suite, self._record, sitting) if lacks_exam(suite, result) else None
+            if exam is None:
                 continue
             status = exam_status(self._ws, exam)
             if status is not None and not status.state.finished:
                 live += 1
-            elif live < run.parallel:
+            elif live < run.parallel and score(self._ws, exam, suite.pass_threshold) is None:
                 live += 1
                 self._deaths[str(exam.directory)] += 1
                 if self._deaths[str(exam.directory)] > MOST_DEATHS:
