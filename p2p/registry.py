@@ -47,6 +47,11 @@ def backend_forms() -> list[str]:
     return [f"{name}[:{PLACES[name]}]" if name in PLACES else name for name in BACKENDS]
 
 
+def cluster_kinds() -> tuple[str, ...]:
+    """Backends that hand trainings to the scheduler of a cluster."""
+    return tuple(name for name, place in PLACES.items() if place == "CLUSTER")
+
+
 def load(kind: str, registry: Mapping[str, str], name: str) -> Any:
     """The object registered as `name`; `kind` names it in the error.
 

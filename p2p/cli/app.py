@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import p2p
+from p2p import registry
 from p2p.cli.lazy import LazyCommand, LazyGroup
 from p2p.cli.options import examples
 
@@ -168,7 +169,11 @@ class Commands(LazyGroup):
             "right.",
         ),
         LazyCommand("models", "p2p.cli.models:models", "Language models on this machine, served by vLLM."),
-        LazyCommand("clusters", "p2p.cli.clusters:clusters", "Clusters that trainings run on: Slurm, Ray, Kubernetes."),
+        LazyCommand(
+            "clusters",
+            "p2p.cli.clusters:clusters",
+            f"Clusters that trainings run on: {', '.join(registry.cluster_kinds())}.",
+        ),
         LazyCommand("nodes", "p2p.cli.nodes:nodes", "Other machines to train on, over SSH."),
     )
 

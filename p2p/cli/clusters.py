@@ -7,6 +7,7 @@ import typer
 from pydantic import JsonValue, ValidationError
 from rich.table import Table
 
+from p2p import registry
 from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
 from p2p.cli.output import Output
 from p2p.cli.session_options import option
@@ -18,14 +19,16 @@ from p2p.service.machines.clusters import add_cluster, check_cluster, remove_clu
 from p2p.service.machines.clusters import list_clusters as service_list_clusters
 
 clusters = typer.Typer(
-    name="clusters", no_args_is_help=True, help="Clusters that trainings run on: Slurm, Ray, Kubernetes."
+    name="clusters",
+    no_args_is_help=True,
+    help=f"Clusters that trainings run on: {', '.join(registry.cluster_kinds())}.",
 )
 
 USUAL = Cluster(name="usual", kind="slurm")
 """Its values are the defaults of the options."""
 
 Name = Annotated[str, typer.Argument(metavar="CLUSTER", help="Name of the cluster.")]
-Kind = Annotated[str, typer.Argument(metavar="KIND", help="Its scheduler: slurm, ray or k8s.")]
+Kind = Annotated[str, typer.Argument(metavar="KIND", help=f"Its scheduler: {', '.join(registry.cluster_kinds())}.")]
 Options = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Option of its scheduler, such as partition=gpu."),

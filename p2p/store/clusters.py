@@ -1,16 +1,15 @@
 """Known clusters."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import Field
 
 from p2p.contracts.base import Contract
 from p2p.contracts.cluster import Cluster
-from p2p.contracts.errors import InvalidInput, StorageProblem, UnknownName
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.remedies import Remedy
-from p2p.store import files, layout
+from p2p.store import layout
+from p2p.store.named_records import NamedRecords
 from p2p.store.nodes import default_directory
 
 
@@ -26,8 +25,8 @@ class ClusterStore:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        self._directory = path or default_directory()
-        self._path = self._directory / layout.CLUSTERS
+        directory = path or default_directory()
+        self._records = NamedRecords[Cluster](directory / layout.CLUSTERS, directory / layout.CLUSTERS_LOCK, _Clusters)
 
     def all(self) -> dict[str, Cluster]:
         """All clusters by name.
@@ -35,11 +34,7 @@ class ClusterStore:
         Raises:
             StorageProblem: the file is there and cannot be understood.
         """
-        if not self._path.exists():
-            return {}
-        if (found := files.read_model(self._path, _Clusters)) is None:
-            raise StorageProblem(f"{self._path} is broken. Correct it, or move it away and add the clusters again.")
-        return found.clusters
+        return self._records.all()
 
     def find(self, kind: str, name: str | None) -> Cluster:
         """The cluster that `kind:name` means. Without a name: the only one of its kind, or one with default settings.
@@ -63,7 +58,7 @@ class ClusterStore:
         Raises:
             InvalidInput: there is another of its name.
         """
-        with self._changing() as clusters:
+        with self._records.changing() as clusters:
             if cluster.name in clusters:
                 raise InvalidInput(
                     f"There is a cluster {cluster.name!r} already. Choose another name, or remove it first: "
@@ -73,18 +68,9 @@ class ClusterStore:
 
     def put(self, cluster: Cluster) -> None:
         """Save a cluster, in place of an earlier one of its name."""
-        with self._changing() as clusters:
+        with self._records.changing() as clusters:
             clusters[cluster.name] = cluster
 
     def remove(self, name: str) -> None:
         """Delete a cluster."""
-        with self._changing() as clusters:
-            clusters.pop(name, None)
-
-    @contextmanager
-    def _changing(self) -> Iterator[dict[str, Cluster]]:
-        """Hold the lock for a read-change-write of the clusters."""
-        with files.exclusive(self._directory / layout.CLUSTERS_LOCK):
-            clusters = dict(self.all())
-            yield clusters
-            files.write_model(self._path, _Clusters(clusters=clusters))
+        self._records.remove(name)

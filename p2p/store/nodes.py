@@ -2,18 +2,17 @@
 
 import hmac
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import Field
 
 from p2p import config_file
 from p2p.contracts.base import Contract
-from p2p.contracts.errors import InvalidInput, StorageProblem, UnknownName
+from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.node import Node, RemoteJob
 from p2p.contracts.remedies import Remedy
 from p2p.store import files, layout
+from p2p.store.named_records import NamedRecords
 
 
 class _Nodes(Contract):
@@ -29,7 +28,7 @@ class NodeStore:
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or default_directory()
-        self._nodes_path = self.path / layout.NODES
+        self._records = NamedRecords[Node](self.path / layout.NODES, self.path / layout.NODES_LOCK, _Nodes)
         self._key_path = self.path / layout.NODES_KEY
         self.known_hosts_path = self.path / layout.KNOWN_HOSTS
 
@@ -39,11 +38,7 @@ class NodeStore:
         Raises:
             StorageProblem: the file is there and cannot be understood.
         """
-        if not self._nodes_path.exists():
-            return {}
-        if (found := files.read_model(self._nodes_path, _Nodes)) is None:
-            raise StorageProblem(f"{self._nodes_path} is broken. Correct it, or move it away and add the nodes again.")
-        return found.nodes
+        return self._records.all()
 
     def get(self, name: str) -> Node:
         """Look up a node by name.
@@ -62,7 +57,7 @@ class NodeStore:
         Raises:
             InvalidInput: there is another of its name.
         """
-        with self._changing() as nodes:
+        with self._records.changing() as nodes:
             if node.name in nodes:
                 raise InvalidInput(
                     f"A node {node.name!r} already exists, at {nodes[node.name].address}. "
@@ -72,14 +67,13 @@ class NodeStore:
 
     def update(self, node: Node) -> None:
         """Update a known node; a removed one stays removed."""
-        with self._changing() as nodes:
+        with self._records.changing() as nodes:
             if node.name in nodes:
                 nodes[node.name] = node
 
     def remove(self, name: str) -> None:
         """Delete a node."""
-        with self._changing() as nodes:
-            nodes.pop(name, None)
+        self._records.remove(name)
 
     def sealed(self, remote: RemoteJob) -> RemoteJob:
         """Copy of `remote` with a seal that `is_sealed` checks.
@@ -102,14 +96,6 @@ class NodeStore:
     def _key(self) -> str | None:
         """Secret of this user; None before the first remote job."""
         return files.read_text(self._key_path) or None
-
-    @contextmanager
-    def _changing(self) -> Iterator[dict[str, Node]]:
-        """Hold the lock for a read-change-write of the nodes."""
-        with files.exclusive(self.path / layout.NODES_LOCK):
-            nodes = dict(self.all())
-            yield nodes
-            files.write_model(self._nodes_path, _Nodes(nodes=nodes))
 
 
 def _seal(key: str, remote: RemoteJob) -> str:

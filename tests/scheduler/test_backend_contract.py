@@ -9,7 +9,7 @@ from job_helpers import is_running, pid_in, shell, until
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.job import Capabilities, JobSpec, JobState, JobStatus
 from p2p.contracts.protocols import Backend
-from p2p.registry import BACKENDS, PLACES, load
+from p2p.registry import BACKENDS, PLACES, cluster_kinds, load
 from p2p.scheduler.backends.by_directory import open_backend
 from p2p.store.nodes import NodeStore
 
@@ -205,3 +205,4 @@ def test_a_directory_without_a_job_is_named(backend: Backend, jobs: Path, questi
 
 def test_exactly_the_backends_that_take_machines_say_so_in_their_form(kind: str) -> None:
     assert (kind in PLACES) == bool(CAPABILITIES[kind].takes)
+    assert (kind in cluster_kinds()) == (CAPABILITIES[kind].takes == "cluster")

@@ -25,12 +25,6 @@ PATIENCE_S = 300.0
 POLL_S = 0.5
 
 
-def kinds() -> tuple[str, ...]:
-    """Backends that belong to a scheduler: "k8s", "ray", "slurm"."""
-    loaded = {name: registry.load("backend", registry.BACKENDS, name) for name in registry.BACKENDS}
-    return tuple(name for name, backend in loaded.items() if backend.capabilities.takes == "cluster")
-
-
 def add_cluster(ws: Workspace, cluster: Cluster) -> ClusterView:
     """Save a new cluster; nothing is sent to it.
 
@@ -38,8 +32,8 @@ def add_cluster(ws: Workspace, cluster: Cluster) -> ClusterView:
         UnknownName: there is no scheduler of its kind.
         InvalidInput: there is another of its name, or an option is none of its scheduler's.
     """
-    if cluster.kind not in kinds():
-        raise UnknownName("kind of cluster", cluster.kind, kinds())
+    if cluster.kind not in registry.cluster_kinds():
+        raise UnknownName("kind of cluster", cluster.kind, registry.cluster_kinds())
     registry.load("backend", registry.BACKENDS, cluster.kind)(cluster)
     _store(ws).add(cluster)
     return _view(ws, cluster)
@@ -115,10 +109,10 @@ def _checked(
 
 def _cluster(ws: Workspace, name: str) -> Cluster:
     known = _store(ws).all()
-    if name not in known and name in kinds():
+    if name not in known and name in registry.cluster_kinds():
         return _store(ws).find(name, None)
     if name not in known:
-        raise UnknownName("cluster", name, [*known, *kinds()])
+        raise UnknownName("cluster", name, [*known, *registry.cluster_kinds()])
     return known[name]
 
 
