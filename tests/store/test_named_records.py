@@ -22,7 +22,7 @@ def test_what_several_add_at_once_is_all_kept(tmp_path: Path) -> None:
 def test_a_second_one_of_a_name_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     store = NodeStore(tmp_path)
     store.add(Node(name="attic", host="attic.local"))
-    with pytest.raises(InvalidInput, match="A node 'attic' already exists, at attic.local"):
+    with pytest.raises(InvalidInput, match=r"A node 'attic' already exists, at attic\.local"):
         store.add(Node(name="attic", host="other.local"))
     assert store.get("attic").host == "attic.local"
 
@@ -33,6 +33,6 @@ def test_a_broken_file_is_named_and_not_written_over(
 ) -> None:
     file = tmp_path / f"{name}.json"
     file.write_text('{"half')
-    with pytest.raises(StorageProblem, match=f"{name}.json is broken.*add the {name} again"):
+    with pytest.raises(StorageProblem, match=rf"{name}\.json is broken.*add the {name} again"):
         store(tmp_path).remove("attic")
     assert file.read_text() == '{"half'
