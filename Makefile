@@ -33,6 +33,8 @@ test-external: $(VENV)/.dev .external/.installed  ## Conformance suite, MCP Insp
 
 nightly: $(VENV)/.dev $(LABS) .external/.installed  ## What is too long for each change: kills by dice, whole campaigns, long halves
 	P2P_EXTERNAL=1 $(PYTEST) -m nightly
+	rm -rf build/release  # sessions of an earlier version would not be trained again
+	$(BIN)/python -m p2p.benchmark --suite basic --seeds 1 --runs-dir build/release
 
 reliability: $(VENV)/.dev  ## Kill, stop, fill, break and poll: the table of docs/reliability.md (about an hour on 2 cores)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps libfaketime  # compiled; without it the clock is left alone

@@ -101,7 +101,7 @@ class Budget(Contract):
     """Most rewards to try."""
     dollars: float | None = Field(default=None, ge=0)
     minutes: float | None = Field(default=None, gt=0)
-    """Time at work, trainings included."""
+    """Time at work, trainings and waiting for cores included: sessions side by side need more of it."""
     environment_steps: int | None = Field(default=None, ge=1)
     """Of all trainings."""
 
@@ -273,7 +273,7 @@ class CaseResult(Contract):
     steps: int = 0
     """Environment steps of all its trainings."""
     seconds: float = 0.0
-    """Time at work."""
+    """Time at work, waiting for cores included."""
     dollars: dict[str, float] = {}
     """What models cost, by role."""
     dollars_by_model: dict[str, float] = {}

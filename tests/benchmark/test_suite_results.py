@@ -20,7 +20,7 @@ from p2p.contracts.suite import (
 from p2p.service.sessions.keeping import delete_session
 from p2p.service.suites.plan import stages_of
 from p2p.service.suites.results import list_suite_runs, view_suite_run
-from p2p.service.suites.running import drive_suite_run, session_request
+from p2p.service.suites.running import drive_suite_run, session_request, start_suite_run
 from p2p.service.workspace import Workspace
 from p2p.store.calls import CallLedger
 from p2p.store.clock import now
@@ -178,3 +178,18 @@ def test_a_driver_does_not_write_over_a_session_in_the_trash(ws: Workspace) -> N
     delete_session(ws, session_id)
     with pytest.raises(InvalidInput, match=f"{session_id} is in the trash"):
         drive_suite_run(ws, "poles")
+
+
+@pytest.mark.parametrize(
+    ("system", "told"),
+    [
+        (NewSession(config={"learning_rat": 1.0}), "learning_rat"),
+        (NewSession(author="openai:gpt-unheard-of", model="openai:gpt-unheard-of"), "price of openai:gpt-unheard-of"),
+    ],
+)
+def test_what_every_session_would_crash_by_is_refused_before_the_first(
+    ws: Workspace, system: NewSession, told: str
+) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        start_suite_run(ws, "basic", NewSuiteRun(system=system))
+    assert list_suite_runs(ws) == ()

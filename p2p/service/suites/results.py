@@ -1,6 +1,6 @@
 """Results of a run, made from its sessions: what ended is read once, and kept in `results.jsonl`."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from p2p.contracts.errors import InvalidInput
@@ -160,8 +160,8 @@ def _of_session(ws: Workspace, result: CaseResult, status: StatusRecord) -> Case
     session = ws.record(result.session_id)
     judged = best_judgment(session)
     judgment = judged[1] if judged is not None else None
-    by_role: Counter[str] = Counter()
-    by_model: Counter[str] = Counter()
+    by_role: dict[str, float] = defaultdict(float)
+    by_model: dict[str, float] = defaultdict(float)
     for line in CallLedger(session.path).lines():
         by_role[line.role] += line.dollars or 0.0
         by_model[line.model] += line.dollars or 0.0

@@ -12,10 +12,12 @@ from pydantic import ValidationError
 import p2p
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, JobLost
 from p2p.contracts.job import JobSpec
+from p2p.contracts.reward import RewardDraft
 from p2p.contracts.session import NewSession, Session, SessionStatus
 from p2p.contracts.suite import CaseResult, NewSuiteRun, Outcome, Suite, SuiteRun, SuiteRunView
 from p2p.service.jobs.ending import end_job
 from p2p.service.jobs.free_space import require_free_disk
+from p2p.service.jobs.packages import require_learner
 from p2p.service.jobs.processes import is_live
 from p2p.service.jobs.worker_jobs import SINGLE_THREAD
 from p2p.service.judging.closing import close
@@ -32,6 +34,7 @@ from p2p.service.sessions.lifecycle import create_session, write_session
 from p2p.service.suites.exams import exam_of, exam_status, score, sit
 from p2p.service.suites.plan import Sitting, check_selection, stages_of
 from p2p.service.suites.results import lacks_exam, opened, read_results, unfinished, view_suite_run
+from p2p.service.training.plan import run_configs
 from p2p.service.wording import field_problem
 from p2p.service.workspace import Workspace
 from p2p.store import files
@@ -88,7 +91,10 @@ def start_suite_run(
     suite = load_suite(source)
     wanted = request_of(suite, asked)
     check_selection(suite, wanted)
-    require_models(session_request(suite, wanted, stages_of(suite, wanted)[0].sittings[0]))
+    request = session_request(suite, wanted, stages_of(suite, wanted)[0].sittings[0])
+    require_models(request)
+    for config in run_configs(request, RewardDraft(source="")).values():  # else every session would crash by it
+        require_learner(config.learner)
     require_free_disk(ws)
     record = SuiteRuns(ws.runs.path).run(wanted.name)
     if (earlier := record.read_run()) is not None:
@@ -193,7 +199,11 @@ def default_name(suite: Suite, system: NewSession) -> str:
 def session_request(suite: Suite, run: SuiteRun, sitting: Sitting) -> NewSession:
     """What a session of a run is asked for: the system with the case's sentence, the suite's budget as its caps."""
     budget = suite.budget
-    caps = {name: value for name in ("dollars", "minutes", "environment_steps") if (value := getattr(budget, name))}
+    caps = {
+        name: value
+        for name in ("dollars", "minutes", "environment_steps")
+        if (value := getattr(budget, name)) is not None
+    }
     steps = {} if budget.total_timesteps is None else {"total_timesteps": budget.total_timesteps}
     changes: dict[str, object] = {
         "prompt": sitting.case.prompt,
