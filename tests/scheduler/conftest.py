@@ -52,9 +52,8 @@ def one_slurm() -> Iterator[SlurmLab]:
 @pytest.fixture
 def slurm(one_slurm: SlurmLab, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlurmLab]:
     """A real Slurm, whose daemons may be killed."""
-    for name in ("SLURM_CONF", "PATH", "LD_LIBRARY_PATH"):
-        if name in one_slurm.environment:
-            monkeypatch.setenv(name, one_slurm.environment[name])
+    for name, value in one_slurm.variables.items():
+        monkeypatch.setenv(name, value)
     yield one_slurm
     one_slurm.make_good()
     one_slurm.run("scancel", "--me")
@@ -69,9 +68,7 @@ def slurm_cluster(slurm: SlurmLab) -> Cluster:
 @pytest.fixture
 def login_node(lab: Lab, slurm: SlurmLab, slurm_cluster: Cluster) -> Lab:
     """A node "login" behind a real sshd, which hands its jobs to a real Slurm that only its cluster tells of."""
-    needed = ("SLURM_CONF", "PATH", "LD_LIBRARY_PATH")
-    variables = {name: slurm.environment[name] for name in needed if name in slurm.environment}
-    lab.add("login", cluster=slurm_cluster.model_copy(update={"name": "lab", "variables": variables}))
+    lab.add("login", cluster=slurm_cluster.model_copy(update={"name": "lab", "variables": slurm.variables}))
     return lab
 
 

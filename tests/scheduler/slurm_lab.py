@@ -44,9 +44,10 @@ class SlurmLab:
     Args:
         place: Where everything is kept; its path is short, since it holds sockets.
         cores: What the node says it has.
+        settings: Further lines of its configuration, which replace those that are there.
     """
 
-    def __init__(self, place: Path, cores: int = 8) -> None:
+    def __init__(self, place: Path, cores: int = 8, settings: tuple[str, ...] = ()) -> None:
         self.place = place
         self.environment = os.environ | {"SLURM_CONF": str(place / "slurm.conf")}
         if UNPACKED.exists():
@@ -55,14 +56,20 @@ class SlurmLab:
         self.daemons: dict[str, subprocess.Popen[bytes]] = {}
         for name in ("state", "spool", "munge"):
             (place / name).mkdir()
-        self._configure(cores)
+        self._configure(cores, settings)
         self.start("munged")
         until(lambda: (place / "munge/socket").exists(), START_S)
         self.start("slurmctld")
         self.start("slurmd")
         until(lambda: "idle" in self.run("sinfo", "--noheader", "--format=%T"), START_S)
 
-    def _configure(self, cores: int) -> None:
+    @property
+    def variables(self) -> dict[str, str]:
+        """What leads its commands to it."""
+        needed = ("SLURM_CONF", "PATH", "LD_LIBRARY_PATH")
+        return {name: self.environment[name] for name in needed if name in self.environment}
+
+    def _configure(self, cores: int, settings: tuple[str, ...]) -> None:
         key = self.place / "munge/key"
         key.write_bytes(secrets.token_bytes(1024))
         key.chmod(0o600)
@@ -111,7 +118,9 @@ class SlurmLab:
             PartitionName=urgent Nodes={host} MaxTime=INFINITE State=UP PriorityTier=2
             PartitionName=closed Nodes={host} MaxTime=INFINITE State=DOWN
         """
-        (self.place / "slurm.conf").write_text("\n".join(line.strip() for line in lines.splitlines()) + "\n")
+        replaced = {setting.partition("=")[0] for setting in settings}
+        kept = [line.strip() for line in lines.splitlines() if line.strip().partition("=")[0] not in replaced]
+        (self.place / "slurm.conf").write_text("\n".join((*kept, *settings)) + "\n")
 
     def start(self, name: str) -> None:
         """Start a daemon; it stays a child of ours."""

@@ -4,7 +4,9 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -207,6 +209,25 @@ def test_what_slurm_refuses_is_said_and_leaves_no_record(backend: SlurmBackend, 
     assert not PlacedJobRecord(jobs / "a").elsewhere
     backend.submit(shell("true"), jobs / "a")
     until_it_is(backend, jobs / "a", JobState.COMPLETED)
+
+
+def test_a_controller_that_has_as_many_jobs_as_it_takes_is_the_reason_to_wait(
+    slurm_cluster: Cluster, jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("p2p.scheduler.backends.slurm.ANSWER_S", 3.0)
+    monkeypatch.setattr("p2p.scheduler.backends.job_table.FULL_S", 0.5)
+    with closing(SlurmLab(Path(tempfile.mkdtemp(prefix="slurm-")), 2, ("MaxJobCount=2", "MinJobAge=2"))) as small:
+        full = SlurmBackend(slurm_cluster.model_copy(update={"variables": small.variables}))
+        for name in ("a", "b"):
+            full.submit(shell("until [ -e go ]; do sleep 0.1; done"), jobs / name)
+        waits = full.submit(shell("echo once >> runs"), jobs / "c")
+        assert waits.state is JobState.QUEUED
+        assert "temporarily unable to accept job" in (waits.error or "")
+        (jobs / "a/go").touch()
+        until_it_is(full, jobs / "c", JobState.COMPLETED)
+        assert (jobs / "c/runs").read_text() == "once\n"
+        (jobs / "b/go").touch()
+        until_it_is(full, jobs / "b", JobState.COMPLETED)
 
 
 def test_an_interpreter_that_is_not_there_is_named(backend: SlurmBackend, jobs: Path) -> None:

@@ -33,8 +33,9 @@ SILENCE = re.compile(
     re.IGNORECASE,
 )
 """Of an error that says that the controller does not answer."""
-FULL = re.compile(r"(max|grp)\w*(submit|jobs)|temporarily (unable|unavailable)", re.IGNORECASE)
-"""Of a refusal that ends when other jobs do: QOSMaxSubmitJobPerUserLimit, AssocGrpSubmitJobsLimit …"""
+FULL = re.compile(r"(max|grp)\w*(submit|jobs)|temporarily (unable|unavailable)|queue full", re.IGNORECASE)
+"""Of a refusal that ends when other jobs do: QOSMaxSubmitJobPerUserLimit, AssocGrpSubmitJobsLimit … Where the
+controller itself is full (`MaxJobCount`), sbatch says so and tries again for minutes."""
 
 
 class SlurmOptions(Contract):
@@ -156,6 +157,9 @@ class SlurmBackend(PlacedBackend):
         except FileNotFoundError as error:
             raise _no_command(command) from error
         except subprocess.TimeoutExpired as error:
+            said = (error.stderr or b"").decode(errors="replace").strip()
+            if FULL.search(said):
+                raise EnvironmentProblem(f"Slurm's {command} waits: {said}") from error
             raise NodeUnreachable(f"Slurm's controller gave {command} no answer within {ANSWER_S:.0f} s.") from error
         if done.returncode:
             said = done.stderr.strip() or f"exit code {done.returncode}"
