@@ -62,6 +62,11 @@ class Flow:
         self.submitted_again = 0
         self.faults: list[str] = []
 
+    def told(self) -> str:
+        """How its live jobs stand, in p2p's words and in Slurm's."""
+        ours = "\n".join(f"{directory.name}: {self.backend.status(directory)}" for directory in self.live)
+        return f"{ours}\n{self.slurm.run('squeue', '--states=all')}\n{self.slurm.run('sinfo', '--list-reasons')}"
+
     def watch(self, seconds: float) -> None:
         """Look for a while."""
         deadline = time.monotonic() + seconds
@@ -106,6 +111,10 @@ def test_a_controller_that_is_killed_at_random_loses_doubles_and_misreports_no_j
         slurm.kill("slurmctld", saved=False)
         flow.watch(dice.uniform(0.0, 2.0))
         slurm.make_good()
-    until(lambda: flow.look(begin=False) or not flow.live, 300.0)
+    deadline = time.monotonic() + 300.0
+    while flow.live:
+        assert time.monotonic() < deadline, flow.told()
+        flow.look(begin=False)
+        slurm.make_good()
     print(f"{KILLS} kills, {flow.ended} jobs, {flow.submitted_again} of them submitted again")
     assert not flow.faults
