@@ -20,7 +20,7 @@ from p2p.service.sessions.lifecycle import create_session
 from p2p.service.workspace import Workspace
 from p2p.settings import Settings
 
-GROUPS = {"bench", "clusters", "lab", "models", "nodes"}
+GROUPS = {"benchmark", "bench", "clusters", "lab", "models", "nodes"}
 """Commands that hold others, and have no options of their own."""
 COMMANDS = [str(row.name) for row in Commands.rows if row.name not in GROUPS]
 POLE = NewSession(prompt="keep the pole balanced", env_id="InvertedPendulum-v5")
