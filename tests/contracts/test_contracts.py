@@ -23,11 +23,14 @@ def _criterion(key: str, after: str | None = None) -> Criterion:
 
 
 def test_seeds_for_training_selection_and_report_never_meet() -> None:
-    blocks = [first_seed(purpose, seed) for purpose in Purpose for seed in range(1000)]
+    of_training = [purpose for purpose in Purpose if purpose is not Purpose.EXAM]
+    blocks = [first_seed(purpose, seed) for purpose in of_training for seed in range(1000)]
     assert len(set(blocks)) == len(blocks)
     assert min(b - a for a, b in zip(sorted(blocks), sorted(blocks)[1:], strict=False)) == 100_000
     with pytest.raises(ValueError, match=r"in \[0, 1000\)"):
         first_seed(Purpose.TRAINING, 1000)
+    with pytest.raises(ValueError, match="do not depend on the training seed"):
+        first_seed(Purpose.EXAM, 1)
 
 
 def test_two_sessions_of_the_same_training_seed_are_judged_on_different_starts() -> None:
