@@ -1,5 +1,6 @@
 """Runs of one suite compared: every metric, and the one that decides by category, difficulty and environment."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -144,8 +145,12 @@ def _awaits_exam(result: CaseResult) -> bool:
 
 
 def estimate_of(metric: Metric, found: ValuesByCase) -> Estimate:
-    """Mean of a metric over cases, with its interval."""
-    return estimate(found, bounded=metric in SHARES)
+    """Mean of a metric over cases, with its interval, which ends where the metric does."""
+    made = estimate(found, bounded=metric in SHARES)
+    if made.low is None or made.high is None:
+        return made
+    lowest, highest = (-1.0, 1.0) if metric is Metric.FLATTERY else (0.0, 1.0 if metric in SHARES else math.inf)
+    return made.model_copy(update={"low": max(lowest, made.low), "high": min(highest, made.high)})
 
 
 def _metric(metric: Metric, runs: Sequence[ReadRun]) -> ComparedMetric:

@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from p2p.cli.benchmark_comparison import COMPARE_EXAMPLES, compare
+from p2p.cli.benchmark_entries import EXPORT_EXAMPLES, VERIFY_EXAMPLES, export, verify
+from p2p.cli.benchmark_page import PAGE_EXAMPLES, page
 from p2p.cli.config import read_config
 from p2p.cli.formats import age, duration, share
 from p2p.cli.model_options import (
@@ -198,6 +200,9 @@ def resume(
 
 
 benchmark.command(epilog=COMPARE_EXAMPLES)(compare)
+benchmark.command(epilog=PAGE_EXAMPLES)(page)
+benchmark.command(epilog=EXPORT_EXAMPLES)(export)
+benchmark.command(epilog=VERIFY_EXAMPLES)(verify)
 
 
 def follow(ws: Workspace, output: Output, view: SuiteRunView, *, detach: bool = False) -> None:

@@ -181,7 +181,7 @@ def request_of(suite: Suite, asked: NewSuiteRun | None = None) -> SuiteRun:
         "version": suite.version,
         "digest": suite.digest,
         "created_at": now(),
-        "versions": _versions(),
+        "versions": versions(),
     }
     try:
         return SuiteRun.model_validate(told)
@@ -246,7 +246,8 @@ def _difference(before: NewSession, after: NewSession) -> str:
     return ", ".join(f"{name} is {old[name]!r}, not {new[name]!r}" for name in old if old[name] != new[name])
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Versions of p2p, Python and the packages that results may depend on."""
     found = {"p2p": p2p.__version__, "python": ".".join(map(str, sys.version_info[:3]))}
     for package in PACKAGES:
         try:

@@ -1,0 +1,68 @@
+"""`p2p benchmark export` and `verify`: runs for others, and those of others simulated again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from p2p.cli.formats import short_path
+from p2p.cli.options import AsJson, RunsDir, examples, open_workspace
+from p2p.cli.output import Output
+from p2p.contracts.suite_entry import EntryReport
+from p2p.service.machines.setup import require_training
+from p2p.service.suites.entries import export_entry, verify_entry
+
+EXPORT_EXAMPLES = examples("p2p benchmark export basic basic-entry")
+VERIFY_EXAMPLES = examples("p2p benchmark verify basic-entry", "p2p benchmark verify entry --suite my_suite.toml")
+DIFFERS = 3
+"""Exit code: something in the entry is not what it says."""
+
+
+def export(
+    name: Annotated[str, typer.Argument(metavar="RUN", help="Name of the run; `p2p benchmark list` shows them.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory to write; empty or not there yet.")],
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Write a run for others to verify: its results, and each policy with its reward."""
+    entry = export_entry(open_workspace(runs_dir), name, directory)
+    policies = sum(path.endswith(".npz") for path in entry.files)
+    found = {"directory": str(directory), "sessions": len(entry.results), "policies": policies}
+    text = f"Wrote {len(entry.results)} results and {policies} policies to {short_path(directory.absolute())}."
+    Output(as_json).result(found, text, f"To verify it anywhere: p2p benchmark verify {directory.name}")
+
+
+def verify(
+    entry: Annotated[
+        Path, typer.Argument(metavar="ENTRY", exists=True, file_okay=False, help="Directory of the entry.")
+    ],
+    suite: Annotated[
+        str, typer.Option("--suite", help="Suite that it must be of.", show_default="the one that comes with p2p")
+    ] = "",
+    as_json: AsJson = False,
+    runs_dir: RunsDir = None,
+) -> None:
+    """Simulate the policies of an ENTRY again, without training, and name every number, policy or exam that differs."""
+    ws = open_workspace(runs_dir)
+    output = Output(as_json)
+    require_training(ws)
+    report = verify_entry(ws, entry, suite, lambda name: output.console.print(f"{name}: simulated", markup=False))
+    output.result(report, *report_text(report))
+    if not report.verified:
+        raise typer.Exit(DIFFERS)
+
+
+def report_text(report: EntryReport) -> list[RenderableType]:
+    """What came of an entry, for people."""
+    lines: list[RenderableType] = [
+        f"{report.run}: {report.suite} version {report.version} ({report.digest[:12]}), {report.sessions} sessions",
+        f"{report.same} of {report.simulated} exams are the same to the bit; {report.exams_passed} passed here.",
+    ]
+    for problem in report.problems:
+        where = f"{problem.where}: " if problem.where else ""
+        lines.append(Text(f"{where}{problem.what}", style="red"))
+    lines += [Text(f"Note: {note}", style="yellow") for note in report.notes]
+    verdict = "Verified: nothing differs." if report.verified else f"Not verified: {len(report.problems)} differences."
+    return [*lines, Text(verdict, style="bold green" if report.verified else "bold red")]
