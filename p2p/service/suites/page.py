@@ -232,8 +232,10 @@ def _as_bar(title: str, metric: Metric, found: Estimate, *, main: bool = False) 
         return number(value) if metric is not Metric.DOLLARS else f"${value:.2f}"
 
     interval = "" if found.low is None or found.high is None else f"{words(found.low)} to {words(found.high)}"
-    places = [None if value is None or not share else 100 * value for value in (found.mean, found.low, found.high)]
-    return Bar(title, words(found.mean), interval, found.n_cases, *places, main=main)
+    mean, low, high = (
+        100 * value if share and value is not None else None for value in (found.mean, found.low, found.high)
+    )
+    return Bar(title, words(found.mean), interval, found.n_cases, mean, low, high, main)
 
 
 def _groups(read: ReadRun, main: Metric) -> list[Group]:
