@@ -27,6 +27,11 @@ BENCHES = (
         "Measure what it costs to hand many runs to a backend and to watch them; the runs only sleep.",
     ),
     LazyCommand(
+        "listing",
+        "p2p.lab.speed.listing_command:listing",
+        "Measure what it costs to list, show, filter and resume a run of a suite; its sessions are made up.",
+    ),
+    LazyCommand(
         "learn",
         "p2p.lab.learning.commands:learn",
         "Train with the presets by Gymnasium's own reward, and print the returns with their interval over the seeds.",

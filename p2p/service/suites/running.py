@@ -45,6 +45,8 @@ from p2p.store.suites import SuiteRunRecord, SuiteRuns
 DRIVER = ("{python}", "-m", "p2p.session.run_suite")
 """Command of the process that drives a run."""
 POLL_S = 0.5
+MOST_OF_A_CORE = 0.02
+"""Share of a core that looking at the sessions takes at most: beside 300 of them it looks every few seconds."""
 DRIVER_PATIENCE_S = 60.0
 """Of a driver that begins, with one that leaves [s]."""
 MOST_DEATHS = 3
@@ -162,8 +164,11 @@ def drive_suite_run(ws: Workspace, name: str) -> SuiteRunView:
     record = SuiteRuns(ws.runs.path).known(name)
     with record.exclusive(DRIVER_PATIENCE_S):
         driving = _Driving(ws, record)
-        while driving.advance():
-            time.sleep(POLL_S)
+        while True:
+            begun_s = time.process_time()
+            if not driving.advance():
+                break
+            time.sleep(max(POLL_S, (time.process_time() - begun_s) / MOST_OF_A_CORE))
     return view_suite_run(ws, name)
 
 
