@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LOCKS := $(filter-out requirements/ray.lock,$(wildcard requirements/*.lock))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint fast-tests slow-tests test-external nightly reliability trends docs docs-site bundle registry table lock clean
+.PHONY: help setup demo test check lint fast-tests slow-tests test-external nightly reliability trends coverage docs docs-site bundle registry table lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,12 @@ fast-tests: $(VENV)/.dev $(VENV)/.sshd
 slow-tests: $(VENV)/.dev $(LABS)  ## The tests that train a policy or run a whole session
 	@$(COMPILE)
 	$(PYTEST) -m "slow and not nightly"
+
+coverage: $(VENV)/.dev $(VENV)/.sshd  ## Lines that the fast tests run in their own processes, and which faults have a test
+	@$(PIP) --no-deps pytest-cov==7.1.0 coverage==7.17.3
+	-$(PYTEST) -m "not slow and not nightly" --cov p2p --cov p2p_mcp --cov-report ''
+	$(BIN)/coverage report --skip-covered --sort -cover | tail -30
+	PYTHONPATH=tests/reliability $(BIN)/python tests/fault_coverage.py
 
 trends: $(VENV)/.dev  ## How the code is built, as figures to watch: lines by package, helpers called once, cycles
 	$(BIN)/python tests/trends.py

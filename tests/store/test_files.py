@@ -8,6 +8,7 @@ import pytest
 
 from p2p.contracts.errors import StorageProblem
 from p2p.contracts.metadata import EntityMetadata
+from p2p.contracts.remedies import Remedy
 from p2p.scheduler import supervisor
 from p2p.store import files
 
@@ -69,7 +70,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_made_is_a_storage_problem(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageProblem, match="--runs-dir"):
+    with pytest.raises(StorageProblem, match=Remedy.CHOOSE_RUNS_DIR.of()):
         files.write_text(tmp_path / "file" / "below" / "x.json", "{}")
 
 
