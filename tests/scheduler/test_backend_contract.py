@@ -203,6 +203,7 @@ def test_a_directory_without_a_job_is_named(backend: Backend, jobs: Path, questi
             getattr(backend, question)(place)
 
 
-def test_exactly_the_backends_that_take_machines_say_so_in_their_form(kind: str) -> None:
-    assert (kind in PLACES) == bool(CAPABILITIES[kind].takes)
-    assert (kind in cluster_kinds()) == (CAPABILITIES[kind].takes == "cluster")
+@pytest.mark.parametrize("name", sorted(BACKENDS))
+def test_exactly_the_backends_that_take_machines_say_so_in_their_form(name: str) -> None:
+    assert (name in PLACES) == bool(CAPABILITIES[name].takes)
+    assert (name in cluster_kinds()) == (CAPABILITIES[name].takes == "cluster")
