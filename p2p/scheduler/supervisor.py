@@ -131,13 +131,13 @@ def supervise(directory: Path, spec: Mapping[str, Any], say: Callable[..., None]
     handle = {"pid": os.getpid(), "began": processes()[os.getpid()][1]}
     patience_s = [TERM_TO_KILL_S]
 
-    def end(number: int, _: object) -> None:
+    def wish_the_end(number: int, _: object) -> None:
         if number == signal.SIGTERM:
             patience_s[0] = GRACE_S
         (directory / CANCEL).touch()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+        signal.signal(number, wish_the_end)
     signal.signal(signal.SIGHUP, lambda *_: None)
     put(directory / HANDLE, handle)
     try:

@@ -402,7 +402,7 @@ def test_a_training_that_takes_several_time_limits_repeats_no_rollout(
     backend: SlurmBackend, jobs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("P2P_RESUME_S", "1000")
-    (run,) = prepared(jobs, "limited", steps=3_000_000)
+    (run,) = prepared(jobs, "limited", steps=2_000_000)
     starts = list[tuple[int, int]]()
 
     class Noting(SlurmBackend):

@@ -98,6 +98,7 @@ def test_a_session_whose_driver_is_killed_goes_on_with_the_training_that_slurm_h
     training.may_go_on()
     assert session.wait(300.0).passed, session.error
     assert len(training.numbers()) == 1
+    monkeypatch.delenv("P2P_BACKEND")
     (local,) = passed_session(tmp_path_factory).glob("session_*")
     assert policies(session.path) == policies(local)
 
