@@ -59,6 +59,14 @@ def running(backend: KubernetesBackend, directory: Path) -> None:
     reached(backend, directory, lambda now: now.state is JobState.RUNNING)
 
 
+def started(backend: KubernetesBackend, directory: Path) -> int:
+    """Process id of a job that does not end by itself, once its cluster says that it runs."""
+    backend.submit(shell(ENDLESS), directory)
+    pid = pid_in(directory / "pids")
+    running(backend, directory)
+    return pid
+
+
 def lines(path: Path) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
@@ -178,9 +186,7 @@ def test_who_may_not_see_events_is_not_told_them_and_misses_nothing_else(
 def test_a_job_that_took_too_much_memory_failed_and_names_the_limit(
     backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path
 ) -> None:
-    backend.submit(shell(ENDLESS), jobs / "a")
-    pid = pid_in(jobs / "a/pids")
-    running(backend, jobs / "a")
+    pid = started(backend, jobs / "a")
     kubernetes.exhaust_memory(job_of(kubernetes, jobs / "a"))
     status = reached(backend, jobs / "a", lambda now: now.state is JobState.FAILED)
     assert status.over_a_limit
@@ -192,9 +198,7 @@ def test_a_job_whose_time_is_up_is_interrupted_and_goes_on_when_it_is_submitted_
     kubernetes: "KubernetesLab", k8s_cluster: Cluster, jobs: Path
 ) -> None:
     backend = KubernetesBackend(k8s_cluster.model_copy(update={"time_limit_min": 30}))
-    backend.submit(shell(ENDLESS), jobs / "a")
-    pid = pid_in(jobs / "a/pids")
-    running(backend, jobs / "a")
+    pid = started(backend, jobs / "a")
     kubernetes.end_time(job_of(kubernetes, jobs / "a"))
     status = reached(backend, jobs / "a", lambda now: now.state is JobState.LOST)
     assert status.interrupted
@@ -207,9 +211,7 @@ def test_a_job_whose_time_is_up_is_interrupted_and_goes_on_when_it_is_submitted_
 def test_a_job_that_somebody_deleted_is_cancelled(
     backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path
 ) -> None:
-    backend.submit(shell(ENDLESS), jobs / "a")
-    pid = pid_in(jobs / "a/pids")
-    running(backend, jobs / "a")
+    pid = started(backend, jobs / "a")
     kubernetes.delete_job(job_of(kubernetes, jobs / "a"))
     status = reached(backend, jobs / "a", lambda now: now.state is JobState.CANCELLED)
     assert "somebody deleted its Job" in (status.error or "")
@@ -330,9 +332,7 @@ def test_who_may_not_delete_jobs_ends_them_by_their_supervisor(
     backend: KubernetesBackend, kubernetes: "KubernetesLab", jobs: Path
 ) -> None:
     kubernetes.denied = {("delete", "jobs")}
-    backend.submit(shell(ENDLESS), jobs / "a")
-    pid = pid_in(jobs / "a/pids")
-    running(backend, jobs / "a")
+    pid = started(backend, jobs / "a")
     assert backend.cancel(jobs / "a").state is JobState.CANCELLED
     assert not is_running(pid)
 
