@@ -11,7 +11,8 @@ from p2p.scheduler.backends.placed import Placement
 APP = {"app": "p2p"}
 """Label of everything that p2p creates, by which it is listed."""
 GRACE_S = 60
-"""Time from SIGTERM to SIGKILL: the supervisor needs about 3 s, its last words longer on a slow volume."""
+"""Time from SIGTERM to SIGKILL: a training has 25 s of it for its rollout and its resume point, the rest
+is for a slow volume."""
 VOLUME = "runs"
 
 
