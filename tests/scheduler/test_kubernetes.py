@@ -97,7 +97,11 @@ def test_a_training_whose_pod_is_evicted_twice_gives_the_policies_of_one_that_wa
         """Drain the node of the one run whenever it has a later resume point, twice."""
         point = evicted.read_resume_point()
         if len(learned) < 3 and point is not None and point.rollouts > learned[-1]:
-            kubernetes.evict(job_of(kubernetes, evicted.path))
+            job = job_of(kubernetes, evicted.path)
+            pod = kubernetes.evict(job)
+            until(lambda: kubernetes.pods_of(job)[-1]["metadata"]["name"] != pod)
+            point = evicted.read_resume_point()
+            assert point is not None
             learned.append(point.rollouts)
 
     directories = ByDirectory(backend, NodeStore(jobs / "nodes"))
