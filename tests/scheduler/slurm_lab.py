@@ -135,7 +135,12 @@ class SlurmLab:
         }[name]
         with (self.place / f"{name}.log").open("ab") as log:
             self.daemons[name] = subprocess.Popen(
-                [str(program(name)), *options], env=self.environment, stdout=log, stderr=log, start_new_session=True
+                [str(program(name)), *options],
+                cwd=self.place,  # where one that crashes leaves its core
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
 
     def kill(self, name: str, saved: bool = True) -> None:
