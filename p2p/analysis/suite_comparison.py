@@ -1,6 +1,5 @@
 """Runs of one suite compared: every metric, and the one that decides by category, difficulty and environment."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -147,10 +146,22 @@ def _awaits_exam(result: CaseResult) -> bool:
 def estimate_of(metric: Metric, found: ValuesByCase) -> Estimate:
     """Mean of a metric over cases, with its interval, which ends where the metric does."""
     made = estimate(found, bounded=metric in SHARES)
-    if made.low is None or made.high is None:
+    if made.low is None or made.high is None or metric is Metric.FLATTERY:
         return made
-    lowest, highest = (-1.0, 1.0) if metric is Metric.FLATTERY else (0.0, 1.0 if metric in SHARES else math.inf)
-    return made.model_copy(update={"low": max(lowest, made.low), "high": min(highest, made.high)})
+    return made.model_copy(update={"low": max(0.0, made.low), "high": made.high})
+
+
+def run_estimate(metric: Metric, one: ReadRun) -> Estimate:
+    """Mean of a metric over the cases of a run, with its interval.
+
+    How far a system flatters itself is a paired difference of its own verdicts from its exams, with the interval of
+    one: ten cases without flattery do not prove that there is none.
+    """
+    found = values(metric, one)
+    if metric is not Metric.FLATTERY:
+        return estimate_of(metric, found)
+    made = difference(values(Metric.EXAM, one), values(Metric.ITSELF, one), successes=True)
+    return Estimate(mean=estimate_of(metric, found).mean, low=made.low, high=made.high, n_cases=made.n_cases)
 
 
 def _metric(metric: Metric, runs: Sequence[ReadRun]) -> ComparedMetric:
@@ -158,7 +169,7 @@ def _metric(metric: Metric, runs: Sequence[ReadRun]) -> ComparedMetric:
     differences = [difference(found[0], other, successes=metric in SUCCESSES) for other in found[1:]]
     return ComparedMetric(
         metric=metric,
-        estimates=tuple(estimate_of(metric, one) for one in found),
+        estimates=tuple(run_estimate(metric, one) for one in runs),
         differences=tuple(corrected(differences)),
     )
 

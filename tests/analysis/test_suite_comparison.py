@@ -109,7 +109,11 @@ def test_what_did_not_come_to_its_end_counts_as_not_passed(outcome):
 def test_how_far_a_system_flatters_itself():
     of = suite()
     found = compare_runs([whole_run("modest", of), whole_run("flatterer", of, exam_passed=False)])
-    assert found.metric(Metric.FLATTERY).estimates[1].mean == 1.0
+    modest, flatterer = found.metric(Metric.FLATTERY).estimates
+    assert flatterer.mean == 1.0
+    assert (modest.mean, modest.n_cases) == (0.0, 12)
+    assert modest.low < -0.02
+    assert modest.high > 0.02
     assert found.metric(Metric.ITSELF).differences[0].mean == 0.0
 
 

@@ -41,6 +41,25 @@ def node() -> Node:
     return run
 
 
+@pytest.fixture
+def browser_environment() -> dict[str, str]:
+    """Variables that the browser of `.external/` is started with."""
+    browser_files = INSTALLED / "browser"
+    browser_files.mkdir(exist_ok=True)
+    # its own configuration looks for fonts elsewhere, and without any it ends at a character that needs another one
+    fonts = browser_files / "own-fonts.conf"
+    fonts.write_text(
+        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
+        f"<fontconfig><dir>{browser_files / 'fonts'}</dir><cachedir>{browser_files / 'cache'}</cachedir></fontconfig>"
+    )
+    # the browser brings the libraries it needs along, and unpacks them where it finds this name
+    return environment() | {
+        "TMPDIR": str(browser_files),
+        "AWS_EXECUTION_ENV": "AWS_Lambda_nodejs22.x",
+        "FONTCONFIG_FILE": str(fonts),
+    }
+
+
 @dataclass(frozen=True)
 class Trained:
     """A runs directory with a session that was trained and judged in it."""

@@ -42,27 +42,17 @@ def inspector_web(trained: Trained, tmp_path: Path) -> Iterator[str]:
 
 
 def test_the_inspector_lists_the_tools_and_shows_the_dashboard(
-    inspector_web: str, trained: Trained, tmp_path: Path
+    inspector_web: str, trained: Trained, tmp_path: Path, browser_environment: dict[str, str]
 ) -> None:
     script = INSTALLED / "open_dashboard.mjs"  # modules are looked up from where a script lies
     script.write_text((HERE / "open_dashboard.mjs").read_text())
     screenshot = Path(os.environ.get("P2P_SCREENSHOTS", tmp_path)) / "dashboard.png"
-    browser_files = INSTALLED / "browser"
-    browser_files.mkdir(exist_ok=True)
-    # its own configuration looks for fonts elsewhere, and without any it ends at a character that needs another one
-    fonts = browser_files / "own-fonts.conf"
-    fonts.write_text(
-        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
-        f"<fontconfig><dir>{browser_files / 'fonts'}</dir><cachedir>{browser_files / 'cache'}</cachedir></fontconfig>"
-    )
     result = subprocess.run(
         [str(NODE), str(script), inspector_web, trained.session_id, str(screenshot)],
         capture_output=True,
         text=True,
         timeout=120,
-        # the browser brings the libraries it needs along, and unpacks them where it finds this name
-        env=environment()
-        | {"TMPDIR": str(browser_files), "AWS_EXECUTION_ENV": "AWS_Lambda_nodejs22.x", "FONTCONFIG_FILE": str(fonts)},
+        env=browser_environment,
     )
     assert result.returncode == 0, result.stdout + result.stderr
     shown = json.loads(result.stdout.strip().splitlines()[-1])

@@ -12,7 +12,7 @@ from pathlib import Path
 from socket import gethostname
 
 from p2p.analysis.failure_causes import failure_cause
-from p2p.analysis.suite_comparison import ReadRun, estimate_of, groups_of, main_metric, metrics_of, values
+from p2p.analysis.suite_comparison import ReadRun, estimate_of, groups_of, main_metric, metrics_of, run_estimate, values
 from p2p.contracts.errors import InvalidInput
 from p2p.contracts.intent import needed, number, score_in_words
 from p2p.contracts.judgment import CriterionScore, Judgment
@@ -218,7 +218,7 @@ def _where(causes: dict[str, FailureCause | None], cause: Cause) -> list[tuple[s
 
 
 def _bar(metric: Metric, read: ReadRun, main: Metric) -> Bar:
-    return _as_bar(TITLES[metric], metric, estimate_of(metric, values(metric, read)), main=metric is main)
+    return _as_bar(TITLES[metric], metric, run_estimate(metric, read), main=metric is main)
 
 
 def _as_bar(title: str, metric: Metric, found: Estimate, *, main: bool = False) -> Bar:
