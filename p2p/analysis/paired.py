@@ -62,7 +62,7 @@ def estimate(values: Values, *, bounded: bool) -> Estimate:
     return Estimate(mean=fmean(means) if means else None, low=low, high=high, n_cases=len(means))
 
 
-def difference(first: Values, second: Values, *, successes: bool, seed: int = 0) -> Difference:
+def difference(first: Values, second: Values, *, successes: bool, seed: int = 0, draws: int = DRAWS) -> Difference:
     """Second minus first over the cases that both have, with its 95 % interval and p.
 
     Args:
@@ -70,6 +70,7 @@ def difference(first: Values, second: Values, *, successes: bool, seed: int = 0)
         second: Those of the other.
         successes: Whether values are successes, or shares of them, in [0, 1]; not scores, which move little by little.
         seed: Of the bootstrap, and of the permutations where they are drawn.
+        draws: Of the bootstrap; of permutations, where they are drawn, as many times `FLIPS / DRAWS`.
     """
     common = [case for case in first if first[case] and second.get(case)]
     found = [fmean(second[case]) - fmean(first[case]) for case in common]
@@ -78,13 +79,13 @@ def difference(first: Values, second: Values, *, successes: bool, seed: int = 0)
         return Difference(mean=mean, low=None, high=None, p=None, n_cases=len(found), n_changed=_changed(found))
     seeds = fmean([2 / (1 / len(first[case]) + 1 / len(second[case])) for case in common])
     pseudo = PSEUDO_CASE / math.sqrt(seeds)
-    low, high = bootstrap_interval([*found, pseudo, -pseudo] if successes else found, seed=seed)
+    low, high = bootstrap_interval([*found, pseudo, -pseudo] if successes else found, draws=draws, seed=seed)
     mean = fmean(found)
     return Difference(
         mean=mean,
         low=min(mean, max(-1.0, low)) if successes else low,
         high=max(mean, min(1.0, high)) if successes else high,
-        p=sign_flip(found, seed=seed),
+        p=sign_flip(found, draws=round(draws * FLIPS / DRAWS), seed=seed),
         n_cases=len(found),
         n_changed=_changed(found),
     )
@@ -116,13 +117,14 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
+def sign_flip(differences: Sequence[float], *, draws: int = FLIPS, seed: int = 0) -> float:
     """Two-sided p of no difference: how often random signs make the sum as large as it is.
 
-    Exact where the sums of all signs fall together on few values, as those of pass rates do; otherwise of 10,000 draws.
+    Exact where the sums of all signs fall together on few values, as those of pass rates do; otherwise drawn.
 
     Args:
         differences: One per case. A case without a difference changes nothing.
+        draws: Of signs, where their sums are too many to list.
         seed: Of the draws.
 
     Returns:
@@ -135,8 +137,8 @@ def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
         extreme = sum(count for total, count in counts.items() if abs(total) >= seen)
         return extreme / float(1 << len(changed))
     rng = random.Random(seed)
-    hits: int = sum(abs(sum(map(mul, rng.choices((-1, 1), k=len(changed)), changed))) >= seen for _ in range(FLIPS))
-    return (1 + hits) / (1 + FLIPS)
+    hits: int = sum(abs(sum(map(mul, rng.choices((-1, 1), k=len(changed)), changed))) >= seen for _ in range(draws))
+    return (1 + hits) / (1 + draws)
 
 
 def _whole_numbers(values: Sequence[float]) -> list[int]:

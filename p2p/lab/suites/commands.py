@@ -36,6 +36,9 @@ def suites(
     design: Designs = None,
     n_suites: Annotated[int, typer.Option("--suites", min=1, help="Simulated suites of each row.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 1,
+    hierarchical: Annotated[
+        bool, typer.Option("--hierarchical", help="Measure a bootstrap of cases and of seeds within them too (JSON).")
+    ] = False,
     readme: Readme = None,
     as_json: AsJson = False,
 ) -> None:
@@ -53,7 +56,7 @@ def suites(
         rows[name] = []
         for cases, seeds in sizes:
             for world in worlds:
-                rival = name == "chosen-on"
+                rival = hierarchical and name == "chosen-on"
                 rows[name].append(simulate(world, cases, seeds, n_suites, seed, rival=rival))
                 output.console.print(f"{cases} x {seeds}, {world.name}: done", markup=False)
     tables = {name: (power_table if name == "power" else honesty_table)(found) for name, found in rows.items()}
