@@ -92,7 +92,7 @@ def start(directory: Path) -> dict[str, Any]:
 
 def status(directory: Path) -> dict[str, Any]:
     """Status of the job, including a test of its supervisor's lock."""
-    return _backend(directory).status(directory).model_dump(mode="json")
+    return _status(directory).model_dump(mode="json")
 
 
 def cancel(directory: Path) -> dict[str, Any]:
@@ -117,13 +117,20 @@ def discard(directory: Path) -> bool:
     """
     if directory.parent.name != "jobs" or directory.is_symlink() or not (directory / SUBMISSION).is_file():
         raise InvalidInput(f"{directory} is not the directory of a job on this node.")
-    if not _backend(directory).status(directory).state.finished:
+    if not _status(directory).state.finished:
         raise InvalidInput(f"The job in {directory} is not over.")
     deadline = time.monotonic() + LEAVING_S
     while is_supervised(directory) and time.monotonic() < deadline:  # it has said the end, and is about to leave
         time.sleep(0.05)
     shutil.rmtree(directory)
     return True
+
+
+def _status(directory: Path) -> JobStatus:
+    status = _backend(directory).status(directory)
+    if status.state is JobState.LOST and not (directory / supervisor.STATUS).exists():
+        return JobStatus(state=JobState.QUEUED)  # its files are here, and its start is on the way
+    return status
 
 
 def _backend(directory: Path, cluster: object = None) -> "Backend":

@@ -146,24 +146,38 @@ def test_submitting_from_many_sides_at_once_starts_one_job(jobs: Path) -> None:
 
 
 def test_readers_never_see_a_live_job_as_lost_nor_keep_one_from_starting(jobs: Path) -> None:
-    (jobs / "a").mkdir(parents=True)
-    (jobs / "a/job.json").write_text(shell("true").model_dump_json())
     seen = set()
     with ThreadPoolExecutor(4) as pool:
         for attempt in range(4):
             submission = pool.submit(backend.submit, shell(f"exit {attempt + 1}"), jobs / "a")
             while not submission.done():
-                seen.add(backend.status(jobs / "a").state)
+                if (jobs / "a/job.json").exists():
+                    seen.add(backend.status(jobs / "a").state)
             assert next(backend.wait([jobs / "a"]))[1].exit_code == attempt + 1
     assert JobState.LOST not in seen
 
 
-def test_a_job_recorded_but_never_started_is_queued_and_can_be_cancelled(jobs: Path) -> None:
-    (jobs / "a").mkdir(parents=True)
-    (jobs / "a/job.json").write_text(shell("true").model_dump_json())
-    assert backend.status(jobs / "a").state is JobState.QUEUED
-    assert backend.logs(jobs / "a") == ("", 0)
+def test_a_job_whose_submitter_was_killed_before_it_began_is_lost_and_can_be_cancelled_or_submitted(jobs: Path) -> None:
+    for name in ("a", "b"):
+        (jobs / name).mkdir(parents=True)
+        (jobs / name / "job.json").write_text(shell("true").model_dump_json())
+        assert backend.status(jobs / name).state is JobState.LOST
+        assert backend.logs(jobs / name) == ("", 0)
     assert backend.cancel(jobs / "a").state is JobState.CANCELLED
+    backend.submit(shell("true"), jobs / "b")
+    assert next(backend.wait([jobs / "b"]))[1].state is JobState.COMPLETED
+
+
+def test_a_job_that_is_being_submitted_is_queued_and_lost_only_when_its_submitter_is_killed(jobs: Path) -> None:
+    slow = "import subprocess, sys, time; from pathlib import Path; from p2p.contracts.job import JobSpec\n"
+    slow += "from p2p.scheduler.backends import local\n"
+    slow += "local._start_supervisor = lambda _: time.sleep(600)\n"
+    slow += "local.LocalBackend().submit(JobSpec(argv=('true',)), Path(sys.argv[1]))"
+    with subprocess.Popen([sys.executable, "-c", slow, str(jobs / "a")]) as submitter:
+        until(lambda: (jobs / "a/job.json").exists())
+        assert backend.status(jobs / "a").state is JobState.QUEUED
+        submitter.kill()
+    assert backend.status(jobs / "a").state is JobState.LOST
 
 
 def test_a_job_whose_status_file_is_broken_is_lost_and_may_start_again(jobs: Path) -> None:

@@ -1,11 +1,13 @@
 """Run jobs on this machine, each under a supervisor that outlives the process that started it."""
 
 import codecs
+import fcntl
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -59,12 +61,13 @@ class LocalBackend:
             time.sleep(0.01)  # it is about to leave
         if is_supervised(directory) and supervisor.is_alive(supervisor.read(directory / supervisor.HANDLE)):
             return self.status(directory)  # a supervisor that looked later might find the job lost, and start it
-        if not is_supervised(directory) and not (status and status.state is JobState.COMPLETED):
-            files.write_model(directory / supervisor.JOB, spec)
-        try:
-            _start_supervisor(directory)
-        except EnvironmentProblem:  # it may have been killed in its first moment: once more
-            _start_supervisor(directory)
+        with _submitting(directory):
+            if not is_supervised(directory) and not (status and status.state is JobState.COMPLETED):
+                files.write_model(directory / supervisor.JOB, spec)
+            try:
+                _start_supervisor(directory)
+            except EnvironmentProblem:  # it may have been killed in its first moment: once more
+                _start_supervisor(directory)
         return self.status(directory)
 
     def status(self, directory: Path) -> JobStatus:
@@ -80,10 +83,14 @@ class LocalBackend:
             after = _read(directory)
             if supervised:
                 return _with_heartbeat(directory, after or JobStatus(state=JobState.SUBMITTING))
-            if after is None and (directory / supervisor.STATUS).exists():
-                return JobStatus(state=JobState.LOST, error="Its status.json cannot be read; submit the job again.")
-            if after is None:
+            if after is None and _is_being_submitted(directory):
                 return JobStatus(state=JobState.QUEUED)
+            if after is None and (_read(directory) is not None or is_supervised(directory)):
+                continue  # its supervisor has come meanwhile
+            if after is None:
+                broken = (directory / supervisor.STATUS).exists()
+                why = "Its status.json cannot be read" if broken else "Its submitter was killed before it had begun"
+                return JobStatus(state=JobState.LOST, error=f"{why}; submit the job again.")
             if after.state.finished:
                 return after
             if before is not None and before.started_at == after.started_at:
@@ -143,6 +150,35 @@ class LocalBackend:
                     yield directory, status
             if pending:
                 time.sleep(poll_s)
+
+
+@contextmanager
+def _submitting(directory: Path) -> Iterator[None]:
+    """Hold the directory itself, so that readers can tell a job that is being started from one that never was.
+
+    Where it cannot be locked (NFS), such a job is taken for one that is being started.
+    """
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _is_being_submitted(directory: Path) -> bool:
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _start_supervisor(directory: Path) -> None:
