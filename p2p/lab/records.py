@@ -5,6 +5,7 @@ from pathlib import Path
 
 from p2p.lab.contracts.attack import Attack, AttackRequest
 from p2p.lab.contracts.calibration import Calibration, ClipsRequest, ClipVideoRequest
+from p2p.lab.contracts.exams import ExamClips, ExamClipsRequest
 from p2p.lab.contracts.measurement import MeasureRequest, SpeedMeasurement
 from p2p.store import files, layout
 from p2p.store.iterations import IterationRecord
@@ -21,6 +22,8 @@ ATTACK_FINDS = "finds"
 """Clips of what such a search found."""
 JUDGE_FUNCTIONS = "judge_functions"
 """Folders of judge functions that models wrote."""
+EXAM_CLIPS = "exam_clips"
+"""Motions that exams are measured on, by suite and robot."""
 WARM = "warm"
 """There from when a measurement of speed can begin."""
 _NO_NAME = re.compile(r"[^a-z0-9]+")
@@ -79,6 +82,29 @@ class AttackRecord:
         return files.read_model(self.path / layout.RESULT, Attack)
 
 
+class ExamClipsRecord:
+    """The job directory in which exams judge the motions of one robot."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def save_request(self, request: ExamClipsRequest) -> None:
+        """Write which exams are to judge."""
+        files.write_model(self.path / layout.REQUEST, request)
+
+    def read_request(self) -> ExamClipsRequest | None:
+        """Which exams are to judge."""
+        return files.read_model(self.path / layout.REQUEST, ExamClipsRequest)
+
+    def save(self, clips: ExamClips) -> None:
+        """Write what they said."""
+        files.write_model(self.path / layout.RESULT, clips)
+
+    def read(self) -> ExamClips | None:
+        """What they said; None before it is done."""
+        return files.read_model(self.path / layout.RESULT, ExamClips)
+
+
 class CalibrationRecord:
     """Everything about the calibration of judges, below the runs directory."""
 
@@ -98,6 +124,10 @@ class CalibrationRecord:
     def attack(self, env_id: str, sentence: str) -> AttackRecord:
         """The last search for what fools the criteria of a sentence."""
         return AttackRecord(self.path / ATTACKS / env_id.lower() / _NO_NAME.sub("_", sentence.lower()))
+
+    def exam_clips(self, suite: str, env_id: str) -> ExamClipsRecord:
+        """What the exams of a suite say of the motions of a robot."""
+        return ExamClipsRecord(self.path / EXAM_CLIPS / suite / env_id.lower())
 
     def policies(self, env_id: str) -> Path:
         """Directory of the runs whose policies make clips of a robot."""

@@ -13,6 +13,7 @@ from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED
 from p2p.contracts.spending import Caps
 from p2p.lab.contracts.calibration import CalibrationRequest, on_target
+from p2p.lab.exams.command import run as calibrate_exams
 from p2p.lab.judges.calibrate import calibrate as measure
 from p2p.lab.judges.calibrate import calibration_chart
 from p2p.lab.judges.calibration_tables import calibration_tables, markdown, what_remains
@@ -29,6 +30,7 @@ CALIBRATE_EXAMPLES = examples(
     "p2p judge calibrate --judge-code my_functions",
     "p2p judge calibrate --policies 200000 --env HalfCheetah-v5",
     "p2p calibrate --video hopper-045-00",
+    "p2p judge calibrate --exams p2p-60 --readme docs/calibration.md",
 )
 _DEFAULTS = CalibrationRequest()
 
@@ -97,6 +99,18 @@ OpenHeldOut = Annotated[
     ),
 ]
 Limit = Annotated[int | None, typer.Option(min=1, help="Most verdicts per judge, drawn evenly.", show_default="all")]
+Exams = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exams",
+        metavar="SUITE",
+        help="Measure the exams of this suite of sentences instead, or of `all` that come with p2p; repeatable.",
+    ),
+]
+Ship = Annotated[
+    bool,
+    typer.Option("--ship", help="With --exams: write the report beside the exams, where a release looks for it."),
+]
 Video = Annotated[
     str | None,
     typer.Option("--video", metavar="CLIP", help="Only film this clip of the last calibration, and show what it is."),
@@ -118,6 +132,8 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     readme: Readme = None,
     remaining: Remaining = None,
     video: Video = None,
+    exams: Exams = None,
+    ship: Ship = False,
     as_json: AsJson = False,
     runs_dir: RunsDir = None,
 ) -> None:
@@ -133,6 +149,10 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
     require_training(ws)
     if video is not None:
         _film(ws, output, video, open_held_out)
+        return
+    if exams:
+        if not calibrate_exams(ws, output, exams, seed, variations, ship, readme):
+            raise typer.Exit(NOT_PASSED)
         return
     place = TablePlace(readme, "judge-code" if judge_code else "judges") if readme is not None else None
     rest = TablePlace(remaining, "remaining") if remaining is not None else None

@@ -6,6 +6,7 @@
 | measure | request.json, config.json, env_spec.json, reward_fn.py | result.json |
 | clips | request.json | clips.json, states.npz, features.npz: clips whose truth is known |
 | clip_video | request.json, the clips it names | video.mp4, sheet.jpg |
+| exam_clips | request.json | result.json: what exams say of motions whose truth is known |
 | attack | request.json | result.json, finds/: clips that pass and are wrong |
 | calibration_chart | report.json | plot.png |
 """
@@ -37,6 +38,7 @@ VERBS = {
     "measure": Verb("p2p.lab.worker.speed.job:measure", _measure, runs_code=True),
     "clips": Verb("p2p.lab.worker.clips.job:make", _clips),
     "clip_video": Verb("p2p.lab.worker.clips.clip_video:film", _clip_video),
+    "exam_clips": Verb("p2p.lab.worker.exams.job:judge"),
     "attack": Verb("p2p.lab.worker.attack.job:attack"),
     "calibration_chart": Verb("p2p.lab.worker.clips.chart:draw"),
 }

@@ -1,6 +1,6 @@
 """Stage: plays paths as states of a robot's joints."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,8 +89,13 @@ class MotionPlayer:
         self._low = np.array([actuator.low for actuator in spec.action])
         self._high = np.array([actuator.high for actuator in spec.action])
 
-    def play(self, motion: Motion) -> Played:
-        """States, actions and features of a motion; the robot's lowest point is `lift` above its resting height."""
+    def play(self, motion: Motion, joints: Mapping[str, Floats] | None = None) -> Played:
+        """States, actions and features of a motion; the robot's lowest point is `lift` above its resting height.
+
+        Args:
+            motion: What it does.
+            joints: Added to the positions of joints, by name, shape (T + 1,) [rad or m].
+        """
         if motion.limp is not None:
             # Simulate from the usual start with a little noise.
             rng = np.random.default_rng(motion.limp)
@@ -98,6 +103,8 @@ class MotionPlayer:
             idle = np.zeros((len(motion.t) - 1, self.spec.action_dim))
             return self.measured(*self.simulate(start, rng.uniform(-NOISE, NOISE, self.model.nv), idle), idle)
         qpos, waves = self._posed(motion)
+        for name, path in (joints or {}).items():
+            qpos[:, self._joints[name]] += path
         still = np.zeros((len(qpos), self.model.nv))
         if not self._flat:
             low = self._kinematics.read(qpos, still).low

@@ -1,0 +1,1 @@
+"""Exams of suites, measured."""

@@ -1,0 +1,55 @@
+"""Tables of the calibration of exams."""
+
+from collections.abc import Callable, Iterable
+
+from p2p.analysis.intervals import wilson_interval
+from p2p.lab.contracts.exams import Count, ExamCounts, SuiteCalibration
+
+HEADER = (
+    "| suite | motions | exams | near misses that pass | exploits that pass | other sentences' motions that pass "
+    "| positives that fail | without positives |",
+    "|---|---|---|---|---|---|---|---|",
+)
+
+
+def markdown(calibrations: Iterable[SuiteCalibration]) -> str:
+    """Two rows for each suite: motions that exams were mended on, and motions never looked at."""
+    lines = [*HEADER]
+    for one in calibrations:
+        for words, pick in PARTS.items():
+            counts = [pick(case.mended_on, case.never_looked_at) for case in one.cases.values()]
+            cells = (
+                one.suite,
+                words,
+                str(len(counts)),
+                _share(_summed(count.near_misses for count in counts)),
+                _share(_summed(count.exploits for count in counts)),
+                _share(_summed(count.others for count in counts)),
+                _share(_failed(_summed(count.positives for count in counts))),
+                str(sum(not count.positives.of for count in counts)),
+            )
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+Pick = Callable[[ExamCounts, ExamCounts], ExamCounts]
+PARTS: dict[str, Pick] = {
+    "mended on": lambda mended, _apart: mended,
+    "never looked at": lambda _mended, apart: apart,
+}
+
+
+def _summed(counts: Iterable[Count]) -> Count:
+    listed = list(counts)
+    return Count(passed=sum(count.passed for count in listed), of=sum(count.of for count in listed))
+
+
+def _failed(count: Count) -> Count:
+    return Count(passed=count.of - count.passed, of=count.of)
+
+
+def _share(count: Count) -> str:
+    if not count.of:
+        return "–"
+    low, high = wilson_interval(count.passed, count.of)
+    return f"{count.passed} of {count.of:,} [{100 * low:.2g} %, {100 * high:.2g} %]"

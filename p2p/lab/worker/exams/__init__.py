@@ -1,0 +1,1 @@
+"""Motions whose truth is known, for the exams of suites."""
