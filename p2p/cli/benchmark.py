@@ -1,6 +1,7 @@
 """`p2p benchmark`: suites of sentences run, looked at, stopped and gone on with."""
 
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,6 +36,7 @@ from p2p.contracts.suite import CaseResult, Gate, NewSuiteRun, Outcome, RunState
 from p2p.service.machines.setup import require_training
 from p2p.service.sessions.requests import new_session
 from p2p.service.suites.results import list_suite_runs, view_suite_run
+from p2p.service.suites.revealing import check_revealed
 from p2p.service.suites.running import new_suite_run, resume_suite_run, start_suite_run, stop_suite_run
 from p2p.service.workspace import Workspace
 
@@ -203,6 +205,19 @@ benchmark.command(epilog=COMPARE_EXAMPLES)(compare)
 benchmark.command(epilog=PAGE_EXAMPLES)(page)
 benchmark.command(epilog=EXPORT_EXAMPLES)(export)
 benchmark.command(epilog=VERIFY_EXAMPLES)(verify)
+
+
+@benchmark.command(epilog=examples("p2p benchmark reveal p2p-60 revealed.json"))
+def reveal(
+    suite: SuiteArgument,
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSON with the revealed cases.")],
+    as_json: AsJson = False,
+) -> None:
+    """Check that revealed cases are the ones that a suite kept back. Ends with 3 when one is not."""
+    found = check_revealed(suite, file)
+    lines = [f"{name}: {'as it was kept back' if same else 'not what was kept back'}" for name, same in found.items()]
+    Output(as_json).result(found, *lines)
+    raise typer.Exit(PASSED if all(found.values()) else NOT_PASSED)
 
 
 def follow(ws: Workspace, output: Output, view: SuiteRunView, *, detach: bool = False) -> None:

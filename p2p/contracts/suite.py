@@ -63,6 +63,27 @@ class HeldBackCase(Contract):
     """SHA-256 over a salt, the sentence and the exam."""
 
 
+class RevealedCase(Contract):
+    """A case that was kept back, made public."""
+
+    name: CaseName
+    salt: str = Field(min_length=16)
+    """Without it nobody could guess a sentence and confirm the guess."""
+    prompt: str = Field(min_length=1)
+    exam: Intent
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over salt, sentence and exam: that of the case as it was kept back."""
+        return hashlib.sha256(json.dumps([self.salt, self.prompt, digest_of(self.exam)]).encode()).hexdigest()
+
+
+class RevealedCases(Contract):
+    """File of revealed cases."""
+
+    cases: tuple[RevealedCase, ...] = Field(min_length=1)
+
+
 class Selection(Contract):
     """Which cases are meant: those that match every field; an empty field matches all."""
 

@@ -62,6 +62,11 @@ STATISTICS = (
         "Simulate suites whose truth is known, and count false alarms, intervals that hold the truth, and changes "
         "seen.",
     ),
+    LazyCommand(
+        "understood",
+        "p2p.lab.suites.understood:understood",
+        "Count the sentences of each suite that the built-in author understands.",
+    ),
 )
 JUDGES = tuple(row for row in Commands.rows if row.name in ("calibrate", "attack"))
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 import p2p
 from p2p.contracts.errors import InvalidInput, UnknownName
 from p2p.contracts.intent import Intent
-from p2p.contracts.suite import Case, Difficulty, Selection, Stage, Suite
+from p2p.contracts.suite import Case, Difficulty, RevealedCases, Selection, Stage, Suite
 from p2p.store import files
 
 SHIPPED = Path(p2p.__file__).parent / "benchmark"
@@ -102,6 +102,23 @@ def _with_exam(path: Path, exams: Path | None, case: dict[str, Any]) -> dict[str
 def save_exam(path: Path, exam: Intent) -> None:
     """Write an exam as a file of its own."""
     files.write_text(path, exam.model_dump_json(indent=2, exclude_defaults=True) + "\n")
+
+
+def read_revealed(path: Path) -> RevealedCases:
+    """Read cases that were kept back and are made public.
+
+    Raises:
+        InvalidInput: the file cannot be read, or holds none.
+    """
+    try:
+        return RevealedCases.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error}") from error
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        raise InvalidInput(
+            f"{path} holds no revealed cases: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}."
+        ) from error
 
 
 def suite_of_csv(name: str, text: str, stages: int = CSV_STAGES, gate: float = CSV_GATE) -> Suite:

@@ -40,7 +40,7 @@ WALK = steady(
 SCRIPTS: dict[tuple[str, str], Script] = {
     ("basic", "ant-left"): steady(
         walks(vy=(0.6, 1.0)), "left", least=0.3, steps=True,
-        known=KnownSentence("walk to the left", "move", low=0.5, sideways=True),
+        known=KnownSentence("walk to the left", "move", low=0.42, sideways=True),
     ),
     ("acrobatics", "ant-spin"): Script((spins((1.95, 2.1), (3.8, 4.6)), STANDS), "turn", most=1.5, in_place=True,
         known=KnownSentence("spin left twice", "spin", low=2.0, exact=True),
@@ -64,7 +64,7 @@ SCRIPTS: dict[tuple[str, str], Script] = {
     ),
     ("p2p-60", "ant-right"): steady(
         walks(vy=(-1.0, -0.6)), "right", least=0.3, steps=True,
-        known=KnownSentence("walk to the right", "move", low=0.45, way=-1.0, sideways=True),
+        known=KnownSentence("walk to the right", "move", low=0.37, way=-1.0, sideways=True),
     ),
     ("p2p-60", "ant-half-metre"): steady(walks(vx=(0.47, 0.53)), "forward", least=0.6, most=1.5, steps=True,
         known=KnownSentence("walk at 0.5 m/s", "move", low=0.5, high=0.5),

@@ -71,7 +71,7 @@ SCRIPTS: dict[tuple[str, str], Script] = {
     ),
     ("exotic", "cheetah-crawl-low"): CRAWL,
     ("exotic", "cheetah-kangaroo"): BOUNDS,
-    ("exotic", "cheetah-back-legs"): replace(REARING, known=None),
+    ("exotic", "cheetah-back-legs"): replace(REARING, least=0.3, known=None),
     ("exotic", "cheetah-backflip-upright"): BACKFLIP,
     ("exotic", "cheetah-flip-sprint"): BACKFLIP_AND_RUN,
     ("p2p-60", "cheetah-easy-run"): steady(

@@ -20,10 +20,11 @@ SCRIPTS: dict[tuple[str, str], Script] = {
         hops((0.7, 1.6)), "forward", least=0.25, steps=True, known=KnownSentence("hop onward", "hop", low=0.5)
     ),
     ("p2p-60", "hopper-stand"): steady(
-        STANDS, "still", directed=False, in_place=True, known=KnownSentence("stand still", "still")
+        STANDS, "still", directed=False, in_place=True, known=KnownSentence("stand still", "still"),
+        unclear_clips=("bends and stretches",),
     ),
     ("p2p-60", "hopper-slow"): steady(hops((0.4, 0.8)), "forward", least=0.25, most=2.9, steps=True, without=("plain",),
-        known=KnownSentence("move slowly", "move", low=0.3, high=0.9),
+        known=KnownSentence("move slowly", "move", low=0.28, high=0.9),
     ),
     ("p2p-60", "hopper-backward"): steady(
         hops((-1.4, -0.7)), "backward", least=0.3, steps=True,

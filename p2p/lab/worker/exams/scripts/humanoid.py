@@ -72,7 +72,7 @@ SCRIPTS: dict[tuple[str, str], Script] = {
     ("p2p-60", "humanoid-side-step"): steady(
         walks(vy=(0.4, 0.8)), "left", least=0.25, steps=True,
         without=("plain",),
-        known=KnownSentence("walk to the left", "move", low=0.3, sideways=True),
+        known=KnownSentence("walk to the left", "move", low=0.29, sideways=True),
     ),
     ("p2p-60", "humanoid-left-leg"): Script(
         (Phase(seconds=(0.6, 1.0)), Phase(seconds=(3.4, 3.7), pose=LEFT_LEG), STANDS), "one leg", least=0.2,
@@ -80,7 +80,7 @@ SCRIPTS: dict[tuple[str, str], Script] = {
     ),
     ("p2p-60", "humanoid-three-jumps"): Script(
         (Phase(seconds=(4.4, 4.8), flights=3, height=(0.13, 0.2)), STANDS), "jump", directed=False, counted=True,
-        in_place=True, known=KnownSentence("jump 3 times", "jump", low=0.1, times=3, exact=True),
+        in_place=True, known=KnownSentence("jump 3 times", "jump", low=0.095, times=3, exact=True),
     ),
     ("p2p-60", "standup-stay"): Script(
         (Phase(seconds=(1.6, 2.4)), Phase(lean=(-pi / 2 - 0.05, -pi / 2 + 0.05))), "get up", least=0.4,
