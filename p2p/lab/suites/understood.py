@@ -11,7 +11,7 @@ from p2p.benchmark.table_place import TablePlace
 from p2p.cli.options import AsJson, examples
 from p2p.cli.output import Output
 from p2p.contracts.errors import InvalidInput
-from p2p.contracts.suite import Case, Suite
+from p2p.contracts.suite import Case, Difficulty, Suite
 from p2p.envs.catalog import load
 from p2p.store.suite_files import load_suite, shipped_suites
 
@@ -53,7 +53,7 @@ def table(suites: list[Suite], found: dict[str, list[Case]]) -> str:
     for suite in suites:
         own = found[suite.name]
         by = Counter(case.difficulty for case in own)
-        told = ", ".join(str(by[difficulty]) for difficulty in ("easy", "medium", "hard"))
+        told = ", ".join(str(by[difficulty]) for difficulty in Difficulty)
         share = f"{len(own)} ({len(own) / len(suite.cases):.0%})"
         lines.append(f"| `{suite.name}` | {len(suite.cases)} | {len(suite.held_back)} | {share} | {told} |")
     return "\n".join(lines)

@@ -158,7 +158,8 @@ def _of_paths(
             rng = np.random.default_rng([*seed, zlib.crc32(one.key.encode()), number])
             qpos, effort = one.make(t, rng)
             signs = np.where(np.arange(len(low)) % 2, -1.0, 1.0)
-            actions = (low + high) / 2.0 + (high - low) / 2.0 * effort[1:, None] * signs
+            swing = (high - low) / 2.0 * effort[1:, None] * signs
+            actions = np.asarray((low + high) / 2.0 + swing, dtype=np.float64)
             yield ExamMotion(one.key, one.words, one.kind, number, stage.replay(qpos, actions))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,13 +75,15 @@ class Phase:
 
     def scaled(self, factor: float) -> "Phase":
         """So many times the speed, the turns, the heights, the poses and the leans."""
-        amounts = {name: times(getattr(self, name), factor) for name in AMOUNTS}
-        shaped = {name: {joint: times(by, factor) for joint, by in getattr(self, name).items()} for name in SHAPES}
-        return replace(self, **amounts, **shaped)
+        changed: dict[str, Any] = {name: times(getattr(self, name), factor) for name in AMOUNTS}
+        for name in SHAPES:
+            changed[name] = {joint: times(by, factor) for joint, by in getattr(self, name).items()}
+        return replace(self, **changed)
 
     def turned_round(self) -> "Phase":
         """Directions the other way round."""
-        return replace(self, **{name: times(getattr(self, name), -1.0) for name in DIRECTIONS})
+        changed: dict[str, Any] = {name: times(getattr(self, name), -1.0) for name in DIRECTIONS}
+        return replace(self, **changed)
 
 
 AMOUNTS = ("vx", "vy", "yaw", "pitch", "roll", "height", "lean", "bend")

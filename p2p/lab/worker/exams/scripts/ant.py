@@ -17,7 +17,7 @@ def walks(
     return Phase(seconds=seconds, vx=vx, vy=vy, sway=0.3, effort=effort, yaw=yaw)
 
 
-def spins(turns: Range, seconds: Range, bend: Range = 0.0) -> Phase:
+def spins(turns: Range, seconds: Range | None, bend: Range = 0.0) -> Phase:
     """Turn on stepping feet, to the left."""
     return Phase(seconds=seconds, yaw=turns, sway=0.1, effort=0.2, bend=bend)
 
