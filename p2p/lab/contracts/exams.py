@@ -10,6 +10,8 @@ from p2p.contracts.known_motions import ClaimKind
 
 MOST_FALSE_PASSES = 0.01
 """Share of near misses and exploits that may pass the exams of a suite."""
+MOST_FALSE_FAILS = 0.025
+"""Share of motions that do what is asked that may fail the exams of a suite."""
 POSITIVE_RULE = "positive"
 """Rule of motions that do what is asked."""
 
@@ -19,6 +21,19 @@ def held_out(seed: int, suite: str, case: str, clip: "ExamClip") -> bool:
     if clip.rule == POSITIVE_RULE:
         return clip.number % 2 == 1
     return hashlib.sha256(f"{seed} {suite} {case} {clip.rule}".encode()).digest()[0] % 2 == 1
+
+
+class ExamCalibrationRequest(Contract):
+    """Which exams are to be measured."""
+
+    suites: tuple[str, ...]
+    """Names of suites, or `all` that come with p2p."""
+    env_ids: tuple[str, ...] = ()
+    """Only cases of these robots; empty for all. The others keep their entries."""
+    seed: int = Field(default=1, ge=0)
+    """Of the motions."""
+    variations: int = Field(default=2, ge=1, le=100)
+    """Motions of each rule."""
 
 
 class ExamToCalibrate(Contract):

@@ -1,6 +1,6 @@
 """Calibrate the exams of a suite on motions whose truth is known."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from p2p.contracts.known_motions import ClaimKind
@@ -35,7 +35,12 @@ _FIELDS = {
 
 
 def calibrate_exams(
-    ws: Workspace, suite: Suite, seed: int = 1, variations: int = 2, tick: Callable[[str], None] = lambda _: None
+    ws: Workspace,
+    suite: Suite,
+    seed: int = 1,
+    variations: int = 2,
+    env_ids: Collection[str] = (),
+    tick: Callable[[str], None] = lambda _: None,
 ) -> tuple[SuiteCalibration, tuple[ExamClip, ...]]:
     """Put motions of known truth to the exams of a suite.
 
@@ -44,6 +49,7 @@ def calibrate_exams(
         suite: Its cases with exams are measured.
         seed: Of the motions. Exams were mended on seed 0: report on others.
         variations: Motions of each rule.
+        env_ids: Only cases of these robots; empty for all.
         tick: Told what is being done, in words.
 
     Returns:
@@ -51,11 +57,12 @@ def calibrate_exams(
     """
     record = CalibrationRecord(ws.runs.path)
     waiting = []
-    for env_id in dict.fromkeys(case.env_id for case in suite.cases):
+    exam_of = {
+        case: case.exam for case in suite.cases if case.exam is not None and (not env_ids or case.env_id in env_ids)
+    }
+    for env_id in dict.fromkeys(case.env_id for case in exam_of):
         exams = tuple(
-            ExamToCalibrate(case=case.name, exam=case.exam)
-            for case in suite.cases
-            if case.env_id == env_id and case.exam is not None
+            ExamToCalibrate(case=case.name, exam=exam) for case, exam in exam_of.items() if case.env_id == env_id
         )
         clips = record.exam_clips(suite.name, env_id)
         files.discard(clips.path)
@@ -80,9 +87,8 @@ def calibrate_exams(
         variations=variations,
         hold_out_seed=HOLD_OUT_SEED,
         cases={
-            case.name: _of_case(suite.name, digest_of(case.exam), [clip for clip in found if clip.case == case.name])
-            for case in suite.cases
-            if case.exam is not None
+            case.name: _of_case(suite.name, digest_of(exam), [clip for clip in found if clip.case == case.name])
+            for case, exam in exam_of.items()
         },
     )
     wrong = [clip for clip in found if clip.passed is not clip.kind.holds]
@@ -92,6 +98,15 @@ def calibrate_exams(
 def calibration_path(suite: str) -> Path:
     """File of a shipped suite's calibration, beside its exams."""
     return SHIPPED / "exams" / suite / CALIBRATION
+
+
+def completed(calibration: SuiteCalibration, before: SuiteCalibration | None) -> SuiteCalibration:
+    """A calibration with the entries that an earlier one, made in the same way, has of other cases."""
+    told = calibration.model_dump(exclude={"cases"})
+    if before is None or before.model_dump(exclude={"cases"}) != told:
+        return calibration
+    cases = {name: calibration.cases.get(name, entry) for name, entry in before.cases.items()}
+    return calibration.model_copy(update={"cases": cases | calibration.cases})
 
 
 def save_calibration(path: Path, calibration: SuiteCalibration) -> None:

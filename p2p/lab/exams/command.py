@@ -6,8 +6,14 @@ from rich.table import Table
 
 from p2p.benchmark.table_place import TablePlace
 from p2p.cli.output import Output
-from p2p.lab.contracts.exams import MOST_FALSE_PASSES, Count, ExamClip, SuiteCalibration
-from p2p.lab.exams.calibration import calibrate_exams, calibration_path, save_calibration
+from p2p.lab.contracts.exams import MOST_FALSE_PASSES, Count, ExamCalibrationRequest, ExamClip, SuiteCalibration
+from p2p.lab.exams.calibration import (
+    calibrate_exams,
+    calibration_path,
+    completed,
+    read_calibration,
+    save_calibration,
+)
 from p2p.lab.exams.tables import markdown
 from p2p.service.workspace import Workspace
 from p2p.store.suite_files import load_suite, shipped_suites
@@ -15,17 +21,13 @@ from p2p.store.suite_files import load_suite, shipped_suites
 MOST_SHOWN = 60
 
 
-def run(
-    ws: Workspace, output: Output, suites: list[str], seed: int, variations: int, ship: bool, readme: Path | None
-) -> bool:
+def run(ws: Workspace, output: Output, request: ExamCalibrationRequest, *, ship: bool, readme: Path | None) -> bool:
     """Calibrate the exams of suites and show what they got wrong.
 
     Args:
         ws: Where the motions are made.
         output: Where it is shown.
-        suites: Names of shipped suites, or `all`.
-        seed: Of the motions.
-        variations: Motions of each rule.
+        request: Which exams, on which motions.
         ship: Whether to write the report beside the exams.
         readme: File whose `exams` table is written.
 
@@ -39,11 +41,18 @@ def run(
     place = TablePlace(readme, "exams") if readme is not None else None
     found: list[SuiteCalibration] = []
     wrong: list[ExamClip] = []
-    for name in shipped_suites() if suites == ["all"] else suites:
+    for name in shipped_suites() if request.suites == ("all",) else request.suites:
         suite = load_suite(name)
         calibration, mistakes = calibrate_exams(
-            ws, suite, seed, variations, lambda text: output.console.print(text, markup=False)
+            ws,
+            suite,
+            request.seed,
+            request.variations,
+            request.env_ids,
+            lambda text: output.console.print(text, markup=False),
         )
+        if request.env_ids:
+            calibration = completed(calibration, read_calibration(calibration_path(suite.name)))
         found.append(calibration)
         wrong += mistakes
         if ship:

@@ -13,6 +13,7 @@ from p2p.cli.output import Output
 from p2p.cli.run import NOT_PASSED
 from p2p.contracts.spending import Caps
 from p2p.lab.contracts.calibration import CalibrationRequest, on_target
+from p2p.lab.contracts.exams import ExamCalibrationRequest
 from p2p.lab.exams.command import run as calibrate_exams
 from p2p.lab.judges.calibrate import calibrate as measure
 from p2p.lab.judges.calibrate import calibration_chart
@@ -151,7 +152,8 @@ def calibrate(  # noqa: PLR0913  typer reads one parameter per option
         _film(ws, output, video, open_held_out)
         return
     if exams:
-        if not calibrate_exams(ws, output, exams, seed, variations, ship, readme):
+        asked = ExamCalibrationRequest(suites=tuple(exams), env_ids=tuple(env or ()), seed=seed, variations=variations)
+        if not calibrate_exams(ws, output, asked, ship=ship, readme=readme):
             raise typer.Exit(NOT_PASSED)
         return
     place = TablePlace(readme, "judge-code" if judge_code else "judges") if readme is not None else None
