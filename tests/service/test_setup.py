@@ -8,6 +8,7 @@ import pytest
 
 from p2p.contracts.errors import MissingExtra
 from p2p.contracts.node import CheckLevel, SetupCheck, SetupReport
+from p2p.contracts.remedies import Remedy
 from p2p.contracts.session import NewSession
 from p2p.service.jobs.packages import within
 from p2p.service.machines import sandbox_check, setup
@@ -57,7 +58,7 @@ def test_a_runs_directory_that_cannot_be_written_is_a_problem_with_a_remedy(tmp_
     check = checks(tmp_path / "file" / "runs")["runs directory"]
 
     assert check.level is CheckLevel.PROBLEM
-    assert "P2P_RUNS_DIR" in check.remedy
+    assert Remedy.CHOOSE_RUNS_DIR.of() in check.remedy
     assert not SetupReport(checks=(check,)).usable
 
 
