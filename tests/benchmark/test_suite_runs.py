@@ -249,6 +249,15 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_results(
     compare(finished, wait(ws))
 
 
+@pytest.mark.nightly
+def test_sessions_side_by_side_on_the_pool_end_as_they_do_here(
+    finished: Path, killed_at_the_end: Workspace, tmp_path: Path
+) -> None:
+    ws = Workspace(Settings(runs_dir=killed_at_the_end.runs.path, backend="pool"))
+    start_suite_run(ws, suite_in(tmp_path / "suite"), ASKED.model_copy(update={"parallel": 8, "backend": "pool"}))
+    compare(finished, wait(ws))
+
+
 def compare(finished: Path, view: SuiteRunView) -> None:
     undisturbed = view_suite_run(Workspace(Settings(runs_dir=finished / "runs")), "poles")
     assert view.state is RunState.ENDED, view.error
