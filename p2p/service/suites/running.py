@@ -150,6 +150,7 @@ def stop_suite_run(ws: Workspace, name: str) -> SuiteRunView:
             status = session.read_status() if session.exists else None
             if status is not None and not status.status.finished:
                 halt_session(ws, session)
+            end_job(ws, session.film_dir)
             end_job(ws, record.exam_dir(sitting.session_id))
     return view_suite_run(ws, name)
 
