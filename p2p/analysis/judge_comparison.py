@@ -80,7 +80,7 @@ def notes_of(policies: Sequence[JudgedPolicy]) -> tuple[str, ...]:
     notes = []
     if cases < SETTLED_CASES:
         notes.append(
-            f"The policies are of {cases} case{'s' * (cases > 1)}. Below {SETTLED_CASES} an interval may be too narrow."
+            f"The policies are of {cases} case{'s' * (cases > 1)}. Below {SETTLED_CASES} hardly any difference can be told from chance."
         )
     if passed in (0, len(policies)):
         which = "No policy" if not passed else "Every policy"

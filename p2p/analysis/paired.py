@@ -34,7 +34,7 @@ MOST_SUMS = 1 << 16
 PSEUDO_CASE = 0.5
 """Difference of a pseudo-case with one seed; n seeds take it through √n, as they take the noise of a case."""
 SETTLED_CASES = 8
-"""Cases from which the interval covers what it says; see `p2p lab suites`."""
+"""Cases from which a difference has some chance to be told from none; see `p2p lab suites`."""
 _SAME = 1e-12
 """A difference below it is a rounding error."""
 _UNIT = 10**12

@@ -229,8 +229,8 @@ def _notes_of_pair(first: ReadRun, other: ReadRun, found: Difference) -> list[st
     notes = []
     if found.n_cases < SETTLED_CASES:
         notes.append(
-            f"{pair} have {_cases(found.n_cases)} in common. Below {SETTLED_CASES} an interval may be too narrow, and "
-            "hardly any difference can be told from chance."
+            f"{pair} have {_cases(found.n_cases)} in common. Below {SETTLED_CASES} hardly any difference can be told "
+            "from chance, and intervals of costs are too narrow."
         )
     elif found.n_changed < TELLING_CASES:
         notes.append(
