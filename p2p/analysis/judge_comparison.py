@@ -79,8 +79,9 @@ def notes_of(policies: Sequence[JudgedPolicy]) -> tuple[str, ...]:
     passed = sum(policy.passed_exam for policy in policies)
     notes = []
     if cases < SETTLED_CASES:
+        counted = "one case" if cases == 1 else f"{cases} cases"
         notes.append(
-            f"The policies are of {cases} case{'s' * (cases > 1)}. Below {SETTLED_CASES} hardly any difference can be told from chance."
+            f"The policies are of {counted}. Below {SETTLED_CASES} hardly any difference can be told from chance."
         )
     if passed in (0, len(policies)):
         which = "No policy" if not passed else "Every policy"
