@@ -21,7 +21,7 @@ def test_equal_runs_rarely_raise_an_alarm_and_intervals_hold_the_truth(world):
 def test_so_they_do_by_rules_that_nothing_was_chosen_on(world):
     found = simulate(world, 60, 3, 600, seed=1)
     assert found.alarms <= 0.07
-    assert 0.93 <= found.covered <= 0.97
+    assert 0.92 <= found.covered <= 0.98  # two standard errors of 600 suites around 94 to 96 %
 
 
 @pytest.mark.slow
