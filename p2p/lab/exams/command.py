@@ -29,7 +29,7 @@ def run(ws: Workspace, output: Output, request: ExamCalibrationRequest, *, ship:
         output: Where it is shown.
         request: Which exams, on which motions.
         ship: Whether to write the report beside the exams.
-        readme: File whose `exams` table is written.
+        readme: File whose `exams` table is written; suites that are not measured keep the rows of their reports.
 
     Returns:
         Whether every suite is within its targets.
@@ -58,7 +58,9 @@ def run(ws: Workspace, output: Output, request: ExamCalibrationRequest, *, ship:
         if ship:
             save_calibration(calibration_path(suite.name), calibration)
     if place is not None:
-        place.write(markdown(found))
+        now = {one.suite: one for one in found}
+        shipped = {name: read_calibration(calibration_path(name)) for name in shipped_suites()}
+        place.write(markdown(one for name in shipped if (one := now.get(name, shipped[name])) is not None))
     output.result({one.suite: one.model_dump(mode="json") for one in found}, _table(found), *_mistakes(wrong))
     return all(map(on_target, found))
 

@@ -150,7 +150,7 @@ def _of_paths(
     robot = replace(LYING, env_id=exam.env_id)
     stage = _stage(exam, robot)
     dt = stage.spec.dt
-    t = dt * np.arange(round(exam.episode_s / dt) + 1)
+    t = dt * np.arange(round(exam.episode_s / dt) + 1, dtype=np.float64)
     low = np.array([actuator.low for actuator in stage.spec.action])
     high = np.array([actuator.high for actuator in stage.spec.action])
     for one in paths:

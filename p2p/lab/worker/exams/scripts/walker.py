@@ -42,7 +42,7 @@ SCRIPTS: dict[tuple[str, str], Script] = {
         walks((0.6, 1.1), (0.15, 0.3)), "forward", economical=True, steps=True, least=0.3, unclear_with=("wait and go",)
     ),
     ("p2p-60", "walker-wait-walk"): Script(
-        (Phase(seconds=(2.0, 2.3)), walks((0.8, 1.3))), "wait and go", ordered=True, without=("backward",)
+        (Phase(seconds=(2.0, 2.3)), walks((0.8, 1.3))), "wait and go", least=0.35, ordered=True, without=("backward",)
     ),
     ("p2p-60", "walker-one-leg"): Script(
         (Phase(seconds=(0.6, 1.0)), Phase(seconds=(3.4, 3.8), pose=ONE_LEG), STANDS), "one leg", least=0.2,
