@@ -65,7 +65,7 @@ STATISTICS = (
     LazyCommand(
         "understood",
         "p2p.lab.suites.understood:understood",
-        "Count the sentences of each suite that the built-in author understands.",
+        "Count the sentences of each suite that the built-in author understands without leaving anything out.",
     ),
 )
 JUDGES = tuple(row for row in Commands.rows if row.name in ("calibrate", "attack"))
