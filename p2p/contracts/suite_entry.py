@@ -16,6 +16,8 @@ class Entry(Contract):
     """The whole suite, with its exams."""
     run: SuiteRun
     results: tuple[CaseResult, ...] = Field(max_length=100_000)
+    env_kwargs: dict[str, dict[str, bool]] = {}
+    """Session -> what its policy observes, where that is not all: Gymnasium's options of that."""
     files: dict[RelativePath, str]
     """SHA-256 of every other file of the entry, by its path."""
 

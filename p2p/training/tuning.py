@@ -1,5 +1,6 @@
 """How far an author may move the hyperparameters. A person may set any value that `TrainConfig` accepts."""
 
+import re
 from collections.abc import Mapping
 
 from p2p.contracts.errors import InvalidConfig
@@ -43,10 +44,21 @@ VARIED = tuple(name for name in HYPERPARAMETERS if name not in ("total_timesteps
 """What variants of a configuration may differ in: they are compared at equal steps."""
 
 
+OBSERVATION = re.compile(r"include_\w+_in_observation|exclude_current_positions_from_observation")
+"""Of the `env_kwargs` of Gymnasium's environments: those that change what a policy sees, and nothing of the world."""
+
+
+def of_the_world(env_kwargs: object) -> tuple[str, ...]:
+    """Names of the `env_kwargs` that change more than what a policy sees, such as the noise of a reset."""
+    names = env_kwargs if isinstance(env_kwargs, Mapping) else {}
+    return tuple(name for name in names if not OBSERVATION.fullmatch(str(name)))
+
+
 def check_bounds(changes: Mapping[str, object]) -> None:
     """Refuse what an author asks for outside the bounds; fields without bounds, and values that are no numbers, pass.
 
-    An author may forbid that a training ends early, but not choose the score at which it does.
+    An author may forbid that a training ends early, but not choose the score at which it does; and choose what a policy
+    sees, but not the world that it is judged in.
 
     Raises:
         InvalidConfig: naming each such field with its bounds.
@@ -55,6 +67,11 @@ def check_bounds(changes: Mapping[str, object]) -> None:
         f"  {name}: an author may choose {low:g} … {high:g}, got {value:g}"
         for name, (low, high) in BOUNDS.items()
         if isinstance(value := changes.get(name), int | float) and not low <= value <= high
+    ]
+    wrong += [
+        f"  env_kwargs.{name}: the policy is judged in the same world, and that is the session's; an author may only "
+        "choose what is observed"
+        for name in of_the_world(changes.get("env_kwargs"))
     ]
     if changes.get("stop_at_score") is not None:
         wrong.append(

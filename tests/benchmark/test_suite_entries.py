@@ -1,11 +1,21 @@
 import json
 import shutil
+import time
 
 import numpy as np
 import pytest
 from suite_runs import LONG, SHORT, pole_runs
 
+from p2p.agents.builtin.author import BuiltinAuthor
 from p2p.cli import main
+from p2p.contracts.session import NewSession
+from p2p.contracts.suite import NewSuiteRun, RunState
+from p2p.envs.catalog import load
+from p2p.service.suites.results import view_suite_run
+from p2p.service.suites.running import start_suite_run
+from p2p.service.workspace import Workspace
+from p2p.settings import Settings
+from p2p.store.suite_files import save_exam
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +59,46 @@ def test_an_entry_is_simulated_again_to_the_bit(made, entry, tmp_path, capsys):
     names = sorted(path.name for path in entry.rglob("*") if path.is_file())
     assert names == ["policy.npz", "policy.npz", "results.json", "reward_fn.py", "reward_fn.py"]
     assert str(made) not in (entry / "results.json").read_text()
+
+
+ANT = """
+[suite]
+name = "ants"
+seeds = [1]
+exams = "exams"
+n_exam_rollouts = 10
+[budget]
+max_iterations = 1
+total_timesteps = 2048
+[[case]]
+name = "left"
+env_id = "Ant-v5"
+prompt = "walk to the left for 2 seconds"
+"""
+
+
+def test_a_policy_that_sees_a_part_of_its_robot_sits_its_exam_again_as_it_sat_it(tmp_path, capsys):
+    file = tmp_path / "ants.toml"
+    file.write_text(ANT)
+    intent = BuiltinAuthor().elicit("walk to the left for 2 seconds", load("Ant-v5"))
+    save_exam(tmp_path / "exams" / "left.json", intent)
+    ws = Workspace(Settings.from_environment(tmp_path / "runs"))
+    start_suite_run(ws, str(file), NewSuiteRun(name="ants", system=NewSession(n_seeds=1, n_report_rollouts=10)))
+    while view_suite_run(ws, "ants").state is RunState.RUNNING:
+        time.sleep(0.2)
+    place = tmp_path / "entry"
+    assert main(["benchmark", "export", "ants", str(place), "--runs-dir", str(ws.runs.path)]) == 0
+    capsys.readouterr()
+    code, report = verify(place, tmp_path, capsys, "--suite", str(file))
+    assert (code, report["simulated"], report["same"], report["problems"]) == (0, 1, 1, [])
+
+    def noiseless(told):
+        told["env_kwargs"] = {"ants-left-seed-1": {"reset_noise_scale": 0}}
+
+    change(place, noiseless)
+    code, report = verify(place, tmp_path, capsys, "--suite", str(file))
+    assert code != 0
+    assert "another world than the suite's: reset_noise_scale" in words(report)
 
 
 def test_everything_that_was_changed_is_named(entry, tmp_path, capsys):

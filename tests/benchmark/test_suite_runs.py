@@ -202,6 +202,9 @@ def test_another_suite_or_system_under_the_name_of_a_run_is_refused(copy: Worksp
     other = ASKED.model_copy(update={"system": SYSTEM.model_copy(update={"candidates": 2})})
     with pytest.raises(Exception, match="candidates is 1, not 2"):
         start_suite_run(copy, file, other)
+    world = SYSTEM.model_copy(update={"config": {"env_kwargs": {"reset_noise_scale": 0.0}}})
+    with pytest.raises(Exception, match=r"the same world.*got reset_noise_scale"):
+        start_suite_run(copy, file, ASKED.model_copy(update={"name": "other", "system": world}))
     Path(file).write_text(SUITE.replace("total_timesteps = 2000", "total_timesteps = 3000"))
     with pytest.raises(Exception, match="is of another poles"):
         start_suite_run(copy, file, ASKED, erratum=True)

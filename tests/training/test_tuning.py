@@ -31,6 +31,16 @@ def test_nan_is_out_of_bounds_and_what_is_no_number_is_left_to_the_configuration
     check_bounds({"gamma": "much", "activation": "tanh", "normalize_obs": True})
 
 
+def test_an_author_may_choose_what_is_observed_and_not_the_world_it_is_judged_in() -> None:
+    check_bounds({"env_kwargs": {"include_cfrc_ext_in_observation": False}})
+    wrong = {"reset_noise_scale": 0.0, "xml_file": "lighter.xml", "exclude_current_positions_from_observation": False}
+    with pytest.raises(InvalidConfig, match=r"env_kwargs\.reset_noise_scale.*\n.*env_kwargs\.xml_file") as refused:
+        base_config(NewSession(), RewardDraft(source="", config_changes={"env_kwargs": wrong}))
+    assert "exclude" not in str(refused.value)
+    free = NewSession(config={"env_kwargs": {"reset_noise_scale": 0.0}})
+    assert base_config(free, RewardDraft(source="")).env_kwargs == {"reset_noise_scale": 0.0}
+
+
 def test_an_author_may_let_a_training_go_on_and_not_say_when_it_may_end() -> None:
     asked = NewSession(stop_when_clear=True, pass_threshold=0.9)
     assert base_config(asked, RewardDraft(source="")).stop_at_score == 0.9

@@ -191,7 +191,7 @@ BODIES: dict[str, RobotFacts] = {
         refusals=dict.fromkeys(_MOTIONS, _CART),
         upright=None,
         terminates=True,
-        budgets={"balance": 80_000},
+        budgets={"balance": 40_000},
         judged_s=10.0,
     ),
     "InvertedDoublePendulum-v5": RobotFacts(

@@ -27,6 +27,7 @@ from p2p.store.iterations import IterationRecord, save_inputs
 from p2p.store.suite_entries import EntryRecord, copy_file
 from p2p.store.suite_files import load_suite, shipped_suites
 from p2p.store.suites import SuiteRuns
+from p2p.training.tuning import of_the_world
 
 TOLD = (
     "author", "model", "light_model", "judge_model", "judge_author", "candidates", "n_seeds", "n_configs",
@@ -69,15 +70,18 @@ def export_entry(ws: Workspace, name: str, directory: Path) -> Entry:
     entry = EntryRecord(directory)
     sittings = {one.session_id: one for stage in stages_of(suite, run) for one in stage.sittings}
     written: dict[str, str] = {}
+    observed: dict[str, dict[str, bool]] = {}
     for result in view.results:
         if result.exam is None or not result.exam.n_rollouts:
             continue
         exam = exam_of(ws, suite, record, sittings[result.session_id])
         assert exam is not None, "it has been sat"
-        reward = IterationRecord(exam.policy.parents[2]).reward_fn_path
+        trained = IterationRecord(exam.policy.parents[2])
+        if (config := trained.read_config()) is not None and config.env_kwargs:
+            observed[result.session_id] = {option: bool(value) for option, value in config.env_kwargs.items()}
         for source, target in (
             (exam.policy, entry.policy(result.session_id)),
-            (reward, entry.reward(result.session_id)),
+            (trained.reward_fn_path, entry.reward(result.session_id)),
         ):
             copy_file(source, target)
             written[entry.name_of(target)] = files.sha256(target) or ""
@@ -85,6 +89,7 @@ def export_entry(ws: Workspace, name: str, directory: Path) -> Entry:
         suite=suite,
         run=_public(run),
         results=tuple(result.model_copy(update={"error": clean(result.error)}) for result in view.results),
+        env_kwargs=observed,
         files=written,
     )
     entry.save_entry(made)
@@ -240,8 +245,11 @@ def _lay_out(ws: Workspace, record: EntryRecord, entry: Entry, of: tuple[Case, C
     case, result = of
     assert case.exam is not None, "it is asked for cases with an exam"
     spec = describe_environment(ws, case.env_id)
+    observed = entry.env_kwargs.get(result.session_id, {})
+    if changed := of_the_world(observed):
+        raise InvalidInput(f"it was sat in another world than the suite's: {', '.join(changed)}")
     run = IterationRecord(directory / "policy_seed_0")
-    save_inputs(run, NO_REWARD, spec, TrainConfig(env_id=case.env_id))
+    save_inputs(run, NO_REWARD, spec, TrainConfig(env_id=case.env_id, env_kwargs=observed))
     policy = run.checkpoint(0).policy_path
     copy_file(record.policy(result.session_id), policy)
     seeds = entry.suite.exam_seeds(result.case, result.seed)

@@ -41,6 +41,7 @@ from p2p.store import files
 from p2p.store.clock import now
 from p2p.store.suite_files import load_suite, shipped_suites
 from p2p.store.suites import SuiteRunRecord, SuiteRuns
+from p2p.training.tuning import of_the_world
 
 DRIVER = ("{python}", "-m", "p2p.session.run_suite")
 """Command of the process that drives a run."""
@@ -88,7 +89,8 @@ def start_suite_run(
             scored again.
 
     Raises:
-        UnknownName, InvalidInput: there is no such suite, case or stage, or the run has another suite or system.
+        UnknownName, InvalidInput: there is no such suite, case or stage, or the run has another suite or system; or the
+            system changes the world that exams are sat in.
     """
     suite = load_suite(source)
     wanted = request_of(suite, asked)
@@ -97,6 +99,11 @@ def start_suite_run(
     require_models(request)
     for config in run_configs(request, RewardDraft(source="")).values():  # else every session would crash by it
         require_learner(config.learner)
+        if changed := of_the_world(config.env_kwargs):
+            raise InvalidInput(
+                f"All systems sit a suite's exams in the same world: env_kwargs may choose what is observed, got "
+                f"{', '.join(changed)}. Leave that out."
+            )
     require_free_disk(ws)
     record = SuiteRuns(ws.runs.path).run(wanted.name)
     if (earlier := record.read_run()) is not None:
