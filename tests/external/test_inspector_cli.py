@@ -101,6 +101,8 @@ def test_every_tool_can_be_called_in_the_order_of_the_loop(node: Node, p2p_url: 
     call("analyze_session", session_id=done)
     call("extend_session", session_id=mine, iterations=5)
     call("manage_session", session_id=mine, action="star")
+    call("run_benchmark", action="start", suite="basic", cases=["pendulum-balance"], run="inspected", seeds=[1])
+    call("run_benchmark", action="stop", run="inspected")
     assert call.called == call.names()
 
 
