@@ -134,3 +134,17 @@ def test_a_command_that_was_killed_ended_as_its_scheduler_says(
     assert (status.state, status.interrupted) == (state, interrupted)
     toy.has.clear()  # and forgotten later, which changes nothing
     assert toy.status(jobs / "a") == status
+
+
+def test_a_command_that_was_killed_is_lost_where_the_scheduler_forgot_why(
+    toy: Scheduler, jobs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toy, "cluster", toy.cluster.model_copy(update={"settle_s": 0.0}))
+    toy.submit(shell("true"), jobs / "a")
+    PlacedJobRecord(jobs / "a").save_status(JobStatus(state=JobState.FAILED, signal=15, error="killed"))
+    toy.has.clear()
+    toy.table.outdate()
+    status = toy.status(jobs / "a")
+    assert status.state is JobState.LOST
+    assert toy.forgotten.reason in (status.error or "")
+    assert toy.status(jobs / "a") == status

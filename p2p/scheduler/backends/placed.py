@@ -304,7 +304,8 @@ class PlacedBackend(ABC):
         status = record.read_status_anew()
         if _is_final(placed, status):
             return status
-        if status.state is JobState.FAILED and report.ending is Ending.UNKNOWN and not placed.cancelled:
+        known = report != self.forgotten  # a command that was killed while nobody can say why was not at fault
+        if status.state is JobState.FAILED and known and report.ending is Ending.UNKNOWN and not placed.cancelled:
             record.save(placed.model_copy(update={"ended": True}))
             return status
         if record.beats(BEATS_S):  # it goes on without its scheduler, as after a restart that forgot all jobs
