@@ -136,22 +136,52 @@ def size(path: Path) -> int:
         return 0
 
 
-def read_lines(path: Path, offset: int = 0) -> tuple[list[Any], int]:
-    """JSON values of the complete lines from byte `offset` on, and the next offset; broken lines are skipped."""
-    values: list[Any] = []
-    end = offset + MOST_READ
+def identity(path: Path) -> tuple[int | None, int]:
+    """Inode and length of a file, to tell whether another has taken its place; (None, 0) where there is none."""
     try:
-        with open_to_read(path, longest=None) as file:
-            file.seek(offset)
-            while offset < end and (complete := _complete_lines(file.read(LONGEST_LINE))):
-                for line in complete.splitlines():
-                    with suppress(ValueError, RecursionError):
-                        values.append(json.loads(harmless_json(line)))
-                offset += len(complete)
-                file.seek(offset)
+        status = path.stat()
     except OSError:
-        pass  # absent, or no file
+        return None, 0
+    return status.st_ino, status.st_size
+
+
+def read_lines(path: Path, offset: int = 0, end: int | None = None) -> tuple[list[Any], int]:
+    """JSON values of the complete lines from byte `offset` on, and the next offset; broken lines are skipped.
+
+    Args:
+        path: The file; nothing if it is absent, or no file.
+        offset: Where a line begins.
+        end: Where to stop, at the end of a line; None for the end of the file, at most `MOST_READ` from `offset`.
+    """
+    placed, offset = read_placed_lines(path, offset, end)
+    return [value for _, value in placed], offset
+
+
+def read_placed_lines(path: Path, offset: int = 0, end: int | None = None) -> tuple[list[tuple[int, Any]], int]:
+    """Like `read_lines`, each value with the byte at which its line begins."""
+    values: list[tuple[int, Any]] = []
+    for start, block in read_blocks(path, offset, end):
+        place = start
+        for line in block.split(b"\n"):
+            with suppress(ValueError, RecursionError):
+                values.append((place, json.loads(harmless_json(line))))
+            place += len(line) + 1
+        offset = start + len(block)
     return values, offset
+
+
+def read_blocks(path: Path, offset: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """Complete lines of a growing file from byte `offset` on, many at a time, each block with where it begins.
+
+    As `read_lines`; a file that cannot be read on ends it.
+    """
+    last = offset + MOST_READ if end is None else end
+    with suppress(OSError), open_to_read(path, longest=None) as file:
+        file.seek(offset)
+        while offset < last and (complete := _complete_lines(file.read(min(LONGEST_LINE, last - offset)))):
+            yield offset, complete
+            offset += len(complete)
+            file.seek(offset)
 
 
 def _complete_lines(data: bytes) -> bytes:

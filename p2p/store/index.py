@@ -7,7 +7,7 @@ or cannot be used costs time and nothing else; one that is broken is set aside, 
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from time import time_ns
@@ -24,6 +24,8 @@ SUFFIXES = ("", "-wal", "-shm", "-journal")
 """Of the database's files."""
 BUSY_S = 2.0
 """How long a writer waits for another [s]."""
+FEW = 200
+"""Ids that are looked up one by one; of more, the whole table is read."""
 T = TypeVar("T")
 Entry = tuple[str, str]
 """What it was made from (of a session a signature, of a job its session), and what was made of it."""
@@ -39,11 +41,15 @@ class Index:
     def __init__(self, runs_dir: Path) -> None:
         self.path = runs_dir / layout.INDEX
 
-    def entries(self, kind: str) -> dict[str, Entry]:
-        """Entries of a kind with a valid checksum, by id."""
+    def entries(self, kind: str, ids: Collection[str] | None = None) -> dict[str, Entry]:
+        """Entries of a kind with a valid checksum, by id; of many ids, or None, all there are."""
+        query, values = "SELECT id, source, value, sum FROM entries WHERE kind = ?", [kind]
+        if ids is not None and len(ids) <= FEW:
+            query += f" AND id IN ({','.join('?' * len(ids))})"
+            values += ids
 
         def read(database: sqlite3.Connection) -> dict[str, Entry]:
-            rows = database.execute("SELECT id, source, value, sum FROM entries WHERE kind = ?", (kind,))
+            rows = database.execute(query, values)
             return {key: (source, value) for key, source, value, total in rows if total == _sum(key, source, value)}
 
         return self._use(read, {}) if self.path.exists() else {}

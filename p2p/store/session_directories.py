@@ -53,6 +53,11 @@ def signature(session: Path) -> str | None:
     return files.signature(session, SETTLED_S)
 
 
+def changing_places(session_id: str, iteration: int) -> tuple[str, str]:
+    """Directories of a session that has not ended in which files come and go, relative to the runs directory."""
+    return f"{session_id}/{layout.DRIVER}", f"{session_id}/{layout.iteration_name(iteration)}"
+
+
 def find(sessions: Sequence[Path], text: str) -> Path:
     """Resolve an id, an alias, the start or end of an id, or "latest" to one of `sessions`, which are newest first.
 

@@ -61,7 +61,7 @@ class SessionRecord:
     status_path = in_directory(layout.STATUS)
     labels_path = in_directory("labels.jsonl")
     wishes_path = in_directory("wishes.jsonl")
-    driver_dir = in_directory("driver")
+    driver_dir = in_directory(layout.DRIVER)
     """Job directory of the driver."""
     film_dir = in_directory(layout.FILM)
     """Job directory of the videos of all checkpoints, made after the verdict."""

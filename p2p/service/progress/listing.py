@@ -48,6 +48,12 @@ class SessionRow(NamedTuple):
     success_rate: float | None
     metadata: EntityMetadata
 
+    @property
+    def rests(self) -> bool:
+        """Whether it has ended with no job running, so that only a command can change it."""
+        busy = self.view["alive"] or any(run["state"] in AT_WORK for run in self.view["runs"])
+        return self.status.finished and not busy
+
     @classmethod
     def of(cls, view: Mapping[str, Any]) -> "SessionRow":
         """The row of a `SessionView`, given as JSON.
@@ -86,7 +92,7 @@ def list_rows(ws: Workspace, *, starred: bool = False, tags: Sequence[str] = ())
     wanted = set(tags)
     rows = [
         row
-        for row in _read(ws, session_directories.unsorted(ws.settings.runs_dir), forget_others=True)
+        for row in read_rows(ws, session_directories.unsorted(ws.settings.runs_dir), forget_others=True)
         if row.metadata.deleted_at is None
         and (row.metadata.starred or not starred)
         and wanted <= set(row.metadata.tags)
@@ -108,7 +114,7 @@ def session_row(ws: Workspace, session_id: str) -> SessionRow:
         UnknownName: there is no such session.
         InvalidInput: it lies in the trash, or its directory holds no readable session.
     """
-    rows = _read(ws, [ws.settings.runs_dir / session_id]) if session_directories.is_id(session_id) else []
+    rows = read_rows(ws, [ws.settings.runs_dir / session_id]) if session_directories.is_id(session_id) else []
     if not rows or rows[0].metadata.deleted_at is not None:
         ws.record(session_id)  # says why
     return rows[0]
@@ -123,23 +129,25 @@ def find_session(ws: Workspace, text: str) -> str:
     return session_directories.find(session_directories.outside_the_trash(ws.settings.runs_dir), text).name
 
 
-def _read(ws: Workspace, directories: Sequence[Path], forget_others: bool = False) -> list[SessionRow]:
-    """Rows of some sessions, from the index where they have not changed; those that cannot be read are left out."""
+def read_rows(ws: Workspace, directories: Sequence[Path], forget_others: bool = False) -> list[SessionRow]:
+    """Rows of some sessions, from the index where they have not changed; those that cannot be read are left out.
+
+    Args:
+        ws: The workspace.
+        directories: Of the sessions, also of those in the trash.
+        forget_others: Whether these are all there are, so that the index may drop the others.
+    """
     index = Index(ws.settings.runs_dir)
-    known = index.entries(KIND)
+    known = index.entries(KIND, None if forget_others else [directory.name for directory in directories])
     rows = list[SessionRow]()
     fresh = dict[str, Entry]()
     for directory in directories:
         name = directory.name
-        signature = session_directories.signature(directory)
-        source = f"{_code()} {signature}"
+        source = source_of(directory)
         row = _unchanged(known.get(name), source, ws.settings.runs_dir)
         if row is None and (row := _from_directory(ws, name)) is None:
             continue
-        # It has ended with no job running, so that only a command can change it.
-        busy = row.view["alive"] or any(run["state"] in AT_WORK for run in row.view["runs"])
-        rests = row.status.finished and not busy and row.session_id == name
-        if signature is not None and known.get(name, ("",))[0] != source and rests:
+        if source is not None and known.get(name, ("",))[0] != source and row.rests and row.session_id == name:
             fresh[name] = (source, json.dumps(row.view))
         rows.append(row)
     gone = known.keys() - {directory.name for directory in directories} if forget_others else ()
@@ -147,7 +155,13 @@ def _read(ws: Workspace, directories: Sequence[Path], forget_others: bool = Fals
     return rows
 
 
-def _unchanged(entry: Entry | None, source: str, root: Path) -> SessionRow | None:
+def source_of(directory: Path) -> str | None:
+    """Fingerprint of the code and of a session's files; None while these are too young to be relied on."""
+    signature = session_directories.signature(directory)
+    return None if signature is None else f"{_code()} {signature}"
+
+
+def _unchanged(entry: Entry | None, source: str | None, root: Path) -> SessionRow | None:
     """Row of an entry; None if the session or the code has changed since."""
     if entry is None or entry[0] != source:
         return None

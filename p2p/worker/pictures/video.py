@@ -1,6 +1,5 @@
 """Videos in real time."""
 
-import math
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from p2p.contracts.env import EnvSpec
 from p2p.contracts.errors import EnvironmentProblem
+from p2p.contracts.frame_rate import frame_rate
 from p2p.store.files import replacing
 from p2p.worker.pictures.key_pictures import ShownRollout
 from p2p.worker.pictures.overlay import captions, stamped
@@ -23,8 +23,6 @@ from p2p.worker.render.find_renderer import RAYCAST, choose_renderer
 from p2p.worker.render.frames import draw
 from p2p.worker.render.marking import limbs_in_words
 
-MAX_FPS = 30
-"""More frames per second show nothing more [1/s]."""
 ENCODER = (
     *("-threads", "2", "-c:v", "libx264", "-preset", "veryfast", "-crf", "21"),
     *("-pix_fmt", "yuv420p", "-movflags", "+faststart"),
@@ -122,14 +120,3 @@ def drawn_size(size: tuple[int, int]) -> tuple[int, int]:
         return size
     width, height = size
     return max(2, round(width * RAYCAST_SHARE)), max(2, round(height * RAYCAST_SHARE))
-
-
-def frame_rate(dt: float) -> tuple[int, Fraction]:
-    """Control steps per frame, and exact frames per second, at most 30.
-
-    Args:
-        dt: Control period [s].
-    """
-    period = Fraction(dt).limit_denominator(1_000_000)
-    every = max(1, math.ceil(1 / (MAX_FPS * period)))
-    return every, 1 / (every * period)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from p2p.contracts.frame_rate import frame_rate
 from p2p.contracts.work import ViewCamera, ViewRequest
 from p2p.worker.pictures.body_path import body_path, draw_path, path_spots
 from p2p.worker.pictures.frame_files import picture_size
@@ -17,7 +18,7 @@ from p2p.worker.pictures.key_frames import KeyFrames
 from p2p.worker.pictures.key_pictures import ShownRollout
 from p2p.worker.pictures.overlay import captions, stamped
 from p2p.worker.pictures.slow_motion import RecordedStates, refine
-from p2p.worker.pictures.video import drawn_size, encode, frame_rate
+from p2p.worker.pictures.video import drawn_size, encode
 from p2p.worker.render.camera import Floats, follow
 from p2p.worker.render.frames import draw
 

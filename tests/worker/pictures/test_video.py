@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from p2p.contracts.errors import EnvironmentProblem, StorageProblem
+from p2p.contracts.frame_rate import frame_rate
 from p2p.envs import catalog
 from p2p.worker.engine.environment import compiled_model
 from p2p.worker.pictures.key_pictures import ShownRollout
 from p2p.worker.pictures.overlay import captions, stamped
-from p2p.worker.pictures.video import frame_rate, write_rollout_video, write_video
+from p2p.worker.pictures.video import write_rollout_video, write_video
 from p2p.worker.render import find_renderer
 
 SPEC = catalog.load("HalfCheetah-v5")

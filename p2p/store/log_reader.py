@@ -1,0 +1,71 @@
+"""A log of numbered lines, read from where it was last read to, and from any number on."""
+
+from array import array
+from bisect import bisect_right
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from p2p.store import files
+
+KEPT = 256
+"""Logs whose places are remembered: sixteen bytes a line."""
+
+
+def log_after(path: Path, number: int, limit: int) -> tuple[list[Any], int]:
+    """The first `limit` lines whose `seq` is larger than a number, oldest first, and the `seq` of the newest line.
+
+    Lines that are broken, or whose number is not larger than that of the line before, are skipped. Only new bytes of a
+    known file are looked through.
+
+    Args:
+        path: Of the log; 0 lines if it is absent.
+        number: 0 for all.
+        limit: Most lines.
+    """
+    return _places(path).after(number, limit)
+
+
+@lru_cache(maxsize=KEPT)
+def _places(path: Path) -> "_Places":
+    return _Places(path)
+
+
+class _Places:
+    """Where the lines of one log begin."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._begin(None)
+
+    def after(self, number: int, limit: int) -> tuple[list[Any], int]:
+        with self._lock:
+            self._look()
+            first = bisect_right(self._numbers, number)
+            last = min(first + limit, len(self._numbers))
+            newest = self._numbers[-1] if self._numbers else 0
+            if first >= last:
+                return [], newest
+            begin, end = self._starts[first], self._starts[last] if last < len(self._starts) else self._offset
+            wanted = set(self._numbers[first:last])
+        lines, _ = files.read_lines(self._path, begin, end)
+        return [line for line in lines if isinstance(line, dict) and line.get("seq") in wanted], newest
+
+    def _begin(self, identity: int | None) -> None:
+        self._identity = identity
+        self._offset = 0
+        self._numbers = array("q")
+        self._starts = array("q")
+
+    def _look(self) -> None:
+        identity, size = files.identity(self._path)
+        if identity != self._identity or size < self._offset:
+            self._begin(identity)  # another log has taken its place
+        placed, self._offset = files.read_placed_lines(self._path, self._offset)
+        for start, line in placed:
+            number = line.get("seq") if isinstance(line, dict) else None
+            if isinstance(number, int) and number > (self._numbers[-1] if self._numbers else 0):
+                self._numbers.append(number)
+                self._starts.append(start)
