@@ -1,13 +1,11 @@
 """What every HTTP request passes before the server sees it: names, token, length and patience."""
 
-import asyncio
 import hmac
 import json
 from collections.abc import Collection
 from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any
-from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -15,11 +13,12 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from p2p.http_server.bodies import BodyTooLong, read_body
+from p2p.http_server.host_names import HostNames
 from p2p_mcp.open_sessions import OpenSessions
 from p2p_mcp.time_limit import CLIENT
 
 SESSION_HEADER = b"mcp-session-id"
-DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Admission:
@@ -46,7 +45,7 @@ class Admission:
         self._sessions = sessions
         self._app = app
         self._token = token.encode() if token is not None else None
-        self._places = {place for name in names if (place := parsed_host(name)) is not None}
+        self._names = HostNames(names)
         self._longest = longest
         self._patience_s = patience_s
 
@@ -59,24 +58,23 @@ class Admission:
             await refusal(scope, receive, send)
             return
         try:
-            async with asyncio.timeout(self._patience_s):
-                body = await self._body(scope, receive)
+            body = await read_body(scope, receive, self._longest, self._patience_s)
         except TimeoutError:
             late = PlainTextResponse(
                 f"The body did not arrive within {self._patience_s:.0f} s.", 408, {"Connection": "close"}
             )
             await late(scope, receive, send)
-            return
-        if isinstance(body, Response):
-            await body(scope, receive, send)
-        elif body is not None:
-            await self._answer(scope, body, receive, send)
+        except BodyTooLong:
+            await PlainTextResponse("Request body too large", 413)(scope, receive, send)
+        else:
+            if body is not None:
+                await self._answer(scope, body, receive, send)
 
     def _refusal(self, headers: Headers) -> Response | None:
-        if not self._is_ours(parsed_host(headers.get("host", ""))):
+        if not self._names.has_host(headers.get("host", "")):
             return PlainTextResponse("Invalid Host header", 421)
         origin = headers.get("origin")
-        if origin is not None and not self._is_ours(parsed_origin(origin)):
+        if origin is not None and not self._names.has_origin(origin):
             return PlainTextResponse("Invalid Origin header", 403)
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if self._token is not None and not (
@@ -87,24 +85,6 @@ class Admission:
                 401,
                 {"WWW-Authenticate": "Bearer"},
             )
-        return None
-
-    def _is_ours(self, place: tuple[str, int | None] | None) -> bool:
-        return place is not None and (place in self._places or (place[0], None) in self._places)
-
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
-        """The whole body; a refusal when it is too long; None when its sender has left."""
-        too_long = PlainTextResponse("Request body too large", 413)
-        declared = Headers(scope=scope).get("content-length", "")
-        if declared.isdecimal() and int(declared) > self._longest:
-            return too_long
-        body = bytearray()
-        while (message := await receive())["type"] == "http.request":
-            body += message.get("body", b"")
-            if len(body) > self._longest:
-                return too_long
-            if not message.get("more_body", False):
-                return bytes(body)
         return None
 
     async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
@@ -200,32 +180,6 @@ async def _forget(_message: Message) -> None:
 def _user(client: str) -> AuthenticatedUser:
     """A client, as sessions know who began them."""
     return AuthenticatedUser(AccessToken(token=client, client_id=client, scopes=[]))
-
-
-def parsed_host(text: str) -> tuple[str, int | None] | None:
-    """Host and port of a Host header, the host in lower case; None when it is none."""
-    if not text.isascii() or not text.isprintable() or any(letter in text for letter in " /?#@\\"):
-        return None
-    try:
-        parts = urlsplit(f"//{text}")
-        host = parts.hostname
-        port = parts.port
-    except ValueError:
-        return None
-    written, _, after = text.rpartition("]")  # urlsplit drops what stands between "]" and the port
-    colon, digits = (after[:1], after[1:]) if written else after.partition(":")[1:]
-    if host is None or (colon, bool(digits)) not in (("", False), (":", True)) or not (digits or "0").isdecimal():
-        return None
-    return host, port
-
-
-def parsed_origin(text: str) -> tuple[str, int | None] | None:
-    """Host and port of an Origin header; None when it is none of a page that was loaded over HTTP."""
-    scheme, found, rest = text.partition("://")
-    if not found or scheme not in DEFAULT_PORTS:
-        return None
-    place = parsed_host(rest)
-    return None if place is None else (place[0], place[1] if place[1] is not None else DEFAULT_PORTS[scheme])
 
 
 def _message_of(body: bytes) -> dict[str, Any]:

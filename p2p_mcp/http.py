@@ -1,62 +1,31 @@
 """The server over Streamable HTTP: on this machine by default, elsewhere only with a token and named hosts."""
 
-import asyncio
-import gc
-import socket
 import sys
-from ipaddress import ip_address
 from typing import Any
 
-import h11
-import uvicorn
 from mcp.server import MCPServer
 from mcp.server.streamable_http import EventStore
 from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import Field, ValidationError
+from pydantic import Field
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from p2p.contracts.base import Contract
-from p2p.contracts.errors import EnvironmentProblem, InvalidInput
+from p2p.contracts.errors import InvalidInput
+from p2p.http_server.listening import BODY_S, LOOPBACK, Listener, ListenOptions, checked
 from p2p_mcp.admission import Admission
 from p2p_mcp.open_sessions import OpenSessions
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PATH = "/mcp"
-SHUTDOWN_S = 2
-"""Time that open streams have after Ctrl-C [s]."""
-HEAD_S, BODY_S = 10.0, 30.0
-"""How long the head and the body of a request may take to arrive [s]."""
 IDLE_S = 1800.0
 """After so long without a request a client's session ends [s]; it has to begin another."""
 MOST_SESSIONS, MOST_SESSIONS_EACH = 64, 16
 """Open sessions of the server, and of one client."""
-MOST_CONNECTIONS = 512
-"""More are told 503; each costs some 10 kB."""
 
 
-class HttpOptions(Contract):
-    """Where the server listens, and whom it lets in."""
+class HttpOptions(ListenOptions):
+    """Where the server listens, and whom it lets in; without a token, everybody on this machine."""
 
-    host: str = "127.0.0.1"
-    """Address or name to bind."""
     port: int = Field(default=8765, ge=0, le=65535)
     """0 takes any free port."""
-    token: str | None = Field(default=None, min_length=16, pattern=r"^[\x21-\x7e]+$")
-    """What clients send as `Authorization: Bearer`; None lets everybody on this machine in."""
-    allowed_hosts: tuple[str, ...] = ()
-    """Names under which clients elsewhere reach this server, with or without a port."""
-    max_body_bytes: int = Field(default=1_048_576, ge=1024)
-    """Longest request body [bytes]; every argument of our tools fits into a tenth of the default."""
-
-    @property
-    def local(self) -> bool:
-        """True when only this machine can connect."""
-        name = self.host.strip("[]")
-        try:
-            return name == "localhost" or ip_address(name).is_loopback
-        except ValueError:
-            return False
 
 
 def http_options(**fields: object) -> HttpOptions:
@@ -65,11 +34,7 @@ def http_options(**fields: object) -> HttpOptions:
     Raises:
         InvalidInput: one of them cannot be used.
     """
-    try:
-        return HttpOptions.model_validate(fields)
-    except ValidationError as error:
-        wrong = error.errors(include_input=False)[0]  # the input may be the token
-        raise InvalidInput(f"--{str(wrong['loc'][0]).replace('_', '-')}: {wrong['msg']}.") from None
+    return checked(HttpOptions, fields)
 
 
 def serve_http(server: MCPServer[Any], options: HttpOptions, note: str = "") -> None:
@@ -85,28 +50,10 @@ def serve_http(server: MCPServer[Any], options: HttpOptions, note: str = "") -> 
         EnvironmentProblem: the address cannot be bound.
     """
     app = http_app(server, options)
-    bare_host = options.host.strip("[]")
-    try:
-        family = socket.getaddrinfo(bare_host, options.port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((bare_host, options.port), family=family)
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"{options.host}:{options.port} cannot be bound: {error.strerror or error}. Choose another --port."
-        ) from error
-    host = f"[{bare_host}]" if ":" in options.host else options.host
-    print(f"p2p-mcp listens on http://{host}:{listener.getsockname()[1]}{PATH}", file=sys.stderr)
+    listener = Listener(options)
+    print(f"p2p-mcp listens on {listener.address}{PATH}", file=sys.stderr)
     print(note, file=sys.stderr, flush=True) if note else sys.stderr.flush()
-    gc.collect()
-    gc.freeze()  # what is loaded stays: no later collection stops all clients to look through it
-    config = uvicorn.Config(
-        app,
-        http=ImpatientProtocol,
-        limit_concurrency=MOST_CONNECTIONS,
-        log_level="warning",
-        timeout_graceful_shutdown=SHUTDOWN_S,
-        server_header=False,
-    )
-    uvicorn.Server(config).run(sockets=[listener])
+    listener.serve(app)
 
 
 def http_app(server: MCPServer[Any], options: HttpOptions, events: EventStore | None = None) -> ASGIApp:
@@ -144,35 +91,3 @@ def http_app(server: MCPServer[Any], options: HttpOptions, events: EventStore | 
 def host_names(options: HttpOptions) -> tuple[str, ...]:
     """Hosts that requests may name as theirs; a foreign one is what DNS rebinding looks like."""
     return (*(LOOPBACK if options.local else ()), *options.allowed_hosts)
-
-
-class ImpatientProtocol(H11Protocol):
-    """uvicorn's protocol, which waits for the head of a request no longer than `HEAD_S`; its own waits for ever."""
-
-    _deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Begin to wait for the first request."""
-        super().connection_made(transport)
-        self._watch()
-
-    def data_received(self, data: bytes) -> None:
-        """Take what has come, and wait for the rest of a head that has begun."""
-        super().data_received(data)
-        self._watch()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
-        super().connection_lost(exc)
-        self._stop_watching()
-
-    def _watch(self) -> None:
-        if self.conn.their_state is not h11.IDLE or self.transport.is_closing():
-            self._stop_watching()  # the head is there; the body has its own deadline
-        elif self._deadline is None and (self.cycle is None or self.cycle.response_complete):
-            self._deadline = self.loop.call_later(HEAD_S, self.transport.close)
-
-    def _stop_watching(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None

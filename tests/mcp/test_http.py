@@ -14,8 +14,8 @@ import pytest
 from mcp.server import MCPServer
 
 from p2p.contracts.errors import EnvironmentProblem, InvalidInput, StorageProblem
+from p2p.http_server.host_names import parsed_host, parsed_origin
 from p2p_mcp import http as http_module
-from p2p_mcp.admission import parsed_host, parsed_origin
 from p2p_mcp.http import HttpOptions, http_app, http_options, serve_http
 from p2p_mcp.open_sessions import OpenSessions
 from p2p_mcp.token_file import kept_token
@@ -24,8 +24,9 @@ TOKEN = "a-token-of-this-test-0123456789"
 SERVE = """
 import sys
 from mcp.server import MCPServer
+from p2p.http_server import listening
+listening.HEAD_S = listening.BODY_S = 0.5
 from p2p_mcp import http
-http.HEAD_S = http.BODY_S = 0.5
 http.serve_http(MCPServer("small"), http.HttpOptions.model_validate_json(sys.argv[1]))
 """
 INITIALIZE = {
